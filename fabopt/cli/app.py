@@ -71,6 +71,9 @@ Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="Fil
 Unchecked = Annotated[
     bool, typer.Option("--unchecked", help="Write a saved design that fails its checks too; every file says so.")
 ]
+Point = Annotated[
+    int | None, typer.Option("--point", metavar="N", help="Take the design of point N, from 1, of a sweep or front.")
+]
 MaybeOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]
 
 
@@ -129,12 +132,13 @@ def check(
         int | None, typer.Option("--samples", metavar="N", help="Sets of failures to draw; default: 200.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Draws other sets; default: 0.")] = None,
+    point: Point = None,
 ) -> None:
     """Prove a saved design again, without any solver."""
     from fabopt.cli.outages import draws_of
     from fabopt.cli.solving import check_design
 
-    raise typer.Exit(check_design(design, draws_of(failures, samples, seed)))
+    raise typer.Exit(check_design(design, draws_of(failures, samples, seed), point))
 
 
 @app.command()
@@ -150,12 +154,13 @@ def bom(
         typer.Option("--prices", metavar="BOOK", help="Price the bill again with a price book; repeatable."),
     ] = None,
     unchecked: Unchecked = False,
+    point: Point = None,
 ) -> None:
     """Write the bill of materials as .csv, .xlsx or .json."""
     from fabopt.cli.solving import SolveRequest, write_bill
 
     request = SolveRequest(source, engine.value, time_limit, catalog, price_change)
-    raise typer.Exit(write_bill(request, output, prices or (), unchecked))
+    raise typer.Exit(write_bill(request, output, prices or (), unchecked, point))
 
 
 @app.command()
@@ -264,12 +269,13 @@ def export(
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files; made if absent.")],
     netbox: Annotated[NetBox, typer.Option("--netbox", help="Version that NetBox files are for.")] = NetBox.v4_7,
     unchecked: Unchecked = False,
+    point: Point = None,
 ) -> None:
     """Write cable schedules, port maps, rack elevations and files for other programs."""
     from fabopt.cli.export import export_design
     from fabopt.output.export.formats import Options
 
-    export_design(design, to, output, Options(netbox=netbox.value), unchecked)
+    export_design(design, to, output, Options(netbox=netbox.value), unchecked, point)
 
 
 @app.command()
@@ -280,11 +286,12 @@ def report(
         str | None, typer.Option("--front", metavar="FRONT.json", help="Front or sweep of the same case to show.")
     ] = None,
     unchecked: Unchecked = False,
+    point: Point = None,
 ) -> None:
     """Write one self-contained HTML page about a design."""
     from fabopt.cli.report import write_report
 
-    raise typer.Exit(write_report(design, output, front, unchecked))
+    raise typer.Exit(write_report(design, output, front, unchecked, point))
 
 
 @app.command()

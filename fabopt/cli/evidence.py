@@ -66,10 +66,11 @@ def _mark(failed: Sequence[Check]) -> str:
     return f"{MARK}: the design fails {some(len(failed), 'check')} ({shown}). Do not buy or build from this"
 
 
-def apart(file: str, error: Exception) -> Fault:
-    """Return the fault of a design of which nothing can be made."""
-    hint = "`fabopt check` says what does not hold"
-    return fault(file, "", f"the design does not hold together: {_words(error)}", hint=hint)
+def apart(
+    file: str, error: Exception, what: str = "the design", hint: str = "`fabopt check` says what does not hold"
+) -> Fault:
+    """Return the fault of a design, or something else, of which nothing can be made."""
+    return fault(file, "", f"{what} does not hold together: {_words(error)}", hint=hint)
 
 
 def _words(error: Exception) -> str:

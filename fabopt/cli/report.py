@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from fabopt.cli.evidence import proven
+from fabopt.cli.evidence import apart, proven
 from fabopt.cli.output import check_targets, deliver, tell
+from fabopt.cli.saved import saved_design
 from fabopt.cli.solving import EXIT_OF_STATUS
-from fabopt.errors import InputError, fault
-from fabopt.io.design import read_design, read_front
+from fabopt.errors import EXIT_NO_ANSWER, InputError, fault
+from fabopt.io.design import read_design_or_front, read_front
 from fabopt.io.files import STANDARD_STREAM
 from fabopt.output.html.build import page_bytes
+from fabopt.output.html.front_page import plot_page
 from fabopt.output.terminal.answer import headline
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
@@ -18,17 +20,21 @@ from fabopt.schema.front import Front
 _ENDINGS = (".html", ".htm")
 
 
-def write_report(path: str, output: str, front: str | None, unchecked: bool) -> int:
+def write_report(path: str, output: str, front: str | None, unchecked: bool, point: int | None = None) -> int:
     """Write the page of a saved design, with a front of the same case if one is given.
 
     The design is proven again first; where one that fails is asked for (``unchecked``), a banner says so. A file
-    without a design gives a page that says why; the exit code is then that of ``solve``.
+    without a design gives a page that says why; the exit code is then that of ``solve``. A sweep or front has a page of
+    its own, but for a ``point`` of it (from 1), which is a design.
     """
     _check_ending(output)
     if front == path == STANDARD_STREAM:
         raise InputError([fault("--front", "", "only one input can come from standard input")])
     check_targets([output])
-    design = read_design(path)
+    saved = read_design_or_front(path) if point is None else saved_design(path, point)
+    if isinstance(saved, Front):
+        return _write_front(saved, path, output, front)
+    design = saved
     _check_whole(design, path)
     shown_front = _front(front, design) if front is not None else None
     evidence = proven(design, path, unchecked)
@@ -38,6 +44,20 @@ def write_report(path: str, output: str, front: str | None, unchecked: bool) -> 
     if not design.fabrics:
         tell(headline(design))
     return EXIT_OF_STATUS[design.status]
+
+
+def _write_front(front: Front, path: str, output: str, other: str | None) -> int:
+    """Write the page of a sweep or front as its file states it."""
+    if other is not None:
+        hint = "leave --front out, or take a point of it with --point"
+        raise InputError([fault("--front", "", f"{path} is no design", other, hint=hint)])
+    try:
+        page = plot_page(front)
+    except Exception as error:
+        raise InputError([apart(path, error, "the front", "run the command that wrote it again")]) from None
+    deliver(output, page)
+    statuses = [point.status for point in front.points]
+    return min((EXIT_OF_STATUS[status] for status in statuses), default=EXIT_NO_ANSWER)
 
 
 def _check_ending(output: str) -> None:

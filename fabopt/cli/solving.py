@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fabopt.cli.evidence import Proven, proven, required
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
+from fabopt.cli.saved import saved_design
 from fabopt.cli.signals import ATTENDANT
 from fabopt.errors import (
     EXIT_CHECK_FAILED,
@@ -24,7 +25,6 @@ from fabopt.errors import (
 )
 from fabopt.io.case import Inputs, find_book, read_inputs
 from fabopt.io.catalog import named_catalogs
-from fabopt.io.design import read_design
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM
 from fabopt.output.export.bill import bill_bytes, bill_format
@@ -144,13 +144,16 @@ def _exit_code(design: Design) -> int:
     return EXIT_CHECK_FAILED if failed else EXIT_OF_STATUS[design.status]
 
 
-def check_design(path: str, draws: Draws | None = None) -> int:
-    """Prove a saved design again and print each check; of one that holds, what random failures leave."""
+def check_design(path: str, draws: Draws | None = None, point: int | None = None) -> int:
+    """Prove a saved design again and print each check; of one that holds, what random failures leave.
+
+    ``point``: of a sweep or front, from 1.
+    """
     from fabopt.cli.outages import what_is_left
     from fabopt.output.terminal.checks import check_report
     from fabopt.verify import verify
 
-    design = read_design(path)
+    design = saved_design(path, point)
     if not design.fabrics and design.status in WITHOUT_DESIGN:
         allowed = "a design that was found (status optimal or feasible)"
         raise InputError([fault(path, "status", "there is no design here to check", design.status, allowed=allowed)])
@@ -166,17 +169,20 @@ def check_design(path: str, draws: Draws | None = None) -> int:
     return EXIT_DONE if holds else EXIT_CHECK_FAILED
 
 
-def write_bill(request: SolveRequest, output: str, prices: Sequence[str], unchecked: bool) -> int:
+def write_bill(
+    request: SolveRequest, output: str, prices: Sequence[str], unchecked: bool, point: int | None = None
+) -> int:
     """Write the bill of a saved design, which is proven again first, or of a case that is solved for it.
 
-    ``prices``: price books, by name or path, that the bill is priced with instead.
+    ``prices``: price books, by name or path, that the bill is priced with instead. ``point``: of a sweep or front,
+    from 1.
     """
     ending = bill_format(output)
     check_targets([output])
-    saved = request.case.lower().endswith(".json")
+    saved = point is not None or request.case.lower().endswith(".json")
     if saved:
         _check_as_saved(request)
-    design = read_design(request.case) if saved else request.design()
+    design = saved_design(request.case, point) if saved else request.design()
     if not design.fabrics and design.status in WITHOUT_DESIGN:
         _tell_no_design(design)
         return EXIT_OF_STATUS[design.status]

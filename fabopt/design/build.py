@@ -42,6 +42,8 @@ from fabopt.topology.redundancy import standing
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 NO_MEDIUM = "none"
+# The entry of a file's parts that is no part: what the catalog says of all.
+FACTS = "facts"
 
 # Of a part of a row: its id, the end that it is at (None: a cable), its length.
 PartKey = tuple[str, End | None, float | None]
@@ -240,19 +242,25 @@ def dump(value: Strict) -> dict[str, Any]:
 
 def parts_of(problem: Problem, fabrics: Sequence[FabricDesign], rows: Sequence[BomRow]) -> dict[str, dict[str, Any]]:
     """Every catalog entry that the design uses, its prices as applied, and the PCIe table."""
-    ids = {row.id for row in rows} | {problem.server.id} | set(problem.case.procurement.approved_parts or ())
-    for fabric in fabrics:
-        ids.update(nic.id for nic in (fabric.nic, *(one.nic for one in fabric.logical)))
-        ids.update(tier.id for tier in fabric.tiers)
-        ids.update(part.id for row in fabric.links for part in row.parts)
+    ids = ids_used(fabrics, rows) | {problem.server.id} | set(problem.case.procurement.approved_parts or ())
     products = products_by_id(problem)
     parts: dict[str, dict[str, Any]] = {
-        "facts": {"kind": "facts", "pcie_x16_gbps": {str(k): v for k, v in sorted(problem.pcie_x16_gbps.items())}}
+        FACTS: {"kind": "facts", "pcie_x16_gbps": {str(k): v for k, v in sorted(problem.pcie_x16_gbps.items())}}
     }
     for part_id in sorted(ids & products.keys()):
         kind, product = products[part_id]
         parts[part_id] = {"kind": kind, **dump(product)}
     return parts
+
+
+def ids_used(fabrics: Sequence[FabricDesign], rows: Sequence[BomRow]) -> set[str]:
+    """The ids that fabrics and lines of a bill name."""
+    ids = {row.id for row in rows}
+    for fabric in fabrics:
+        ids.update(nic.id for nic in (fabric.nic, *(one.nic for one in fabric.logical)))
+        ids.update(tier.id for tier in fabric.tiers)
+        ids.update(part.id for row in fabric.links for part in row.parts)
+    return ids
 
 
 def hashes_of(parts: Parts) -> PartHashes:

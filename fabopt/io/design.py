@@ -16,11 +16,15 @@ from fabopt.io.files import (
     read_bytes,
     read_standard_input,
     shown,
+    too_large,
 )
 from fabopt.io.kinds import DESIGN, FRONT, Kind
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
+
+# The key that a sweep or front has and a design has not.
+_POINTS = "points"
 
 
 def read_design(path: Path | str) -> Design:
@@ -28,23 +32,45 @@ def read_design(path: Path | str) -> Design:
 
     The case in it is read like a case file; whether the rest is true is not asked here.
     """
-    design, faults = _read(Design, path, DESIGN), list[Fault]()
-    if validated(Case, design.case.content, _shown(path), faults, ("case", "content")) is None:
-        raise refuse(faults)
-    return design
+    file = _shown(path)
+    return whole_design(_validated(Design, parse_json(_bytes(path, DESIGN), file, DESIGN), file), file)
 
 
 def read_front(path: Path | str) -> Front:
     """Return the sweep or front in a JSON file, like ``read_design``."""
-    return _read(Front, path, FRONT)
-
-
-def _read(model: type[Model], path: Path | str, kind: Kind) -> Model:
     file = _shown(path)
-    most = MAX_FRONT_BYTES if kind is FRONT else MAX_INPUT_BYTES
-    data = read_standard_input() if str(path) == STANDARD_STREAM else read_bytes(Path(path), most)
+    return _validated(Front, parse_json(_bytes(path, FRONT), file, FRONT), file)
+
+
+def read_design_or_front(path: Path | str) -> Design | Front:
+    """Return whichever of the two is in a JSON file."""
+    file, data = _shown(path), _bytes(path, FRONT)
+    if len(data) > MAX_INPUT_BYTES and f'"{_POINTS}"'.encode() not in data:
+        raise too_large(file, MAX_INPUT_BYTES)
+    content = parse_json(data, file)
+    kind = FRONT if isinstance(content, dict) and _POINTS in content else DESIGN
+    refusal = kind.refusal(content, file)
+    if refusal:
+        raise refusal
+    return _validated(Front, content, file) if kind is FRONT else whole_design(_validated(Design, content, file), file)
+
+
+def whole_design(design: Design, file: str) -> Design:
+    """Return a design whose case can be read like a case file; ``InputError`` lists what is wrong with it."""
     faults: list[Fault] = []
-    document = validated(model, parse_json(data, file, kind), file, faults)
+    if validated(Case, design.case.content, file, faults, ("case", "content")) is None:
+        raise refuse(faults)
+    return design
+
+
+def _bytes(path: Path | str, kind: Kind) -> bytes:
+    most = MAX_FRONT_BYTES if kind is FRONT else MAX_INPUT_BYTES
+    return read_standard_input() if str(path) == STANDARD_STREAM else read_bytes(Path(path), most)
+
+
+def _validated(model: type[Model], content: Any, file: str) -> Model:
+    faults: list[Fault] = []
+    document = validated(model, content, file, faults)
     if document is None:
         raise refuse(faults)
     return document
@@ -68,7 +94,7 @@ def parse_json(data: bytes, file: str, kind: Kind | None = None) -> Any:
         raise InputError([fault(file, "", "not UTF-8 text")]) from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise InputError([fault(file, where, f"not JSON: {error.msg}", hint=kind.hint if kind else "")]) from None
+        raise InputError([fault(file, where, f"not JSON: {error.msg}", hint=(kind or DESIGN).hint)]) from None
     except RecursionError:
         raise InputError([fault(file, "", "nested too deeply")]) from None
     except ValueError as error:

@@ -41,7 +41,7 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise InputError([fault(shown(path), "", f"cannot be read: {reason}")]) from None
     if len(data) > most:
-        raise _too_large(shown(path), most)
+        raise too_large(shown(path), most)
     return data
 
 
@@ -56,11 +56,12 @@ def read_standard_input() -> bytes:
     """Return all of standard input, with the same bound as a file."""
     data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
     if len(data) > MAX_INPUT_BYTES:
-        raise _too_large("<standard input>", MAX_INPUT_BYTES)
+        raise too_large("<standard input>", MAX_INPUT_BYTES)
     return data
 
 
-def _too_large(file: str, most: int) -> InputError:
+def too_large(file: str, most: int) -> InputError:
+    """Return how a file that is longer than it may be is refused."""
     return InputError([fault(file, "", "the file is too large", allowed=f"up to {most:,} bytes")])
 
 

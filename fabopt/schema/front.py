@@ -5,12 +5,26 @@ Money is in dollars with at most two decimals, power in watts, speed in Gb/s. Wo
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from fabopt.schema.base import Strict
-from fabopt.schema.design import CaseRecord, Conflict, FabricDesign, Number, Objective, Status, Totals
+from fabopt.schema.design import (
+    BomRow,
+    CaseRecord,
+    Conflict,
+    FabricDesign,
+    FloorUse,
+    Number,
+    Objective,
+    PartHashes,
+    StageDesign,
+    Status,
+    Totals,
+)
+from fabopt.schema.losses import SinglePoint, WorstRack
+from fabopt.schema.prediction import WorkloadUse
 
 Sense = Literal["minimize", "maximize"]
 # The key of the case that the budgets of a sweep set.
@@ -30,6 +44,7 @@ class FrontPoint(Strict):
     ``over``: keys of the case as they are at this point; ``budget_usd``: its budget, in a budget sweep. ``values``:
     figures of the design by metric. ``capex_by_kind``: dollars by kind of bill row. ``marginal``: dollars of capex for
     one more of what is maximized, against the point before (None on the first, and without money or a maximum).
+    ``case`` and ``parts``: of the design, in a whole file without the keys and parts that are as the file has them.
     """
 
     budget_usd: Number | None = None
@@ -40,7 +55,16 @@ class FrontPoint(Strict):
     objective: Objective
     totals: Totals | None = None
     capex_by_kind: dict[str, Number] = {}
+    case: CaseRecord | None = None
+    parts: dict[str, dict[str, Any]] = {}
+    parts_sha256: PartHashes | None = None
+    floor: FloorUse | None = None
     fabrics: tuple[FabricDesign, ...] = ()
+    single_points_of_failure: tuple[SinglePoint, ...] | None = None
+    worst_rack: WorstRack | None = None
+    stages: tuple[StageDesign, ...] = ()
+    bom: tuple[BomRow, ...] = ()
+    workload: WorkloadUse | None = None
     conflicts: tuple[Conflict, ...] = ()
     notes: tuple[str, ...] = ()
     knee: bool = False
@@ -65,11 +89,14 @@ class Front(Strict):
 
     ``complete``: False if it was stopped before all points were done, or if not all are in the file; ``size``: how many
     there are then, if that is known. ``catalog_sha256``: of the products and their prices as applied. ``notes``: what a
-    reader must know of the whole. ``answers``: of a front that was stopped, what it had asked for by then.
+    reader must know of the whole. ``answers``: of a front that was stopped, what it had asked for by then. ``rules``:
+    as in a design file. ``parts``: the catalog entries of all points, once.
     """
 
     fabopt: str
+    rules: str | None = None
     case: CaseRecord
+    parts: dict[str, dict[str, Any]] = {}
     catalog_sha256: str = ""
     kind: Literal["sweep", "pareto"]
     keys: tuple[str, ...] = ()

@@ -22,13 +22,21 @@ from fabopt.units import Number, ceil_of
 Floats = NDArray[np.float64]
 
 
+# More ports or links than any device has.
+FAR_TOO_MANY = 10**9
+
+
 def scaled_ceil(values: Number, factor: int, divisor: int) -> Number:
-    """Ceiling of ``values * factor / divisor``, for values below ten million; exact however large the factors are."""
+    """Ceiling of ``values * factor / divisor``, for values below ten million.
+
+    Exact up to ``FAR_TOO_MANY``, which stands for all that is more, however large the factors are.
+    """
     if max(factor * 10**7, divisor) < 2**63:
         return ceil_of(values * factor, divisor)
     if np.ndim(values) == 0:
-        return ceil_of(int(values) * factor, divisor)
-    return np.array([ceil_of(one * factor, divisor) for one in np.asarray(values).tolist()], dtype=np.int64)
+        return min(ceil_of(int(values) * factor, divisor), FAR_TOO_MANY)
+    exact = (ceil_of(value * factor, divisor) for value in np.asarray(values).tolist())
+    return np.array([min(value, FAR_TOO_MANY) for value in exact], dtype=np.int64)
 
 
 class PeerLinks(NamedTuple):

@@ -59,9 +59,9 @@ def all_to_all(fabric: FabricEvidence) -> Fraction:
 
 
 def _per_gpu(fabric: FabricEvidence, rate: Fraction) -> Fraction:
-    """Mb/s that a GPU gets where each of its ports sends so much, at most the injection."""
-    clos, gpus = fabric.clos, fabric.evidence.server.gpus
-    return min(fabric.injection, clos.planes * clos.ports_per_server * rate / gpus) if gpus else Fraction(0)
+    """Mb/s that a GPU (a server, if it has none) gets where each of its ports sends so much, at most the injection."""
+    clos = fabric.clos
+    return min(fabric.injection, clos.planes * clos.ports_per_server * rate / fabric.evidence.sharers)
 
 
 def permutation(fabric: FabricEvidence) -> Fraction:

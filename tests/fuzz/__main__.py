@@ -19,7 +19,8 @@ from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.fuzz.commands import item, outcomes
+from tests.fuzz.commands import outcomes
+from tests.fuzz.items import item, swept
 from tests.samples.designs_of_families import MAKERS, designed
 
 FINDINGS = Path("fuzz-findings")
@@ -33,6 +34,7 @@ def prepare(kinds: Iterable[str] = MAKERS) -> None:
         import_module(f"fabopt.cli.{name}")
     for kind in kinds:
         designed(kind)
+    swept()
 
 
 def findings(seeds: Iterable[int], until: float) -> tuple[Counter[str], int]:

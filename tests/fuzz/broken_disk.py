@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.fuzz.commands import CASE, CATALOG, DESIGN, Ending, started
+from tests.fuzz.commands import Ending, started
+from tests.fuzz.items import CASE, CATALOG, DESIGN
 from tests.fuzz.mutants import as_text
 from tests.mutations import document_of
 from tests.samples.designs_of_families import MAKERS, designed

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from fabopt.design.points import spread
 from fabopt.io.case import Inputs
 from fabopt.io.files import MAX_INPUT_BYTES
 from fabopt.output.export.front import front_bytes
@@ -39,9 +40,9 @@ def front_in(path: Path) -> Front:
 
 @pytest.fixture
 def whole(folder: Path, run: Run) -> Front:
-    """The file of an unbroken run."""
+    """The file of an unbroken run, its points whole."""
     assert run(*GRID, "--json", "whole.json").code == 0
-    return front_in(WHOLE)
+    return spread(front_in(WHOLE))
 
 
 def empty(front: Front) -> Front:
@@ -60,7 +61,10 @@ def leave_journal(front: Front, points: int, path: Path = PART) -> bytes:
 def test_a_journal_has_a_line_for_each_point(whole: Front) -> None:
     header, *lines = leave_journal(whole, 3).splitlines()
     assert Front.model_validate_json(header) == empty(whole)
-    assert lines == [point.model_dump_json(by_alias=True).encode() for point in whole.points[:3]]
+    points = tuple(FrontPoint.model_validate_json(line) for line in lines)
+    assert spread(empty(whole).model_copy(update={"points": points})).points == whole.points[:3]
+    told = [part for point in points for part in point.parts]
+    assert len(told) == len(set(told)) and points[0].parts
 
 
 def test_what_was_written_leaves_no_journal(whole: Front) -> None:

@@ -13,12 +13,13 @@ from fabopt.program.lexicographic import optimum_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.coefficients import weights_table
+from fabopt.solution import optimize
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.figures import Figures
 from fabopt.verify import verify
-from tests.samples.small import Json, assert_proven, case, inputs, solved
+from tests.samples.small import Json, assert_proven, case, catalog, inputs, product, solved
 
 ONE_CARD = {"nics": ["nic-400"], "nics_per_server": 2}
 FEW_SWITCHES = {"leaf": ["lean", "small"], "spine": ["small"], "core": ["small"]}
@@ -190,3 +191,22 @@ def test_figure_below_the_demand_is_found() -> None:
     content["content"]["fabrics"][0]["max_switch_hops"] = 1
     changed = design.model_copy(update={"case": type(design.case)(**content)})
     assert "figures_meet_demand" in failed(changed)
+
+
+@pytest.mark.parametrize("fabric", [{}, {"tiers": 1}, {"topologies": ["hyperx"]}], ids=["two tiers", "one", "hyperx"])
+def test_figures_of_servers_without_gpus_are_per_server(fabric: Json) -> None:
+    """They were 0 in a Clos, where the graph of its wiring gave more, so that its own check refused it."""
+    parts = catalog()
+    product(parts, "gpu-4")["gpus"] = 0
+    design = solved(case(fabric, servers=3), parts)
+    assert_proven(design)
+    metrics = design.fabrics[0].metrics
+    assert metrics.alltoall_gbps_per_gpu == metrics.allreduce_gbps_per_gpu == metrics.injection_gbps_per_gpu == 200
+
+
+@pytest.mark.parametrize("most", [1e-300, 1e-18, {"leaf": 1, "spine": 1e-300}])
+@pytest.mark.parametrize("family", ["clos", "dragonfly+"])
+def test_a_ratio_that_takes_more_uplinks_than_there_are_numbers_for(family: str, most: Any) -> None:
+    wanted = case({"max_oversubscription": most, "topologies": [family], "tiers": 3}, servers=7)
+    design = optimize.solve(inputs(wanted), time_limit_s=1, alternatives=False)
+    assert design.status in ("infeasible", "optimal")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fabopt.design.build import case_record
+from fabopt.design.points import gathered
 from fabopt.errors import Fault, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
@@ -25,6 +26,7 @@ from fabopt.study.front.knees import marked
 from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, PREDICTED, Measure, measure
 from fabopt.study.front.points import Place, point_of, points_of, why_none
 from fabopt.study.sweep.sweep import catalog_hash
+from fabopt.verify.editions import edition_of
 from fabopt.workload.prediction import cluster_cents
 
 MOST_OBJECTIVES = 3
@@ -64,6 +66,7 @@ def empty_front(inputs: Inputs, objectives: Sequence[Measure]) -> Front:
     """The file of a front before any point is found."""
     return Front(
         fabopt=VERSION,
+        rules=edition_of(VERSION),
         case=case_record(problem_of(inputs.case, inputs.catalog)),
         catalog_sha256=catalog_hash(inputs),
         kind="pareto",
@@ -108,15 +111,14 @@ def pareto_front(
     shown = marked(in_time, empty.objectives)
     if front.complete and not front.points:
         shown = (why_none(problem, place, clock),)
-    return empty.model_copy(
-        update={
-            "complete": front.complete,
-            "size": front.size,
-            "notes": (*inputs.notes, *_notes(front, objectives, points)),
-            "points": shown,
-            "answers": tuple(answers.given) if answers is not None and front.was_stopped else (),
-        }
-    )
+    update = {
+        "complete": front.complete,
+        "size": front.size,
+        "notes": (*inputs.notes, *_notes(front, objectives, points)),
+        "points": shown,
+        "answers": tuple(answers.given) if answers is not None and front.was_stopped else (),
+    }
+    return gathered(empty.model_copy(update=update))
 
 
 def relaxed_if_none(finder: Finder, front: pareto.FoundFront) -> Finder | None:

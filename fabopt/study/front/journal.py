@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from fabopt.design.points import Said, spread
 from fabopt.errors import InputError, LostOutputError, NoAnswerError, OutputError, fault
 from fabopt.io.files import shown
 from fabopt.io.journal import Journal, journal_path
@@ -20,12 +21,15 @@ class PointJournal:
     def __init__(self, journal: Journal | None, header: Front, known: Front | None) -> None:
         self.known = known
         self._journal = journal
+        self._said = Said(header)
         self._kept = 0
         if journal is not None:
-            there = set(journal.lines)
-            self._kept = max(0, len(journal.lines) - 1)
-            if not there:
+            before = of_journal(journal)
+            self._said = Said(before or header.model_copy(update={"points": (), "answers": ()}))
+            self._kept = len(entries(before)) if before else 0
+            if before is None:
                 journal.append([_line(header.model_copy(update={"points": (), "answers": ()}))])
+            there = {_line(entry) for entry in entries(spread(before))} if before else set()
             self.keep([entry for entry in (entries(known) if known else ()) if _line(entry) not in there])
 
     def keep(self, new: Sequence[FrontPoint | FrontAnswer]) -> None:
@@ -33,10 +37,18 @@ class PointJournal:
         if self._journal is None:
             return
         try:
-            self._journal.append([_line(entry) for entry in new])
+            self._journal.append([_line(self._fresh(entry)) for entry in new])
         except LostOutputError as error:
             raise LostOutputError(f"{error}{self.text}") from None
         self._kept += len(new)
+
+    def _fresh(self, entry: FrontPoint | FrontAnswer) -> FrontPoint | FrontAnswer:
+        """What earlier lines have not said of a point, or of an answer with its point."""
+        if isinstance(entry, FrontPoint):
+            return self._said.without(entry)
+        if entry.point is None:
+            return entry
+        return entry.model_copy(update={"point": self._said.without(entry.point)})
 
     @property
     def text(self) -> str:

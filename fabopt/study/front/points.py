@@ -6,13 +6,15 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabopt.design.bill import KIND_ORDER
+from fabopt.design.points import Sharing
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.design import BomRow, Conflict, Design, Objective, Status
+from fabopt.schema.design import BomRow, CaseRecord, Conflict, Design, Objective, Status
 from fabopt.schema.front import FrontPoint
+from fabopt.schema.hashes import sha256_of
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.search.answer import Answer
 from fabopt.solution.optimize import answered, proven
@@ -23,6 +25,11 @@ from fabopt.study.front.finder import GradedDesign
 from fabopt.study.front.measures import shown
 from fabopt.units import cents, milliwatts, usd
 
+# What a point has of its design, as its file has it.
+OF_DESIGN = (
+    "case", "parts", "parts_sha256", "floor", "fabrics", "single_points_of_failure", "worst_rack", "stages", "bom",
+    "workload",
+)  # fmt: skip
 # To write a file and say what is in it takes about so long, and so much more for every point.
 WRITING_S = 0.8
 WRITING_S_PER_POINT = 0.0005
@@ -62,14 +69,14 @@ def points_of(
         parts = frozenset(id(option) for _, units in graded.optimum.picked for option, _ in units)
         ends.setdefault((tuple(id(one) for one, _ in graded.optimum.picked), parts), []).append(number)
     proved = {number for numbers in ends.values() for number in (numbers[0], numbers[-1])}
-    points: list[FrontPoint] = []
+    points, sharing = list[FrontPoint](), Sharing()
     for number, graded in enumerate(designs):
         settings.progress(f"proving the designs: {number + 1:,} of {len(designs):,} points")
         point = graded.point if answers is None else graded.point or answers.listed(graded)
         if point is None and points and clock.is_over():
             continue
         if point is None:
-            point = point_of(problem, graded, place, number in proved)
+            point = sharing.of(point_of(problem, graded, place, number in proved))
             if answers is not None:
                 answers.keep_listed(graded, point)
             clock.reserve(WRITING_S + WRITING_S_PER_POINT * number)
@@ -102,8 +109,8 @@ def point_of(problem: Problem, graded: GradedDesign, place: Place, proves: bool 
         ),
         totals=design.totals,
         capex_by_kind=_by_kind(design.bom),
-        fabrics=design.fabrics,
         notes=design.notes,
+        **{name: getattr(design, name) for name in OF_DESIGN},
     )
 
 
@@ -130,11 +137,15 @@ def _predicted(use: WorkloadUse | None) -> dict[str, int | float]:
 def why_none(problem: Problem, place: Place, clock: Clock) -> FrontPoint:
     """A point at which no design was found, and why."""
     design = answered(place.question(problem, clock))
-    return without_design(place, design.conflicts, design.status, design.notes)
+    return without_design(place, design.case, design.conflicts, design.status, design.notes)
 
 
 def without_design(
-    place: Place, conflicts: tuple[Conflict, ...], status: Status = "infeasible", notes: tuple[str, ...] = ()
+    place: Place,
+    case: CaseRecord,
+    conflicts: tuple[Conflict, ...],
+    status: Status = "infeasible",
+    notes: tuple[str, ...] = (),
 ) -> FrontPoint:
     """A point at which there is no design, and why; ``unknown``: none was found, and none ruled out."""
     return FrontPoint(
@@ -142,15 +153,19 @@ def without_design(
         over=dict(place.over or {}),
         status=status,
         objective=Objective(metric=place.metric, engine=place.engine),
+        case=case,
         conflicts=conflicts,
         notes=notes,
     )
 
 
 def at_budget(point: FrontPoint, budget_usd: int | float) -> FrontPoint:
-    """A point of the front with the same design as the answer to a budget."""
-    assert point.totals is not None and cents(point.totals.capex_usd) <= cents(budget_usd)
-    return point.model_copy(update={"budget_usd": budget_usd})
+    """Return a point as the answer to a budget, which its case then has."""
+    assert point.case is not None and (point.totals is None or cents(point.totals.capex_usd) <= cents(budget_usd))
+    limits = {**point.case.content["limits"], "budget_usd": budget_usd}
+    content = {**point.case.content, "limits": limits}
+    case = point.case.model_copy(update={"content": content, "sha256": sha256_of(content)})
+    return point.model_copy(update={"budget_usd": budget_usd, "case": case})
 
 
 def budgeted(problem: Problem, budget_usd: int | float | None) -> Problem:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from fabopt.design.points import spread
 from fabopt.errors import Fault, InputError, fault
 from fabopt.io.design import parse_json, read_front
 from fabopt.io.faults import Model, refuse, validated
@@ -25,7 +26,7 @@ def resumed(path: str, wanted: Front, own: Journal | None = None) -> Front:
     They must be of the same case, catalog, prices, keys and metrics. ``own``: the journal that is written now, which
     need not have anything yet.
     """
-    known = {file: part for file, part in _parts(path, own).items() if part is not None}
+    known = {file: spread(part) for file, part in _parts(path, own).items() if part is not None}
     for file, part in known.items():
         _check_same(file, part, wanted)
     points = tuple(point for part in known.values() for point in part.points)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from fabopt.design.build import case_record
 from fabopt.io.case import Inputs
 from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
@@ -166,7 +167,7 @@ class BudgetAnswers:
             return _too_little(place, budget, bought.problem, bought.cheapest)
         if None not in self._known:
             self._known[None] = why_not(self.buyer.problem, place, self.buyer.clock)
-        return self._known[None].model_copy(update={"budget_usd": budget})
+        return at_budget(self._known[None], budget)
 
 
 def why_not(problem: Problem, place: Place, clock: Clock) -> FrontPoint:
@@ -185,4 +186,5 @@ def _too_little(place: Place, budget_usd: int | float, problem: Problem, cheapes
         what += f" for {some(problem.servers, 'server')}"
     detail = f"{what} costs ${needed:,}; the limit is ${budget_usd:,}"
     conflict = Conflict(limit=BUDGET_KEY, value=budget_usd, needed=needed, detail=detail)
-    return without_design(place, (conflict,), "infeasible" if cheapest.is_proven else "unknown")
+    case = case_record(budgeted(problem, budget_usd))
+    return without_design(place, case, (conflict,), "infeasible" if cheapest.is_proven else "unknown")

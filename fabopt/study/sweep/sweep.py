@@ -9,6 +9,7 @@ from itertools import product
 from typing import TypeVar
 
 from fabopt.design.build import case_record
+from fabopt.design.points import gathered, spread
 from fabopt.errors import Fault, InputError, NoAnswerError, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
@@ -21,6 +22,7 @@ from fabopt.study.sweep import ranges
 from fabopt.study.sweep.cells import MAXIMIZED, GridCell, SweepInputs
 from fabopt.study.sweep.keys import KeyPath, all_changed, content_of, key_path
 from fabopt.study.sweep.workers import Take, solve_here, solve_in_processes, solve_on_dask
+from fabopt.verify.editions import edition_of
 
 # New points, how many there are by then, and how many of them were solved now.
 Report = Callable[[Sequence[FrontPoint], int, int], None]
@@ -154,6 +156,7 @@ def empty_front(inputs: Inputs, grid: Grid) -> Front:
         ]
     return Front(
         fabopt=VERSION,
+        rules=edition_of(VERSION),
         case=case_record(problem_of(case, inputs.catalog)),
         catalog_sha256=catalog_hash(inputs),
         kind="sweep",
@@ -192,7 +195,7 @@ def sweep(
     except NoAnswerError as error:
         complete, reason = False, str(error)
     front = empty_front(inputs, grid)
-    front = front.model_copy(update={"points": _priced(front, collected, grid), "complete": complete})
+    front = gathered(front.model_copy(update={"points": _priced(front, collected, grid), "complete": complete}))
     if reason:
         raise CutShortError(reason, front)
     return front
@@ -211,7 +214,7 @@ def _solved(
 
 def _left(grid: Grid, before: Front | None, collected: Collected) -> list[GridCell]:
     """Cells with points that are still to be solved; the others are collected."""
-    known = {_at(point): point for point in before.points} if before is not None else {}
+    known = {_at(point): point for point in spread(before).points} if before is not None else {}
     left = []
     for cell in grid.cells():
         over = tuple((grid.keys[steps], value) for steps, value in cell.values.items())

@@ -61,9 +61,10 @@ def step_network(clos: ClosNetwork, gpus: int, server_gpus: int) -> FabricBandwi
 
 
 def _per_gpu(clos: ClosNetwork, gpus: int, port_rate: Fraction) -> Fraction:
-    """What a GPU gets if each of its ports sends so much, at most its injection."""
-    ports = clos.shape.servers * clos.shape.ports * clos.parts.nic.planes
-    return min(clos.parts.nic.injection, port_rate * ports / gpus) if gpus else Fraction(0)
+    """What a GPU (a server, where they have none) gets if each of its ports sends so much, at most its injection."""
+    servers = int(clos.shape.servers)
+    ports = servers * clos.shape.ports * clos.parts.nic.planes
+    return min(clos.parts.nic.injection, port_rate * ports / (gpus or servers))
 
 
 def leaf_classes(clos: ClosNetwork) -> tuple[LeafClass, ...]:

@@ -33,7 +33,7 @@ from fabopt.topology.dragonfly_plus.networks import (
     networks,
     spine_ports,
 )
-from fabopt.topology.link_parts import Floats
+from fabopt.topology.link_parts import FAR_TOO_MANY, Floats
 from fabopt.topology.remembered import remembered
 from fabopt.topology.spans import in_pods
 from fabopt.units import ceil_of
@@ -76,7 +76,7 @@ class _Leaves(NamedTuple):
         """
         spread = float(self.rates.spread) * np.maximum(self.endpoints - self.ports, 0) / max(1, self.endpoints - 1)
         needed = np.maximum(float(self.rates.cut), spread) * self.ports / self.up.lane.port_mbps
-        return np.maximum(1, np.ceil(needed * (1 - _MARGIN))).astype(np.int64)
+        return np.clip(np.ceil(needed * (1 - _MARGIN)), 1, FAR_TOO_MANY).astype(np.int64)
 
     def outlets(self, most: int, mbps: int) -> Floats:
         """Global ports of a leaf's share, no more than it has: ``2 cut d (G - 1) / (G w2)``, for all-to-all

@@ -1,0 +1,167 @@
+"""Points of a sweep or front as designs: what they have in common is in their file once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from fabopt.design.build import FACTS, ids_used
+from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.design import BomRow, CaseRecord, Design, Objective
+from fabopt.schema.front import Front, FrontPoint
+from fabopt.units import some
+
+Body = dict[str, Any]
+
+
+class Sharing:
+    """Gives points what they have in common as one object each, so that ten thousand of them fit in memory."""
+
+    def __init__(self) -> None:
+        self._bodies: dict[str, Body] = {}
+        self._records: dict[str, CaseRecord] = {}
+        self._rows: dict[BomRow, BomRow] = {}
+
+    def of(self, point: FrontPoint) -> FrontPoint:
+        """Return a point with its parts, case and lines of the bill as the objects that others have too."""
+        parts = {part: self._body(part, body) for part, body in point.parts.items()}
+        record = point.case and self._records.setdefault(point.case.sha256, point.case)
+        rows = tuple(self._rows.setdefault(row, row) for row in point.bom)
+        return point.model_copy(update={"parts": parts, "case": record, "bom": rows})
+
+    def _body(self, part: str, body: Body) -> Body:
+        known = self._bodies.setdefault(part, body)
+        return known if known == body else body
+
+
+def gathered(front: Front) -> Front:
+    """The front with the parts of all its points once: of those that differ from point to point, the first one's.
+
+    Points are left with parts and keys of the case that are not as the file has them.
+    """
+    parts = _first_bodies(front)
+    front = front.model_copy(update={"parts": {part: parts[part] for part in sorted(parts, key=_facts_first)}})
+    return _changed(front, lambda point: _without(point, front.case, front.parts))
+
+
+class Said:
+    """What a journal has said by now, so that its next lines need not: the case, and parts as they were first."""
+
+    def __init__(self, front: Front) -> None:
+        self._case = front.case
+        self._parts = _first_bodies(front)
+
+    def without(self, point: FrontPoint) -> FrontPoint:
+        """What a line has to say of a point; from then on that is said."""
+        fresh = _without(point, self._case, self._parts)
+        for part, body in point.parts.items():
+            self._parts.setdefault(part, body)
+        return fresh
+
+
+def spread(front: Front) -> Front:
+    """The front with points that say all of themselves, of a file or a journal; those of older files say less."""
+    front = front.model_copy(update={"parts": {**_first_bodies(front), **front.parts}})
+    whole = _changed(front, lambda point: _with_shared(front, point))
+    return whole.model_copy(update={"parts": {}})
+
+
+def design_at(front: Front, number: int) -> Design:
+    """The design of a point, from 1, as its file states it; a point of an older file has no bill.
+
+    Of a sweep it is the answer to the case there. What is best in another way than the case asks for is a design of
+    status ``feasible``, and a note says what it is.
+    """
+    point = _with_shared(front, front.points[number - 1])
+    answers_case = front.kind == "sweep" and point.budget_usd is None
+    restated = bool(point.fabrics) and not answers_case
+    return Design(
+        fabopt=front.fabopt,
+        rules=front.rules,
+        case=point.case or front.case,
+        parts=point.parts,
+        parts_sha256=point.parts_sha256,
+        status="feasible" if restated else point.status,
+        objective=_objective_of_case(point) if restated else point.objective,
+        totals=point.totals,
+        floor=point.floor,
+        fabrics=point.fabrics,
+        single_points_of_failure=point.single_points_of_failure,
+        worst_rack=point.worst_rack,
+        stages=point.stages,
+        bom=point.bom,
+        conflicts=point.conflicts,
+        workload=point.workload,
+        notes=(*front.notes, *point.notes, *([_what_it_is(front, number)] if restated else [])),
+    )
+
+
+def _objective_of_case(point: FrontPoint) -> Objective:
+    """What the case minimizes, of a design that was not found by it alone: no bound is known."""
+    metric = str(point.case.content.get("objective")) if point.case else ""
+    value = getattr(point.workload if metric == EFFECTIVE else point.totals, metric, None)
+    return Objective(metric=metric, value=value, engine=point.objective.engine)
+
+
+def _what_it_is(front: Front, number: int) -> str:
+    point, metrics = front.points[number - 1], [objective.metric for objective in front.objectives]
+    where = f"point {number} of {some(len(front.points), 'point')}"
+    proof = "proven" if point.status == "optimal" else "not proven"
+    if front.kind == "sweep":
+        return f"{where} of a sweep: the most {metrics[-1]} that ${point.budget_usd:,} buys ({proof})"
+    return f"{where} of the front of {' and '.join(metrics)}: no design is better in all of them ({proof})"
+
+
+def _points(front: Front) -> Iterable[FrontPoint]:
+    yield from front.points
+    yield from (answer.point for answer in front.answers if answer.point is not None)
+
+
+def _changed(front: Front, change: Callable[[FrontPoint], FrontPoint]) -> Front:
+    points = tuple(map(change, front.points))
+    answers = tuple(
+        answer if answer.point is None else answer.model_copy(update={"point": change(answer.point)})
+        for answer in front.answers
+    )
+    return front.model_copy(update={"points": points, "answers": answers})
+
+
+def _first_bodies(front: Front) -> dict[str, Body]:
+    """Every part as the first point that has it says it."""
+    parts: dict[str, Body] = {}
+    for point in _points(front):
+        for part, body in point.parts.items():
+            parts.setdefault(part, body)
+    return parts
+
+
+def _without(point: FrontPoint, case: CaseRecord, said: dict[str, Body]) -> FrontPoint:
+    if point.case is None:
+        return point
+    parts = {part: body for part, body in point.parts.items() if part not in said or said[part] != body}
+    common = case.content
+    content = {key: value for key, value in point.case.content.items() if key not in common or common[key] != value}
+    return point.model_copy(update={"parts": parts, "case": point.case.model_copy(update={"content": content})})
+
+
+def _with_shared(front: Front, point: FrontPoint) -> FrontPoint:
+    if point.case is None:
+        return point
+    content = {**front.case.content, **point.case.content}
+    case = point.case.model_copy(update={"content": content})
+    ids = {FACTS, *_named(content), *ids_used(point.fabrics, point.bom)}
+    bodies = {**front.parts, **point.parts}
+    parts = {part: bodies[part] for part in sorted(ids & bodies.keys(), key=_facts_first)}
+    return point.model_copy(update={"parts": parts, "case": case})
+
+
+def _named(content: Body) -> Sequence[str]:
+    """Parts that a case names whether they are used or not: its server, those that are approved."""
+    procurement = content.get("procurement")
+    approved = procurement.get("approved_parts") if isinstance(procurement, dict) else None
+    named = [content.get("server"), *(approved if isinstance(approved, list) else [])]
+    return [part for part in named if isinstance(part, str)]
+
+
+def _facts_first(part: str) -> tuple[bool, str]:
+    return part != FACTS, part

@@ -121,11 +121,13 @@ class FabricProblem:
 
     @property
     def hardware(self) -> Hashable:
-        """A key of all that the fabric may be made of: equal for fabrics that differ in runs and places only."""
+        """A key of all that bounds and leaves follow from: equal for fabrics that differ in runs, places and parts of
+        the default rule of resilience only.
+        """
         return (
             self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
             self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,
-            self.resilience, self.redundancy, self.is_open,
+            self.resilience, self.is_open,
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip

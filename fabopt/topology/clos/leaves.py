@@ -110,8 +110,6 @@ class Leaves:
             most_groups = self.bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, ports // k)
             if most < 1 or ceil_of(servers, most) > most_groups or not self._joins_servers(block, k):
                 continue
-            if not leaves_suffice(self.fabric, block.nic, k):
-                continue
             g = group_sizes(self.fabric, most)
             # Rule ``rails_are_aligned``
             if self.fabric.aligned and k > 1:
@@ -142,6 +140,8 @@ class Leaves:
 
     def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:
         """Add uplinks to group sizes, then spines (and cores) to what is left below the cutoff."""
+        if not leaves_suffice(self.fabric, block.nic, int(shape.k)):
+            return
         endpoints = most_endpoints(shape, self.fabric.attached)
         plain = classes.plain_endpoints(self.fabric, endpoints)
         fewest = self.bounds.leaf_uplinks(plain, block.down, block.uplinks)

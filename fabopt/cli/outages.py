@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from fabopt.errors import Fault, InputError, fault
-from fabopt.schema.case import PLURALS, SURVIVED, Failing
+from fabopt.schema.resilience import PLURALS, SURVIVED, Failing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,13 +28,17 @@ from fabopt.schema.design import (
     PartHashes,
     Placement,
     PortUse,
+    StageStructure,
     TierUse,
     Totals,
 )
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
+from fabopt.schema.losses import RuleStanding
+from fabopt.schema.resilience import redundancy_of
 from fabopt.topology.candidate import End, Option, RowShare
-from fabopt.topology.design import LinkUse, Tier
+from fabopt.topology.design import LinkUse, NetworkDesign, Tier
 from fabopt.topology.failures import failures_left
+from fabopt.topology.redundancy import standing
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 NO_MEDIUM = "none"
@@ -58,6 +62,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment), runs_m=runs_m)
     figures = design.measured_figures(problem.gpus)
     asked = [(one.failed, one.count) for one in fabric.resilience]
+    growth = design.growth(problem, fabric, _cables_by_stage(problem, units))
     return FabricDesign(
         name=fabric.name,
         role=fabric.role,
@@ -73,10 +78,21 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         oversubscription=figures.ratios(),
         metrics=figures.metrics(),
         placement=_placement(problem, fabric, part.placement),
-        growth=design.growth(problem, fabric, _cables_by_stage(problem, units)),
+        growth=growth,
         failures=failures_left(design.failures(problem.server.gpus), asked),
+        redundancy=tuple(_rule_standings(fabric, design, growth)),
         logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
     )
+
+
+def _rule_standings(
+    fabric: FabricProblem, design: NetworkDesign, growth: Sequence[StageStructure]
+) -> Iterator[RuleStanding]:
+    """What a fabric keeps of the default rule of resilience, where its case asks for it."""
+    if fabric.redundancy or fabric.given_up:
+        for rule in redundancy_of(fabric.role):
+            kept, detail = standing(rule, design, growth)
+            yield RuleStanding(rule=rule, kept=kept, detail=detail)
 
 
 def _cables_by_stage(problem: Problem, units: Sequence[tuple[Option, int]]) -> list[int]:

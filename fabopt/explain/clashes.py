@@ -17,6 +17,7 @@ from fabopt.explain.limits import unlimited
 from fabopt.explain.what_if import Inquiry
 from fabopt.program.settings import StoppedError
 from fabopt.schema.case import Case, Distances, Fabric, Oversubscription
+from fabopt.schema.resilience import NO_RULE
 
 
 class Change(NamedTuple):
@@ -142,9 +143,11 @@ def _structure(index: int, fabric: Fabric) -> Iterator[Change]:
 
 def _demands(index: int, fabric: Fabric) -> Iterator[Change]:
     path = f"fabrics.{fabric.name}"
-    for key in (*(f"min_{figure}_gbps_per_gpu" for figure in DEMANDED_FIGURES), "resilience", "max_switch_hops"):
+    for key in (*(f"min_{figure}_gbps_per_gpu" for figure in DEMANDED_FIGURES), "max_switch_hops"):
         if getattr(fabric, key) is not None:
             yield _without(f"{path}.{key}", _with(index, key, None))
+    if fabric.survived:
+        yield _without(f"{path}.resilience", _with(index, "resilience", NO_RULE))
     loosest = Oversubscription(leaf=MOST_RATIO, spine=MOST_RATIO)
     for key, word, free in (("max_oversubscription", "higher", loosest), ("min_gbps_per_gpu", "lower", ANY_GBPS)):
         yield Change(f"{path}.{key}", f"a {word} `{path}.{key}`", _with(index, key, free))

@@ -26,6 +26,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
+from fabopt.problem.redundancy import without_rule
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.base import NO_SINGLE_LIMIT, Strict
 from fabopt.schema.case import Distances, Fabric
@@ -122,6 +123,7 @@ def _inquiry(problem: Problem, settings: Settings, clock: Clock, context: Contex
         settings.progress(f"no design meets the case: looking at {what}")
 
     quiet = replace(settings, progress=lambda text: None)
+    problem = without_rule(problem)
     return Inquiry(problem.case, problem.catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell, context)
 
 

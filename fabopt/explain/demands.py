@@ -10,6 +10,7 @@ from fabopt.explain.relaxation import halfway, nearest
 from fabopt.explain.what_if import Inquiry, narrowed
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.design import Conflict
+from fabopt.schema.resilience import NO_RULE
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.clos.figures import HOPS_BY_TIERS
 from fabopt.topology.design import NetworkDesign
@@ -137,7 +138,7 @@ def _left_over(inquiry: Inquiry, fabric: Fabric, index: int, number: int) -> Ite
     def reached(least: float | None) -> Fraction | None:
         lower = () if least is None else (demand.model_copy(update={"min_gbps_per_gpu": least}),)
         kept = (*fabric.survived[:number], *lower, *fabric.survived[number + 1 :])
-        network = _network(inquiry, fabric, index, resilience=kept or None)
+        network = _network(inquiry, fabric, index, resilience=kept or NO_RULE)
         return None if network is None else network.failures(inquiry.problem.server.gpus).bandwidth_left(failed, count)
 
     limit = f"fabrics.{fabric.name}.resilience.min_gbps_per_gpu"

@@ -15,7 +15,8 @@ from fabopt.problem.names import confused_names
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog, Server
 from fabopt.schema.procurement import Procurement
-from fabopt.schema.topologies import refused
+from fabopt.schema.resilience import losses_of
+from fabopt.schema.topologies import TIERED, refused
 from fabopt.units import mbps
 from fabopt.workload.prediction import cluster_cents
 
@@ -146,8 +147,22 @@ class _ReferenceCheck:
             ids = getattr(fabric.switches, tier)
             if ids != "any":
                 self.ids_of("switches", ids, f"{path}.switches.{tier}")
+        self.resilience(fabric, path, case)
         if fabric.group_by == "rack" and not case.site.says_servers_per_rack:
             self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack` or `site.floor`", "rack")
+
+    def resilience(self, fabric: Fabric, path: str, case: Case) -> None:
+        """Report losses of a tier that the fabric may not have."""
+        tiers = fabric.tiers
+        highest = len(_TIERS) if tiers == "any" else max(tiers) if isinstance(tiers, tuple) else tiers
+        if not set(fabric.topologies) <= set(TIERED):
+            return
+        key = "resilience" if fabric.resilience is None else f"{path}.resilience"
+        for loss in losses_of(case.resilience_of(fabric)):
+            tier = loss.failures[0]
+            if tier in _TIERS[highest:]:
+                rule = f"`survive: {loss.survive}` contradicts `{path}.tiers: {highest}`, which has no {tier}"
+                self.report(key, rule, loss.survive, hint="change one of the two")
 
     def effective(self, case: Case) -> None:
         """A cost of GPUs that work takes a model that says how long they wait, and for which fabric."""

@@ -98,6 +98,11 @@ class NicOption:
         return self.nics_per_server * self.ports_per_nic
 
     @property
+    def ports_in_all(self) -> int:
+        """Ports of one server's NICs in cages of this use, used or not."""
+        return self.cage_limit * self.port.ports
+
+    @property
     def full_cages(self) -> int:
         """Cages of a server with all ports in use."""
         if self.own_cages:

@@ -27,8 +27,9 @@ from fabopt.problem.attachments import (
 from fabopt.problem.demand import Demand, demand_of, stages_of
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
-from fabopt.schema.case import Case, Fabric, Failing
+from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
+from fabopt.schema.resilience import Failing, redundancy_of
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps
 from fabopt.workload.deadline import Deadline
@@ -95,6 +96,9 @@ class FabricProblem:
     arrangement: Arrangement = ANYWHERE
     figure_demands: FigureDemands | None = None
     resilience: tuple[Survival, ...] = ()
+    # parts of the default rule of resilience that hold, and those that no design keeps: of any other rule none
+    redundancy: tuple[str, ...] = ()
+    given_up: tuple[str, ...] = ()
     # the families that are looked at, and the most switches on a path (a Clos: see ``tiers``)
     topologies: tuple[str, ...] = ("clos",)
     most_hops: int | None = None
@@ -121,7 +125,7 @@ class FabricProblem:
         return (
             self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
             self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,
-            self.resilience, self.is_open,
+            self.resilience, self.redundancy, self.is_open,
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
@@ -184,6 +188,7 @@ def fabric_of(
         tiers=_tiers(fabric),
         figure_demands=_figure_demands(demand),
         resilience=tuple(Survival(*one.failures, mbps(one.min_gbps_per_gpu)) for one in fabric.survived),
+        redundancy=redundancy_of(fabric.role) if fabric.keeps_default else (),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
         group_servers=_group_servers(fabric, servers_per_rack(case.site, server), servers),

@@ -122,8 +122,10 @@ def per_server_mbps(need: StorageDemand, servers: int, gpus: int) -> Fraction:
 
 
 def _with_demand(fabric: Fabric, case: Case, server: Server) -> Fabric:
-    """``min_gbps_per_gpu`` and ``max_oversubscription`` filled in; a bandwidth per GPU that is given goes first."""
-    changes: dict[str, object] = {"min_gbps_per_server": None, "storage": None}
+    """Demands and ``resilience`` filled in; a bandwidth per GPU that is given goes first."""
+    changes: dict[str, object] = {
+        "min_gbps_per_server": None, "storage": None, "resilience": case.resilience_of(fabric)
+    }  # fmt: skip
     wanted = _gpu_mbps(fabric, case, server)
     if fabric.min_gbps_per_gpu is None and wanted is not None:
         changes["min_gbps_per_gpu"] = gbps(max(1, wanted))

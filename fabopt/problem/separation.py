@@ -27,7 +27,6 @@ HOST_FAMILY = "clos"
 # What a fabric asks of the network that it is on: it needs one of its own for that.
 _PROMISES = (
     "min_alltoall_gbps_per_gpu", "min_bisection_gbps_per_gpu", "min_allreduce_gbps_per_gpu", "max_switch_hops",
-    "resilience",
 )  # fmt: skip
 
 
@@ -95,9 +94,8 @@ def _of_logical(fabric: Fabric, case: Case, server: Server) -> Iterator[Hindranc
     for feature in (FLOOR, GROWTH):
         if feature.is_asked(case, fabric):
             yield Hindrance("separation", f"a logical fabric is not designed with {feature.words}", "logical")
-    for key in _PROMISES:
-        if getattr(fabric, key) is not None:
-            yield Hindrance(key, "a fabric on the switches of another has no figures of its own", hint="leave it out")
+    for key in _promised(fabric):
+        yield Hindrance(key, "a fabric on the switches of another has no figures of its own", hint="leave it out")
     if fabric.planes not in (1, "any") or fabric.homing == "dual":
         key = "homing" if fabric.homing == "dual" else "planes"
         yield Hindrance(key, "a logical fabric has one plane, and ports that are dealt over all leaves")
@@ -113,6 +111,13 @@ def _of_logical(fabric: Fabric, case: Case, server: Server) -> Iterator[Hindranc
     taken = [one for one in (fabric.name, *(each.name for each in fabric.attachments)) if one in names]
     for name in taken:
         yield Hindrance("attachments", "on one fabric attachments and logical fabrics have different names", name)
+
+
+def _promised(fabric: Fabric) -> Iterator[str]:
+    """Keys of what a fabric asks of the network that it is on."""
+    yield from (key for key in _PROMISES if getattr(fabric, key) is not None)
+    if fabric.survived:
+        yield "resilience"
 
 
 def cabled_twice(case: Case, server: Server) -> Iterator[CabledTwice]:
@@ -147,7 +152,7 @@ def reasons_against(fabric: Fabric, case: Case, server: Server, way: Way) -> lis
         reasons += _confused(fabric, case, way)
     if way == "shared":
         host = host_of(fabric, case)
-        reasons += [f"it asks for `{key}`" for key in _PROMISES if getattr(fabric, key) is not None]
+        reasons += [f"it asks for `{key}`" for key in _promised(fabric)]
         if host is not None and "any" not in (fabric.protocol, host.protocol) and fabric.protocol != host.protocol:
             reasons.append(f"`{host.name}` speaks {host.protocol}, not {fabric.protocol}")
     return reasons

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
-from typing import Annotated, Final, Literal, Self, cast
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from fabopt.errors import cut
 from fabopt.schema.base import (
@@ -29,6 +28,7 @@ from fabopt.schema.catalog import Role
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
 from fabopt.schema.procurement import Procurement
+from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
 from fabopt.schema.workload import Workload
 from fabopt.units import mbps
@@ -158,32 +158,6 @@ class SwitchChoice(Strict):
     core: Any_ | Ids = "any"
 
 
-Failing = Literal["leaf", "spine", "core", "plane", "cable", "switch"]
-SURVIVED = re.compile(r"([1-9][0-9]{0,3}) (leaf|leaves|spines?|cores?|planes?|cables?|switch|switches)")
-PLURALS: dict[str, Failing] = {"leaves": "leaf", "switches": "switch", "spines": "spine", "cores": "core",
-                               "planes": "plane", "cables": "cable"}  # fmt: skip
-
-
-def _check_survived(text: str) -> str:
-    if SURVIVED.fullmatch(text) is None:
-        raise ValueError("write a number and what fails, as in `1 leaf`: leaf, spine, core, plane, cable or switch")
-    return text
-
-
-class Resilience(Strict):
-    """What must be left per GPU when so many devices or links of one kind fail, at the worst places: ``1 leaf``."""
-
-    survive: Annotated[str, AfterValidator(_check_survived)]
-    min_gbps_per_gpu: Gbps
-
-    @property
-    def failures(self) -> tuple[Failing, int]:
-        """What fails, and how many."""
-        number, name = self.survive.split()
-        kind = PLURALS.get(name, name)
-        return cast(Failing, kind), int(number)
-
-
 Tier = Literal[1, 2, 3]
 TorusNodes = Literal["any", "switches", "servers"]
 
@@ -219,7 +193,7 @@ class Fabric(Strict):
     isolation: Isolation = "none"
     host: Word | None = None
     carries: tuple[Carried, ...] = ()
-    resilience: Resilience | tuple[Resilience, ...] | None = None
+    resilience: AnyResilience | None = None
     group_by: Literal["any", "rack"] = "any"
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()
@@ -227,9 +201,13 @@ class Fabric(Strict):
 
     @property
     def survived(self) -> tuple[Resilience, ...]:
-        """All that it must survive."""
-        given = self.resilience
-        return () if given is None else given if isinstance(given, tuple) else (given,)
+        """All that it must survive by its own words; where it has none, see ``Case.resilience_of``."""
+        return losses_of(self.resilience)
+
+    @property
+    def keeps_default(self) -> bool:
+        """Whether the default rule of its role holds, by its own words."""
+        return keeps_default(self.resilience)
 
     @model_validator(mode="after")
     def _attachment_names_differ(self) -> Self:
@@ -351,12 +329,17 @@ class Case(Strict):
     site: Site = Site()
     rules: RuleChoices = {}
     limits: Limits = Limits()
+    resilience: AnyResilience = DEFAULT_RULE
     finance: Finance = Finance()
     growth: Growth = Growth()
     procurement: Procurement = Procurement()
     include_servers: bool = False
     objective: Metric = "capex_usd"
     maximize: Literal["gbps_per_gpu", "servers", "bisection"] = "gbps_per_gpu"
+
+    def resilience_of(self, fabric: Fabric) -> AnyResilience:
+        """What holds for a fabric: its own words, else the case's."""
+        return self.resilience if fabric.resilience is None else fabric.resilience
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:

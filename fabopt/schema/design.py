@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from fabopt.schema.base import Strict
-from fabopt.schema.losses import SinglePoint, WorstRack
+from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
+from fabopt.schema.resilience import Failed
 from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
 
 Number = int | float
@@ -168,10 +169,6 @@ class Metrics(Strict):
     max_nic_hops: int | None = None
 
 
-# What a case can ask about, and a server of those that are joined to each other.
-Failed = Literal["leaf", "spine", "core", "plane", "cable", "switch", "server"]
-
-
 class Failure(Strict):
     """What is left when ``count`` devices or links of a kind fail at the worst places, see docs/bandwidth.md.
 
@@ -262,6 +259,7 @@ class FabricDesign(Strict):
     placement: Placement | None = None
     growth: tuple[StageStructure, ...] = ()
     failures: tuple[Failure, ...] = ()
+    redundancy: tuple[RuleStanding, ...] = ()
     logical: tuple[LogicalUse, ...] = ()
 
     @property

@@ -26,6 +26,14 @@ class SinglePoint(Strict):
     degraded: bool
 
 
+class RuleStanding(Strict):
+    """A part of the default rule of resilience. ``kept``: None where it does not apply; ``detail``: what there is."""
+
+    rule: str
+    kept: bool | None
+    detail: str
+
+
 class WorstRack(Strict):
     """The rack whose loss hits most servers: those in it; those elsewhere that it cuts off from a fabric, and that lose
     a NIC.

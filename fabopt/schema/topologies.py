@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
+from fabopt.schema.resilience import losses_of
 
 
 class Feature(NamedTuple):
@@ -34,12 +35,15 @@ ALLREDUCE = Feature(
 
 def _asks_for_several(case: Case, fabric: Fabric) -> bool:
     """Whether several of what is tried one by one on the graph are to fail at once."""
-    asked = [one.failures for one in fabric.survived]
+    asked = [one.failures for one in losses_of(case.resilience_of(fabric))]
     return any(count > 1 and failed in ("leaf", "switch", "cable") for failed, count in asked)
 
 
 RESILIENCE = Feature(
-    "bandwidth left after failures", "resilience", True, lambda case, fabric: fabric.resilience is not None
+    "bandwidth left after failures",
+    "resilience",
+    True,
+    lambda case, fabric: bool(losses_of(case.resilience_of(fabric))),
 )
 SEVERAL_FAILURES = Feature(
     "bandwidth left after several switches or cables fail", "resilience", True, _asks_for_several

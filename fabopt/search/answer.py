@@ -37,8 +37,8 @@ class Answer:
         return [(candidate, units) for candidate, units in self.optimum.picked]
 
 
-def best_answer(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Answer:
-    """The optimum of a problem in the objective of its case, or the proof that there is none."""
+def answer_in(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Answer:
+    """The optimum of the space of a problem in the objective of its case, or the proof that there is none."""
     if problem.case.objective == EFFECTIVE:
         ratio = RatioSearch(problem, settings, clock, context=context).run()
         return Answer(problem, ratio.optimum, ratio, context)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, estimating
+from fabopt.problem.redundancy import all_given_up, is_redundant
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, Sums, sums_of
 from fabopt.program.settings import Clock, Settings
@@ -33,6 +34,7 @@ FLAT_RUN_M = 30
 MANAGEMENT = ("in-band", "oob")
 # Candidates that are compared for a design of another kind, where its proof would take more.
 MOST_OF_A_KIND = 200
+WITHOUT_REDUNDANCY = "redundancy"
 BEST_FOUND = " (the best found)"
 
 
@@ -54,6 +56,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
         if fabric.role not in MANAGEMENT:
             yield from comparison.other_kinds(index)
             yield from comparison.flat_runs(index)
+    yield from comparison.without_redundancy()
     yield from comparison.other_plans()
     clock.look()
 
@@ -102,6 +105,32 @@ class _Comparison:
         optimum = search_of(self.problem, self.settings, self.clock, context=self.context).of_one(candidate)
         if optimum.value is not None:
             yield self._alternative(optimum, index, "flat runs", f"{FLAT_RUN_M} m")
+
+    def without_redundancy(self) -> Iterator[Alternative]:
+        """The best design that need not keep the default rule of resilience, where it is cheaper for that."""
+        if not is_redundant(self.problem):
+            return
+        self.clock.look()
+        self.settings.progress("looking at the best design without the rule of redundancy")
+        free = _Comparison(replace(self.answer, problem=all_given_up(self.answer.problem)), self.settings, self.clock)
+        rival = free._rival({})
+        if rival.value is not None:
+            alternative = self._alternative(rival, 0, WITHOUT_REDUNDANCY, "none")
+            if alternative.objective_delta < 0:
+                yield alternative.model_copy(update={"summary": self._other_fabrics(rival)})
+
+    def _other_fabrics(self, rival: Optimum) -> str:
+        """The fabrics of a design that differ from the answer's; all where only their parts do."""
+        picked = list(rival.picked)
+        pairs = zip(self.problem.fabrics, self.answer.picked, picked, strict=True)
+        told = [
+            (fabric.name, summary_of(other.design.file_part()))
+            for fabric, (own, _), (other, _) in pairs
+            if summary_of(own.design.file_part()) != summary_of(other.design.file_part())
+        ]
+        if not told or len(picked) == 1:
+            return summaries_of(self.problem, picked)
+        return "; ".join(f"{name}: {text}" for name, text in told)
 
     def other_plans(self) -> Iterator[Alternative]:
         """What growth would cost if it were not planned; of a ratio it is not known, as these plans are only bills."""

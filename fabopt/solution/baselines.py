@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.redundancy import bound_alike
 from fabopt.program.orders import Picked, Sums, all_uses, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
@@ -77,7 +78,7 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | N
     devices: dict[tuple[int, Item], int] = {}
     moved = 0
     for number in range(len(problem.stages)):
-        alone = problem_of(_stage_alone(problem.case, number), problem.catalog)
+        alone = bound_alike(problem_of(_stage_alone(problem.case, number), problem.catalog), problem)
         optimum = search_of(alone, settings, clock).run(ties=False)
         if optimum.value is None:
             return None
@@ -113,6 +114,7 @@ def _other_recabling(problem: Problem, context: Context, settings: Settings, clo
     other = "forbid" if problem.case.growth.recabling == "allow" else "allow"
     growth = problem.case.growth.model_copy(update={"recabling": other})
     changed = problem_of(problem.case.model_copy(update={"growth": growth}), problem.catalog, offering=problem.offering)
+    changed = bound_alike(changed, problem)
     optimum = search_of(changed, settings, clock, context=context.beside()).run(ties=False)
     if optimum.value is None:
         return None

@@ -9,6 +9,8 @@ from fabopt.program.legend import Form, program_text
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.choice import search_of
+from fabopt.search.context import Context
+from fabopt.search.redundancy import relaxed
 
 
 def formulation_text(inputs: Inputs, form: Form) -> str:
@@ -18,6 +20,9 @@ def formulation_text(inputs: Inputs, form: Form) -> str:
         raise InputError([fault(inputs.case_file, "objective", "a ratio is no linear program", EFFECTIVE, hint=hint)])
     problem = problem_of(inputs.case, inputs.catalog)
     optimum = search_of(problem, Settings(), Clock(None)).run(ties=False)
+    if optimum.value is None:
+        problem = relaxed(problem, Settings(), Clock(None), Context()) or problem
+        optimum = search_of(problem, Settings(), Clock(None)).run(ties=False)
     if optimum.program is None:
         raise InfeasibleError(f"{inputs.case_file}: no candidate meets the case, so there is no program to write")
     return program_text(optimum.program, form)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from fabopt.schema.case import Failing
-from fabopt.schema.design import Failed, Failure
+from fabopt.schema.design import Failure
+from fabopt.schema.resilience import Failed, Failing
 from fabopt.units import MBPS_PER_GBPS, plain_fraction
 
 

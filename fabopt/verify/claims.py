@@ -24,8 +24,8 @@ SMALL_GRAPH = 1_000_000
 # Of a difference of objectives, which is written to three.
 HALF_A_DIGIT = Fraction(1, 2000)
 OTHER_SEPARATION = "separation"
-# Plans that the case does not allow may be cheaper.
-OTHER_PLANS = ("growth", "recabling")
+# Plans that the case does not allow, and designs that break its rule of redundancy, may be cheaper.
+OTHER_PLANS = ("growth", "recabling", "redundancy")
 KINDS_OF_ALTERNATIVES = (
     "topology", "placement", "protocol", "tiers", "port speed", "leaf switch", "torus of", "flat runs",
     OTHER_SEPARATION, *OTHER_PLANS,

@@ -15,8 +15,8 @@ import numpy as np
 
 from fabopt.network.graph.network import GLOBAL_LENGTH, Ints
 from fabopt.network.graph.outage import Left, Lost, Plant, nothing
-from fabopt.schema.case import Failing
 from fabopt.schema.design import Design
+from fabopt.schema.resilience import Failing
 from fabopt.units import MBPS_PER_GBPS, exact
 from fabopt.verify.direct import cut
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence

@@ -94,6 +94,7 @@ from fabopt.verify.ports import (
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import bom_covers_parts, bom_names_products, power_adds_up, prices_are_applied
 from fabopt.verify.rails import has_own_rails, rails_never_meet, scale_up_carries_rails
+from fabopt.verify.redundancy import names_redundancy, redundancy_is_cabled, redundancy_is_kept
 from fabopt.verify.separation import (
     LogicalEvidence,
     isolation_is_kept,
@@ -249,6 +250,9 @@ RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
 # Of fabrics whose servers are dual-homed.
 HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
 HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
+# Of fabrics whose case asks for the default rule of resilience, or whose file says that they keep it.
+REDUNDANCY_RULES: tuple[FabricRule, ...] = (redundancy_is_kept,)
+REDUNDANCY_WIRING_RULES: tuple[WiringRule, ...] = (redundancy_is_cabled,)
 # Of fabrics whose runs nothing else says.
 LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
 # Of the wiring of all fabrics together.
@@ -296,6 +300,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from (proven for rule in FABRIC_RULES for proven in instead.get(rule, (rule,)))
     yield from RAIL_RULES if has_own_rails(fabric) else ()
     yield from HOMING_RULES if is_dual_homed(fabric) else ()
+    yield from REDUNDANCY_RULES if names_redundancy(fabric) else ()
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()
 
 
@@ -305,3 +310,4 @@ def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:
     yield from (proven for rule in WIRING_RULES for proven in instead.get(rule, (rule,)))
     yield from RAIL_WIRING_RULES if has_own_rails(fabric) else ()
     yield from HOMING_WIRING_RULES if is_dual_homed(fabric) else ()
+    yield from REDUNDANCY_WIRING_RULES if names_redundancy(fabric) else ()

@@ -489,7 +489,7 @@ def toy(seed: int) -> tuple[Json, Json]:
         "name": "toy", "server": "box", "servers": dice.choice([2, 3, 4, 4, 5, 6, 7, 8]),
         "fabrics": [{"name": "compute", "rails": dice.choice(["aligned", "any"]), "tiers": dice.choice([[1, 2], [2]]),
                      "min_gbps_per_gpu": 100, "max_oversubscription": dice.choice([1, 1.5, 2])}],
-        "site": {"floor": floor},
+        "site": {"floor": floor}, "resilience": "none",
     }  # fmt: skip
     return case, toy_catalog(dice)
 

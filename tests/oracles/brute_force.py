@@ -44,6 +44,7 @@ from tests.oracles.brute_parts import (
     split_of,
 )
 from tests.oracles.brute_purchase import Number, Purchase, Terms, buy, least_of, terms_of, useful_modes
+from tests.oracles.brute_redundancy import keeps
 from tests.oracles.brute_survival import rails_left, wanted_of
 
 
@@ -189,13 +190,14 @@ class Best:
 class Space:
     """One fabric of a case over a catalog, ready to be walked."""
 
-    def __init__(self, catalog: Json, case: Json) -> None:
+    def __init__(self, catalog: Json, case: Json, redundancy: tuple[str, ...] = ()) -> None:
         fabrics = case.get("fabrics") or [{"name": "compute"}]
         if len(fabrics) > 1:
             raise ValueError("brute force takes one fabric")
         rules = case.get("procurement", {})
         catalog = permitted(catalog, rules, case["server"])
         self.catalog, self.case, self.fabric = catalog, case, fabrics[0]
+        self.redundancy = redundancy
         self.item_table = ItemTable(catalog, rules)
         self.server = next(one for one in catalog["servers"] if one["id"] == case["server"])
         self.servers = num_servers(case, self.server)
@@ -314,7 +316,12 @@ def structures(space: Space) -> Found:
                 continue
             for division in divisions(space, cards):
                 made = with_planes(space, cards, division)
-                yield from (one for one in made if survives(space, one[0]))
+                yield from (one for one in made if survives(space, one[0]) and is_redundant(space, one[0]))
+
+
+def is_redundant(space: Space, structure: Structure) -> bool:
+    """Whether a structure keeps all parts of the default rule that the space is bound to."""
+    return all(keeps(structure, rule) for rule in space.redundancy)
 
 
 def survives(space: Space, structure: Structure) -> bool:
@@ -625,9 +632,12 @@ def candidates(space: Space, terms: Terms) -> tuple[Waiting, int]:
     return sorted(waiting, key=lambda one: one[:2]), designs
 
 
-def solve(catalog: Json, case: Json) -> Best | None:
-    """The best design of one fabric, None if there is none. Raises ``ValueError`` outside the scope of this module."""
-    space, terms = Space(catalog, case), terms_of(case)
+def solve(catalog: Json, case: Json, redundancy: tuple[str, ...] = ()) -> Best | None:
+    """The best design of one fabric, None if there is none; ``redundancy``: parts of the default rule of resilience.
+
+    Raises ``ValueError`` outside the scope of this module.
+    """
+    space, terms = Space(catalog, case, redundancy), terms_of(case)
     servers = space.item_table.power[space.server["id"], None] * space.servers if case.get("include_servers") else 0
     if terms.power is not None:
         terms = terms._replace(power=terms.power - servers)

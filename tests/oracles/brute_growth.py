@@ -108,8 +108,8 @@ class GrowthSpace(Space):
     one, if they say none), one port after the other.
     """
 
-    def __init__(self, catalog: Json, case: Json) -> None:
-        super().__init__(catalog, case)
+    def __init__(self, catalog: Json, case: Json, redundancy: tuple[str, ...] = ()) -> None:
+        super().__init__(catalog, case, redundancy)
         if any(self.item_table.special(item) for item in self.item_table.steps) or any(
             (case.get("limits") or {}).values()
         ):
@@ -207,13 +207,21 @@ class Planner:
         blocks = ceil_div(self.groups(number), self.s.groups_per_pod) if self.s.tiers > 2 else 1
         return blocks * (self.rails if self.s.pod_of == "rail" else 1)
 
-    def cores_for(self, number: int, busiest: int) -> int:
-        """Cores of a group for spines with so many down links."""
+    def is_redundant(self, number: int, spines: int, cores: int) -> bool:
+        """Whether a stage with so many spines of a pod, and cores of a group, keeps what it has to of the rule."""
+        if "two-spines" in self.space.redundancy and self.s.planes * spines < 2:
+            return False
+        joined = "two-cores" in self.space.redundancy and self.s.tiers > 2 and self.pods(number) > 1
+        return not joined or self.s.planes * (spines // self.s.q) * cores > 1
+
+    def cores_for(self, number: int, busiest: int, spines: int) -> int:
+        """Cores of a group for so many spines of a pod with so many down links each."""
         if self.s.tiers < 3 or self.pods(number) == 1:
             return 0
         assert self.s.spine is not None and self.s.spine.up is not None
         speeds = Fraction(self.s.spine.down.cage.speed, self.s.spine.up.cage.speed)
-        return ceil_div(max(1, ceil_fraction(busiest * speeds / self.space.ratios[number][1])), self.s.m2)
+        cores = ceil_div(max(1, ceil_fraction(busiest * speeds / self.space.ratios[number][1])), self.s.m2)
+        return cores if self.is_redundant(number, spines, cores) else max(2, cores)
 
     def still(self) -> Plan | None:
         """Nothing moves: as few spines and cores as each stage needs, every one with all its links."""
@@ -227,8 +235,10 @@ class Planner:
                 together = max(1, self.s.q)
                 needed = ceil_div(uplinks, self.s.m * together) * together
                 spines = max(spines, needed if self.even else self.s.spines_per_pod)
+                while spines < self.s.spines_per_pod and not self.is_redundant(number, spines, self.cores):
+                    spines += together
             busiest = ceil_div(self.pod_leaves(number) * self.s.u, self.s.spines_per_pod) if self.s.tiers > 1 else 0
-            cores = max(cores, self.cores_for(number, busiest))
+            cores = max(cores, self.cores_for(number, busiest, spines))
             stages.append(Stage(servers, spines, cores, self.s.m))
         return None if cores > self.cores else (*stages[:-1], self.last)
 
@@ -268,7 +278,9 @@ class Planner:
             each = max(self.s.m, ceil_div(needed, spines))
             down = self.pod_leaves(number) * each
             if spines * each <= self.s.u and spine.holds(down, self.s.x, down, up_cages):
-                cores = self.cores_for(number, down)
+                cores = self.cores_for(number, down, spines)
+                if not self.is_redundant(number, spines, self.cores):
+                    continue
                 if cores <= self.cores:
                     return Stage(0, spines, cores, each)
         return None
@@ -455,9 +467,9 @@ def without_logical_fabrics(bought: Bought, logical_fabrics: list[Link], way: Jo
     return left
 
 
-def solve(catalog: Json, case: Json) -> Best | None:
-    """The best growing design of one fabric, None if there is none."""
-    space = GrowthSpace(catalog, case)
+def solve(catalog: Json, case: Json, redundancy: tuple[str, ...] = ()) -> Best | None:
+    """The best growing design of one fabric, None if there is none; ``redundancy``: as of ``brute_force.solve``."""
+    space = GrowthSpace(catalog, case, redundancy)
     pricer, market = Pricer(space), space.market
     servers = servers_cost(space)
     best: Best | None = None

@@ -40,6 +40,7 @@ from tests.oracles.brute_logical import least
 from tests.oracles.brute_parts import Json
 from tests.samples.lengths import with_lengths
 from tests.samples.random_cases import Dice, a_catalog
+from tests.samples.resilience import without_redundancy
 from tests.samples.small import assert_proven, catalog, solved
 
 WAYS = ("physical", "logical", "shared")
@@ -66,10 +67,10 @@ def case(separation: str = "logical", compute: Json | None = None, limits: Json 
         "max_oversubscription": 2,
         **storage,
     }
-    return {
+    return without_redundancy({
         "name": "apart", "server": "gpu-4", "servers": 6, "fabrics": [host, logical | {"separation": separation}],
         "limits": limits or {},
-    }  # fmt: skip
+    })  # fmt: skip
 
 
 def random_pair(seed: int) -> tuple[Json, Json]:
@@ -97,7 +98,7 @@ def random_pair(seed: int) -> tuple[Json, Json]:
         "servers": dice.number(2, 4),
         "fabrics": [host, logical],
     }
-    return content, content_case
+    return content, without_redundancy(content_case)
 
 
 def capex_cents(design: Design) -> int | None:

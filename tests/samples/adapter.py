@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.samples.lengths import with_lengths
+from tests.samples.resilience import without_redundancy
 
 Json = dict[str, Any]
 
@@ -12,11 +13,11 @@ Json = dict[str, Any]
 def run(catalog: Json, case: Json, **options: Any) -> Json:
     """Solve a case over a catalog and return the design file's content; ``options`` as of ``fabopt.solve``.
 
-    It says its lengths where it leaves them out (``with_lengths``), as the oracles have them.
+    It says its lengths (``with_lengths``) and wants no redundancy where it leaves that out, as the oracles have it.
     """
     import fabopt
 
-    design = fabopt.solve(with_lengths(case), catalog=catalog, **options).design
+    design = fabopt.solve(without_redundancy(with_lengths(case)), catalog=catalog, **options).design
     return design.model_dump(by_alias=True, mode="json")
 
 

@@ -10,6 +10,7 @@ import yaml
 
 from tests.paths import ERRORS
 from tests.samples.lengths import with_lengths
+from tests.samples.resilience import without_redundancy
 
 TINY = ERRORS / "_tiny.yaml"
 
@@ -28,7 +29,7 @@ Run = Callable[..., Ran]
 def case_content(**changes: Any) -> dict[str, Any]:
     """Four servers of two GPUs, with the tiny catalog beside the case, unless changes say otherwise."""
     content = {"name": "pod", "catalog": ["./acme.yaml"], "server": "acme-gpu2", "servers": 4, **changes}
-    return with_lengths(content)
+    return without_redundancy(with_lengths(content))
 
 
 def write_case(name: str = "case.yaml", **changes: Any) -> str:

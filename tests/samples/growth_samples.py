@@ -13,6 +13,7 @@ from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from tests.samples.lengths import with_lengths
+from tests.samples.resilience import without_redundancy
 from tests.solution.test_brute_force import cage, case, catalog, switch
 
 Json = dict[str, Any]
@@ -31,7 +32,7 @@ def grown(*sizes: Any, fabric: Json | None = None, **keys: Any) -> Json:
     ]
     content = case(1, {"tiers": 2, **(fabric or {})}, stages=stages, **keys)
     del content["servers"], content["catalog"]
-    return with_lengths(content)
+    return without_redundancy(with_lengths(content))
 
 
 def own(servers: int, ratio: Any) -> Json:

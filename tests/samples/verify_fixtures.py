@@ -200,6 +200,7 @@ def one_tier() -> Json:
     """8 endpoints on 16 ports; a quarter kept free: ceil(8 / 0.75) = 11 down ports, 3 of them reserved."""
     case = {
         "name": "one-tier",
+        "resilience": "none",
         "server": "box2",
         "site": {"distances_m": USUAL},
         "stages": [{"name": "final", "servers": 4}],
@@ -326,6 +327,7 @@ def two_tiers() -> Json:
     """
     case = {
         "name": "two-tiers",
+        "resilience": "none",
         "server": "box4",
         "site": {"distances_m": USUAL},
         "stages": [{"name": "final", "month": 18, "gpus": 28}],
@@ -501,6 +503,7 @@ def three_tiers() -> Json:
     """
     case = {
         "name": "three-tiers",
+        "resilience": "none",
         "server": "box1",
         "site": {"distances_m": USUAL},
         "stages": [{"name": "final", "servers": 7}],

@@ -10,8 +10,8 @@ from fabopt.network.graph.survival import ServerPorts
 from fabopt.problem.problem import problem_of
 from fabopt.program.lexicographic import optimum_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.case import Resilience
 from fabopt.schema.design import Design
+from fabopt.schema.resilience import Resilience
 from fabopt.verify import verify
 from tests.samples.small import assert_proven, case, catalog, inputs, solved
 from tests.topology.test_figures import THREE_TIERS, TWO_TIERS, everything, with_fabric

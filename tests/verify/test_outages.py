@@ -12,8 +12,8 @@ from rich.console import Console
 from fabopt.cli import main
 from fabopt.output.export.design import design_bytes
 from fabopt.output.terminal.outages import outage_report
-from fabopt.schema.case import Failing
 from fabopt.schema.design import Design
+from fabopt.schema.resilience import Failing
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.failures import bandwidth_left
 from fabopt.verify.outages import Grounds, Outages

@@ -40,6 +40,7 @@ def case(workload: Json | None = None, **keys: Any) -> Json:
         "servers": 8,
         "workload": {"model": MODEL, "gpu_utilization": 0.5, **(workload or {})},
         "fabrics": [{"name": "compute", **keys}],
+        "resilience": "none",
     }
 
 

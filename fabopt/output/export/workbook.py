@@ -28,7 +28,7 @@ from fabopt.output.export.spreadsheet import (
 from fabopt.output.terminal.answer import headline, proof_line, served, totals_line
 from fabopt.output.terminal.networks import NetworkShare, network_shares
 from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
-from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line
+from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
 from fabopt.output.words import measured, plain
 from fabopt.schema.design import BomRow, Design
 from fabopt.units import some
@@ -131,6 +131,8 @@ class _Summary:
             self.line(f"  {fabric}", f"without {without}: {', '.join(lost)} ({how}{hit})")
         if design.worst_rack is not None:
             self.line("  Worst rack", rack_line(design))
+        if redundancy := redundancy_line(design):
+            self.line("  Rule", redundancy)
 
     def section(self, title: str, lines: Sequence[tuple[str, object]]) -> None:
         if not lines:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from fabopt.output.words import count, listed
-from fabopt.schema.design import Design
+from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.losses import SinglePoint
 from fabopt.units import some
 
@@ -33,6 +33,23 @@ def lead_line(design: Design) -> str:
         if number == 1
         else f"any of {count(number)} devices cuts something off if it fails"
     )
+
+
+def redundancy_line(design: Design) -> str:
+    """Say which parts of the default rule of resilience each fabric keeps; empty where none is asked for."""
+    words = (_kept(fabric) for fabric in design.fabrics if fabric.redundancy)
+    told = "; ".join(text for text in words if text)
+    return f"redundancy by default: {told}" if told else ""
+
+
+def _kept(fabric: FabricDesign) -> str:
+    """The parts that a fabric keeps, and those that it does not; why none applies where that is so."""
+    kept = ", ".join(row.rule for row in fabric.redundancy if row.kept)
+    broken = ", ".join(f"{row.rule} ({row.detail})" for row in fabric.redundancy if row.kept is False)
+    if not kept and not broken:
+        return f"{fabric.name} is exempt ({fabric.redundancy[0].detail})"
+    verbs = (f"{verb} {rules}" for verb, rules in (("keeps", kept), ("breaks", broken)) if rules)
+    return f"{fabric.name} {', '.join(verbs)}"
 
 
 def point_rows(design: Design) -> Iterator[list[str]]:

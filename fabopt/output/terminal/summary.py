@@ -24,7 +24,7 @@ from fabopt.output.terminal.growth import COLUMNS, growth_rows, merged, moving_l
 from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
 from fabopt.output.terminal.single_points import COLUMNS as POINT_COLUMNS
 from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
-from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line
+from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
 from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
 from fabopt.output.terminal.workload import needs_line, step_line, utilization_line, workload_rows, workload_title
 from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
@@ -97,6 +97,8 @@ def _single_points(design: Design) -> Iterator[RenderableType]:
         yield table(POINT_COLUMNS, list(point_rows(design)))
     if design.worst_rack is not None:
         yield _line(rack_line(design))
+    if redundancy := redundancy_line(design):
+        yield _line(redundancy)
 
 
 def checks_line(design: Design) -> str:

@@ -16,6 +16,7 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import Front, FrontObjective
 from fabopt.schema.topologies import TIERED
 from fabopt.schema.version import VERSION
+from fabopt.search.redundancy import relaxed
 from fabopt.solution.optimize import finishing_s
 from fabopt.study.front import pareto
 from fabopt.study.front.answers import KeptAnswers
@@ -99,6 +100,10 @@ def pareto_front(
     finder = Finder(problem, settings, clock)
     answers = None if journal is None else KeptAnswers(finder, journal, lambda graded: point_of(problem, graded, place))
     front = pareto.front(finder, objectives, points, report, None if answers is None else answers.best)
+    bound_less = relaxed_if_none(finder, front)
+    if bound_less is not None:
+        problem, answers = bound_less.problem, None
+        front = pareto.front(bound_less, objectives, points, report)
     empty = empty_front(inputs, objectives)
     in_time = points_of(problem, front.points, place, settings, clock, answers)
     if len(in_time) < len(front.points):
@@ -114,6 +119,18 @@ def pareto_front(
         "answers": tuple(answers.given) if answers is not None and front.was_stopped else (),
     }
     return gathered(empty.model_copy(update=update))
+
+
+def relaxed_if_none(finder: Finder, front: pareto.FoundFront) -> Finder | None:
+    """The finder of the problem that is bound to as much of the rule of redundancy as some design keeps.
+
+    None if the front has a point, or no design is bound to less.
+    """
+    if front.points or not front.complete:
+        return None
+    context = finder.context.beside()
+    problem = relaxed(finder.problem, finder.settings, finder.clock, context)
+    return None if problem is None else Finder(problem, finder.settings, finder.clock, context)
 
 
 def check_predicted(problem: Problem, objectives: Sequence[Measure]) -> None:

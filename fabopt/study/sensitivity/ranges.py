@@ -16,8 +16,9 @@ from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Objective
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 from fabopt.schema.version import VERSION
-from fabopt.search.answer import Answer, best_answer
+from fabopt.search.answer import Answer
 from fabopt.search.context import Context
+from fabopt.search.redundancy import best_answer
 from fabopt.solution.optimize import answered, finishing_s, proven
 from fabopt.solution.question import Question
 from fabopt.solution.summaries import summaries_of
@@ -54,6 +55,7 @@ def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) 
         answer = best_answer(problem, settings, clock, Context())
     except NoAnswerError as error:
         return empty.model_copy(update={"notes": (*inputs.notes, str(error))})
+    problem = answer.problem
     question = Question(inputs, settings, clock, problem=problem, answer=answer)
     if not answer.has_design:
         design = answered(question)

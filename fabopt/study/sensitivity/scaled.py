@@ -13,6 +13,7 @@ from fabopt.parts.link_table import LinkTable
 from fabopt.parts.offering import Offering
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.redundancy import bound_alike
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: b
     offering = Offering(
         old.named, old.terms, old.offered, item_table, old.ports, LinkTable(old.offered, item_table, prune)
     )
-    repriced = problem_of(base.case, base.catalog, prune, offering)
+    repriced = bound_alike(problem_of(base.case, base.catalog, prune, offering), base)
     energy = tuple(cents / unit for cents in base.energy_cents_per_mw)
     weights = weights_of(base.case.objective, energy)
     limits = _counted(base.limits, unit)

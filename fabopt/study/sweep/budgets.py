@@ -16,9 +16,11 @@ from fabopt.explain.what_if import sized
 from fabopt.parts.finance import weights_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.redundancy import bound_alike
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import stock_value, weights_table
 from fabopt.search.context import Context
+from fabopt.search.redundancy import relaxed
 from fabopt.study.front.finder import PRICE, Finder, GradedDesign, climb
 from fabopt.study.front.measures import Measure
 from fabopt.topology.clos.blocks import Block
@@ -106,8 +108,14 @@ class MostServers:
             limits = replace(problem.limits, capex_cents=None)
             problem = replace(problem, asked=self.problem.asked, limits=limits)
             self.settings.progress(f"looking at {some(servers, 'server')}")
+            problem = bound_alike(problem, self.problem)
             finder = Finder(problem, self.settings, self.clock, self.context.beside())
-            self._known[servers] = problem, finder.best((PRICE,), {})
+            graded = finder.best((PRICE,), {})
+            bound_less = None if graded else relaxed(problem, self.settings, self.clock, self.context.beside())
+            if bound_less is not None:
+                problem = bound_less
+                graded = Finder(problem, self.settings, self.clock, self.context.beside()).best((PRICE,), {})
+            self._known[servers] = problem, graded
         return self._known[servers]
 
     def _affords(self, servers: int, budget_cents: int) -> bool:

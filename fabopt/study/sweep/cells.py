@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,14 +11,16 @@ from fabopt.design.build import case_record
 from fabopt.io.case import Inputs
 from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.redundancy import all_given_up, is_redundant
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Conflict
 from fabopt.schema.front import BUDGET_KEY, FrontPoint
 from fabopt.search.context import Context
+from fabopt.search.redundancy import relaxed
 from fabopt.study.front.finder import Finder, GradedDesign
 from fabopt.study.front.measures import MEASURES
 from fabopt.study.front.points import Place, at_budget, budgeted, point_of, why_none, without_design
-from fabopt.study.sweep.budgets import MostOfMetric, MostServers
+from fabopt.study.sweep.budgets import Bought, MostOfMetric, MostServers
 from fabopt.study.sweep.keys import KeyPath, changed_inputs, content_of
 from fabopt.units import cents, some, usd
 
@@ -103,16 +105,25 @@ class CellSolver:
         """The best design of the case as it is there."""
         finder = Finder(problem, self.settings, self.clock, self._context.beside())
         graded = finder.best((MEASURES[place.metric],), {})
-        if graded is None:
-            return why_not(problem, place, self.clock)
-        return point_of(problem, graded, place)
+        if graded is not None:
+            return point_of(problem, graded, place)
+        bound_less = relaxed(problem, self.settings, self.clock, self._context.beside())
+        return why_not(problem, place, self.clock) if bound_less is None else self._best(bound_less, place)
 
     def _answers(self, cell: GridCell) -> BudgetAnswers:
         if self._last is None or self._last.number != cell.number or self._last.reached > min(cell.budgets):
             problem, place = self._at(cell)
             buyer = self._buyer(budgeted(problem, None), place, cell.bought)
-            self._last = BudgetAnswers(cell.number, buyer, place)
+            self._last = BudgetAnswers(cell.number, buyer, place, self._bound_less)
         return self._last
+
+    def _bound_less(self, problem: Problem, place: Place) -> Bought | None:
+        """What a budget buys where nothing within it keeps the whole rule of redundancy."""
+        if place.budget_usd is None or not is_redundant(problem):
+            return None
+        limited = budgeted(problem, place.budget_usd)
+        bound_less = relaxed(limited, self.settings, self.clock, self._context.beside()) or all_given_up(limited)
+        return self._buyer(budgeted(bound_less, None), place, None).buy(cents(place.budget_usd))
 
     def _buyer(self, problem: Problem, place: Place, bought: FrontPoint | None) -> MostOfMetric | MostServers:
         # what is not proven may come out otherwise when it is looked for from elsewhere
@@ -126,8 +137,16 @@ class CellSolver:
 class BudgetAnswers:
     """Points of one cell by their budgets, which rise. ``reached``: the last of them."""
 
-    def __init__(self, number: int, buyer: MostOfMetric | MostServers, place: Place) -> None:
+    def __init__(
+        self,
+        number: int,
+        buyer: MostOfMetric | MostServers,
+        place: Place,
+        bound_less: Callable[[Problem, Place], Bought | None],
+    ) -> None:
+        """``bound_less``: what is bought where nothing keeps the whole rule of redundancy."""
         self.number = number
+        self.bound_less = bound_less
         self.reached: int | float = 0
         self.buyer = buyer
         self.place = place
@@ -138,6 +157,8 @@ class BudgetAnswers:
         self.reached = budget
         place = replace(self.place, budget_usd=budget)
         bought = self.buyer.buy(cents(budget))
+        if bought.graded is None:
+            bought = self.bound_less(self.buyer.problem, place) or bought
         if bought.graded is not None:
             if bought.graded not in self._known:
                 self._known[bought.graded] = point_of(budgeted(bought.problem, budget), bought.graded, place)

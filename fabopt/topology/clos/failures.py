@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from fabopt.network.graph.survival import PLACES, ServerPorts, Share, by_number, over_rails, worst_mix
 from fabopt.problem.fabric import FabricProblem
-from fabopt.schema.case import Failing
-from fabopt.schema.design import Failed
+from fabopt.schema.resilience import Failed, Failing
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.units import Number

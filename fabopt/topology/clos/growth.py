@@ -21,8 +21,9 @@ from fabopt.network.clos_stages import StageNumbers
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.classes import leaf_uplinks
+from fabopt.topology.clos.redundancy import fewest_cores, fewest_spines
 from fabopt.topology.clos.shape import Parts, Shape, most_down, most_endpoints, uplinks_needed, usable_ports
-from fabopt.units import ceil_of
+from fabopt.units import ceil_div, ceil_of
 
 Plan = tuple[StageNumbers, ...]
 
@@ -48,8 +49,9 @@ def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) 
     for number, stage in enumerate(problem.stages):
         stage_shape = replace(shape, servers=stage.servers)
         if parts.spine is not None and stage_shape.leaves > 1:
-            spines = max(spines, _spines_for(shape, _uplinks_needed(problem, fabric, parts, shape, number)))
-        cores = max(cores, _cores_needed(problem, fabric, parts, shape, number))
+            needed = _spines_for(shape, _uplinks_needed(problem, fabric, parts, shape, number))
+            spines = max(spines, needed, _fewest_spines(fabric, parts, shape, stage_shape))
+        cores = max(cores, _cores_needed(problem, fabric, parts, shape, number, spines))
         stages.append(StageNumbers(stage.servers, spines, cores))
     last = StageNumbers(int(shape.servers), int(shape.spines), _cores(parts, shape))
     if spines > last.spines or cores > last.group_cores:
@@ -58,9 +60,12 @@ def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) 
 
 
 def _cores_needed(
-    problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int, pair_links: int = 0
+    problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int, spines: int, pair_links: int = 0
 ) -> int:
-    """Cores of a group that a stage needs; none for a single pod. ``pair_links``: if more than at the last stage."""
+    """Cores of a group that a stage needs with so many spines; none for a single pod.
+
+    ``pair_links``: if more than at the last stage.
+    """
     stage_shape = replace(shape, servers=problem.stages[number].servers)
     if parts.core is None or stage_shape.pods <= 1:
         return 0
@@ -69,7 +74,8 @@ def _cores_needed(
     leaves = _leaves_of_a_pod(stage_shape, shape)
     down = leaves * pair_links or int(ceil_of(leaves * shape.u, shape.spines))
     needed = int(uplinks_needed(down, parts.spine_down, parts.spine_up, most))
-    return int(ceil_of(needed, int(shape.m2)))
+    core_groups = ceil_div(spines, int(shape.q))
+    return max(int(ceil_of(needed, int(shape.m2))), fewest_cores(fabric, shape.planes, core_groups))
 
 
 def _uplinks_needed(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int) -> int:
@@ -114,10 +120,11 @@ def _fewest(
         ports = most_down(parts.spine, parts.spine_down, parts.spine_up, int(shape.x))
     needed = max(_uplinks_needed(problem, fabric, parts, shape, number), _uplinks(shape, before))
     step = max(1, int(shape.q))
-    for spines in range(max(step, before.spines), int(shape.spines), step):
+    fewest = _fewest_spines(fabric, parts, shape, stage_shape)
+    for spines in range(max(step, before.spines, fewest), int(shape.spines), step):
         links = max(int(shape.links_per_pair), int(ceil_of(needed, spines)))
         if spines * links <= shape.u and _leaves_of_a_pod(stage_shape, shape) * links <= ports:
-            cores = _cores_needed(problem, fabric, parts, shape, number, links)
+            cores = _cores_needed(problem, fabric, parts, shape, number, spines, links)
             if cores <= _cores(parts, shape):
                 return _Fewest(spines, links, cores)
     return None
@@ -175,6 +182,20 @@ def _spines_for(shape: Shape, uplinks: int) -> int:
         return int(shape.spines) + int(uplinks > shape.u)
     spines = int(ceil_of(uplinks, int(shape.links_per_pair)))
     return int(ceil_of(spines, int(shape.q)) * shape.q) if shape.q else spines
+
+
+def _fewest_spines(fabric: FabricProblem, parts: Parts, shape: Shape, stage_shape: Shape) -> int:
+    """Fewest spines of a pod that the rule of redundancy allows at a stage; all if there are fewer.
+
+    Of three tiers whole core groups of them, with several pods so many that there can be enough cores.
+    """
+    spines = fewest_spines(fabric, shape.planes)
+    if parts.core is not None:
+        groups = ceil_div(spines, int(shape.q))
+        if stage_shape.pods > 1:
+            groups = max(groups, fewest_cores(fabric, shape.planes, _cores(parts, shape)))
+        spines = groups * int(shape.q)
+    return min(spines, int(shape.spines))
 
 
 def _cores(parts: Parts, shape: Shape) -> int:

@@ -13,6 +13,7 @@ from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks
+from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice
 from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
 from fabopt.topology.clos.shape import (
     Parts,
@@ -109,6 +110,8 @@ class Leaves:
             most_groups = self.bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, ports // k)
             if most < 1 or ceil_of(servers, most) > most_groups or not self._joins_servers(block, k):
                 continue
+            if not leaves_suffice(self.fabric, block.nic, k):
+                continue
             g = group_sizes(self.fabric, most)
             # Rule ``rails_are_aligned``
             if self.fabric.aligned and k > 1:
@@ -146,6 +149,7 @@ class Leaves:
         fewest = np.maximum(fewest, leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))
         fewest = np.maximum(fewest, step_deadline.leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))
         fewest = np.maximum(fewest, classes.leaf_uplinks(self.fabric, self._parts(block), shape))
+        fewest = np.maximum(fewest, fewest_spines(self.fabric, shape.planes))
         most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self.bounds.reserved(endpoints))
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
         per_uplink = np.multiply.outer(upward, block.nic.planes * shape.leaves)

@@ -17,6 +17,7 @@ from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import spine_uplinks
+from fabopt.topology.clos.redundancy import enough_cores, fewest_spines
 from fabopt.topology.clos.run_bounds import LinkRows
 from fabopt.topology.clos.shape import (
     Ints,
@@ -98,12 +99,14 @@ class Spines:
             return np.arange(shape.u.size), shape.u
         rows: list[int] = []
         spines: list[int] = []
+        fewest = fewest_spines(self.fabric, shape.planes)
         for row, u in enumerate(shape.u.tolist()):
             # Rule ``striping_is_even``
             if u not in self._counts:
                 self._counts[u] = divisors(u) if self.fabric.even else list(range(1, u + 1))
-            rows.extend([row] * len(self._counts[u]))
-            spines.extend(self._counts[u])
+            counts = [one for one in self._counts[u] if one >= fewest]
+            rows.extend([row] * len(counts))
+            spines.extend(counts)
         return np.array(rows, dtype=np.int64), np.array(spines, dtype=np.int64)
 
     def _stack(self, block: Block, spine: Upper, shape: Shape, base: Floats) -> tuple[_Stack, NDArray[np.bool_]] | None:
@@ -309,9 +312,9 @@ class Spines:
         num_spines = stack.planes * shape.pods * shape.spines
         open_ = np.flatnonzero(self.cutoff.within(base + share * (num_spines * shape.x)))
         rows, wide = self._core_groups(shape, open_, ports)
-        if rows.size and self.fabric.resilience:
-            left = np.flatnonzero(self._survives(stack.parts(core, use), wide))
-            rows, wide = rows[left], wide.take(left)
+        if rows.size and (self.fabric.resilience or self.fabric.redundancy):
+            kept = enough_cores(self.fabric, wide) & self._survives(stack.parts(core, use), wide)
+            rows, wide = rows[kept], wide.take(kept)
         if not rows.size:
             return
         switches = np.multiply.outer(self.costs.of(core.item), stack.planes * wide.cores)

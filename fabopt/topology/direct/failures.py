@@ -20,8 +20,7 @@ from fabopt.network.graph.network import GLOBAL_LENGTH, Network, network_of
 from fabopt.network.graph.pair_flow import PairFlow, port_rate
 from fabopt.network.graph.ranges import SAME
 from fabopt.network.graph.symmetry import kinds_of
-from fabopt.schema.case import Failing
-from fabopt.schema.design import Failed
+from fabopt.schema.resilience import Failed, Failing
 from fabopt.topology.clos.failures import server_ports, without
 from fabopt.topology.direct.network import DirectNetwork
 

@@ -18,8 +18,7 @@ from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
 from fabopt.network.graph.halves import HalfRate, port_share
 from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
 from fabopt.network.graph.symmetry import Kinds, kinds_of
-from fabopt.schema.case import Failing
-from fabopt.schema.design import Failed
+from fabopt.schema.resilience import Failed, Failing
 from fabopt.topology.clos.failures import server_ports, without
 from fabopt.topology.dragonfly_plus.network import DragonflyPlusNetwork
 

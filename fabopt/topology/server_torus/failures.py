@@ -13,7 +13,7 @@ from typing import Literal
 
 from fabopt.network.graph.pair_flow import port_rate
 from fabopt.network.graph.survival import ServerPorts
-from fabopt.schema.design import Failed
+from fabopt.schema.resilience import Failed
 from fabopt.topology.direct.failures import MOST_WORK, worst_flow
 from fabopt.topology.direct.lattices import halves
 from fabopt.topology.server_torus.network import ServerTorusNetwork

@@ -1,0 +1,89 @@
+"""What a fabric must survive: the default rule of its role, losses that the case names, or none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Final, Literal, NamedTuple, cast
+
+from pydantic import AfterValidator
+
+from fabopt.schema.base import Gbps, Strict
+
+Failing = Literal["leaf", "spine", "core", "plane", "cable", "switch"]
+# The same, and a server of those that are joined to each other.
+Failed = Literal["leaf", "spine", "core", "plane", "cable", "switch", "server"]
+SURVIVED = re.compile(r"([1-9][0-9]{0,3}) (leaf|leaves|spines?|cores?|planes?|cables?|switch|switches)")
+PLURALS: dict[str, Failing] = {"leaves": "leaf", "switches": "switch", "spines": "spine", "cores": "core",
+                               "planes": "plane", "cables": "cable"}  # fmt: skip
+DEFAULT_RULE: Final = "default"
+NO_RULE: Final = "none"
+
+
+def _check_survived(text: str) -> str:
+    if SURVIVED.fullmatch(text) is None:
+        raise ValueError("write a number and what fails, as in `1 leaf`: leaf, spine, core, plane, cable or switch")
+    return text
+
+
+class Resilience(Strict):
+    """What must be left per GPU when so many devices or links of one kind fail, at the worst places: ``1 leaf``."""
+
+    survive: Annotated[str, AfterValidator(_check_survived)]
+    min_gbps_per_gpu: Gbps
+
+    @property
+    def failures(self) -> tuple[Failing, int]:
+        """What fails, and how many."""
+        number, name = self.survive.split()
+        kind = PLURALS.get(name, name)
+        return cast(Failing, kind), int(number)
+
+
+Default = Literal["default"]
+AnyResilience = Default | Literal["none"] | Resilience | tuple[Default | Resilience, ...]
+
+
+def _said(resilience: AnyResilience | None) -> tuple[str | Resilience, ...]:
+    return () if resilience is None else resilience if isinstance(resilience, tuple) else (resilience,)
+
+
+def losses_of(resilience: AnyResilience | None) -> tuple[Resilience, ...]:
+    """The losses that it names."""
+    return tuple(one for one in _said(resilience) if isinstance(one, Resilience))
+
+
+def keeps_default(resilience: AnyResilience | None) -> bool:
+    """Whether the default rule of the role is part of it."""
+    return DEFAULT_RULE in _said(resilience)
+
+
+class RedundancyRule(NamedTuple):
+    """A part of the default rule. ``sentence``: what holds where it is kept; ``words``: it as the object of "keeps"."""
+
+    name: str
+    sentence: str
+
+
+TWO_SPINES: Final = "two-spines"
+TWO_CORES: Final = "two-cores"
+TWO_LEAVES: Final = "two-leaves"
+# In the order in which they are given up last: of what cannot be kept together, the first ones are.
+REDUNDANCY: Final = (
+    RedundancyRule(TWO_SPINES, "a leaf has uplinks to two spines at least, over all planes"),
+    RedundancyRule(TWO_CORES, "there are two cores at least, over all planes"),
+    RedundancyRule(TWO_LEAVES, "a server whose NICs have two ports is on two leaves at least"),
+)
+# Roles whose servers are on two leaves where they can be.
+DUAL_HOMED: Final = ("storage", "in-band")
+
+
+def redundancy_of(role: str) -> tuple[str, ...]:
+    """The names of the parts that the default rule of a role has."""
+    return tuple(_parts_of(role))
+
+
+def _parts_of(role: str) -> Iterator[str]:
+    for rule in REDUNDANCY:
+        if rule.name != TWO_LEAVES or role in DUAL_HOMED:
+            yield rule.name

@@ -1,0 +1,75 @@
+"""The default rule of resilience never leaves a case without a design: what no design keeps is given up.
+
+Where no design keeps the whole rule, the optimum without it is taken, and each part is taken up again in turn, fabric
+by fabric in the order of the case and in the order of ``REDUNDANCY``, if some design keeps it beside all those before.
+So nothing that is given up could be kept beside what is, and the answer is the optimum among designs that keep the
+rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fabopt.problem.problem import Problem
+from fabopt.problem.redundancy import RulePart, all_given_up, is_redundant, parts_given_up, taken_up
+from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.search.answer import Answer, answer_in
+from fabopt.search.context import Context
+from fabopt.topology.redundancy import standing
+
+Solve = Callable[[Problem], Answer]
+
+
+def best_answer(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Answer:
+    """The optimum of a problem among designs that keep as much of the rule as any does, or the proof of none.
+
+    Where there is no design without the rule either, the answer is about the space without it.
+    """
+    answer = answer_in(problem, settings, clock, context)
+    if not is_redundant(problem) or not _rules_out(answer, clock):
+        return answer
+    settings.progress("no design keeps the rule of redundancy: looking without parts of it")
+
+    def solve(other: Problem) -> Answer:
+        return answer_in(other, settings, clock, context.beside())
+
+    best = solve(all_given_up(problem))
+    if not best.has_design:
+        return best
+    try:
+        for part in tuple(parts_given_up(best.problem)):
+            with clock.bounded():
+                best = _with_part(best, part, solve)
+    except StoppedError:
+        return best
+    return best
+
+
+def relaxed(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Problem | None:
+    """The problem bound to as much of the rule as some design keeps; None if it has none that is bound to less.
+
+    Raises ``StoppedError`` if time runs out.
+    """
+    if not is_redundant(problem):
+        return None
+    answer = best_answer(problem, settings, clock, context)
+    if clock.is_over():
+        raise StoppedError
+    return answer.problem if answer.has_design and answer.problem is not problem else None
+
+
+def _rules_out(answer: Answer, clock: Clock) -> bool:
+    """Whether there is no design, as far as a search can say it: on large floors none found is none."""
+    if answer.has_design:
+        return False
+    return answer.optimum.verdict == "infeasible" or not (answer.problem.site.settles or clock.is_over())
+
+
+def _with_part(best: Answer, part: RulePart, solve: Solve) -> Answer:
+    """The answer with one more part of the rule, if there is one: itself where its design keeps it already."""
+    problem = taken_up(best.problem, part)
+    design = best.picked[part.fabric][0].design
+    if len(problem.stages) == 1 and standing(part.rule, design).kept is not False:
+        return Answer(problem, best.optimum, best.ratio, best.context)
+    answer = solve(problem)
+    return answer if answer.has_design else best

@@ -1,0 +1,61 @@
+"""Which parts of the default rule of resilience a sized network keeps, and which do not apply to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from fabopt.schema.design import StageStructure
+from fabopt.schema.resilience import TWO_CORES, TWO_LEAVES, TWO_SPINES
+from fabopt.schema.structure import Structure
+from fabopt.topology.design import FilePart, NetworkDesign
+from fabopt.units import some
+
+TWO = 2
+
+
+class Standing(NamedTuple):
+    """Whether a network keeps a part of the rule, None where it does not apply, and what there is of it."""
+
+    kept: bool | None
+    detail: str
+
+
+def standing(rule: str, design: NetworkDesign, growth: Sequence[StageStructure] = ()) -> Standing:
+    """What a network has of a part of the rule, at the stage that has the least of it. ``growth``: all its stages."""
+    part = design.file_part()
+    structure = part.structure
+    if not isinstance(structure, Structure):
+        return Standing(None, f"a {structure.kind} is a direct network")
+    if structure.tiers == 1:
+        many = part.nic.planes > 1
+        return Standing(None, "a single switch in each plane or rail" if many else "a single switch")
+    if rule == TWO_LEAVES:
+        return _of_leaves(part, structure)
+    counts = list((_spines if rule == TWO_SPINES else _cores)(part, structure, growth))
+    if not counts:
+        return Standing(None, "no cores")
+    words = {TWO_SPINES: some(min(counts), "spine") + " above every leaf", TWO_CORES: some(min(counts), "core")}
+    return Standing(min(counts) >= TWO, words[rule])
+
+
+def _of_leaves(part: FilePart, structure: Structure) -> Standing:
+    nic = part.nic
+    if nic.ports_in_all < TWO:
+        return Standing(None, "NICs of one port")
+    leaves = nic.planes * (structure.ports_per_server // structure.ports_per_server_per_leaf)
+    return Standing(leaves >= TWO, f"every server on {leaves} {'leaf' if leaves == 1 else 'leaves'}")
+
+
+def _spines(part: FilePart, structure: Structure, growth: Sequence[StageStructure]) -> Iterator[int]:
+    """Spines above a leaf over all planes, at every stage that has some."""
+    stages = [stage.spines_per_pod for stage in growth if stage.spines] or [structure.spines_per_pod]
+    yield from (part.nic.planes * spines for spines in stages)
+
+
+def _cores(part: FilePart, structure: Structure, growth: Sequence[StageStructure]) -> Iterator[int]:
+    """Cores over all planes, at every stage that has some."""
+    if growth:
+        yield from (stage.cores for stage in growth if stage.cores)
+    else:
+        yield from (tier.num_switches for tier in part.tiers if tier.role == "core")

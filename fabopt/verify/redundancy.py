@@ -1,0 +1,117 @@
+"""The default rule of resilience: which parts a fabric keeps, recounted from its numbers and on its wiring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fabopt.schema.resilience import TWO_CORES, TWO_LEAVES, TWO_SPINES, keeps_default, redundancy_of
+from fabopt.verify.codes import combined
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
+from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.wiring import FabricCabling
+from fabopt.wiring.model import Ints
+
+FEWEST = 2
+
+
+@since("0.2.0")
+def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
+    """What the file says is kept of the default rule is what its numbers are, and what is not kept is told.
+
+    Over all planes P: P x spines of a pod >= 2 at every stage that has spines, cores >= 2 at every one that has cores;
+    of storage and in-band, where the NICs of a server have two ports or more, P x R / k >= 2. A single switch in a
+    plane or rail and direct networks have none of these tiers. Source: case file, ``resilience``; docs/bandwidth.md.
+    """
+    rows = fabric.designed.redundancy
+    rules = redundancy_of(fabric.wanted.role) if _asks(fabric) else ()
+    proof.equal("parts of the rule", [row.rule for row in rows], list(rules))
+    for row in rows:
+        count = None if fabric.is_direct or fabric.num_tiers == 1 else _fewest(fabric, row.rule)
+        kept = None if count is None else count >= FEWEST
+        proof.equal(f"rule {row.rule} is kept", row.kept, kept)
+        if kept is False:
+            proof.holds(_is_told(fabric, row.rule), f"no note says that rule {row.rule} is not kept")
+        words = {True: "kept", False: "not kept", None: "does not apply"}[kept]
+        proof.note(f"{row.rule} {words}: {row.detail}")
+
+
+def names_redundancy(fabric: FabricEvidence) -> bool:
+    """Whether the case asks for the default rule, or the file says something of it."""
+    try:
+        return _asks(fabric) or bool(fabric.designed.redundancy)
+    except UNPROVABLE:
+        return True
+
+
+def _asks(fabric: FabricEvidence) -> bool:
+    return keeps_default(fabric.evidence.case.resilience_of(fabric.wanted))
+
+
+def _is_told(fabric: FabricEvidence, rule: str) -> bool:
+    notes = fabric.evidence.design.notes
+    return any(note.startswith(f"{fabric.designed.name}: ") and f"`{rule}` is not kept" in note for note in notes)
+
+
+def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
+    """The fewest that there are at any stage of what a part of the rule counts; None where it does not apply."""
+    planes, growth = fabric.clos.planes, fabric.designed.growth
+    if rule == TWO_SPINES:
+        spines = [stage.spines_per_pod for stage in growth if stage.spines] or [fabric.clos.spines]
+        return planes * min(spines)
+    if rule == TWO_CORES:
+        cores = [stage.cores for stage in growth if stage.cores]
+        if not growth and fabric.num_tiers > 2:
+            cores = [fabric.tier("core").count]
+        return min(cores, default=None)
+    return planes * fabric.clos.rails if _nic_ports(fabric) >= FEWEST else None
+
+
+def _nic_ports(fabric: FabricEvidence) -> int:
+    """Ports of a server's NICs, split as they are, used or not."""
+    cages = sum(cage.count for cage in fabric.nic_cages)
+    holders = 1 if fabric.shared_cages else fabric.designed.nic.per_server
+    return holders * cages * fabric.nic_lane.ports
+
+
+@since("0.2.0")
+def redundancy_is_cabled(proof: Proof, cabling: FabricCabling) -> None:
+    """What is kept of the default rule is so on the wiring, device by device.
+
+    Over all planes, the fewest spines that a leaf of each is linked to, the cores with links, and of every server the
+    leaves that it is linked to are two at least. Source: case file, ``resilience``.
+    """
+    for row in cabling.fabric.designed.redundancy:
+        if row.kept:
+            fewest = _cabled(cabling, row.rule)
+            proof.holds(fewest >= FEWEST, f"rule {row.rule} says that it is kept, and there is {fewest}")
+            proof.note(f"{row.rule}: {fewest}")
+    if not proof.noted:
+        proof.note("nothing of the default rule is kept")
+
+
+def _cabled(cabling: FabricCabling, rule: str) -> int:
+    links = cabling.links
+    if rule == TWO_LEAVES:
+        rows = cabling.of(SERVER_LEAF)
+        return int(_peers(links.a[rows], links.b[rows]).min())
+    if rule == TWO_CORES:
+        return len(np.unique(links.b[cabling.of(SPINE_CORE)]))
+    rows = cabling.of(LEAF_SPINE)
+    return sum(_of_planes(links.a[rows], links.b[rows], cabling.devices.plane[links.a[rows]]))
+
+
+def _of_planes(near: Ints, far: Ints, plane: Ints) -> Iterator[int]:
+    """In each plane the fewest devices that any one of its devices is linked to."""
+    for number in np.unique(plane).tolist():
+        inside = plane == number
+        yield int(_peers(near[inside], far[inside]).min())
+
+
+def _peers(near: Ints, far: Ints) -> Ints:
+    """Devices that each device is linked to, shape (devices with links,)."""
+    pairs = np.unique(combined(near, far), return_index=True)[1]
+    return np.asarray(np.unique(near[pairs], return_counts=True)[1])

@@ -1,0 +1,239 @@
+"""The default rule of resilience: tiny instances in which it decides, derived by hand; then random ones by brute force.
+
+As in ``tests.solution.test_brute_force``: a server has 1 GPU and needs 100 Gb/s, a card (100 USD) has one 100G port, a
+switch (1,000 USD) four, cables are 10 USD to leaves and 20 to spines. Four servers on two tiers are two leaves of two
+servers and two uplinks each: 4 x 100 + 4 x 10 + 4 x 20 = 520, and 1,000 for each leaf and spine.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from fabopt.io.case import inputs_from_objects
+from fabopt.output.terminal.single_points import redundancy_line
+from fabopt.schema.design import Alternative, Design
+from fabopt.solution import optimize
+from fabopt.verify import verify
+from tests.oracles import brute_growth
+from tests.oracles.brute_force import solve
+from tests.oracles.brute_redundancy import best_kept, rules_of
+from tests.samples import random_growth, small
+from tests.samples.adapter import differences, outline, outline_of_best, run
+from tests.samples.growth_samples import solved as grown_design
+from tests.samples.lengths import with_lengths
+from tests.samples.random_cases import generate
+from tests.solution.test_brute_force import cage, card, case, catalog, switch
+from tests.solution.test_growth import assert_agrees
+
+Json = dict[str, Any]
+ONE_SPINE, TWO_SPINES = 3520, 4520
+SEEDS = {"linear": 10, "limited": 4, "ruled": 3, "attached": 6, "three_tier": 8, "rails": 4, "planes": 6}
+GROWING = {"staged": (0, 1, 2, 3), "moving": (0, 1, 3), "staged_three_tier": (4, 5, 6)}
+MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
+
+
+def pair(fabric: Json | None = None, parts: Json | None = None, **keys: Any) -> tuple[Json, Json]:
+    """The catalog and four servers on two tiers with the default rule, unless keys say otherwise."""
+    content = case(4, {"tiers": 2, **(fabric or {})}, resilience="default") | keys
+    return catalog() if parts is None else parts, {key: value for key, value in content.items() if key != "catalog"}
+
+
+def designed(parts: Json, wanted: Json, alternatives: bool = False) -> Design:
+    """The design, which is proven optimal."""
+    design = optimize.solve(small.inputs(wanted, parts), alternatives=alternatives)
+    small.assert_proven(design)
+    return design
+
+
+def usd(design: Design) -> float:
+    assert design.totals is not None
+    return design.totals.capex_usd
+
+
+def kept(design: Design) -> dict[str, bool | None]:
+    return {row.rule: row.kept for row in design.fabrics[0].redundancy}
+
+
+def of_redundancy(design: Design) -> list[Alternative]:
+    return [one for one in design.alternatives if one.what == "redundancy"]
+
+
+# -- what holds -------------------------------------------------------------------------------------------------------
+
+
+def test_a_leaf_has_two_spines() -> None:
+    design = designed(*pair(), alternatives=True)
+    assert usd(design) == TWO_SPINES and kept(design) == {"two-spines": True, "two-cores": None}
+    assert [(one.value, one.capex_delta_usd) for one in of_redundancy(design)] == [("none", ONE_SPINE - TWO_SPINES)]
+    assert redundancy_line(design) == "redundancy by default: compute keeps two-spines" and design.notes == ()
+
+
+@pytest.mark.parametrize("keys", ({"resilience": "none"}, {"fabric": {"resilience": "none"}}))
+def test_a_case_or_a_fabric_turns_it_off(keys: Json) -> None:
+    design = designed(*pair(**keys), alternatives=True)
+    assert usd(design) == ONE_SPINE and kept(design) == {} and of_redundancy(design) == []
+    assert redundancy_line(design) == ""
+
+
+def test_it_holds_where_a_case_says_nothing() -> None:
+    parts, wanted = pair()
+    del wanted["resilience"]
+    design = optimize.solve(inputs_from_objects(with_lengths(wanted), parts), alternatives=False)
+    assert usd(design) == TWO_SPINES
+    assert design.case.content["resilience"] == "default" == design.case.content["fabrics"][0]["resilience"]
+
+
+def test_losses_take_its_place_unless_it_is_named_beside_them() -> None:
+    # with one of two uplinks a leaf of two servers still carries 50 Gb/s of each, whether or not they share a spine
+    cut = {"survive": "1 cable", "min_gbps_per_gpu": 0.001}
+    spine = {"survive": "1 spine", "min_gbps_per_gpu": 50}
+    two_cards = {"nics_per_server": 2, "rails": "any", "min_gbps_per_gpu": 200}
+    parts = catalog(switches=[switch("switch", cage(8, "1x100"))])
+    alone = designed(*pair({**two_cards, "resilience": [cut]}, parts))
+    beside = designed(*pair({**two_cards, "resilience": ["default", cut]}, parts))
+    assert kept(alone) == {} and alone.fabrics[0].tiers[1].count == 1
+    assert kept(beside)["two-spines"] and beside.fabrics[0].tiers[1].count == 2
+    assert usd(beside) == usd(alone) + 1000
+    of_case = designed(*pair(resilience=[spine]))
+    assert usd(of_case) == TWO_SPINES and kept(of_case) == {}
+
+
+def test_planes_count_together() -> None:
+    # two cards on two planes: a leaf of one plane has one spine there, and its server another in the other plane
+    parts = catalog(nics=[card("card", cage(2, "1x100"))])
+    design = designed(*pair({"planes": 2}, parts))
+    assert [tier.count for tier in design.fabrics[0].tiers] == [4, 2] and kept(design)["two-spines"]
+
+
+def test_there_are_two_cores() -> None:
+    # a leaf has one server and one uplink, so one spine of its pod, without the rule
+    parts, wanted = pair({"tiers": 3})
+    design, bare = designed(parts, wanted), designed(parts, wanted | {"resilience": "none"})
+    assert kept(design) == {"two-spines": True, "two-cores": True}
+    assert [tier.count for tier in bare.fabrics[0].tiers][2] == 1 < [tier.count for tier in design.fabrics[0].tiers][2]
+
+
+def test_storage_servers_are_on_two_leaves_if_their_cards_have_two_ports() -> None:
+    parts = catalog(nics=[card("twin", cage(2, "1x100"))])
+    storage = {"name": "storage", "role": "storage"}
+    design = designed(*pair(storage, parts))
+    assert kept(design) == {"two-spines": True, "two-cores": None, "two-leaves": True}
+    assert design.fabrics[0].nic.ports_per_nic == 2 and design.fabrics[0].rails == 2
+    compute = designed(*pair(None, parts))
+    assert compute.fabrics[0].nic.ports_per_nic == 1 and "two-leaves" not in kept(compute)
+    one_port = designed(*pair(storage))
+    assert kept(one_port)["two-leaves"] is None and usd(one_port) == TWO_SPINES
+
+
+# -- what does not apply ----------------------------------------------------------------------------------------------
+
+
+def test_one_switch_is_exempt_and_listed() -> None:
+    design = designed(*pair({"tiers": 1}))
+    assert usd(design) == 1440 and set(kept(design).values()) == {None}
+    assert redundancy_line(design) == "redundancy by default: compute is exempt (a single switch)"
+    points = design.single_points_of_failure or ()
+    assert [(point.device, point.servers) for point in points] == [("leaf", 4)]
+
+
+def test_a_direct_network_is_exempt() -> None:
+    parts = catalog(switches=[switch("switch", cage(8, "1x100"))])
+    design = designed(*pair({"topologies": ["hyperx"], "tiers": "any"}, parts, servers=8))
+    assert {row.detail for row in design.fabrics[0].redundancy} == {"a hyperx is a direct network"}
+
+
+# -- what cannot be kept ----------------------------------------------------------------------------------------------
+
+
+def test_what_no_design_keeps_is_given_up_and_told() -> None:
+    parts = catalog(switches=[switch("switch", cage(4, "1x100"), supply=3)])
+    design = designed(*pair(None, parts), alternatives=True)
+    assert usd(design) == ONE_SPINE and kept(design) == {"two-spines": False, "two-cores": None}
+    told = "compute: rule `two-spines` is not kept (1 spine above every leaf): no design keeps it beside the rest"
+    assert told in design.notes and of_redundancy(design) == []
+    assert redundancy_line(design).endswith("compute breaks two-spines (1 spine above every leaf)")
+
+
+def test_a_budget_comes_before_it() -> None:
+    design = designed(*pair(limits={"budget_usd": TWO_SPINES - 1}))
+    assert usd(design) == ONE_SPINE and kept(design)["two-spines"] is False
+    assert usd(designed(*pair(limits={"budget_usd": TWO_SPINES}))) == TWO_SPINES
+
+
+def test_a_case_without_any_design_is_explained_without_it() -> None:
+    parts, wanted = pair(limits={"budget_usd": ONE_SPINE - 1})
+    design = optimize.solve(small.inputs(wanted, parts))
+    assert design.status == "infeasible" and design.case.content["fabrics"][0]["resilience"] == "default"
+    assert next((one.limit, one.needed) for one in design.conflicts) == ("limits.budget_usd", ONE_SPINE)
+
+
+def test_of_two_fabrics_the_first_keeps_what_one_of_them_can() -> None:
+    # seven switches are a redundant fabric and one that is not
+    parts = catalog(switches=[switch("switch", cage(4, "1x100"), supply=7)])
+    parts["servers"][0]["nic_slots"] = 2
+    parts, wanted = pair(None, parts)
+    first = wanted["fabrics"][0]
+    wanted["fabrics"] = [first, first | {"name": "storage", "role": "storage"}]
+    design = designed(parts, wanted)
+    spines = {fabric.name: {row.rule: row.kept for row in fabric.redundancy} for fabric in design.fabrics}
+    assert [rules["two-spines"] for rules in spines.values()] == [True, False]
+
+
+# -- the proof --------------------------------------------------------------------------------------------------------
+
+
+def failed(design: Design, **changes: Any) -> list[str]:
+    """Checks that fail once a fabric says something else of the rule."""
+    rows = design.fabrics[0].redundancy
+    first = rows[0].model_copy(update=changes) if changes else None
+    fabric = design.fabrics[0].model_copy(update={"redundancy": (*filter(None, [first]), *rows[1:])})
+    wrong = design.model_copy(update={"fabrics": (fabric,)})
+    return [check.name for check in verify(wrong) if not check.ok]
+
+
+def test_the_verifier_counts_again_what_is_kept() -> None:
+    design = designed(*pair())
+    assert failed(design, kept=False) == ["redundancy_is_kept"] == failed(design, kept=None) == failed(design)
+    bare = designed(*pair(None, catalog(switches=[switch("switch", cage(4, "1x100"), supply=3)])))
+    assert failed(bare, kept=True) == ["redundancy_is_kept", "redundancy_is_cabled"]
+    untold = bare.model_copy(update={"notes": ()})
+    assert [check.name for check in verify(untold) if not check.ok] == ["redundancy_is_kept"]
+
+
+# -- brute force ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("family", "seed"), [(family, seed) for family, number in SEEDS.items() for seed in range(number * MORE_SEEDS)]
+)
+def test_random_cases_agree(family: str, seed: int) -> None:
+    """Cost, structure, bill and what is kept; it is never cheaper than without the rule, which gives the same again."""
+    parts, wanted = generate(family, seed)
+    fabric = wanted["fabrics"][0]
+    if seed % 2 and not any(server.get("nics") for server in parts["servers"]):
+        fabric["role"] = "storage"
+    rules = rules_of(fabric)
+    best, rules_kept = best_kept(lambda some: solve(parts, wanted, some), rules)
+    theirs = run(parts, wanted | {"resilience": "default"})
+    assert differences(None if best is None else outline_of_best(best), outline(theirs)) == {}
+    assert [check for check in theirs["checks"] if not check["ok"]] == []
+    if best is not None:
+        broken = {row["rule"] for row in theirs["fabrics"][0]["redundancy"] if row["kept"] is False}
+        assert broken == set(rules) - set(rules_kept)
+        bare = solve(parts, wanted)
+        assert bare is not None and bare.objective <= best.objective
+
+
+@pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in GROWING.items() for seed in seeds])
+def test_every_stage_keeps_it(family: str, seed: int) -> None:
+    parts, wanted = random_growth.generate(family, seed)
+    wanted = {key: value for key, value in wanted.items() if key != "catalog"} | {"resilience": "default"}
+    best, rules = best_kept(lambda some: brute_growth.solve(parts, wanted, some), rules_of(wanted["fabrics"][0]))
+    design = grown_design(parts, wanted)
+    assert_agrees(design, best)
+    for fabric in design.fabrics:
+        for stage in fabric.growth if "two-spines" in rules else ():
+            assert stage.spines == 0 or fabric.planes * stage.spines_per_pod > 1

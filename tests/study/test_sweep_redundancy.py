@@ -1,0 +1,65 @@
+"""Sweeps and fronts keep the default rule of resilience as far as their points can."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.front import FrontPoint
+from fabopt.solution.formulation_text import formulation_text
+from fabopt.study.front import fronts
+from fabopt.study.sensitivity import ranges
+from fabopt.study.sensitivity.targets import Asked
+from fabopt.study.sweep import sweep as sweeps
+from tests.samples import small
+from tests.solution.test_brute_force import cage, switch
+from tests.solution.test_redundancy import ONE_SPINE, TWO_SPINES, catalog, pair
+
+Json = dict[str, Any]
+
+
+def points(budgets: str, **keys: Any) -> tuple[FrontPoint, ...]:
+    parts, wanted = pair(**keys)
+    inputs = small.inputs(wanted, parts)
+    grid = sweeps.grid_of(inputs, budgets, [])
+    execution = sweeps.Execution()
+    return sweeps.sweep(inputs, grid, execution, None, Settings(), Clock(None), lambda *told: None).points
+
+
+def spines(point: FrontPoint) -> int:
+    return next(tier.count for tier in point.fabrics[0].tiers if tier.role == "spine")
+
+
+def test_budgets_that_do_not_buy_it_buy_what_there_is() -> None:
+    below, bare, between, whole = points(f"{ONE_SPINE - 1},{ONE_SPINE},{TWO_SPINES - 1},{TWO_SPINES}")
+    assert below.status == "infeasible" and below.conflicts[0].needed == ONE_SPINE
+    assert [spines(point) for point in (bare, between, whole)] == [1, 1, 2]
+    assert "rule `two-spines` is not kept" in " ".join(bare.notes)
+
+
+def test_budgets_for_servers_buy_as_well() -> None:
+    (point,) = points(str(ONE_SPINE), maximize="servers", fabric={"tiers": 2, "switches": {"leaf": ["switch"]}})
+    assert point.totals is not None and point.totals.capex_usd <= ONE_SPINE
+
+
+def test_fronts_are_of_what_some_design_keeps() -> None:
+    def front(parts: Json) -> Any:
+        parts, wanted = pair(None, parts)
+        objectives = fronts.objectives_of(["capex_usd", "power_w"], [], None)
+        return fronts.pareto_front(
+            small.inputs(wanted, parts), objectives, None, Settings(), Clock(None), lambda some: None
+        )
+
+    assert [point.values["capex_usd"] for point in front(catalog()).points] == [TWO_SPINES]
+    short = catalog(switches=[switch("switch", cage(4, "1x100"), supply=3)])
+    assert [(point.values["capex_usd"], spines(point)) for point in front(short).points] == [(ONE_SPINE, 1)]
+
+
+def test_prices_and_programs_are_of_what_some_design_keeps() -> None:
+    parts, wanted = pair(None, catalog(switches=[switch("switch", cage(4, "1x100"), supply=3)]))
+    inputs = small.inputs(wanted, parts)
+    found = ranges.sensitivity(inputs, Asked(kinds=("switch",), parts=()), Settings(), Clock(None))
+    assert found.status == "optimal" and found.objective.value == ONE_SPINE and found.complete
+    assert "Minimize" in formulation_text(inputs, "lp")
+    assert problem_of(inputs.case, inputs.catalog).fabrics[0].redundancy == ("two-spines", "two-cores")

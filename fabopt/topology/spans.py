@@ -41,13 +41,17 @@ def spans_of(problem: Problem, fabric: FabricProblem, family: str) -> tuple[Fabr
 _SPANS: Lookup[FabricProblem, str, tuple[FabricProblem, ...]] = Lookup()
 
 
+# No pod has more servers: its leaves times their ports.
+MOST_IN_POD = 10_000_000
+
+
 def _spans(problem: Problem, fabric: FabricProblem, family: str) -> Iterator[FabricProblem]:
     """The largest groups first, which need the fewest switches."""
     runs, lengths_m, with_pods = fabric.groups, problem.item_table.lengths_m, PODS.get(family, ())
     assert runs is not None
     plain = tuple(tier for tier in fabric.tiers if tier not in with_pods)
     with_pods = tuple(tier for tier in fabric.tiers if tier in with_pods)
-    pods = _intervals(runs, family, "leaf-spine", lengths_m, problem.servers) if with_pods else []
+    pods = _intervals(runs, family, "leaf-spine", lengths_m, min(problem.servers, MOST_IN_POD)) if with_pods else []
     group_most = 1 if family == "server-torus" else min(problem.servers, _most_in_group(fabric))
     for group in reversed(_intervals(runs, family, "server-leaf", lengths_m, group_most)):
         if plain:

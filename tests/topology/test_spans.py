@@ -7,6 +7,7 @@ import pytest
 from fabopt.floor.group_runs import Sizes
 from fabopt.floor.length_classes import counted_m
 from fabopt.problem.problem import problem_of
+from fabopt.solution import optimize
 from fabopt.topology.spans import pods_together, spans_of
 from tests.samples.length_samples import length_case, length_catalog
 from tests.samples.small import inputs
@@ -56,3 +57,9 @@ def test_pods_are_bounded_together_by_runs_that_are_no_longer() -> None:
             assert part.span is not None and part.span.group == whole.span.group
             assert all(whole.runs_m[kind] <= run_m for kind, run_m in part.runs_m.items())
             assert {kind for kind, run_m in part.runs_m.items() if run_m != whole.runs_m[kind]} <= {"leaf-spine"}
+
+
+def test_servers_without_number_are_answered() -> None:
+    """Each of 10^10 racks had a length of its own, which took 78 GB."""
+    given = inputs(length_case(servers=10**11), length_catalog())
+    assert optimize.solve(given, time_limit_s=20, alternatives=False).status == "infeasible"

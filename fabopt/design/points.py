@@ -35,13 +35,24 @@ class Sharing:
 
 
 def gathered(front: Front) -> Front:
-    """The front with the parts of all its points once: of those that differ from point to point, the first one's.
+    """The front with labels and with the parts of its points once: of those that differ, the first point's.
 
     Points are left with parts and keys of the case that are not as the file has them.
     """
     parts = _first_bodies(front)
     front = front.model_copy(update={"parts": {part: parts[part] for part in sorted(parts, key=_facts_first)}})
-    return _changed(front, lambda point: _without(point, front.case, front.parts))
+    front = _changed(front, lambda point: _without(point, front.case, front.parts))
+    points = tuple(point.model_copy(update={"label": _label(front, point)}) for point in front.points)
+    return front.model_copy(update={"points": points})
+
+
+def _label(front: Front, point: FrontPoint) -> str:
+    """Keys and budget of a point of a sweep; of a front what is traded, nothing where there is no design."""
+    if front.kind == "sweep":
+        values = {key: point.over.get(key, point.budget_usd) for key in front.keys}
+    else:
+        values = {one.metric: point.values.get(one.metric) for one in front.objectives if point.values}
+    return ", ".join(f"{key}={value}" for key, value in values.items())
 
 
 class Said:

@@ -41,12 +41,14 @@ class FrontObjective(Strict):
 class FrontPoint(Strict):
     """The best design at one point.
 
+    ``label``: tells it from the others of its file: its keys and budget, or what it reaches of what is traded.
     ``over``: keys of the case as they are at this point; ``budget_usd``: its budget, in a budget sweep. ``values``:
     figures of the design by metric. ``capex_by_kind``: dollars by kind of bill row. ``marginal``: dollars of capex for
     one more of what is maximized, against the point before (None on the first, and without money or a maximum).
     ``case`` and ``parts``: of the design, in a whole file without the keys and parts that are as the file has them.
     """
 
+    label: str = ""
     budget_usd: Number | None = None
     over: dict[str, Number | str] = {}
     status: Status

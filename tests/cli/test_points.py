@@ -60,6 +60,21 @@ def written(file: str, *words: str) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in paths}
 
 
+@pytest.mark.parametrize("name", STUDIES)
+def test_labels_tell_points_apart(name: str) -> None:
+    content = studied(name)
+    labels = [point["label"] for point in content["points"]]
+    assert len(set(labels)) == len(labels) > 1
+    values = content["points"][-1]["values"]
+    traded = f"capex_usd={values['capex_usd']}, power_w={values['power_w']}"
+    last = {
+        "servers": "servers=4",
+        "ratios": "fabrics.compute.max_oversubscription=2",
+        "budgets": "limits.budget_usd=90000",
+    }
+    assert labels[-1] == last.get(name, traded)
+
+
 @pytest.mark.parametrize(("name", "values"), [("servers", (2, 4)), ("ratios", (1, 2))])
 def test_points_of_a_sweep_are_what_solve_answers(name: str, values: tuple[int, ...]) -> None:
     studied(name)

@@ -230,13 +230,16 @@ def test_budgets_over_a_key_are_told_apart() -> None:
     assert [(point.over[front.keys[0]], point.budget_usd) for point in front.points] == [
         (ratio, usd) for ratio in (1, 2, 3) for usd in (300_000, 1_000_000)
     ]
+    assert front.points[1].label == "fabrics.compute.max_oversubscription=1, limits.budget_usd=1000000"
+    assert len({point.label for point in front.points}) == 6
 
 
 def test_a_table_has_a_row_for_each_point() -> None:
     text = front_csv(swept(CASE, "1000,1M")).decode()
     header, poor, rich = text.splitlines()
-    assert header.startswith("limits.budget_usd,status,summary") and header.endswith(",conflicts")
-    assert poor.startswith("1000,infeasible") and rich.startswith("1000000,optimal")
+    assert header.startswith("label,limits.budget_usd,status,summary") and header.endswith(",conflicts")
+    assert poor.startswith("limits.budget_usd=1000,1000,infeasible")
+    assert rich.startswith("limits.budget_usd=1000000,1000000,optimal")
 
 
 # -- ways to work it out ----------------------------------------------------------------------------------------------

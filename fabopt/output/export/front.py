@@ -27,6 +27,7 @@ def front_csv(front: Front) -> bytes:
 def _row(front: Front, point: FrontPoint) -> dict[str, Any]:
     swept: dict[str, Any] = {key: point.over.get(key, point.budget_usd) for key in front.keys}
     return {
+        "label": point.label,
         **swept,
         "status": point.status,
         "summary": point.summary,

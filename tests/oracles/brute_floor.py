@@ -480,8 +480,8 @@ def place(
 
 
 def stack(
-    hall: Hall, racks: np.ndarray, switches: list[Any], heats: list[float], ports: list[int], room: np.ndarray, watts: np.ndarray,
-    order: tuple[int, ...], rules: Rules,
+    hall: Hall, racks: np.ndarray, switches: list[Any], heats: list[float], ports: list[int], room: np.ndarray,
+    watts: np.ndarray, order: tuple[int, ...], rules: Rules,
 ) -> np.ndarray:  # fmt: skip
     """Height of every switch, racks being filled from the top down in an order; not a number where one is full."""
     heights = np.full(racks.shape, np.nan)

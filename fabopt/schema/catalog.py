@@ -158,7 +158,7 @@ class Pcie(Strict):
     lanes: Literal[1, 2, 4, 8, 16, 32]
 
 
-class Switch(Product, Purchasable, Manageable):
+class Switch(Manageable, Product, Purchasable):
     """A switch. ``max_ports``: logical ports the ASIC can drive (absent: what the cages split into)."""
 
     asic: Word | None = None

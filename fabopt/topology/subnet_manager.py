@@ -31,7 +31,7 @@ class Subnets(NamedTuple):
     nodes: int
 
 
-class Place(NamedTuple):
+class SwitchesOfTier(NamedTuple):
     """The switches of a tier in one subnet: whether they manage it, and what could take their place and does.
 
     ``by_stage``: how many there are at each stage.
@@ -77,16 +77,18 @@ def subnets_of(part: FilePart, fabric: FabricProblem, servers: int) -> Subnets:
     return Subnets(number, servers * part.nic.ports_per_server // number + fabric.attachment_ports)
 
 
-def _places(part: FilePart, managers: SubnetManagers, design: NetworkDesign, subnets: Subnets) -> Iterator[Place]:
+def _places(
+    part: FilePart, managers: SubnetManagers, design: NetworkDesign, subnets: Subnets
+) -> Iterator[SwitchesOfTier]:
     for tier in part.tiers:
         by_stage = tuple(int(count) // subnets.number for count in accumulate(design.switches_added(tier.role)))
         manages = can_manage(tier.switch.product, subnets.nodes)
         twin = None if manages else managers.twins.get(tier.switch.id)
         usable = twin if twin is not None and can_manage(twin.product, subnets.nodes) else None
-        yield Place(tier, by_stage, manages, usable)
+        yield SwitchesOfTier(tier, by_stage, manages, usable)
 
 
-def _exchanges(places: Sequence[Place], fewest: int) -> Iterator[Exchange]:
+def _exchanges(places: Sequence[SwitchesOfTier], fewest: int) -> Iterator[Exchange]:
     """Every way to have as many managers as a subnet can have, ``fewest`` at the most, one of them from the start."""
     most = [place.by_stage[-1] if place.twin is not None else 0 for place in places]
     managed = sum(place.by_stage[-1] for place in places if place.manages)
@@ -99,7 +101,7 @@ def _exchanges(places: Sequence[Place], fewest: int) -> Iterator[Exchange]:
 
 
 def _exchanged(
-    candidate: Candidate, places: Sequence[Place], exchange: Exchange, subnets: Subnets, rank: int
+    candidate: Candidate, places: Sequence[SwitchesOfTier], exchange: Exchange, subnets: Subnets, rank: int
 ) -> Candidate:
     """A candidate with some of its switches exchanged, those of each tier that are installed first."""
     devices, twins = dict(candidate.devices), []

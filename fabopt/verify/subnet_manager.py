@@ -8,6 +8,7 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.default_rules import SUBNET_MANAGER, is_asked_for, is_kept
 from fabopt.schema.design import TierUse
 from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse, twins_of
+from fabopt.units import some
 from fabopt.verify.choices import priced
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
@@ -59,7 +60,7 @@ def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("kept", said.kept, managers > 0)
     if not managers:
         _is_told(proof, fabric)
-    proof.note(f"{managers} in each of {subnets} for {nodes:,} ports: {said.detail}")
+    proof.note(f"{some(managers, 'manager')} in each of {some(subnets, 'subnet')} of {nodes:,} ports")
 
 
 def _subnets(fabric: FabricEvidence) -> int:
@@ -142,7 +143,7 @@ def subnets_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("the fewest managers of a subnet", said.managers, min(managers, default=0))
     most = int(ports.max(initial=0))
     proof.holds(most <= said.nodes, f"{most:,} ports in one, said {said.nodes:,}")
-    proof.note(f"{number} with {said.managers} managers each, {most:,} ports at the most")
+    proof.note(f"{some(number, 'subnet')} with {some(said.managers, 'manager')} each, {most:,} ports at the most")
 
 
 def _joined(cabling: FabricCabling) -> tuple[Ints, Ints]:

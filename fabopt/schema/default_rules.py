@@ -26,6 +26,7 @@ class DefaultRule(NamedTuple):
 
 LENGTHS: Final = "lengths"
 RACK_RULES: Final = "rack-rules"
+SUBNET_MANAGER: Final = "subnet-manager"
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
     rule.name: rule
     for rule in (
@@ -42,6 +43,13 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "cabled",
             "racks_keep_rules",
             "docs/cases.md#racks",
+        ),
+        DefaultRule(
+            SUBNET_MANAGER,
+            "every subnet of InfiniBand has a switch that runs a subnet manager and manages so many ports, two where "
+            "redundancy is on",
+            "subnets_are_managed",
+            "docs/cases.md#subnet-managers",
         ),
     )
 }

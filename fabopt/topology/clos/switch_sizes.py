@@ -29,15 +29,18 @@ def switch_sizes(problem: Problem, parts: Parts) -> tuple[SwitchSize, ...]:
 
 def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     """Height of a switch, its power with the hungriest modules in all cages of the groups in use, and the ports of
-    these (each 0 where no rack has a limit on it).
+    these (each 0 where no rack has a limit on it). One that may be exchanged for its managed twin counts with the power
+    of the hungrier.
     """
     ends = 0 if problem.site.rack_limits.cable_ends == NO_LIMIT else _cable_ends(uses)
     if problem.site.rack_power_w is None:
         return SwitchSize(float(switch.product.rack_units), 0, ends)
     links = problem.links
-    return _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)._replace(
-        cable_ends=ends
-    )
+    size = _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
+    rules = (fabric.managers for fabric in problem.fabrics if fabric.managers is not None)
+    twins = [rule.twins[switch.id].item.power_mw for rule in rules if switch.id in rule.twins]
+    hotter_mw = max(0, *twins, switch.item.power_mw) - switch.item.power_mw
+    return size._replace(power_mw=size.power_mw + hotter_mw, cable_ends=ends)
 
 
 def _cable_ends(uses: tuple[CageUse, ...]) -> int:

@@ -225,11 +225,7 @@ def fabric_of(
         most_hops=fabric.max_switch_hops,
         torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
         per_switch=switch_ports(fabric, offering, server),
-        logical_fabrics=tuple(
-            logical_fabric_of(one, offering, server, pcie, case.rules)
-            for one in fabric.carries
-            if one.separation == "logical"
-        ),
+        logical_fabrics=tuple(logical_fabric_of(one, offering, server, pcie, case.rules) for one in fabric.on_own_nics),
     )
 
 

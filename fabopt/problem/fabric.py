@@ -28,6 +28,7 @@ from fabopt.problem.demand import Demand, demand_of, stages_of
 from fabopt.problem.nic_pairing import Nics, by_pairing
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
+from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
 from fabopt.schema.default_rules import NIC_PAIRING, is_asked_for, is_kept
@@ -117,6 +118,8 @@ class FabricProblem:
     # where runs follow from the size of the groups; of a part of the space in which they are all alike: its sizes
     groups: GroupRuns | None = None
     span: Span | None = None
+    # how its subnets of InfiniBand are managed; None where the rule does not hold or nothing is known of switches
+    managers: SubnetManagers | None = None
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
@@ -136,7 +139,7 @@ class FabricProblem:
         return (
             self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
             self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,
-            self.resilience, self.is_open,
+            self.resilience, self.is_open, self.managers,
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
@@ -220,6 +223,7 @@ def fabric_of(
         switches={protocol: switches_of(fabric, protocol, offering) for protocol in protocols},
         runs_m=site.runs_m(offering.item_table.lengths_m),
         groups=site.groups,
+        managers=subnet_managers(case, fabric, offering),
         refused_nics=refused,
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,

@@ -26,6 +26,7 @@ class DefaultRule(NamedTuple):
 
 LENGTHS: Final = "lengths"
 NIC_PAIRING: Final = "nic-pairing"
+SUBNET_MANAGER: Final = "subnet-manager"
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
     rule.name: rule
     for rule in (
@@ -41,6 +42,13 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "the NICs of a server divide its GPUs or are a multiple of them, where `nics_per_server` names no number",
             "nics_pair_with_gpus",
             "docs/cases.md#nics-and-gpus",
+        ),
+        DefaultRule(
+            SUBNET_MANAGER,
+            "every subnet of InfiniBand has a switch that runs a subnet manager and manages so many ports, two where "
+            "redundancy is on",
+            "subnets_are_managed",
+            "docs/cases.md#subnet-managers",
         ),
     )
 }

@@ -12,6 +12,7 @@ from fabopt.search.separations import choice_notes
 from fabopt.solution.lengths import length_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.rules_kept import pairing_notes, redundancy_notes
+from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.wiring.attachment_runs import longer_runs
 from fabopt.workload.remarks import workload_notes
 
@@ -57,6 +58,7 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     if design.workload is not None:
         yield from workload_notes(design.workload, problem.case, problem.server)
     yield from length_notes(problem, design)
+    yield from subnet_notes(problem, design)
     if design.fabrics:
         yield from longer_runs(design)
 

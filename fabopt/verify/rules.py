@@ -121,6 +121,7 @@ from fabopt.verify.structure import (
     striping_is_even,
     switch_counts_close,
 )
+from fabopt.verify.subnet_manager import names_managers, subnets_are_cabled, subnets_are_managed
 from fabopt.verify.totals import (
     energy_is_paid,
     limits_hold,
@@ -258,6 +259,9 @@ REDUNDANCY_WIRING_RULES: tuple[WiringRule, ...] = (redundancy_is_cabled,)
 PAIRING_RULES: tuple[FabricRule, ...] = (nics_pair_with_gpus,)
 # Of fabrics whose runs nothing else says.
 LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
+# Of fabrics whose switches say whether they run a subnet manager.
+MANAGER_RULES: tuple[FabricRule, ...] = (subnets_are_managed,)
+MANAGER_WIRING_RULES: tuple[WiringRule, ...] = (subnets_are_cabled,)
 # Of the wiring of all fabrics together.
 CABLED_RULES: tuple[FloorRule, ...] = (single_points_are_listed,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
@@ -306,6 +310,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from REDUNDANCY_RULES if names_redundancy(fabric) else ()
     yield from PAIRING_RULES if pairs_nics(fabric) else ()
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()
+    yield from MANAGER_RULES if names_managers(fabric) else ()
 
 
 def logical_rules(fabric: LogicalEvidence) -> Iterator[Callable[[Proof, LogicalEvidence], None]]:
@@ -321,3 +326,4 @@ def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:
     yield from RAIL_WIRING_RULES if has_own_rails(fabric) else ()
     yield from HOMING_WIRING_RULES if is_dual_homed(fabric) else ()
     yield from REDUNDANCY_WIRING_RULES if names_redundancy(fabric) else ()
+    yield from MANAGER_WIRING_RULES if names_managers(fabric) else ()

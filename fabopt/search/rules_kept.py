@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fabopt.problem.problem import Problem
+from fabopt.problem.rack_parts import parts_to_give_up
 from fabopt.problem.rules_kept import RulePart, is_bound, parts_given_up, taken_up, without_rules
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.default_rules import NIC_PAIRING
-from fabopt.search.answer import Answer, answer_in
+from fabopt.search.answer import Answer
 from fabopt.search.context import Context
+from fabopt.search.racks import answer_in_racks, rules_out
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.redundancy import standing
 
@@ -28,13 +30,13 @@ def best_answer(problem: Problem, settings: Settings, clock: Clock, context: Con
 
     Where there is no design without the rules either, the answer is about the space without them.
     """
-    answer = answer_in(problem, settings, clock, context)
-    if not is_bound(problem) or not _rules_out(answer, clock):
+    answer = answer_in_racks(problem, settings, clock, context)
+    if not is_bound(problem) or not rules_out(answer, clock):
         return answer
     settings.progress("no design keeps the default rules: looking without some of them")
 
     def solve(other: Problem) -> Answer:
-        return answer_in(other, settings, clock, context.beside())
+        return answer_in_racks(other, settings, clock, context.beside())
 
     best = solve(without_rules(problem))
     if not best.has_design:
@@ -53,19 +55,12 @@ def relaxed(problem: Problem, settings: Settings, clock: Clock, context: Context
 
     Raises ``StoppedError`` if time runs out.
     """
-    if not is_bound(problem):
+    if not is_bound(problem) and not parts_to_give_up(problem):
         return None
     answer = best_answer(problem, settings, clock, context)
     if clock.is_over():
         raise StoppedError
     return answer.problem if answer.has_design and answer.problem is not problem else None
-
-
-def _rules_out(answer: Answer, clock: Clock) -> bool:
-    """Whether there is no design, as far as a search can say it: on large floors none found is none."""
-    if answer.has_design:
-        return False
-    return answer.optimum.verdict == "infeasible" or not (answer.problem.site.settles or clock.is_over())
 
 
 def _with_part(best: Answer, part: RulePart, solve: Solve) -> Answer:

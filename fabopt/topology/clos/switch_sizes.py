@@ -8,7 +8,7 @@ from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.problem import Problem
-from fabopt.schema.subnet_manager import Twin
+from fabopt.problem.subnet_manager import Twin
 from fabopt.topology.clos.shape import Parts
 from fabopt.units import milliwatts
 

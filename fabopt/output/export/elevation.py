@@ -66,7 +66,7 @@ class Rack:
 
     @property
     def most_w(self) -> float:
-        """Power of its devices, with the most that makers state where that is more, NaN where that of one is unknown."""
+        """Power of its devices, that which makers state where it is more; NaN where that of one is unknown."""
         return sum(
             device.power_w if math.isnan(device.power_w) else max(device.power_w, device.most_w)
             for device in self.devices

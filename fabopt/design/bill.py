@@ -41,7 +41,7 @@ def totals_of(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
     server_w = problem.server.power_w
     cluster = None
     if server_w is not None:
-        cluster = watts(sums.power_mw + problem.servers * milliwatts(server_w))
+        cluster = watts(sums.power_mw + problem.server.sold_for(problem.servers) * milliwatts(server_w))
     return Totals(
         capex_usd=usd(sums.cents),
         tco_usd=usd(order.cents(None, True) + rounded(energy_of(problem, picked))),

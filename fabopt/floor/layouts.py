@@ -28,10 +28,15 @@ UNLIMITED = np.iinfo(np.int64).max // 4
 
 @dataclass(frozen=True)
 class ServerSize:
-    """What a server takes of a rack: whole units, its true height, milliwatts."""
+    """What the servers of a full rack take of it.
 
-    units: int
+    ``height_u``: of one. ``places``: the lowest unit of each, from 1, shape (servers of a rack,). ``units``: those from
+    the lowest up in which nothing else may be. ``power_mw``: of all.
+    """
+
     height_u: float
+    places: Ints
+    units: int
     power_mw: int
 
 
@@ -72,7 +77,7 @@ class Layout:
     @cached_property
     def _server_unit(self) -> Ints:
         """The lowest unit of every server, from 1, shape (servers,)."""
-        return 1 + np.arange(self.servers) % self.per_rack * self.server_size.units
+        return np.asarray(self.server_size.places[np.arange(self.servers) % self.per_rack])
 
     @property
     def server_positions(self) -> Positions:
@@ -102,7 +107,7 @@ class Layout:
 
         Wherever there are some servers, a full rack of them finds space, so that a cluster may grow.
         """
-        for_servers = np.where(self._servers_in_rack > 0, self.per_rack * self.server_size.units, 0)
+        for_servers = np.where(self._servers_in_rack > 0, self.server_size.units, 0)
         return np.asarray(self.plan.floor.rack_units - for_servers)
 
     @cached_property
@@ -111,7 +116,7 @@ class Layout:
         limit = self.plan.floor.rack_power_w
         if limit is None:
             return np.full(len(self.plan), UNLIMITED)
-        taken = np.where(self._servers_in_rack > 0, self.per_rack * self.server_size.power_mw, 0)
+        taken = np.where(self._servers_in_rack > 0, self.server_size.power_mw, 0)
         return np.asarray(np.maximum(0, int(limit * 1000) - taken) // self.band[1])
 
     # -- what runs cannot be shorter than -----------------------------------------------------------------------------

@@ -36,6 +36,10 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
     return check.faults
 
 
+def _sold(server: Server) -> str:
+    return server.id if server.rack is None else f"whole rack of {server.id}"
+
+
 class _FloorCheck:
     def __init__(self, floor: Floor, file: str) -> None:
         self.floor, self.file = floor, file
@@ -114,12 +118,12 @@ class _FloorCheck:
 
     def one_fits(self, server: Server) -> bool:
         floor, before = self.floor, len(self.faults)
-        units, power_w = server.rack_units, server.power_w
+        units, power_w = server.rack_units if server.rack is None else server.rack.rack_units, server.power_w
         if units is not None and units > floor.rack_units:
-            problem = f"no {server.id} fits a rack: it takes {some(units, 'unit')}"
+            problem = f"no {_sold(server)} fits a rack: it takes {some(units, 'unit')}"
             self.report("site.floor.rack_units", problem, floor.rack_units, allowed=f"at least {units:g}")
         if floor.rack_power_w is not None and power_w is not None and power_w > floor.rack_power_w:
-            problem = f"no {server.id} fits a rack: it uses {power_w:,.16g} W"
+            problem = f"no {_sold(server)} fits a rack: it uses {power_w:,.16g} W"
             self.report(
                 "site.floor.rack_power_w", problem, plain(floor.rack_power_w), allowed=f"at least {power_w:.16g}"
             )
@@ -127,6 +131,8 @@ class _FloorCheck:
 
     def servers_per_rack(self, server: Server, wanted: int | None) -> None:
         assert server.rack_units is not None
+        if server.rack is not None:
+            return
         most = servers_that_fit(self.floor, server.rack_units, server.power_w)
         if wanted is None or wanted <= most:
             return

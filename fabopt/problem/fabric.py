@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
 from fabopt.floor.group_runs import GroupRuns
-from fabopt.floor.racks import servers_per_rack
+from fabopt.floor.racks import servers_per_group
 from fabopt.parts.nics import NicOption, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import SwitchType, switches_of
@@ -193,7 +193,7 @@ def fabric_of(
         redundancy=redundancy_of(fabric.role) if fabric.keeps_default else (),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
-        group_servers=_group_servers(fabric, servers_per_rack(case.site, server), servers),
+        group_servers=_group_servers(servers_per_group(fabric, case.site, server), servers),
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,
         oversubscription_spine=demand.max_oversubscription_spine,
@@ -255,8 +255,5 @@ def _figure_demands(demand: Demand) -> FigureDemands | None:
     )
 
 
-def _group_servers(fabric: Fabric, per_rack: int | None, servers: int) -> int | None:
-    if fabric.group_by == "any":
-        return None
-    assert per_rack is not None
-    return min(per_rack, servers)
+def _group_servers(per_group: int | None, servers: int) -> int | None:
+    return None if per_group is None else min(per_group, servers)

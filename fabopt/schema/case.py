@@ -162,6 +162,12 @@ Tier = Literal[1, 2, 3]
 TorusNodes = Literal["any", "switches", "servers"]
 
 
+class RackGroups(Strict):
+    """Leaf groups of whole racks of servers. ``racks``: of each group."""
+
+    racks: Count
+
+
 class Fabric(Strict):
     """One fabric that is designed. ``carries``: filled in where fabrics of the case share this one.
 
@@ -194,7 +200,7 @@ class Fabric(Strict):
     host: Word | None = None
     carries: tuple[Carried, ...] = ()
     resilience: AnyResilience | None = None
-    group_by: Literal["any", "rack"] = "any"
+    group_by: Literal["any", "rack"] | RackGroups = "any"
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()
     reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0
@@ -203,6 +209,13 @@ class Fabric(Strict):
     def survived(self) -> tuple[Resilience, ...]:
         """All that it must survive by its own words; where it has none, see ``Case.resilience_of``."""
         return losses_of(self.resilience)
+
+    @property
+    def racks_per_group(self) -> int | None:
+        """How many racks of servers a leaf group is exactly; None where it may be of any size."""
+        if isinstance(self.group_by, RackGroups):
+            return self.group_by.racks
+        return 1 if self.group_by == "rack" else None
 
     @property
     def keeps_default(self) -> bool:

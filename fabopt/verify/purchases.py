@@ -48,9 +48,16 @@ def items_in_use(evidence: Evidence) -> Used:
                 used[0, name, item] += units
                 used[0, fabric.designed.name, item] -= units
     if evidence.case.include_servers:
-        for stage, more in enumerate(_added(evidence.servers_by_stage)):
+        counts = [sold(evidence.server, servers) for servers in evidence.servers_by_stage]
+        for stage, more in enumerate(_added(counts)):
             used[stage, NO_FABRIC, BilledItem("server", evidence.case.server)] += more
     return {key: units for key, units in used.items() if units}
+
+
+def sold(server: Server, servers: int) -> int:
+    """How many are bought for so many servers: of a rack-scale system whole racks."""
+    in_rack = 1 if server.rack is None else sum(one.count for one in server.rack.devices if one.is_servers)
+    return -(-servers // in_rack)
 
 
 def _logical_items(fabric: FabricEvidence) -> dict[str, Counter[BilledItem]]:

@@ -37,10 +37,12 @@ from fabopt.schema.design import (
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
 from fabopt.schema.losses import RuleStanding
 from fabopt.schema.resilience import redundancy_of
+from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
 from fabopt.topology.candidate import End, Option, RowShare
 from fabopt.topology.design import LinkUse, NetworkDesign, Tier
 from fabopt.topology.failures import failures_left
 from fabopt.topology.redundancy import standing
+from fabopt.topology.subnet_manager import managers_in
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 NO_MEDIUM = "none"
@@ -84,6 +86,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         failures=failures_left(design.failures(problem.server.gpus), asked),
         redundancy=tuple(_rule_standings(fabric, design, growth)),
         logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
+        subnet_manager=managers_in(fabric, problem.servers, design, candidate.twins),
     )
 
 
@@ -258,8 +261,19 @@ def parts_of(problem: Problem, fabrics: Sequence[FabricDesign], rows: Sequence[B
     }
     for part_id in sorted(ids & products.keys()):
         kind, product = products[part_id]
-        parts[part_id] = {"kind": kind, **dump(product)}
+        parts[part_id] = {"kind": kind, **_facts_for(fabrics, dump(product))}
     return parts
+
+
+def _facts_for(fabrics: Sequence[FabricDesign], product: dict[str, Any]) -> dict[str, Any]:
+    """What a product says, without that on subnet managers where no fabric has a rule that asks for it."""
+    if any(fabric.subnet_manager is not None for fabric in fabrics):
+        return product
+    told = {key: value for key, value in product.items() if key not in MANAGEMENT_KEYS}
+    if "provenance" in told:
+        of_rest = {key: value for key, value in told["provenance"].items() if key not in MANAGEMENT_KEYS}
+        told["provenance"] = of_rest
+    return told
 
 
 def ids_used(fabrics: Sequence[FabricDesign], rows: Sequence[BomRow]) -> set[str]:

@@ -24,6 +24,8 @@ _A_KIND = dict(
     zip(KINDS, ("a switch", "a NIC", "a transceiver", "a cable", "a fibre", "a server"), strict=True),
 )
 _TIERS = ("leaf", "spine", "core")
+# What a switch and its managed twin have in common.
+SAME = ("protocol", "cages", "max_ports", "rack_units")
 # So many names are listed, more are counted.
 MOST_NAMED = 6
 MOST_VENDORS = 30
@@ -37,6 +39,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
     check = _ReferenceCheck(catalog, file, written)
     check.faults += confused_names(case, file)
     check.id_of("servers", case.server, "server")
+    check.twins()
     server = next((one for one in catalog.servers if one.id == case.server), None)
     if server is not None:
         check.built_in_nics(server)
@@ -127,6 +130,17 @@ class _ReferenceCheck:
     def built_in_nics(self, server: Server) -> None:
         for index, nic in enumerate(server.nics):
             self.id_of("nics", nic.id, f"servers.{server.id}.nics[{index}].id")
+
+    def twins(self) -> None:
+        """Managed twins that are there and are not the same switch with a subnet manager."""
+        switches = {one.id: one for one in self.catalog.switches}
+        for switch in switches.values():
+            twin = switches.get(switch.managed_twin or "")
+            if twin is not None and not (
+                twin.managed and all(getattr(twin, key) == getattr(switch, key) for key in SAME)
+            ):
+                same = f"a switch with `managed: true` and the same {', '.join(SAME)}"
+                self.report(f"switches.{switch.id}.managed_twin", "not a twin of the switch", twin.id, allowed=same)
 
     def sizes(self, case: Case, server: Server) -> None:
         servers = 0

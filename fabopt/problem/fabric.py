@@ -27,6 +27,7 @@ from fabopt.problem.attachments import (
 from fabopt.problem.demand import Demand, demand_of, stages_of
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
+from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
 from fabopt.schema.resilience import Failing, redundancy_of
@@ -113,6 +114,8 @@ class FabricProblem:
     # where runs follow from the size of the groups; of a part of the space in which they are all alike: its sizes
     groups: GroupRuns | None = None
     span: Span | None = None
+    # how its subnets of InfiniBand are managed; None where the rule does not hold or nothing is known of switches
+    managers: SubnetManagers | None = None
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
@@ -127,7 +130,7 @@ class FabricProblem:
         return (
             self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
             self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,
-            self.resilience, self.is_open,
+            self.resilience, self.is_open, self.managers,
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
@@ -203,6 +206,7 @@ def fabric_of(
         switches={protocol: switches_of(fabric, protocol, offering) for protocol in protocols},
         runs_m=site.runs_m(offering.item_table.lengths_m),
         groups=site.groups,
+        managers=subnet_managers(case, fabric, offering),
         refused_nics=refused,
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,

@@ -25,6 +25,7 @@ from fabopt.schema.base import (
     Word,
     parse_split,
 )
+from fabopt.schema.subnet_manager import Manageable
 from fabopt.units import ceil_div
 
 Protocol = Literal["ethernet", "infiniband"]
@@ -161,7 +162,7 @@ class Pcie(Strict):
     lanes: Literal[1, 2, 4, 8, 16, 32]
 
 
-class Switch(Product, Purchasable):
+class Switch(Manageable, Product, Purchasable):
     """A switch. ``max_ports``: logical ports the ASIC can drive (absent: what the cages split into)."""
 
     asic: Word | None = None
@@ -476,11 +477,4 @@ class PriceBook(Strict):
 
 Catalog.model_rebuild()
 
-KIND_MODELS: dict[str, type[Product]] = {
-    "switches": Switch,
-    "nics": Nic,
-    "transceivers": Transceiver,
-    "cables": Cable,
-    "fibres": Fibre,
-    "servers": Server,
-}
+KIND_MODELS: dict[str, type[Product]] = dict(zip(KINDS, (Switch, Nic, Transceiver, Cable, Fibre, Server), strict=True))

@@ -25,6 +25,7 @@ class DefaultRule(NamedTuple):
 
 
 LENGTHS: Final = "lengths"
+SUBNET_MANAGER: Final = "subnet-manager"
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
     rule.name: rule
     for rule in (
@@ -34,6 +35,13 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "floor says them",
             "runs_follow_from_groups",
             "docs/cases.md#how-long-cables-are",
+        ),
+        DefaultRule(
+            SUBNET_MANAGER,
+            "every subnet of InfiniBand has a switch that runs a subnet manager and manages so many ports, two where "
+            "redundancy is on",
+            "subnets_are_managed",
+            "docs/cases.md#subnet-managers",
         ),
     )
 }

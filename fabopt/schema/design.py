@@ -15,6 +15,7 @@ from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.resilience import Failed
 from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
+from fabopt.schema.subnet_manager import SubnetManagerSaid
 
 Number = int | float
 # Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
@@ -261,6 +262,7 @@ class FabricDesign(Strict):
     failures: tuple[Failure, ...] = ()
     redundancy: tuple[RuleStanding, ...] = ()
     logical: tuple[LogicalUse, ...] = ()
+    subnet_manager: SubnetManagerSaid = None
 
     @property
     def places(self) -> Placement:

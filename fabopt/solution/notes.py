@@ -13,6 +13,7 @@ from fabopt.search.separations import choice_notes
 from fabopt.solution.lengths import length_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.redundancy import redundancy_notes
+from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.units import some
 from fabopt.wiring.attachment_runs import longer_runs
 from fabopt.workload.remarks import workload_notes
@@ -59,6 +60,7 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
         yield from workload_notes(design.workload, problem.case, problem.server)
     yield from _whole_racks(problem, design)
     yield from length_notes(problem, design)
+    yield from subnet_notes(problem, design)
     if design.fabrics:
         yield from longer_runs(design)
 

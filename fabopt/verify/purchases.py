@@ -12,6 +12,7 @@ import numpy as np
 
 from fabopt.schema.catalog import Cable, CableLength, Fibre, Nic, Product, Purchasable, Server, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse, StageStructure
+from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import cents, milliwatts, some, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
@@ -91,6 +92,10 @@ def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) ->
             raise ValueError(f"growth ends with {some(counts[-1], f'{tier.role} switch')}, the tier has {tier.count}")
         for stage, more in enumerate(_added(counts)):
             used[stage, BilledItem("switch", tier.id)] += more
+        for twin in twins_of(designed.subnet_manager, tier.role):
+            for stage, more in enumerate(_added([min(twin.count, count) for count in counts])):
+                used[stage, BilledItem("switch", tier.id)] -= more
+                used[stage, BilledItem("switch", twin.id)] += more
     for logical in designed.logical:
         used[0, BilledItem("nic", logical.nic.id)] += _bought_nics(evidence, logical)
     if not built_in:

@@ -120,6 +120,7 @@ from fabopt.verify.structure import (
     striping_is_even,
     switch_counts_close,
 )
+from fabopt.verify.subnet_manager import names_managers, subnets_are_cabled, subnets_are_managed
 from fabopt.verify.totals import (
     energy_is_paid,
     limits_hold,
@@ -255,6 +256,9 @@ REDUNDANCY_RULES: tuple[FabricRule, ...] = (redundancy_is_kept,)
 REDUNDANCY_WIRING_RULES: tuple[WiringRule, ...] = (redundancy_is_cabled,)
 # Of fabrics whose runs nothing else says.
 LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
+# Of fabrics whose switches say whether they run a subnet manager.
+MANAGER_RULES: tuple[FabricRule, ...] = (subnets_are_managed,)
+MANAGER_WIRING_RULES: tuple[WiringRule, ...] = (subnets_are_cabled,)
 # Of the wiring of all fabrics together.
 CABLED_RULES: tuple[FloorRule, ...] = (single_points_are_listed,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
@@ -302,6 +306,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from HOMING_RULES if is_dual_homed(fabric) else ()
     yield from REDUNDANCY_RULES if names_redundancy(fabric) else ()
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()
+    yield from MANAGER_RULES if names_managers(fabric) else ()
 
 
 def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:
@@ -311,3 +316,4 @@ def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:
     yield from RAIL_WIRING_RULES if has_own_rails(fabric) else ()
     yield from HOMING_WIRING_RULES if is_dual_homed(fabric) else ()
     yield from REDUNDANCY_WIRING_RULES if names_redundancy(fabric) else ()
+    yield from MANAGER_WIRING_RULES if names_managers(fabric) else ()

@@ -28,12 +28,15 @@ def switch_sizes(problem: Problem, parts: Parts) -> tuple[SwitchSize, ...]:
 
 def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     """Height of a switch, and its power with the hungriest modules in all cages of the groups in use (0 where no
-    rack has a limit on it).
+    rack has a limit on it). One that may be exchanged for its managed twin counts with the power of the hungrier.
     """
     if problem.site.rack_power_w is None:
         return SwitchSize(float(switch.product.rack_units), 0)
     links = problem.links
-    return _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
+    size = _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
+    rules = (fabric.managers for fabric in problem.fabrics if fabric.managers is not None)
+    twins = [rule.twins[switch.id].item.power_mw for rule in rules if switch.id in rule.twins]
+    return size._replace(power_mw=size.power_mw + max(0, *twins, switch.item.power_mw) - switch.item.power_mw)
 
 
 def _powered(links: LinkTable, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:

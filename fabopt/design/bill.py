@@ -11,8 +11,8 @@ from fabopt.parts.items import Item
 from fabopt.parts.procurement import order_month
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Order, Picked, all_uses, booked_uses, energy_of, order_of, stage_power_mw, sums_of
-from fabopt.schema.catalog import Product
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, StageDesign, Totals
+from fabopt.schema.product import Product
 from fabopt.topology.candidate import Uses
 from fabopt.units import milliwatts, plain_fraction, rounded, usd, watts
 

@@ -17,7 +17,6 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked
 from fabopt.schema.base import Strict
-from fabopt.schema.catalog import Server
 from fabopt.schema.design import (
     BomRow,
     CaseRecord,
@@ -37,6 +36,7 @@ from fabopt.schema.design import (
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
 from fabopt.schema.losses import RuleStanding
 from fabopt.schema.resilience import redundancy_of
+from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
 from fabopt.topology.candidate import End, Option, RowShare
 from fabopt.topology.design import LinkUse, NetworkDesign, Tier

@@ -21,7 +21,7 @@ import numpy as np
 from fabopt.floor.plan import run_m
 from fabopt.floor.racks import Floats, height_m, servers_that_fit
 from fabopt.schema.case import Floor, Site
-from fabopt.schema.catalog import Server
+from fabopt.schema.server import Server
 from fabopt.schema.structure import AnyStructure, DragonflyPlusStructure, DragonflyStructure, Structure
 from fabopt.units import Number, ceil_div, ceil_of
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabopt.schema.case import Fabric, Floor, Site
-from fabopt.schema.catalog import Server
+from fabopt.schema.server import Server
 from fabopt.units import ceil_div, exact
 
 Ints = NDArray[np.int64]

@@ -9,7 +9,7 @@ from fabopt.errors import Fault, fault
 from fabopt.floor.appliances import ApplianceRacks
 from fabopt.floor.racks import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
 from fabopt.schema.case import Attachment, Case, Floor
-from fabopt.schema.catalog import Server
+from fabopt.schema.server import Server
 from fabopt.units import some
 
 _LIKE_A_RACK = re.compile(r"([A-Z]{1,3})[ _.-]*([0-9]{1,9})")

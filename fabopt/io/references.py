@@ -13,9 +13,10 @@ from fabopt.parts.rails import FEWEST_RAILS, cannot_forward
 from fabopt.problem.demand import computing, stages_of
 from fabopt.problem.names import confused_names
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
-from fabopt.schema.catalog import KINDS, Catalog, Server
+from fabopt.schema.catalog import KINDS, Catalog
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.resilience import losses_of
+from fabopt.schema.server import Server
 from fabopt.schema.topologies import TIERED, refused
 from fabopt.units import mbps
 from fabopt.workload.prediction import cluster_cents

@@ -14,8 +14,9 @@ from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.problem.out_of_band import SWITCHES, ByStage, added, port_cage
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment, Fabric
-from fabopt.schema.catalog import PROTOCOLS, Cage, Server
+from fabopt.schema.product import PROTOCOLS, Cage
 from fabopt.schema.roles import Carried
+from fabopt.schema.server import Server
 from fabopt.units import exact, mbps
 
 

@@ -29,8 +29,9 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
+from fabopt.schema.product import PROTOCOLS, Protocol
 from fabopt.schema.resilience import Failing, redundancy_of
+from fabopt.schema.server import Server
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps
 from fabopt.workload.deadline import Deadline

@@ -15,8 +15,9 @@ from fabopt.parts.offering import Offering
 from fabopt.parts.switches import switches_of
 from fabopt.problem.demand import case_workload, computing, stages_of
 from fabopt.schema.case import Case, Fabric, Oversubscription
-from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
 from fabopt.schema.prediction import WorkloadNeeds
+from fabopt.schema.product import PROTOCOLS, Protocol
+from fabopt.schema.server import Server
 from fabopt.schema.topologies import can_be_asked
 from fabopt.units import exact, gbps, mbps
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of

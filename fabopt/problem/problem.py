@@ -25,8 +25,9 @@ from fabopt.problem.model_needs import with_needs
 from fabopt.problem.roles import settled, with_separations
 from fabopt.problem.site import FloorSite, Site, site_of
 from fabopt.schema.case import Case, Stage
-from fabopt.schema.catalog import Catalog, Server
+from fabopt.schema.catalog import Catalog
 from fabopt.schema.prediction import WorkloadNeeds
+from fabopt.schema.server import Server
 from fabopt.workload.deadline import Pace
 
 

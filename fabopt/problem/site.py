@@ -19,8 +19,8 @@ from fabopt.floor.open_layouts import MOST_RACKS
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import Floats, servers_per_rack
 from fabopt.schema.case import Case, Distances
-from fabopt.schema.catalog import Server
 from fabopt.schema.default_rules import LENGTHS, is_kept
+from fabopt.schema.server import Server
 
 # On larger floors only the candidates that look best are measured, and nothing is called optimal.
 MOST_SERVERS_PROVEN_ON_FLOOR = 512

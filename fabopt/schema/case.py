@@ -24,12 +24,12 @@ from fabopt.schema.base import (
     Word,
     parse_split,
 )
-from fabopt.schema.catalog import Role
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
+from fabopt.schema.server import Role
 from fabopt.schema.workload import Workload
 from fabopt.units import mbps
 

@@ -10,8 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabopt.schema.catalog import Cable, CableLength, Fibre, Nic, Product, Purchasable, Server, Switch, Transceiver
+from fabopt.schema.catalog import Cable, CableLength, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse, StageStructure
+from fabopt.schema.product import Product, Purchasable
+from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import cents, milliwatts, some, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence

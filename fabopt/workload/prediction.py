@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fabopt.schema.catalog import Server
 from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
+from fabopt.schema.server import Server
 from fabopt.units import cents, plain_fraction, rounded, usd
 from fabopt.workload.architecture import parameters
 from fabopt.workload.timing import DOMAIN, PLACES, Cost, FabricBandwidth, ModelRun, Step, step_on

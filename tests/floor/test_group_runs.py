@@ -22,7 +22,7 @@ from fabopt.floor.group_runs import (
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.schema.case import Distances, Site
-from fabopt.schema.catalog import Server
+from fabopt.schema.server import Server
 from fabopt.schema.structure import Structure
 from tests.oracles.brute_lengths import GroupLengths
 from tests.paths import ROOT

@@ -11,8 +11,9 @@ from fabopt.errors import InputError, fault
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import row_letters
 from fabopt.output.words import power
-from fabopt.schema.catalog import Nic, Server, Switch, Transceiver
+from fabopt.schema.catalog import Nic, Switch, Transceiver
 from fabopt.schema.design import Design
+from fabopt.schema.server import Server
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Floats, Wiring
 

@@ -14,7 +14,7 @@ from functools import partial
 
 from fabopt.explain.clashes import clashes, prescribed
 from fabopt.explain.demands import changed, demand_conflicts, path_conflicts
-from fabopt.explain.floor import floor_conflicts, no_layout_fits
+from fabopt.explain.floor import floor_conflicts, no_layout_fits, rack_rule_conflicts
 from fabopt.explain.freedoms import OPEN_KEYS, ROLES, not_on_sale
 from fabopt.explain.gaps import gap_sentences
 from fabopt.explain.limits import share_of, spending, stage_limit_conflicts, together, unlimited
@@ -26,6 +26,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
+from fabopt.problem.rack_parts import parts_to_give_up, without_rack_parts
 from fabopt.problem.redundancy import without_rule
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.base import NO_SINGLE_LIMIT, Strict
@@ -124,12 +125,14 @@ def _inquiry(problem: Problem, settings: Settings, clock: Clock, context: Contex
 
     quiet = replace(settings, progress=lambda text: None)
     problem = without_rule(problem)
+    keys = parts_to_give_up(problem)
+    problem = without_rack_parts(problem, keys) if keys else problem
     return Inquiry(problem.case, problem.catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell, context)
 
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     """What stands in the way where no spending would help."""
-    placing = _asked(inquiry, floor_conflicts, torus_conflicts)
+    placing = _asked(inquiry, floor_conflicts, rack_rule_conflicts, torus_conflicts)
     if placing:
         return placing
     buying = _asked(inquiry, buying_conflicts)

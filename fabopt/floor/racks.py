@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabopt.schema.case import Fabric, Floor, Site
+from fabopt.schema.case import Floor, Site
 from fabopt.schema.server import Server
 from fabopt.units import ceil_div, exact
 
@@ -76,21 +76,18 @@ def servers_that_fit(
     return max(0, fit)
 
 
-def servers_per_rack(site: Site, server: Server) -> int | None:
-    """Return how many servers share a rack: as given, else a whole rack's, else what fits the floor's, else None."""
+def servers_per_rack(site: Site, server: Server, keep_units: int = 0) -> int | None:
+    """Return how many servers share a rack: as given, else a whole rack's, else what fits the floor's, else None.
+
+    ``keep_units``: of every rack, which are not for servers; a whole rack has its own.
+    """
     if site.servers_per_rack is not None:
         return site.servers_per_rack
     if server.rack is not None:
         return server.rack.servers
     if site.floor is None or server.rack_units is None:
         return None
-    return servers_that_fit(site.floor, server.rack_units, server.power_w)
-
-
-def servers_per_group(fabric: Fabric, site: Site, server: Server) -> int | None:
-    """Return how many servers a leaf group is exactly, by the racks that ``group_by`` asks for; None for any number."""
-    per_rack, racks = servers_per_rack(site, server), fabric.racks_per_group
-    return None if per_rack is None or racks is None else per_rack * racks
+    return servers_that_fit(site.floor, server.rack_units, server.power_w, keep_units)
 
 
 def racks_needed(servers: int, per_rack: int) -> int:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
 from fabopt.floor.group_runs import GroupRuns
-from fabopt.floor.racks import servers_per_group
+from fabopt.floor.rack_rules import servers_in_group
 from fabopt.parts.nics import NicOption, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import SwitchType, switches_of
@@ -197,7 +197,7 @@ def fabric_of(
         redundancy=redundancy_of(fabric.role) if fabric.keeps_default else (),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
-        group_servers=_group_servers(servers_per_group(fabric, case.site, server), servers),
+        group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,
         oversubscription_spine=demand.max_oversubscription_spine,

@@ -25,6 +25,7 @@ class DefaultRule(NamedTuple):
 
 
 LENGTHS: Final = "lengths"
+RACK_RULES: Final = "rack-rules"
 SUBNET_MANAGER: Final = "subnet-manager"
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
     rule.name: rule
@@ -35,6 +36,13 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "floor says them",
             "runs_follow_from_groups",
             "docs/cases.md#how-long-cables-are",
+        ),
+        DefaultRule(
+            RACK_RULES,
+            "racks of a floor keep room for what is beside servers and switches, and have no more switches than can be "
+            "cabled",
+            "racks_keep_rules",
+            "docs/cases.md#racks",
         ),
         DefaultRule(
             SUBNET_MANAGER,

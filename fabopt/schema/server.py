@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import ceil
 from typing import Annotated, Literal, Self
 
@@ -130,13 +131,15 @@ class Server(Product, Purchasable):
         height = ceil(self.rack_units or 1)
         if self.rack is None:
             return tuple(1 + index * height for index in range(per_rack))
-        places, unit = list[int](), 1
-        for devices in self.rack.devices:
-            tall = self._height_of(devices)
-            if devices.is_servers:
-                places += range(unit, unit + devices.count * tall, tall)
-            unit += devices.count * tall
-        return tuple(places)
+        servers = (place for place in self.places_in_rack() if place[1].is_servers)
+        return tuple(unit + index * height for unit, devices in servers for index in range(devices.count))
+
+    def places_in_rack(self) -> Iterator[tuple[int, RackDevices]]:
+        """The devices of a whole rack with the lowest unit that they fill, from 1."""
+        unit = 1
+        for devices in () if self.rack is None else self.rack.devices:
+            yield unit, devices
+            unit += devices.count * self._height_of(devices)
 
     def units_kept(self, per_rack: int) -> int:
         """Units of a rack of so many servers, from the lowest up, in which nothing else may be."""

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fabopt.problem.problem import Problem
+from fabopt.problem.rack_parts import parts_to_give_up
 from fabopt.problem.redundancy import RulePart, all_given_up, is_redundant, parts_given_up, taken_up
 from fabopt.program.settings import Clock, Settings, StoppedError
-from fabopt.search.answer import Answer, answer_in
+from fabopt.search.answer import Answer
 from fabopt.search.context import Context
+from fabopt.search.racks import answer_in_racks, rules_out
 from fabopt.topology.redundancy import standing
 
 Solve = Callable[[Problem], Answer]
@@ -25,13 +27,13 @@ def best_answer(problem: Problem, settings: Settings, clock: Clock, context: Con
 
     Where there is no design without the rule either, the answer is about the space without it.
     """
-    answer = answer_in(problem, settings, clock, context)
-    if not is_redundant(problem) or not _rules_out(answer, clock):
+    answer = answer_in_racks(problem, settings, clock, context)
+    if not is_redundant(problem) or not rules_out(answer, clock):
         return answer
     settings.progress("no design keeps the rule of redundancy: looking without parts of it")
 
     def solve(other: Problem) -> Answer:
-        return answer_in(other, settings, clock, context.beside())
+        return answer_in_racks(other, settings, clock, context.beside())
 
     best = solve(all_given_up(problem))
     if not best.has_design:
@@ -46,23 +48,16 @@ def best_answer(problem: Problem, settings: Settings, clock: Clock, context: Con
 
 
 def relaxed(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Problem | None:
-    """The problem bound to as much of the rule as some design keeps; None if it has none that is bound to less.
+    """The problem bound to as much of the rules as some design keeps; None if it has none that is bound to less.
 
     Raises ``StoppedError`` if time runs out.
     """
-    if not is_redundant(problem):
+    if not is_redundant(problem) and not parts_to_give_up(problem):
         return None
     answer = best_answer(problem, settings, clock, context)
     if clock.is_over():
         raise StoppedError
     return answer.problem if answer.has_design and answer.problem is not problem else None
-
-
-def _rules_out(answer: Answer, clock: Clock) -> bool:
-    """Whether there is no design, as far as a search can say it: on large floors none found is none."""
-    if answer.has_design:
-        return False
-    return answer.optimum.verdict == "infeasible" or not (answer.problem.site.settles or clock.is_over())
 
 
 def _with_part(best: Answer, part: RulePart, solve: Solve) -> Answer:

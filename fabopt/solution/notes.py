@@ -12,6 +12,7 @@ from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
 from fabopt.solution.lengths import length_notes
 from fabopt.solution.question import Answers, Question
+from fabopt.solution.racks import rack_notes
 from fabopt.solution.redundancy import redundancy_notes
 from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.units import some
@@ -30,6 +31,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *case_notes(answers.shown),
         *_design_notes(answers.shown, design),
         *redundancy_notes(question, design),
+        *(rack_notes(inputs.case, answers.shown.case, question.clock.is_over()) if design.fabrics else ()),
         *_cut_short(question, design),
     )
     return design.model_copy(update={"notes": notes})

@@ -16,6 +16,7 @@ from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import has_floor
 from fabopt.verify.out_of_band import counts_ports
 from fabopt.verify.proof import Proof, as_check, prove
+from fabopt.verify.racks import keeps_racks
 from fabopt.verify.rules import (
     APPLIANCE_RULES,
     CABLED_RULES,
@@ -25,6 +26,7 @@ from fabopt.verify.rules import (
     LOGICAL_RULES,
     MANAGEMENT_RULES,
     MONEY_RULES,
+    RACK_RULES,
     SEPARATION_RULES,
     WORKLOAD_RULES,
     fabric_rules,
@@ -80,6 +82,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
         yield from _proven(CABLED_RULES, cabled)
         if has_floor(evidence):
             yield from _proven(FLOOR_RULES, cabled)
+            yield from _proven(RACK_RULES, cabled, when=keeps_racks(evidence))
             yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
     yield from _proven(MONEY_RULES, evidence)
     yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fabopt.floor.rack_rules import parts_of, without_parts
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.redundancy import bound_alike
+from fabopt.problem.rules_kept import bound_alike
 from fabopt.schema.default_rules import RACK_RULES, is_asked_for
 
 

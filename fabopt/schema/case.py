@@ -207,6 +207,11 @@ class Fabric(Strict):
     reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0
 
     @property
+    def on_own_nics(self) -> tuple[Carried, ...]:
+        """The logical fabrics that it carries: they have NICs of their own on its switches."""
+        return tuple(carried for carried in self.carries if carried.separation == "logical")
+
+    @property
     def survived(self) -> tuple[Resilience, ...]:
         """All that it must survive by its own words; where it has none, see ``Case.resilience_of``."""
         return losses_of(self.resilience)

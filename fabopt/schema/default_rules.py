@@ -25,6 +25,7 @@ class DefaultRule(NamedTuple):
 
 
 LENGTHS: Final = "lengths"
+NIC_PAIRING: Final = "nic-pairing"
 RACK_RULES: Final = "rack-rules"
 SUBNET_MANAGER: Final = "subnet-manager"
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
@@ -36,6 +37,12 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "floor says them",
             "runs_follow_from_groups",
             "docs/cases.md#how-long-cables-are",
+        ),
+        DefaultRule(
+            NIC_PAIRING,
+            "the NICs of a server divide its GPUs or are a multiple of them, where `nics_per_server` names no number",
+            "nics_pair_with_gpus",
+            "docs/cases.md#nics-and-gpus",
         ),
         DefaultRule(
             RACK_RULES,

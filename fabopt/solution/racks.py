@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fabopt.floor.rack_rules import parts_of
 from fabopt.schema.case import Case
 from fabopt.schema.default_rules import DEFAULT_RULES, RACK_RULES
-from fabopt.solution.redundancy import NO_DESIGN, NOT_IN_TIME
+from fabopt.solution.rules_kept import NO_DESIGN, NOT_IN_TIME
 
 RULE = DEFAULT_RULES[RACK_RULES]
 

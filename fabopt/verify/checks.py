@@ -23,13 +23,13 @@ from fabopt.verify.rules import (
     DESIGN_RULES,
     FILE_RULES,
     FLOOR_RULES,
-    LOGICAL_RULES,
     MANAGEMENT_RULES,
     MONEY_RULES,
     RACK_RULES,
     SEPARATION_RULES,
     WORKLOAD_RULES,
     fabric_rules,
+    logical_rules,
     wiring_rules,
 )
 from fabopt.verify.separation import logical_fabrics, separates
@@ -73,7 +73,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
     yield from _proven(MANAGEMENT_RULES, evidence, when=counts_ports(evidence))
     yield from _proven(SEPARATION_RULES, evidence, when=separates(evidence))
     for logical in logical_fabrics(evidence):
-        yield from _proven(LOGICAL_RULES, logical, logical.designed.name)
+        yield from _proven(logical_rules(logical), logical, logical.designed.name)
     for fabric in evidence.fabrics:
         yield from _proven(fabric_rules(fabric), fabric, fabric.designed.name)
     cabled = CabledDesign(evidence, wiring)

@@ -1,7 +1,8 @@
-"""The default rule of resilience never leaves a case without a design: what no design keeps is given up.
+"""Default rules never leave a case without a design: what no design keeps is given up.
 
-Where no design keeps the whole rule, the optimum without it is taken, and each part is taken up again in turn, fabric
-by fabric in the order of the case and in the order of ``REDUNDANCY``, if some design keeps it beside all those before.
+Where no design keeps all of them, the optimum without them is taken, and each part is taken up again in turn, fabric by
+fabric in the order of the case, ``REDUNDANCY`` in its order before ``nic-pairing``, if some design keeps it beside all
+those before.
 So nothing that is given up could be kept beside what is, and the answer is the optimum among designs that keep the
 rest.
 """
@@ -12,30 +13,32 @@ from collections.abc import Callable
 
 from fabopt.problem.problem import Problem
 from fabopt.problem.rack_parts import parts_to_give_up
-from fabopt.problem.redundancy import RulePart, all_given_up, is_redundant, parts_given_up, taken_up
+from fabopt.problem.rules_kept import RulePart, is_bound, parts_given_up, taken_up, without_rules
 from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.schema.default_rules import NIC_PAIRING
 from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.search.racks import answer_in_racks, rules_out
+from fabopt.topology.candidate import Candidate
 from fabopt.topology.redundancy import standing
 
 Solve = Callable[[Problem], Answer]
 
 
 def best_answer(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Answer:
-    """The optimum of a problem among designs that keep as much of the rule as any does, or the proof of none.
+    """The optimum of a problem among designs that keep as much of the rules as any does, or the proof of none.
 
-    Where there is no design without the rule either, the answer is about the space without it.
+    Where there is no design without the rules either, the answer is about the space without them.
     """
     answer = answer_in_racks(problem, settings, clock, context)
-    if not is_redundant(problem) or not rules_out(answer, clock):
+    if not is_bound(problem) or not rules_out(answer, clock):
         return answer
-    settings.progress("no design keeps the rule of redundancy: looking without parts of it")
+    settings.progress("no design keeps the default rules: looking without some of them")
 
     def solve(other: Problem) -> Answer:
         return answer_in_racks(other, settings, clock, context.beside())
 
-    best = solve(all_given_up(problem))
+    best = solve(without_rules(problem))
     if not best.has_design:
         return best
     try:
@@ -52,7 +55,7 @@ def relaxed(problem: Problem, settings: Settings, clock: Clock, context: Context
 
     Raises ``StoppedError`` if time runs out.
     """
-    if not is_redundant(problem) and not parts_to_give_up(problem):
+    if not is_bound(problem) and not parts_to_give_up(problem):
         return None
     answer = best_answer(problem, settings, clock, context)
     if clock.is_over():
@@ -63,8 +66,14 @@ def relaxed(problem: Problem, settings: Settings, clock: Clock, context: Context
 def _with_part(best: Answer, part: RulePart, solve: Solve) -> Answer:
     """The answer with one more part of the rule, if there is one: itself where its design keeps it already."""
     problem = taken_up(best.problem, part)
-    design = best.picked[part.fabric][0].design
-    if len(problem.stages) == 1 and standing(part.rule, design).kept is not False:
+    if len(problem.stages) == 1 and _keeps(best.picked[part.fabric][0], part.rule):
         return Answer(problem, best.optimum, best.ratio, best.context)
     answer = solve(problem)
     return answer if answer.has_design else best
+
+
+def _keeps(candidate: Candidate, rule: str) -> bool:
+    """Whether a candidate keeps a rule, or has nothing to which it applies."""
+    if rule == NIC_PAIRING:
+        return candidate.design.nic.pairs and all(one.nic is None or one.nic.pairs for one in candidate.equipment)
+    return standing(rule, candidate.design).kept is not False

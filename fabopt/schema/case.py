@@ -27,7 +27,7 @@ from fabopt.schema.base import (
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
 from fabopt.schema.procurement import Procurement
-from fabopt.schema.rack_rules import RackRules
+from fabopt.schema.rack_rules import RackGroups, RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
 from fabopt.schema.server import Role
@@ -161,12 +161,6 @@ class SwitchChoice(Strict):
 
 Tier = Literal[1, 2, 3]
 TorusNodes = Literal["any", "switches", "servers"]
-
-
-class RackGroups(Strict):
-    """Leaf groups of whole racks of servers. ``racks``: of each group."""
-
-    racks: Count
 
 
 class Fabric(Strict):

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Count, Strict
 
 Units = Annotated[int, Field(ge=0, le=100)]
 
@@ -37,3 +37,9 @@ OFF: Final[dict[str, int | None]] = {
     "switches": None,
     "cable_ends": None,
 }
+
+
+class RackGroups(Strict):
+    """Leaf groups of whole racks of servers. ``racks``: of each group."""
+
+    racks: Count

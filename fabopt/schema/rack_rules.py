@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Count, Strict
 
 Units = Annotated[int, Field(ge=0, le=100)]
 
@@ -40,3 +40,9 @@ OFF: Final[dict[str, int | str | None]] = {
     "power": "typical",
     "cable_ends": None,
 }
+
+
+class RackGroups(Strict):
+    """Leaf groups of whole racks of servers. ``racks``: of each group."""
+
+    racks: Count

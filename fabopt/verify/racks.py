@@ -32,13 +32,14 @@ def racks_keep_rules(proof: Proof, cabled: CabledDesign) -> None:
     No device is in the units of patch panels, PDUs and the management switch at the top of its rack, nor in those of
     cable managers: below the j-th switch of a fabric from the top, ceil(j m) - ceil((j - 1) m), m for each switch. At
     most ``switches`` switches, and ``cable_ends`` links that end at them. Power with every switch at the larger of
-    ``power_max_w`` and what it uses with its modules <= ``rack_power_w``, of one feed. Source: case file,
-    ``site.rack_rules``; catalog, ``power_max_w``.
+    ``power_max_w`` and what it uses with its modules <= ``rack_power_w``, of one feed. A rack-scale system has in its
+    racks what is kept in others. Source: case file, ``site.rack_rules``; catalog, ``power_max_w``.
     """
     rules, racks = cabled.evidence.case.site.rack_rules, _Racks(cabled)
     top = cabled.evidence.plan.floor.rack_units - _kept_units(cabled.evidence)
+    whole = () if cabled.evidence.server.rack is None else cabled.evidence.design.racks.server_racks
     for rack, units in racks.units.items():
-        proof.holds(max(units) <= top, f"{rack}: a device in unit {max(units)}, above {top}")
+        proof.holds(rack in whole or max(units) <= top, f"{rack}: a device in unit {max(units)}, above {top}")
         clash = units & racks.managers(rack)
         proof.holds(not clash, f"{rack}: a device where the cable manager of unit {max(clash, default=0)} is")
         proof.holds(min(racks.managers(rack), default=1) >= 1, f"{rack}: no room for its cable managers")

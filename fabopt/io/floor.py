@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from fabopt.errors import Fault, fault
 from fabopt.floor.appliances import ApplianceRacks
 from fabopt.floor.racks import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
-from fabopt.schema.case import Attachment, Case, Floor
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Case, Floor
 from fabopt.schema.catalog import Server
 from fabopt.units import some
 

@@ -208,6 +208,13 @@ class StageStructure(Strict):
 
 
 Place = tuple[str, int]
+# A switch that an attachment's port is on: its tier, and its number there over all planes, from 0.
+HostPort = tuple[Literal["leaf", "spine"], int]
+
+
+def _is_empty(of_attachments: object) -> bool:
+    """Whether no attachment has any, and so nothing is written."""
+    return not of_attachments
 
 
 class Placement(Strict):
@@ -241,7 +248,10 @@ NO_FLOOR = FloorUse(servers_per_rack=0, server_racks=(), length_classes_m=())
 
 
 class FabricDesign(Strict):
-    """One fabric of the design."""
+    """One fabric of the design.
+
+    ``free_ports``: the switches of the ports of every attachment that is on free ones, port by port.
+    """
 
     name: str
     role: str
@@ -261,6 +271,7 @@ class FabricDesign(Strict):
     failures: tuple[Failure, ...] = ()
     redundancy: tuple[RuleStanding, ...] = ()
     logical: tuple[LogicalUse, ...] = ()
+    free_ports: Annotated[dict[str, tuple[HostPort, ...]], Field(exclude_if=_is_empty)] = {}
 
     @property
     def places(self) -> Placement:

@@ -9,33 +9,34 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.schema.design import HostPort
+from fabopt.schema.attachment import HostPort
 from fabopt.units import Number, ceil_of
 
+Ints = NDArray[np.int64]
 HostTier = Literal["leaf", "spine"]
 HOST_TIERS: tuple[HostTier, ...] = ("leaf", "spine")
 
 
 class Hosts(NamedTuple):
-    """The switches of a tier, in arrays of shape (switches,).
+    """The switches of a tier; arrays have shape (switches,).
 
     ``cages``: empty ones, of so many ``lanes``; ``ports``: that the switch can still drive; ``room``: what the uplinks
     carry beyond what is below already, in whole units of whoever asks.
     """
 
-    cages: Any
-    ports: Any
+    cages: Ints
+    ports: Ints
     lanes: int
-    room: NDArray[Any]
+    room: tuple[int, ...]
 
     @property
-    def free(self) -> NDArray[np.int64]:
-        """Free ports of each switch."""
+    def free(self) -> Ints:
+        """Free ports of each switch, shape (switches,)."""
         return np.asarray(free_ports(self.cages, self.ports, self.lanes))
 
 
@@ -80,7 +81,7 @@ class _Ledger:
         self.at_first = hosts.free.tolist()
         self.cages: list[int] = hosts.cages.tolist()
         self.ports: list[int] = hosts.ports.tolist()
-        self.room: list[int] = hosts.room.tolist()
+        self.room = list(hosts.room)
         self.taken = [0] * len(self.at_first)
 
     def takes(self, number: int, opened: int, load: int) -> bool:

@@ -10,6 +10,8 @@ from fabopt.schema.base import Count, Gbps, Name, Ratio, Split, Strict, Watts, W
 from fabopt.units import mbps
 
 RackId = Annotated[str, Field(min_length=1, max_length=20)]
+# A switch that an attachment's port is on: its tier, and its number there over all planes, from 0.
+HostPort = tuple[Literal["leaf", "spine"], int]
 AttachmentKind = Literal["endpoint", "storage", "management"]
 AttachmentTier = Literal["leaf", "spine", "any"]
 
@@ -17,6 +19,15 @@ AttachmentTier = Literal["leaf", "spine", "any"]
 def _is_plain(kind: AttachmentKind) -> bool:
     """Whether a kind is the default, and so not written."""
     return kind == "endpoint"
+
+
+def _is_empty(ports: object) -> bool:
+    """Whether no attachment has such ports, and so nothing is written."""
+    return not ports
+
+
+# The switches of the ports of every attachment that is on free ones, by its name.
+FreePorts = Annotated[dict[str, tuple[HostPort, ...]], Field(exclude_if=_is_empty)]
 
 
 def is_open(value: object) -> bool:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from fabopt.schema.attachment import FreePorts
 from fabopt.schema.base import Strict
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
@@ -208,13 +209,6 @@ class StageStructure(Strict):
 
 
 Place = tuple[str, int]
-# A switch that an attachment's port is on: its tier, and its number there over all planes, from 0.
-HostPort = tuple[Literal["leaf", "spine"], int]
-
-
-def _is_empty(of_attachments: object) -> bool:
-    """Whether no attachment has any, and so nothing is written."""
-    return not of_attachments
 
 
 class Placement(Strict):
@@ -248,10 +242,7 @@ NO_FLOOR = FloorUse(servers_per_rack=0, server_racks=(), length_classes_m=())
 
 
 class FabricDesign(Strict):
-    """One fabric of the design.
-
-    ``free_ports``: the switches of the ports of every attachment that is on free ones, port by port.
-    """
+    """One fabric of the design. ``free_ports``: the switches of attachments on free ports, port by port."""
 
     name: str
     role: str
@@ -271,7 +262,7 @@ class FabricDesign(Strict):
     failures: tuple[Failure, ...] = ()
     redundancy: tuple[RuleStanding, ...] = ()
     logical: tuple[LogicalUse, ...] = ()
-    free_ports: Annotated[dict[str, tuple[HostPort, ...]], Field(exclude_if=_is_empty)] = {}
+    free_ports: FreePorts = {}
 
     @property
     def places(self) -> Placement:

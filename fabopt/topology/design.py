@@ -10,7 +10,8 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.schema.design import HostPort, Placement, StageStructure
+from fabopt.schema.attachment import HostPort
+from fabopt.schema.design import Placement, StageStructure
 from fabopt.schema.structure import AnyStructure
 from fabopt.topology.failures import Failures
 from fabopt.topology.figures import Figures

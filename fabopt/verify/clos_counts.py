@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, compress, pairwise
 
-from fabopt.schema.design import HostPort
+from fabopt.schema.attachment import HostPort
 from fabopt.units import ceil_div
 from fabopt.wiring.design_file import divide
 

@@ -9,21 +9,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.schema.attachment import Attachment
+from fabopt.schema.attachment import Attachment, HostPort
 from fabopt.schema.base import parse_split
-from fabopt.schema.design import HostPort
 from fabopt.units import ceil_div, some
 from fabopt.verify.bandwidth import class_ratios
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import UNPROVABLE, Proof
 
 RANKS = ("leaf", "spine")
-_SWITCH_WITHOUT_LIMIT = 10**9
 
 
 def takes_free_ports(fabric: FabricEvidence) -> bool:
     """Whether the case has attachments of a fabric on free ports, or the file says so."""
-    return any(one.placed_on != "leaf" for one in fabric.wanted.attachments) or bool(fabric.designed.free_ports)
+    try:
+        asked = any(one.placed_on != "leaf" for one in fabric.wanted.attachments)
+    except UNPROVABLE:
+        return True
+    return asked or bool(fabric.designed.free_ports)
 
 
 def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:

@@ -121,7 +121,7 @@ def _rows_mix(proof: Proof, fabric: FabricEvidence, kind: LinkKind) -> None:
         proof.holds(kind.far.pairs_divide_by(near), f"{kind.name}: links per pair do not fill cages of {near}")
     at_leaf = kind.name not in (LEAF_SPINE, SPINE_CORE) and kind.host == "leaf"
     proof.holds(
-        not (at_leaf and far > 1 and fabric.wanted.attachments),
+        not (at_leaf and far > 1 and any(sum(leaves.attached) for leaves in fabric.clos.leaf_classes)),
         f"{kind.name}: {some(len(kind.rows), 'assembly')} in leaf cages of {some(far, 'port')}, with attachments",
     )
     for row in kind.rows:

@@ -266,8 +266,8 @@ def _in_lengths(
     servers, *others = option.rows
     assert servers.assembly is not None
     key, attached_m = _shares(servers.assembly, links), run_of(fabric, "attachment-leaf")
-    made = ((leaf, chosen[1 + owner]) for leaf, owner in owners)
-    shared = [(leaf, one) for leaf, one in made if key is not None and _shares(one or servers.assembly, links) == key]
+    ways = ((leaf, chosen[1 + owner]) for leaf, owner in owners)
+    shared = [(leaf, one) for leaf, one in ways if key is not None and _shares(one or servers.assembly, links) == key]
     cages, cables = sorted({leaf for leaf, _ in shared}), sorted({leaf for leaf, one in shared if one is not None})
     if servers.assembly.mode is Mode.FAR and cables:
         together = {servers.assembly, *(one for _, one in shared if one is not None)}

@@ -43,7 +43,7 @@ from fabopt.units import Number, ceil_of
 _NO_LIMIT = 2**62
 
 
-class _Ports(NamedTuple):
+class _DownPorts(NamedTuple):
     """Ports of a leaf or spine towards servers: how many cages, of how many ports, and ports that it drives."""
 
     cages: Number
@@ -55,17 +55,17 @@ class _Ports(NamedTuple):
         return free_ports(empty_cages(self.cages, used, self.lanes), self.most - used, self.lanes)
 
 
-def _leaf_ports(parts: Parts, shape: Shape) -> _Ports:
+def _leaf_ports(parts: Parts, shape: Shape) -> _DownPorts:
     down, up = parts.leaf_down, parts.leaf_up
     cages = down.cages if up is None else down_cage_limit(down, up, shape.u)
-    return _Ports(cages, down.lane.ports, parts.leaf.max_ports - (shape.u if up is not None else 0))
+    return _DownPorts(cages, down.lane.ports, parts.leaf.max_ports - (shape.u if up is not None else 0))
 
 
-def _spine_ports(parts: Parts, shape: Shape) -> _Ports:
+def _spine_ports(parts: Parts, shape: Shape) -> _DownPorts:
     down, up = parts.spine_down, parts.spine_up
     assert parts.spine is not None and down is not None
     cages = down.cages if up is None else down_cage_limit(down, up, shape.x)
-    return _Ports(cages, down.lane.ports, parts.spine.max_ports - (shape.x if up is not None else 0))
+    return _DownPorts(cages, down.lane.ports, parts.spine.max_ports - (shape.x if up is not None else 0))
 
 
 def tiers_for(problem: Problem, fabric: FabricProblem, parts: Parts, demand: AttachmentDemand) -> Iterator[HostTier]:
@@ -212,8 +212,9 @@ class _Loads:
         )  # fmt: skip
 
 
-def _hosts(ports: _Ports, used: Ints, room: NDArray[np.object_]) -> Hosts:
-    return Hosts(empty_cages(int(ports.cages), used, ports.lanes), int(ports.most) - used, ports.lanes, room)
+def _hosts(ports: _DownPorts, used: Ints, room: NDArray[np.object_]) -> Hosts:
+    cages = np.asarray(empty_cages(int(ports.cages), used, ports.lanes))
+    return Hosts(cages, int(ports.most) - used, ports.lanes, tuple(map(int, room)))
 
 
 def _dealt_ports(fabric: FabricProblem, numbers: ClosNumbers) -> tuple[Ints, Ints]:

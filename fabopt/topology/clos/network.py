@@ -9,7 +9,7 @@ from fabopt.floor.arrangements import Arrangement, InLayout
 from fabopt.network.clos_stages import StageNumbers
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.schema.design import HostPort
+from fabopt.schema.attachment import HostPort
 from fabopt.topology.clos.classes import endpoints_in_ratio
 from fabopt.topology.clos.placement import ClosPlacement, FlatPlacement, in_racks
 from fabopt.topology.clos.shape import Parts, Shape, TierCount, most_endpoints

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from fabopt.design.bill import products_by_id, whole_metres
@@ -35,10 +36,13 @@ from fabopt.schema.design import (
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
 from fabopt.schema.losses import RuleStanding
 from fabopt.schema.resilience import redundancy_of
+from fabopt.schema.server import Server
+from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
 from fabopt.topology.candidate import End, Option, RowShare
 from fabopt.topology.design import LinkUse, NetworkDesign, Tier
 from fabopt.topology.failures import failures_left
 from fabopt.topology.redundancy import standing
+from fabopt.topology.subnet_manager import managers_in
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 NO_MEDIUM = "none"
@@ -85,6 +89,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         free_ports={
             one.name: places for one, places in zip(fabric.attachments, part.free_ports, strict=False) if places
         },
+        subnet_manager=managers_in(fabric, problem.servers, design, candidate.twins),
     )
 
 
@@ -92,8 +97,8 @@ def _rule_standings(
     fabric: FabricProblem, design: NetworkDesign, growth: Sequence[StageStructure]
 ) -> Iterator[RuleStanding]:
     """What a fabric keeps of the default rule of resilience, where its case asks for it."""
-    if fabric.redundancy or fabric.given_up:
-        for rule in redundancy_of(fabric.role):
+    for rule in redundancy_of(fabric.role):
+        if rule in fabric.kept_rules or rule in fabric.given_up:
             kept, detail = standing(rule, design, growth)
             yield RuleStanding(rule=rule, kept=kept, detail=detail)
 
@@ -145,8 +150,15 @@ def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign]
         racks |= {rack for rack, _ in (*fabric.places.leaf, *fabric.places.spine, *fabric.places.core)}
         racks |= racks_in_use(fabric.places.attachments.values())
     devices = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in appliances_of(problem.case))
-    units = exact(totals.rack_units) + problem.servers * exact(problem.server.rack_units or 0) + devices
+    units = exact(totals.rack_units) + _server_units(problem.server, problem.servers) + devices
     return totals.model_copy(update={"racks": len(racks), "cluster_rack_units": plain_fraction(units)})
+
+
+def _server_units(server: Server, servers: int) -> Fraction:
+    """Rack units of all servers: whole racks count whole."""
+    if server.rack is not None:
+        return Fraction(server.sold_for(servers) * server.rack.rack_units)
+    return servers * exact(server.rack_units or 0)
 
 
 def _nic_use(nic: NicOption) -> NicUse:
@@ -252,8 +264,19 @@ def parts_of(problem: Problem, fabrics: Sequence[FabricDesign], rows: Sequence[B
     }
     for part_id in sorted(ids & products.keys()):
         kind, product = products[part_id]
-        parts[part_id] = {"kind": kind, **dump(product)}
+        parts[part_id] = {"kind": kind, **_facts_for(fabrics, dump(product))}
     return parts
+
+
+def _facts_for(fabrics: Sequence[FabricDesign], product: dict[str, Any]) -> dict[str, Any]:
+    """What a product says, without that on subnet managers where no fabric has a rule that asks for it."""
+    if any(fabric.subnet_manager is not None for fabric in fabrics):
+        return product
+    told = {key: value for key, value in product.items() if key not in MANAGEMENT_KEYS}
+    if "provenance" in told:
+        of_rest = {key: value for key, value in told["provenance"].items() if key not in MANAGEMENT_KEYS}
+        told["provenance"] = of_rest
+    return told
 
 
 def ids_used(fabrics: Sequence[FabricDesign], rows: Sequence[BomRow]) -> set[str]:

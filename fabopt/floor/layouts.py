@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.rack_rules import empty_racks
 from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
 from fabopt.units import ceil_div
 
@@ -28,11 +29,18 @@ UNLIMITED = np.iinfo(np.int64).max // 4
 
 @dataclass(frozen=True)
 class ServerSize:
-    """What a server takes of a rack: whole units, its true height, milliwatts."""
+    """What the servers of a full rack take of it.
 
-    units: int
+    ``height_u``: of one. ``places``: the lowest unit of each, from 1, shape (servers of a rack,). ``units``: those from
+    the lowest up in which nothing else may be. ``power_mw``: of all. ``is_whole``: they are sold as a whole rack, which
+    has in it what is kept free in others.
+    """
+
     height_u: float
+    places: Ints
+    units: int
     power_mw: int
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +80,7 @@ class Layout:
     @cached_property
     def _server_unit(self) -> Ints:
         """The lowest unit of every server, from 1, shape (servers,)."""
-        return 1 + np.arange(self.servers) % self.per_rack * self.server_size.units
+        return np.asarray(self.server_size.places[np.arange(self.servers) % self.per_rack])
 
     @property
     def server_positions(self) -> Positions:
@@ -88,7 +96,7 @@ class Layout:
     def top_unit(self) -> Ints:
         """The highest unit of each rack that this fabric may use, shape (racks,)."""
         index, fabrics = self.band
-        return np.asarray(self.plan.floor.rack_units - self._units_above_servers * index // fabrics)
+        return np.asarray(self._top - self._units_above_servers * index // fabrics)
 
     @cached_property
     def free_units(self) -> Ints:
@@ -102,8 +110,18 @@ class Layout:
 
         Wherever there are some servers, a full rack of them finds space, so that a cluster may grow.
         """
-        for_servers = np.where(self._servers_in_rack > 0, self.per_rack * self.server_size.units, 0)
-        return np.asarray(self.plan.floor.rack_units - for_servers)
+        for_servers = np.where(self._servers_in_rack > 0, self.server_size.units, 0)
+        return np.asarray(np.maximum(0, self._top - for_servers))
+
+    @property
+    def _top(self) -> int:
+        """The highest unit below those that every rack keeps."""
+        return self.plan.floor.rack_units - self.plan.limits.kept_units
+
+    @property
+    def most(self) -> tuple[int, int]:
+        """Switches, and ends of cables at them, that this fabric may have in a rack."""
+        return self.plan.limits.part(*self.band)
 
     @cached_property
     def free_mw(self) -> Ints:
@@ -111,7 +129,7 @@ class Layout:
         limit = self.plan.floor.rack_power_w
         if limit is None:
             return np.full(len(self.plan), UNLIMITED)
-        taken = np.where(self._servers_in_rack > 0, self.per_rack * self.server_size.power_mw, 0)
+        taken = np.where(self._servers_in_rack > 0, self.server_size.power_mw, 0)
         return np.asarray(np.maximum(0, int(limit * 1000) - taken) // self.band[1])
 
     # -- what runs cannot be shorter than -----------------------------------------------------------------------------
@@ -198,13 +216,18 @@ class Layout:
         return float(np.where(leaves[:, None] == racks[None, :], self.plan.floor.slack_m, run).min())
 
 
-def racks_for(units: int, power_mw: int, plan: FloorPlan) -> int:
-    """Empty racks that hold so many units and so much power of switches."""
+def racks_for(units: int, power_mw: int, plan: FloorPlan, switches: int = 0) -> int:
+    """Empty racks that hold so many units and so much power of so many switches."""
     floor = plan.floor
-    needed = ceil_div(units, floor.rack_units)
+    needed = empty_racks(units, switches, floor.rack_units, plan.limits)
     if floor.rack_power_w:
         needed = max(needed, ceil_div(power_mw, max(1, int(floor.rack_power_w * 1000))))
     return max(1, needed)
+
+
+def leaves_kept_units(plan: FloorPlan, server_size: ServerSize) -> bool:
+    """Whether a rack full of servers has the units left that every rack keeps."""
+    return server_size.is_whole or server_size.units <= plan.floor.rack_units - plan.limits.kept_units
 
 
 def reachable(plan: FloorPlan) -> Ints:
@@ -221,14 +244,15 @@ def layouts(
     units: int,
     power_mw: int,
     band: tuple[int, int] = (0, 1),
+    switches: int = 0,
 ) -> list[Layout]:
-    """Layouts worth looking at for switches of about so many units and so much power together.
+    """Layouts worth looking at for about so many switches, of so many units and so much power together.
 
-    None if the floor has too few racks for the servers.
+    None if the floor has too few racks for the servers, or these do not leave a rack what it keeps.
     """
-    needed, wanted = racks_needed(servers, per_rack), racks_for(units, power_mw, plan)
+    needed, wanted = racks_needed(servers, per_rack), racks_for(units, power_mw, plan, switches)
     usable = reachable(plan)
-    if len(usable) < needed:
+    if len(usable) < needed or not leaves_kept_units(plan, server_size):
         return []
     worth_it: list[Layout] = []
     for policy, racks in _policies(plan, needed, wanted, len(usable) - needed):

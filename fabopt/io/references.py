@@ -13,9 +13,10 @@ from fabopt.parts.rails import FEWEST_RAILS, cannot_forward
 from fabopt.problem.demand import computing, stages_of
 from fabopt.problem.names import confused_names
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
-from fabopt.schema.catalog import KINDS, Catalog, Server
+from fabopt.schema.catalog import KINDS, Catalog
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.resilience import losses_of
+from fabopt.schema.server import Server
 from fabopt.schema.topologies import TIERED, refused
 from fabopt.units import mbps
 from fabopt.workload.prediction import cluster_cents
@@ -24,6 +25,8 @@ _A_KIND = dict(
     zip(KINDS, ("a switch", "a NIC", "a transceiver", "a cable", "a fibre", "a server"), strict=True),
 )
 _TIERS = ("leaf", "spine", "core")
+# What a switch and its managed twin have in common.
+SAME = ("protocol", "cages", "max_ports", "rack_units")
 # So many names are listed, more are counted.
 MOST_NAMED = 6
 MOST_VENDORS = 30
@@ -37,10 +40,12 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
     check = _ReferenceCheck(catalog, file, written)
     check.faults += confused_names(case, file)
     check.id_of("servers", case.server, "server")
+    check.twins()
     server = next((one for one in catalog.servers if one.id == case.server), None)
     if server is not None:
         check.built_in_nics(server)
         check.sizes(case, server)
+        check.whole_racks(server, case.site.servers_per_rack)
         check.faults += check_roles(case, server, file)
     if case.site.floor is not None:
         # Imported here because most cases have no floor, and its geometry needs NumPy.
@@ -127,6 +132,17 @@ class _ReferenceCheck:
         for index, nic in enumerate(server.nics):
             self.id_of("nics", nic.id, f"servers.{server.id}.nics[{index}].id")
 
+    def twins(self) -> None:
+        """Managed twins that are there and are not the same switch with a subnet manager."""
+        switches = {one.id: one for one in self.catalog.switches}
+        for switch in switches.values():
+            twin = switches.get(switch.managed_twin or "")
+            if twin is not None and not (
+                twin.managed and all(getattr(twin, key) == getattr(switch, key) for key in SAME)
+            ):
+                same = f"a switch with `managed: true` and the same {', '.join(SAME)}"
+                self.report(f"switches.{switch.id}.managed_twin", "not a twin of the switch", twin.id, allowed=same)
+
     def sizes(self, case: Case, server: Server) -> None:
         servers = 0
         for path, count, gpus in _sizes(case):
@@ -148,8 +164,20 @@ class _ReferenceCheck:
             if ids != "any":
                 self.ids_of("switches", ids, f"{path}.switches.{tier}")
         self.resilience(fabric, path, case)
-        if fabric.group_by == "rack" and not case.site.says_servers_per_rack:
-            self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack` or `site.floor`", "rack")
+        if fabric.racks_per_group is not None and not case.site.says_servers_per_rack and not self.sold_in_racks(case):
+            asked = "rack" if fabric.group_by == "rack" else "racks"
+            self.report(f"{path}.group_by", f"`{asked}` needs `site.servers_per_rack` or `site.floor`", asked)
+
+    def sold_in_racks(self, case: Case) -> bool:
+        """Whether the case's server comes in whole racks."""
+        return any(server.id == case.server and server.rack is not None for server in self.catalog.servers)
+
+    def whole_racks(self, server: Server, wanted: int | None) -> None:
+        """Report another number of servers in a rack than a whole rack of them has."""
+        if server.rack is not None and wanted not in (None, server.rack.servers):
+            problem = f"{server.id} is sold in whole racks of {server.rack.servers}"
+            hint = "leave it out"
+            self.report("site.servers_per_rack", problem, wanted, allowed=str(server.rack.servers), hint=hint)
 
     def resilience(self, fabric: Fabric, path: str, case: Case) -> None:
         """Report losses of a tier that the fabric may not have."""

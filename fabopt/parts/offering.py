@@ -11,6 +11,7 @@ from fabopt.parts.port_types import PortTypes
 from fabopt.parts.procurement import Terms, allowed, terms_of
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Nic, Switch
+from fabopt.schema.default_rules import SUBNET_MANAGER, is_kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,15 @@ class Offering:
 def named_products(case: Case, catalog: Catalog) -> frozenset[str]:
     """Products that are offered even at the end of their life: the case names them, or they are built in."""
     server = next(one for one in catalog.servers if one.id == case.server)
-    return _named_ids(case) | {one.id for one in server.nics}
+    return _named_ids(case) | {one.id for one in server.nics} | _that_manage(case, catalog)
+
+
+def _that_manage(case: Case, catalog: Catalog) -> frozenset[str]:
+    """Switches that run a subnet manager, and their twins: none stands in for them where the rule holds."""
+    if not is_kept(case.rules, SUBNET_MANAGER):
+        return frozenset()
+    managed = (one for one in catalog.switches if one.managed or one.managed_twin is not None)
+    return frozenset(one.id for one in managed if not one.end_of_life)
 
 
 def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = False) -> Offering:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from fabopt.schema.attachment import FreePorts
 from fabopt.schema.base import Strict
@@ -16,6 +16,7 @@ from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.resilience import Failed
 from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
+from fabopt.schema.subnet_manager import SubnetManagerSaid
 
 Number = int | float
 # Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
@@ -263,6 +264,7 @@ class FabricDesign(Strict):
     redundancy: tuple[RuleStanding, ...] = ()
     logical: tuple[LogicalUse, ...] = ()
     free_ports: FreePorts = {}
+    subnet_manager: SubnetManagerSaid = None
 
     @property
     def places(self) -> Placement:
@@ -381,18 +383,11 @@ class Design(Strict):
     stages: tuple[StageDesign, ...] = ()
     bom: tuple[BomRow, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
-    alternatives_complete: bool = True
+    alternatives_complete: Annotated[bool, Field(exclude_if=bool)] = True
     checks: tuple[Check, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     workload: WorkloadUse | None = None
     notes: tuple[str, ...] = ()
-
-    @model_serializer(mode="wrap")
-    def _without_the_usual(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        content: dict[str, Any] = handler(self)
-        if self.alternatives_complete:
-            content.pop("alternatives_complete", None)
-        return content
 
     @property
     def racks(self) -> FloorUse:

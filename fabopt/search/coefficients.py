@@ -33,7 +33,18 @@ def stage_weights(problem: Problem, weights: Weights | None = None, most: int | 
         ]
         for stage in range(len(problem.stages))
     ]
-    return np.array(rows, dtype=float)
+    return _with_twins(problem, np.array(rows, dtype=float))
+
+
+def _with_twins(problem: Problem, weights: Floats) -> Floats:
+    """Weights with switches weighing no more than their managed twins, by which some may be exchanged."""
+    least = weights.copy()
+    for fabric in problem.fabrics:
+        for switch_id, twin in fabric.managers.twins.items() if fabric.managers is not None else ():
+            item = problem.item_table.item(switch_id)
+            if item is not None:
+                least[:, item.index] = np.minimum(least[:, item.index], weights[:, twin.item.index])
+    return least
 
 
 def stage_steps(problem: Problem, most: int | None = None) -> Floats:
@@ -83,7 +94,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
         if most is not None:
             rows.append(row)
             caps.append(float(most))
-    return np.array(rows), np.array(caps)
+    return _with_twins(problem, np.array(rows)), np.array(caps)
 
 
 def stock_value(problem: Problem, present: bool = False, most: int | None = None) -> int:
@@ -113,12 +124,16 @@ def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Flo
 
     ``most``: as in ``stage_weights``. So many as a candidate has of them may not reach that break, and their spares
     are bought too; more part numbers than there may be cost without end. 0 where it is not as simple: other fabrics
-    that order the same, networks without tiers; of breaks also where there is stock, or spares.
+    that order the same, networks without tiers, switches that may be exchanged for their twins; of breaks also where
+    there is stock, or spares.
     """
     total = np.zeros(len(batch))
     if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.family not in TIERED:
         return total
     counts: dict[Item, Floats] = {item: total + count for item, count in batch.switch_counts().items()}
+    managers = batch.fabric.managers
+    if managers is not None and any(item.id in managers.twins for item in counts):
+        return total
     for item, count in counts.items():
         if not item.stock and item.spares is None and not item.incremental:
             total = total + problem.weights.per_cent * _more_for(problem, item, count, most)

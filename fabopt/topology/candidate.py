@@ -11,6 +11,7 @@ from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import DeviceRole
+from fabopt.schema.subnet_manager import TwinUse
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.link_parts import Need, Quantities
 from fabopt.units import ceil_of
@@ -120,7 +121,8 @@ class Candidate:
     ``devices``: switches and NICs that each stage adds (and cables that it moves, where that is paid). ``bound``: no
     way to buy the design has a lower objective; ``order``: rank in ties. ``counted``: switches of all fabrics that it
     has ports for at each stage, if it is out-of-band. ``logical_fabrics``: the attachments of logical fabrics on it,
-    ports of servers among them, with their NICs.
+    ports of servers among them, with their NICs. ``twins``: switches that ``devices`` have in place of those of
+    ``design``.
     """
 
     fabric: str
@@ -134,6 +136,7 @@ class Candidate:
     clashes: tuple[Clash, ...] = ()
     counted: tuple[int, ...] = ()
     logical_fabrics: tuple[AttachmentDemand, ...] = ()
+    twins: tuple[TwinUse, ...] = ()
 
     @property
     def equipment(self) -> tuple[AttachmentDemand, ...]:

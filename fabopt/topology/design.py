@@ -84,6 +84,9 @@ class NetworkDesign(Protocol):
     def file_part(self) -> FilePart:
         """The part of the design file that describes this network: structure, tiers, kinds of links."""
 
+    def switches_added(self, role: Role) -> Sequence[int]:
+        """Switches of a tier that each stage adds; of one entry where all are there at first."""
+
     def figures(self, gpus: int) -> Figures:
         """The figures that have a formula."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.schema.hashes import sha256_of
+from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
 from fabopt.verify.evidence import FACTS, RAIL_ONLY, ROLES, Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
@@ -34,6 +35,7 @@ def parts_are_known(proof: Proof, evidence: Evidence) -> None:
     for fabric in design.fabrics:
         used |= {nic.id: "nic" for nic in (fabric.nic, *(one.nic for one in fabric.logical))}
         used |= {tier.id: "switch" for tier in fabric.tiers}
+        used |= {twin.id: "switch" for tier in fabric.tiers for twin in twins_of(fabric.subnet_manager, tier.role)}
         used |= {part.id: evidence.kind(part.id) for row in fabric.links for part in row.parts}
     for row in design.bom:
         if row.id != MOVED_CABLE:

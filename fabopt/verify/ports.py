@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from fabopt.schema.base import Lane
+from fabopt.schema.design import FabricDesign, TierUse
+from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import MBPS_PER_GBPS, ceil_div, some
 from fabopt.verify.codes import combined, counts_of, repeated
 from fabopt.verify.link_kinds import ATTACHMENT_SPINE, LEAF_SPINE, SERVER_LEAF, SPINE_CORE
@@ -42,19 +45,26 @@ def boxes_are_listed(proof: Proof, cabling: FabricCabling) -> None:
         proof.equal("rows of no fabric", int(outside.sum()), 0)
     proof.equal("devices with a name that is taken", len(devices) - len(set(devices.name)), 0)
     wanted = [("server", [fabric.evidence.case.server] * fabric.evidence.servers)]
-    wanted += [(tier.role, [tier.id] * tier.count) for tier in cabling.tiers()]
+    wanted += [(tier.role, _products(fabric.designed, tier)) for tier in cabling.tiers()]
     apart = [one for one in fabric.wanted.attachments if one.name not in fabric.logical]
     attached = [(one.name, 1 if one.rack_units is None else one.boxes) for one in apart]
     wanted.append(("attachment", [name for name, number in attached for _ in range(number)]))
     for role, products in wanted:
         rows = cabling.devices_of(role).tolist()
         proof.equal(f"{role} devices", len(rows), len(products))
-        wrong = sum(devices.product[row] != product for row, product in zip(rows, products, strict=False))
+        wrong = (Counter(devices.product[row] for row in rows) - Counter(products)).total()
         proof.equal(f"{role} devices of another product", wrong, 0)
         proof.note(f"{len(rows)} x {role}")
     known = {"server", "attachment", *(tier.role for tier in cabling.tiers())}
     own = [role for role, name in zip(devices.role, devices.fabric, strict=True) if name == fabric.designed.name]
     proof.equal("devices of no role of the fabric", sum(role not in known for role in own), 0)
+
+
+def _products(designed: FabricDesign, tier: TierUse) -> list[str]:
+    """The products of the switches of a tier, in no order."""
+    exchanged = twins_of(designed.subnet_manager, tier.role)
+    twins = [name for twin in exchanged for name in [twin.id] * min(twin.count, tier.count)]
+    return twins + [tier.id] * (tier.count - len(twins))
 
 
 def boxes_are_numbered(proof: Proof, cabling: FabricCabling) -> None:

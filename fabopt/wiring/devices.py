@@ -12,6 +12,7 @@ from fabopt.network.clos_links import NO_GROUP
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import FabricDesign, Place, TierUse
+from fabopt.schema.subnet_manager import twins_of
 from fabopt.wiring.design_file import Embedded, divide
 from fabopt.wiring.model import NOTHING, Devices, Ints, Role
 from fabopt.wiring.numbers import Numbers
@@ -64,7 +65,7 @@ def server_devices(embedded: Embedded) -> list[Device]:
     server, racks = embedded.server, embedded.design.racks
     ends = [embedded.servers_of(stage) for stage in embedded.case.stages or ()][:-1]
     height = float(server.rack_units or 1)
-    units = [1 + slot * units_of(height) for slot in range(racks.servers_per_rack)]
+    units = server.units_in_rack(racks.servers_per_rack)
     places = placed((rack, unit) for rack in racks.server_racks for unit in units)
     devices = []
     for index, (rack, unit) in enumerate(islice(places, embedded.servers)):
@@ -107,6 +108,7 @@ def _switches(numbers: Numbers, tier: TierUse) -> Iterator[Device]:
     plane, apart = np.divmod(network, clos.planes // fabric.planes)
     pod, group, rail = _numbers_of(numbers, tier.role, within)
     stage = numbers.installed.stages_of(tier.role, number)
+    products = _products(numbers, tier, network, stage)
     for index, (rack, unit) in zip(number.tolist(), places, strict=False):
         words = [fabric.name, *([f"p{plane[index] + 1}"] if fabric.planes > 1 else ())]
         of_rail = int(rail[index])
@@ -114,9 +116,24 @@ def _switches(numbers: Numbers, tier: TierUse) -> Iterator[Device]:
             words.append(f"r{apart[index] + 1}")
             of_rail = int(apart[index]) * clos.rails + max(1, of_rail)
         yield Device(
-            numbered("-".join([*words, tier.role]), tier.role, int(within[index])), tier.role, tier.id, fabric.name,
+            numbered("-".join([*words, tier.role]), tier.role, int(within[index])), tier.role, products[index],
+            fabric.name,
             int(plane[index]) + 1, int(pod[index]), int(group[index]), of_rail, rack, unit, height, int(stage[index]),
         )  # fmt: skip
+
+
+def _products(numbers: Numbers, tier: TierUse, network: Ints, stage: Ints) -> list[str]:
+    """The product of each switch of a tier: in every network those installed first are exchanged for their twin.
+
+    ``network``, ``stage``: of each switch, shape (switches,).
+    """
+    products = [tier.id] * tier.count
+    for twin in twins_of(numbers.fabric.subnet_manager, tier.role):
+        of_network = divide(twin.count, numbers.clos.planes, f"networks share the {twin.role} twins evenly")
+        by_stage = np.lexsort((stage, network)).reshape(numbers.clos.planes, -1)
+        for index in by_stage[:, :of_network].flatten().tolist():
+            products[index] = twin.id
+    return products
 
 
 def _attached(attachment: Attachment, fabric: FabricDesign) -> Iterator[Device]:

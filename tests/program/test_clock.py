@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -14,10 +15,19 @@ from fabopt.explain.what_if import Watch
 from fabopt.program.bell import PATIENCE_S
 from fabopt.program.engine_run import in_process, in_thread
 from fabopt.program.settings import MOST_RESERVED, Clock, StoppedError, unbroken
+from fabopt.study.sweep.workers import leave_interrupts
 
 SHORT_S = 0.05
 # Far more than any wait of a test, and no wait for ever.
 LONG_S = 60.0
+
+
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Ctrl-C is heard, as in every command; shells start what runs in the background with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def forever() -> None:
@@ -153,8 +163,23 @@ def test_what_an_engine_raises_is_raised() -> None:
         in_thread(run, lambda: None, None)
 
 
-def test_an_engine_that_is_a_program_does_not_outlive_its_time() -> None:
+def test_an_engine_that_is_a_program_does_not_outlive_its_time(heard: None) -> None:
     started = time.monotonic()
     with open(os.devnull, "wb") as log:
         code = in_process(["sleep", str(LONG_S)], log.fileno(), Clock(SHORT_S))
     assert code == -signal.SIGINT and time.monotonic() - started < LONG_S / 2
+
+
+def in_a_worker() -> None:
+    """Leave with 0 if an engine that a process of a sweep started heard that it should end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interrupts()
+    with open(os.devnull, "wb") as log:
+        os._exit(in_process(["sleep", str(LONG_S)], log.fileno(), Clock(SHORT_S)) != -signal.SIGINT)
+
+
+def test_engines_of_a_process_that_leaves_interrupts_hear_them() -> None:
+    process = multiprocessing.get_context("spawn").Process(target=in_a_worker)
+    process.start()
+    process.join(LONG_S / 2)
+    assert process.exitcode == 0

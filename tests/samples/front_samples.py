@@ -100,3 +100,8 @@ def pareto(case: Json, catalog: Json | None, gbps: Sequence[float], knee: int, t
         objectives=tuple(FrontObjective.model_validate({"metric": one, "sense": two}) for one, two in objectives),
         points=tuple(points),
     )
+
+
+def unlabelled(points: Sequence[FrontPoint]) -> tuple[FrontPoint, ...]:
+    """Points as they come, without their labels, which follow from the whole front."""
+    return tuple(point.model_copy(update={"label": ""}) for point in points)

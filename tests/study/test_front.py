@@ -120,11 +120,11 @@ def test_a_front_is_in_the_order_of_its_first_objective() -> None:
 
 
 def test_the_minimum_of_the_case_is_the_floor() -> None:
-    # two cards of 400 Gb/s give 4 GPUs 200 each: below 300 only three and four cards are left
+    # one card of 400 Gb/s gives 4 GPUs 100 each: from 150 on only two and four cards are left
     floor = front(
-        case({**SMALL, "min_gbps_per_gpu": 300, "nics_per_server": "any"}, servers=4), "capex_usd", "gbps_per_gpu"
+        case({**SMALL, "min_gbps_per_gpu": 150, "nics_per_server": "any"}, servers=4), "capex_usd", "gbps_per_gpu"
     )
-    assert grades(floor, "gbps_per_gpu") == [(300_000_000,), (400_000_000,)]
+    assert grades(floor, "gbps_per_gpu") == [(200_000_000,), (400_000_000,)]
 
 
 def test_limits_of_the_case_hold_on_a_front() -> None:

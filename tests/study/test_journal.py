@@ -25,6 +25,7 @@ from fabopt.study.front.journal import journaled
 from fabopt.study.sweep.sweep import CutShortError, Execution, grid_of, sweep
 from tests.paths import ROOT
 from tests.samples.cli_samples import Run, write_case
+from tests.samples.front_samples import unlabelled
 from tests.samples.kills import journaled_points, kill_until_done, started, unbroken
 from tests.samples.small import Json, case, inputs
 
@@ -51,9 +52,9 @@ def empty(front: Front) -> Front:
 
 
 def leave_journal(front: Front, points: int, path: Path = PART) -> bytes:
-    """The journal that a run leaves when it is killed after so many points."""
+    """The journal that a run leaves when it is killed after so many points; labels come with the whole front."""
     with journaled(path, None, empty(front)) as journal:
-        for point in front.points[:points]:
+        for point in unlabelled(front.points[:points]):
             journal.keep([point])
     return path.with_name(path.name + ".journal").read_bytes()
 
@@ -62,7 +63,7 @@ def test_a_journal_has_a_line_for_each_point(whole: Front) -> None:
     header, *lines = leave_journal(whole, 3).splitlines()
     assert Front.model_validate_json(header) == empty(whole)
     points = tuple(FrontPoint.model_validate_json(line) for line in lines)
-    assert spread(empty(whole).model_copy(update={"points": points})).points == whole.points[:3]
+    assert spread(empty(whole).model_copy(update={"points": points})).points == unlabelled(whole.points[:3])
     told = [part for point in points for part in point.parts]
     assert len(told) == len(set(told)) and points[0].parts
 
@@ -117,8 +118,8 @@ def test_a_run_that_did_nothing_yet_starts_with_the_first_point(whole: Front, ru
 def test_a_line_that_was_torn_is_done_again(whole: Front, run: Run, tail: bytes) -> None:
     JOURNAL.write_bytes(leave_journal(whole, 2) + tail)
     with journaled(PART, "part.json", empty(whole)) as journal:
-        assert journal.known is not None and journal.known.points == whole.points[:2]
-        journal.keep(whole.points[2:3])
+        assert journal.known is not None and journal.known.points == unlabelled(whole.points[:2])
+        journal.keep(unlabelled(whole.points[2:3]))
     assert JOURNAL.read_bytes() == leave_journal(whole, 3, Path("three.json"))
 
 
@@ -232,7 +233,7 @@ def budget_front(content: Inputs, before: Front | None = None, jobs: int = 1) ->
 
 @pytest.mark.parametrize("maximize", ["gbps_per_gpu", "servers"])
 def test_budgets_go_on_from_any_that_are_known(maximize: str) -> None:
-    content: Json = case({"nics_per_server": "any"}, maximize=maximize)
+    content: Json = case({"nics_per_server": "any", "min_gbps_per_gpu": 100}, maximize=maximize)
     read = inputs(content)
     whole = budget_front(read)
     assert len({point.values.get(maximize) for point in whole.points}) > 3

@@ -135,9 +135,19 @@ def structure_line(fabric: FabricDesign) -> str:
 
 
 def about_lines(fabric: FabricDesign) -> Iterator[str]:
-    """NICs, logical fabrics, structure, bandwidth and what failures leave, a line each."""
+    """NICs, logical fabrics, structure, bandwidth, what failures leave and subnet managers, a line each."""
     lines = (nic_line(fabric), *logical_lines(fabric), structure_line(fabric), bandwidth_line(fabric))
-    yield from (line for line in (*lines, failure_line(fabric)) if line)
+    yield from (line for line in (*lines, failure_line(fabric), manager_line(fabric)) if line)
+
+
+def manager_line(fabric: FabricDesign) -> str:
+    """Say what manages the subnets of InfiniBand; empty where nothing is known of it, or there are none."""
+    said = fabric.subnet_manager
+    if said is None or said.kept is None:
+        return ""
+    ids = {tier.role: tier.id for tier in fabric.tiers}
+    twins = [f"{count(twin.count)} {twin.role} x {twin.id} in place of {ids[twin.role]}" for twin in said.twins]
+    return "; ".join([f"subnet managers: {said.detail if said.kept else 'none'}", *twins])
 
 
 def totals_line(design: Design) -> str:

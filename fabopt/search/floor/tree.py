@@ -36,6 +36,7 @@ from fabopt.topology.clos.network import ClosNetwork, clos_of
 from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.switch_sizes import switch_sizes
+from fabopt.topology.subnet_manager import with_managers
 
 # Switches put into a rack, over all candidates of a search, before it is content with layouts.
 MOST_STEPS = 150_000
@@ -142,18 +143,20 @@ class Sized:
             alike.append(same)
         return alike
 
-    def candidate(self, layout: OpenLayout, positions: tuple[Positions, ...]) -> tuple[float, Candidate] | None:
-        """What it costs at least with its switches there, and itself; None if its links ran as far before."""
+    def candidates(self, layout: OpenLayout, positions: tuple[Positions, ...]) -> list[tuple[float, Candidate]]:
+        """What it costs at least with its switches there, and itself, the cheapest way to manage it first; nothing if
+        its links ran as far before.
+        """
         placement = RackPlacement(layout, positions, self.numbers)
         runs_m = (placement.runs_m(name, links) for name, links in self.links)
         classes = tuple(classes_of_runs(self.problem.item_table.lengths_m, run_m).tobytes() for run_m in runs_m)
         if classes in self.met:
-            return None
+            return []
         self.met.add(classes)
         clos = self.clos._replace(placement=placement)
-        for candidate in candidates_of(self.problem, self.fabric, clos, self.floor, self.prune):
-            return least_of(candidate, self.weights), candidate
-        return None
+        candidates = candidates_of(self.problem, self.fabric, clos, self.floor, self.prune)
+        managed = with_managers(self.fabric, self.problem.servers, candidates)
+        return sorted(((least_of(one, self.weights), one) for one in managed), key=lambda one: one[0])
 
 
 def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, Candidate] | None:
@@ -166,7 +169,7 @@ def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, C
     for tree in sorted(trees, key=lambda one: round(one.least, 6)):
         tree.limit = limit
         for positions in tree.places():
-            placed = sized.candidate(tree.layout, positions)
+            placed = next(iter(sized.candidates(tree.layout, positions)), None)
             if placed is not None and placed[0] <= limit:
                 best, limit = placed, placed[0] - _error(placed[0])
                 tree.limit = limit
@@ -175,13 +178,14 @@ def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, C
 
 def all_places(sized: Sized, limit: float, steps: StepBudget) -> list[tuple[float, Candidate]]:
     """Every place of a candidate that costs ``limit`` or less; of those with the same needs the first."""
-    by_needs: dict[frozenset[tuple[Hashable, int]], tuple[float, Candidate]] = {}
+    by_needs: dict[Hashable, tuple[float, Candidate]] = {}
     for layout in sized.open_layouts:
         tree = _Tree(sized, layout, steps, limit)
         for positions in tree.places():
-            placed = sized.candidate(layout, positions)
-            if placed is not None and placed[0] <= limit:
-                by_needs.setdefault(frozenset((one.key, one.count) for one in placed[1].choices), placed)
+            for placed in sized.candidates(layout, positions):
+                needs = frozenset((one.key, one.count) for one in placed[1].choices), placed[1].twins
+                if placed[0] <= limit:
+                    by_needs.setdefault(needs, placed)
     return list(by_needs.values())
 
 
@@ -193,9 +197,8 @@ def _slots(space: FreeSpace, racks: Ints, size: SwitchSize, most: int) -> tuple[
     """Lowest units of so many switches in each of some racks, from the top down, and which of them fit; both of shape
     (racks, most).
     """
-    number = np.arange(1, most + 1)
-    fits = (space.units[racks, None] >= number * size.units) & (space.power_mw[racks, None] >= number * size.power_mw)
-    return space.top_unit[racks, None] - number * size.units + 1, fits
+    before = np.arange(most)
+    return space.unit(racks[:, None], before, size), before < space.switches(size)[racks, None]
 
 
 class _Tier:
@@ -269,7 +272,8 @@ class _Tree:
         counts = [len(one.first_of_b) for one in sized.pairs]
         above = list(zip(counts, sized.sizes, strict=True))[1:]
         units = sum(count * size.units for count, size in above)
-        upper = layout.racks_above(units, sum(count * size.power_mw for count, size in above))
+        power_mw = sum(count * size.power_mw for count, size in above)
+        upper = layout.racks_above(units, power_mw, sum(counts[1:]))
         self._racks = [layout.leaf_racks, *[upper] * len(above)]
         self._leaves = _Tier(layout, sized, 0, self._racks[0], layout.server_positions, space_in(layout))
         self.least = max(sized.floor, sized.fixed + self._leaves.rest[0] + sized.beyond[0])

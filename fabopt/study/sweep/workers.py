@@ -62,11 +62,16 @@ _own: list[CellSolver] = []
 
 def _start(shared: SweepInputs | CellSolver) -> None:
     """Make a process ready: it leaves Ctrl-C to the one that started it, ends with it, and leaves standard output."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interrupts()
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
     _own.append(shared if isinstance(shared, CellSolver) else _cells(shared))
+
+
+def leave_interrupts() -> None:
+    """Hear Ctrl-C and do nothing: engines that this process starts would inherit that it is ignored, and never end."""
+    signal.signal(signal.SIGINT, lambda number, frame: None)
 
 
 def _leave(number: int, frame: object) -> None:

@@ -12,13 +12,14 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import StageStructure
 from fabopt.topology.clos import figures
+from fabopt.topology.clos.devices import switches_added
 from fabopt.topology.clos.failures import ClosFailures
 from fabopt.topology.clos.figure_demands import headroom
 from fabopt.topology.clos.file_part import file_part_of
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import TierCount
 from fabopt.topology.clos.stage_figures import growth_of
-from fabopt.topology.design import FilePart
+from fabopt.topology.design import FilePart, Role
 from fabopt.topology.figures import Figures
 from fabopt.workload.timing import FabricBandwidth
 
@@ -52,6 +53,10 @@ class ClosDesign:
     def file_part(self) -> FilePart:
         """The part of the design file that describes this network."""
         return file_part_of(self.network)
+
+    def switches_added(self, role: Role) -> Sequence[int]:
+        """Switches of a tier that each stage adds."""
+        return switches_added(self.network, role)
 
     def figures(self, gpus: int) -> Figures:
         """The figures, each of which has a formula."""

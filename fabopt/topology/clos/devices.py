@@ -8,6 +8,7 @@ import numpy as np
 
 from fabopt.network import clos_stages
 from fabopt.parts.items import Item
+from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.topology.candidate import Uses
@@ -17,13 +18,11 @@ from fabopt.topology.clos.network import ClosNetwork
 
 def devices_of(problem: Problem, clos: ClosNetwork) -> Uses:
     """NICs and switches that each stage adds."""
-    parts, shape = clos.parts, clos.shape
-    planes = parts.nic.planes
+    parts = clos.parts
+    switches = (None if switch is None else switch.item for switch in (parts.leaf, parts.spine, parts.core))
     totals: list[tuple[Item | None, int]] = [
         (parts.nic.item, problem.servers * parts.nic.nics_per_server),
-        (parts.leaf.item, planes * shape.leaves),
-        (None if parts.spine is None else parts.spine.item, planes * shape.pods * shape.spines if parts.spine else 0),
-        (None if parts.core is None else parts.core.item, planes * shape.cores if parts.core else 0),
+        *zip(switches, _num_switches(clos), strict=True),
     ]
     counts: dict[tuple[int, Item], int] = {}
     for (item, total), added in zip(totals, _added(clos), strict=False):
@@ -35,6 +34,20 @@ def devices_of(problem: Problem, clos: ClosNetwork) -> Uses:
         if count and move is not None:
             counts[stage, move] = count
     return counts
+
+
+def switches_added(clos: ClosNetwork, role: str) -> Sequence[int]:
+    """Switches of a tier that each stage adds; of one entry where there is one stage."""
+    tier = TIER_ROLES.index(role)
+    return _added(clos)[1 + tier] if clos.stages else (_num_switches(clos)[tier],)
+
+
+def _num_switches(clos: ClosNetwork) -> tuple[int, int, int]:
+    """Leaves, spines and cores over all planes."""
+    parts, shape = clos.parts, clos.shape
+    planes = parts.nic.planes
+    spines = planes * shape.pods * shape.spines if parts.spine is not None else 0
+    return int(planes * shape.leaves), int(spines), int(planes * shape.cores) if parts.core is not None else 0
 
 
 def moved_cables(clos: ClosNetwork) -> list[int]:

@@ -12,6 +12,7 @@ from fabopt.parts.assemblies import dominates
 from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
+from fabopt.problem.subnet_manager import SubnetManagers
 
 
 def _no_dearer(item: Item | None, other: Item | None) -> bool:
@@ -36,10 +37,13 @@ def _switch_order(switch: SwitchType) -> tuple[Any, ...]:
     return switch.item.unit_cents, switch.item.power_mw, switch.item.rack_milliunits, switch.id
 
 
-def undominated_switches(options: Sequence[SwitchType], reducing: bool = False) -> list[SwitchType]:
+def undominated_switches(
+    options: Sequence[SwitchType], reducing: bool = False, managers: SubnetManagers | None = None
+) -> list[SwitchType]:
     """Drop a switch where another one serves as it does, takes no more money, power and rack units, and wins a tie.
 
-    ``reducing``: only if it also reduces what goes through it where the other one does.
+    ``reducing``: only if it also reduces what goes through it where the other one does; ``managers``: only if its
+    subnets can also be managed where the other one's can.
     """
     kept: list[SwitchType] = []
     # whoever beats a switch comes before it in this order, and what beats the beaten beats it too
@@ -48,6 +52,7 @@ def undominated_switches(options: Sequence[SwitchType], reducing: bool = False) 
             _no_dearer(other.item, switch.item)
             and _serves_as(other, switch)
             and (not reducing or other.product.reduces or not switch.product.reduces)
+            and (managers is None or managers.manages_as(other.product, switch.product))
             for other in kept
         ):
             kept.append(switch)

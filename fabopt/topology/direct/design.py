@@ -13,7 +13,7 @@ from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import StageStructure
-from fabopt.topology.design import FilePart
+from fabopt.topology.design import FilePart, Role
 from fabopt.topology.direct.failures import DirectFailures
 from fabopt.topology.direct.figures import measured
 from fabopt.topology.direct.graph_network import GraphNetwork
@@ -55,6 +55,10 @@ class GraphDesign(ABC, Generic[AnyNetwork]):
     def file_part(self) -> FilePart:
         """The part of the design file that describes this network."""
         return self.network.file_part()
+
+    def switches_added(self, role: Role) -> tuple[int, ...]:
+        """All switches of a tier, for no such network grows in stages."""
+        return tuple(tier.num_switches for tier in self.file_part().tiers if tier.role == role)
 
     def figures(self, gpus: int) -> Figures:
         """The figures that have a formula."""

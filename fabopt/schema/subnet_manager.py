@@ -1,0 +1,68 @@
+"""Subnet managers of InfiniBand: what a switch says of its own, and what a design says of those that it has."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from fabopt.schema.base import Identifier, Strict
+
+# What a switch may say of its subnet manager.
+MANAGEMENT_KEYS: Final = ("managed", "managed_twin", "max_managed_nodes")
+Managing = Literal["leaf", "spine", "core"]
+
+
+class Manageable(Strict):
+    """Whether a switch runs a subnet manager; None: that is not known.
+
+    ``managed_twin``: the same switch with one, for one that has none; ``max_managed_nodes``: the most ports of NICs in
+    a fabric that it manages.
+    """
+
+    managed: bool | None = None
+    managed_twin: Identifier | None = None
+    max_managed_nodes: Annotated[int, Field(ge=1, le=10**9)] | None = None
+
+    @model_validator(mode="after")
+    def _says_what_fits(self) -> Self:
+        if self.managed_twin is not None and self.managed is not False:
+            raise ValueError("`managed_twin` is of a switch that says `managed: false`")
+        if self.max_managed_nodes is not None and self.managed is not True:
+            raise ValueError("`max_managed_nodes` is of a switch that says `managed: true`")
+        return self
+
+
+class TwinUse(Strict):
+    """Switches of a tier that are exchanged for their managed twin: how many, over all subnets.
+
+    In each subnet they are those that are installed first, by their numbers.
+    """
+
+    role: Managing
+    id: str
+    count: int
+
+
+class SubnetManagerUse(Strict):
+    """Rule ``subnet-manager`` in a fabric: whether it is kept (None where it does not apply), and by what.
+
+    ``subnets``: networks of switches that share no link; ``nodes``: the most ports of NICs and attachments in one;
+    ``managers``: switches of each that run a subnet manager and manage so many.
+    """
+
+    kept: bool | None
+    detail: str
+    subnets: int = 0
+    nodes: int = 0
+    managers: int = 0
+    twins: tuple[TwinUse, ...] = ()
+
+
+def twins_of(said: SubnetManagerUse | None, role: str) -> tuple[TwinUse, ...]:
+    """The twins that a tier has."""
+    return () if said is None else tuple(twin for twin in said.twins if twin.role == role)
+
+
+# Files that say nothing of it have no key for it.
+SubnetManagerSaid = Annotated[SubnetManagerUse | None, Field(exclude_if=lambda use: use is None)]

@@ -1,0 +1,39 @@
+"""What a reader must know of subnet managers: what was exchanged for them, and what is not known or not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.problem.problem import Problem
+from fabopt.problem.subnet_manager import INFINIBAND
+from fabopt.schema.catalog import Switch
+from fabopt.schema.default_rules import DEFAULT_RULES, SUBNET_MANAGER, is_kept
+from fabopt.schema.design import Design, FabricDesign
+from fabopt.wiring.design_file import Embedded
+
+RULE = DEFAULT_RULES[SUBNET_MANAGER]
+
+
+def subnet_notes(problem: Problem, design: Design) -> Iterator[str]:
+    """How the subnets of each fabric are managed, where it is InfiniBand."""
+    for fabric in design.fabrics:
+        said = fabric.subnet_manager
+        if said is None and fabric.protocol == INFINIBAND and is_kept(problem.case.rules, SUBNET_MANAGER):
+            silent = "the catalog does not say of any switch for InfiniBand whether it runs a subnet manager"
+            yield f"{fabric.name}: rule `{SUBNET_MANAGER}` is not judged: {silent}"
+        elif said is not None and said.kept is False:
+            yield f"{fabric.name}: rule `{SUBNET_MANAGER}` is not kept: {said.detail}"
+        elif said is not None and said.kept:
+            yield from _kept(design, fabric)
+
+
+def _kept(design: Design, fabric: FabricDesign) -> Iterator[str]:
+    said, embedded = fabric.subnet_manager, Embedded(design)
+    assert said is not None
+    own = {tier.role: embedded.part(tier.id, Switch) for tier in fabric.tiers}
+    used = [embedded.part(twin.id, Switch) for twin in said.twins] + [one for one in own.values() if one.managed]
+    if said.twins:
+        exchanged = ", ".join(f"{twin.count} {twin.role} x {twin.id} for {own[twin.role].id}" for twin in said.twins)
+        yield f"{fabric.name}: rule `{SUBNET_MANAGER}`: {RULE.sentence}: {exchanged} ({RULE.anchor})"
+    for switch in {one.id: one for one in used if one.max_managed_nodes is None}.values():
+        yield f"{fabric.name}: the catalog does not say how many ports {switch.id} manages"

@@ -1,0 +1,151 @@
+"""Rule ``subnets_are_managed``: which switches of a candidate run a subnet manager, in every way that it can have them.
+
+A subnet is a network of switches that shares no link with others: a plane, a rail that is a network of its own, a
+single switch where there is one tier. Switches of a tier may be exchanged for their managed twins, in all subnets
+alike; every way to do that is a candidate, and what it costs is part of the objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise, product
+from typing import NamedTuple
+
+from fabopt.parts.items import Item
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.subnet_manager import INFINIBAND, SubnetManagers, Twin, can_manage
+from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.design import FilePart, NetworkDesign, Tier
+from fabopt.units import some
+
+# Of one subnet: switches of each tier that are exchanged, in the order of the tiers.
+Exchange = tuple[int, ...]
+
+
+class Subnets(NamedTuple):
+    """The subnets of a design, all alike. ``nodes``: the most ports of NICs and attachments in one of them."""
+
+    number: int
+    nodes: int
+
+
+class SwitchesOfTier(NamedTuple):
+    """The switches of a tier in one subnet: whether they manage it, and what could take their place and does.
+
+    ``by_stage``: how many there are at each stage.
+    """
+
+    tier: Tier
+    by_stage: tuple[int, ...]
+    manages: bool
+    twin: Twin | None
+
+
+def with_managers(fabric: FabricProblem, servers: int, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Candidates of a fabric as they are managed, once for each way; as they are where no switch can."""
+    managers = fabric.managers
+    if managers is None:
+        return tuple(candidates)
+    return tuple(managed for one in candidates for managed in _managed(fabric, managers, servers, one))
+
+
+def _managed(
+    fabric: FabricProblem, managers: SubnetManagers, servers: int, candidate: Candidate
+) -> Iterator[Candidate]:
+    part = candidate.design.file_part()
+    if part.protocol != INFINIBAND or not part.tiers:
+        yield candidate
+        return
+    subnets = subnets_of(part, fabric, servers)
+    places = list(_places(part, managers, candidate.design, subnets))
+    met: set[frozenset[tuple[tuple[int, Item], int]]] = set()
+    for rank, exchange in enumerate(_exchanges(places, managers.fewest)):
+        managed = _exchanged(candidate, places, exchange, subnets, rank)
+        uses = frozenset(managed.devices.items())
+        if uses not in met:
+            met.add(uses)
+            yield managed
+
+
+def subnets_of(part: FilePart, fabric: FabricProblem, servers: int) -> Subnets:
+    """The subnets of a design; attachments count in every one of them."""
+    planes, leaves = part.nic.planes, part.tiers[0].num_switches
+    alone = all("server" in (link.near, link.far) or link.near == "attachment" for link in part.links)
+    number = leaves if alone else planes
+    return Subnets(number, servers * part.nic.ports_per_server // number + fabric.attachment_ports)
+
+
+def _places(
+    part: FilePart, managers: SubnetManagers, design: NetworkDesign, subnets: Subnets
+) -> Iterator[SwitchesOfTier]:
+    for tier in part.tiers:
+        by_stage = tuple(int(count) // subnets.number for count in accumulate(design.switches_added(tier.role)))
+        manages = can_manage(tier.switch.product, subnets.nodes)
+        twin = None if manages else managers.twins.get(tier.switch.id)
+        usable = twin if twin is not None and can_manage(twin.product, subnets.nodes) else None
+        yield SwitchesOfTier(tier, by_stage, manages, usable)
+
+
+def _exchanges(places: Sequence[SwitchesOfTier], fewest: int) -> Iterator[Exchange]:
+    """Every way to have as many managers as a subnet can have, ``fewest`` at the most, one of them from the start."""
+    most = [place.by_stage[-1] if place.twin is not None else 0 for place in places]
+    managed = sum(place.by_stage[-1] for place in places if place.manages)
+    at_first = any(place.manages and place.by_stage[0] for place in places)
+    wanted = max(0, min(fewest, managed + sum(most)) - managed)
+    for exchange in product(*(range(min(wanted, number), -1, -1) for number in most)):
+        starts = any(number and place.by_stage[0] for number, place in zip(exchange, places, strict=True))
+        if sum(exchange) == wanted and (starts or at_first or not wanted):
+            yield exchange
+
+
+def _exchanged(
+    candidate: Candidate, places: Sequence[SwitchesOfTier], exchange: Exchange, subnets: Subnets, rank: int
+) -> Candidate:
+    """A candidate with some of its switches exchanged, those of each tier that are installed first."""
+    devices, twins = dict(candidate.devices), []
+    for place, number in zip(places, exchange, strict=True):
+        if place.twin is None or not number:
+            continue
+        exchanged = [min(number, count) * subnets.number for count in place.by_stage]
+        for stage, (before, now) in enumerate(pairwise([0, *exchanged])):
+            for item, count in ((place.tier.switch.item, before - now), (place.twin.item, now - before)):
+                devices[stage, item] = devices.get((stage, item), 0) + count
+        twins.append(TwinUse(role=place.tier.role, id=place.twin.product.id, count=exchanged[-1]))
+    devices = {key: count for key, count in devices.items() if count}
+    return replace(candidate, devices=devices, twins=tuple(twins), order=(*candidate.order, rank))
+
+
+def managers_in(
+    fabric: FabricProblem, servers: int, design: NetworkDesign, twins: Sequence[TwinUse]
+) -> SubnetManagerUse | None:
+    """What the design file says of the rule in a fabric of InfiniBand; None where it is off, or nothing is known of any
+    switch.
+    """
+    part = design.file_part()
+    if fabric.managers is None or part.protocol != INFINIBAND:
+        return None
+    if not part.tiers:
+        return SubnetManagerUse(kept=None, detail="one of the servers runs it, as they are joined to each other")
+    subnets = subnets_of(part, fabric, servers)
+    own = sum(place.by_stage[-1] for place in _places(part, fabric.managers, design, subnets) if place.manages)
+    managers = own + sum(twin.count for twin in twins) // subnets.number
+    return SubnetManagerUse(
+        kept=managers > 0,
+        detail=_detail(part, subnets, managers),
+        subnets=subnets.number,
+        nodes=subnets.nodes,
+        managers=managers,
+        twins=tuple(twins),
+    )
+
+
+def _detail(part: FilePart, subnets: Subnets, managers: int) -> str:
+    ports = f"{subnets.nodes:,} ports" + (" of each subnet" if subnets.number > 1 else "")
+    if managers:
+        return f"{some(managers, 'switch')}{' each' if subnets.number > 1 else ''} for {ports}"
+    silent = [tier.switch.id for tier in part.tiers if tier.switch.product.managed is None]
+    if silent:
+        return f"the catalog does not say whether {' and '.join(dict.fromkeys(silent))} runs a subnet manager"
+    return f"no switch of the design manages {ports}, nor can be exchanged for one on sale that does"

@@ -1,0 +1,181 @@
+"""Rule ``subnet-manager``: every subnet of InfiniBand is managed, recounted from the numbers and on the wiring."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabopt.schema.catalog import Switch
+from fabopt.schema.default_rules import SUBNET_MANAGER, is_asked_for, is_kept
+from fabopt.schema.design import TierUse
+from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse, twins_of
+from fabopt.units import some
+from fabopt.verify.choices import priced
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.wiring import FabricCabling
+from fabopt.wiring.design_file import divide
+from fabopt.wiring.model import Ints
+
+INFINIBAND = "infiniband"
+TWO = 2
+
+
+def names_managers(fabric: FabricEvidence) -> bool:
+    """Whether the file says something of the rule, or the case asks for it and a switch says whether it is managed."""
+    try:
+        if fabric.designed.subnet_manager is not None:
+            return True
+        told = any(fabric.switch(tier.role).managed is not None for tier in fabric.designed.tiers)
+        return told and fabric.designed.protocol == INFINIBAND and is_kept(fabric.evidence.case.rules, SUBNET_MANAGER)
+    except UNPROVABLE:
+        return True
+
+
+@since("0.2.0")
+def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
+    """Every subnet has a switch that runs a subnet manager for all its ports, two where redundancy is on and it can.
+
+    Subnets: planes and rails that are networks of their own; with one tier, leaves. Managers of one: switches of the
+    tiers that say ``managed``, and those exchanged for their twin, which is the same but for that; each with
+    ``max_managed_nodes`` >= ports of NICs and attachments in a subnet, where it says so. What is not kept is told.
+    Source: docs/cases.md, subnet managers.
+    """
+    said, case = fabric.designed.subnet_manager, fabric.evidence.case
+    if said is None:
+        proof.holds(False, f"the file says nothing of rule `{SUBNET_MANAGER}`, which the case does not turn off")
+        return
+    proof.holds(is_kept(case.rules, SUBNET_MANAGER), f"rule `{SUBNET_MANAGER}` is off")
+    proof.equal("protocol", fabric.designed.protocol, INFINIBAND)
+    if not fabric.designed.tiers:
+        proof.equal("kept, managers and twins", (said.kept, said.managers, said.twins), (None, 0, ()))
+        proof.note(said.detail)
+        return
+    subnets, nodes = _subnets(fabric), _nodes(fabric)
+    proof.equal("subnets", said.subnets, subnets)
+    proof.equal("ports of a subnet", said.nodes, nodes)
+    managers = sum(_managers(proof, fabric, tier, said, subnets) for tier in fabric.designed.tiers)
+    proof.equal("twins of no tier", len(said.twins) - len({twin.role for twin in said.twins}), 0)
+    proof.equal("managers of a subnet", said.managers, managers)
+    proof.equal("kept", said.kept, managers > 0)
+    if not managers:
+        _is_told(proof, fabric)
+    proof.note(f"{some(managers, 'manager')} in each of {some(subnets, 'subnet')} of {nodes:,} ports")
+
+
+def _subnets(fabric: FabricEvidence) -> int:
+    """Networks of switches that share no link."""
+    alone = not fabric.is_direct and fabric.num_tiers == 1
+    return fabric.tier("leaf").count if alone else fabric.networks.number
+
+
+def _nodes(fabric: FabricEvidence) -> int:
+    """The most ports of NICs and of attachments in a subnet."""
+    nic = fabric.designed.nic
+    ports = fabric.evidence.servers * nic.per_server * nic.ports_per_nic
+    return divide(ports, _subnets(fabric), "subnets share the NICs") + sum(
+        one.ports for one in fabric.wanted.attachments
+    )
+
+
+def _managers(proof: Proof, fabric: FabricEvidence, tier: TierUse, said: SubnetManagerUse, subnets: int) -> int:
+    """Switches of a tier that manage a subnet, with what its twins have to be."""
+    switch = fabric.switch(tier.role)
+    if _manages(switch, said.nodes):
+        proof.equal(f"twins of {tier.id}, which manages", len(twins_of(said, tier.role)), 0)
+        return divide(tier.count, subnets, f"subnets share the {tier.role} switches")
+    managers = 0
+    for twin in twins_of(said, tier.role):
+        _is_twin(proof, fabric, tier, twin)
+        own = divide(twin.count, subnets, f"subnets share the {tier.role} twins")
+        proof.holds(0 < twin.count <= tier.count, f"{twin.count} twins among {tier.count} {tier.role} switches")
+        wanted = TWO if fabric.wanted.keeps_default else 1
+        proof.holds(own <= wanted, f"{own} twins of a subnet, {wanted} wanted")
+        enough = said.managers >= wanted or twin.count == tier.count
+        proof.holds(enough, f"{said.managers} of {wanted} managers, and not all {tier.role} switches are exchanged")
+        managers += own
+    return managers
+
+
+def _is_twin(proof: Proof, fabric: FabricEvidence, tier: TierUse, twin: TwinUse) -> None:
+    """A twin is what the switch names as its own, manages the subnet, can be had, and is alike in all else."""
+    switch, product = fabric.switch(tier.role), fabric.evidence.part(twin.id, Switch)
+    proof.equal(f"twin of {tier.id}", twin.id, switch.managed_twin)
+    nodes = _nodes(fabric)
+    proof.holds(_manages(product, nodes), f"{twin.id} does not manage {nodes:,} ports")
+    for key in ("protocol", "cages", "max_ports", "rack_units"):
+        proof.equal(f"{key} of {twin.id}", getattr(product, key), getattr(switch, key))
+    priced(proof, twin.id, product.price_usd, product.power_w)
+    proof.holds(not product.end_of_life, f"{twin.id} is at the end of its life")
+    proof.note(f"{twin.count} x {twin.id} for {tier.id}")
+
+
+def _manages(switch: Switch, nodes: int) -> bool:
+    return bool(switch.managed) and (switch.max_managed_nodes is None or switch.max_managed_nodes >= nodes)
+
+
+def _is_told(proof: Proof, fabric: FabricEvidence) -> None:
+    """A rule that is not kept was not asked for by name, and a note says so."""
+    case, name = fabric.evidence.case, fabric.designed.name
+    proof.holds(not is_asked_for(case.rules, SUBNET_MANAGER), f"the case asks for rule `{SUBNET_MANAGER}` by name")
+    start = f"{name}: rule `{SUBNET_MANAGER}` is not kept"
+    told = any(note.startswith(start) for note in fabric.evidence.design.notes)
+    proof.holds(told, f"no note says that rule `{SUBNET_MANAGER}` is not kept")
+
+
+@since("0.2.0")
+def subnets_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
+    """On the wiring there are as many subnets as the file says, each with its managers and no more ports than it says.
+
+    Subnets: switches that links join, straight or over others. Source: docs/cases.md, subnet managers.
+    """
+    said = cabling.fabric.designed.subnet_manager
+    if said is None or not said.managers:
+        proof.note("no subnet has a manager of its own")
+        return
+    rows, subnet = _joined(cabling)
+    number = int(subnet.max(initial=-1)) + 1
+    proof.equal("subnets", said.subnets, number)
+    ports, managers = _ports(cabling, rows, subnet, number), [0] * number
+    for row, joined in zip(rows.tolist(), subnet.tolist(), strict=True):
+        product = cabling.fabric.evidence.part(cabling.devices.product[row], Switch)
+        managers[joined] += _manages(product, int(ports[joined]))
+    proof.equal("the fewest managers of a subnet", said.managers, min(managers, default=0))
+    most = int(ports.max(initial=0))
+    proof.holds(most <= said.nodes, f"{most:,} ports in one, said {said.nodes:,}")
+    proof.note(f"{some(number, 'subnet')} with {some(said.managers, 'manager')} each, {most:,} ports at the most")
+
+
+def _joined(cabling: FabricCabling) -> tuple[Ints, Ints]:
+    """Rows of the fabric's switches, and the subnet of each, numbered from 0; both of shape (switches,)."""
+    rows = np.concatenate([cabling.devices_of(tier.role) for tier in cabling.tiers()])
+    place = _places(cabling, rows)
+    near, far = place[cabling.links.a], place[cabling.links.b]
+    between = (near >= 0) & (far >= 0)
+    above = list(range(len(rows)))
+
+    def first_of(index: int) -> int:
+        while above[index] != index:
+            above[index] = above[above[index]]
+            index = above[index]
+        return index
+
+    for a, b in set(zip(near[between].tolist(), far[between].tolist(), strict=True)):
+        above[first_of(a)] = first_of(b)
+    first = [first_of(index) for index in range(len(above))]
+    return rows, np.unique(first, return_inverse=True)[1]
+
+
+def _places(cabling: FabricCabling, rows: Ints) -> Ints:
+    """The place among some devices of every device, -1 of those that are not among them; shape (devices,)."""
+    place = np.full(len(cabling.devices), -1, dtype=np.int64)
+    place[rows] = np.arange(len(rows))
+    return place
+
+
+def _ports(cabling: FabricCabling, rows: Ints, subnet: Ints, number: int) -> Ints:
+    """Ports of NICs and attachments in each subnet, shape (subnets,)."""
+    place = _places(cabling, rows)
+    near, far = place[cabling.links.a], place[cabling.links.b]
+    outside = (near < 0) != (far < 0)
+    return np.bincount(subnet[np.maximum(near, far)[outside]], minlength=number)

@@ -1,0 +1,175 @@
+"""Rule ``subnet-manager``: tiny instances in which it decides, derived by hand.
+
+As in ``tests.solution.test_brute_force``, but InfiniBand: four servers on two tiers are two leaves and a spine (1,000
+USD each) and 4 x 100 + 4 x 10 + 4 x 20 = 520; the spine is two where redundancy is on. The managed twin of a switch is
+300 USD and 50 W more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
+from fabopt.solution import optimize
+from fabopt.verify import verify
+from tests.samples import small
+from tests.samples.lengths import USUAL
+from tests.solution.test_brute_force import cage, card, case, catalog, switch
+
+Json = dict[str, Any]
+ONE_SPINE, TWO_SPINES, MORE = 3520, 4520, 300
+PLAIN: Json = {"protocol": "infiniband", "managed": False, "managed_twin": "twin"}
+TWIN: Json = {"protocol": "infiniband", "managed": True, "usd": 1000 + MORE, "watts": 150}
+
+
+def parts(*switches: Json, ports: int = 1) -> Json:
+    """A catalog for InfiniBand; by default a switch and its twin."""
+    four = cage(4, "1x100")
+    offered = switches or (switch("plain", four, **PLAIN), switch("twin", four, **TWIN))
+    return catalog(switches=list(offered), nics=[card("card", cage(ports, "1x100"), protocols=["infiniband"])])
+
+
+def designed(content: Json, fabric: Json | None = None, alternatives: bool = False, **keys: Any) -> Design:
+    """Four servers on two tiers with the rule and without redundancy, unless keys say otherwise; proven optimal."""
+    servers = keys.pop("servers", 4)
+    wanted = (
+        case(servers, {"tiers": 2, **(fabric or {})})
+        | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
+        | keys
+    )
+    design = optimize.solve(small.inputs(wanted, content), alternatives=alternatives)
+    small.assert_proven(design)
+    return design
+
+
+def usd(design: Design) -> float:
+    assert design.totals is not None
+    return design.totals.capex_usd
+
+
+def said(design: Design) -> SubnetManagerUse:
+    use = design.fabrics[0].subnet_manager
+    assert use is not None
+    return use
+
+
+def bought(design: Design) -> dict[str, int]:
+    return {row.id: row.quantity for row in design.bom if row.kind == "switch"}
+
+
+# -- what holds -------------------------------------------------------------------------------------------------------
+
+
+def test_one_switch_is_exchanged_for_its_twin() -> None:
+    design = designed(parts())
+    assert usd(design) == ONE_SPINE + MORE and bought(design) == {"plain": 2, "twin": 1}
+    use = said(design)
+    assert (use.kept, use.subnets, use.nodes, use.managers) == (True, 1, 4, 1)
+    assert use.twins == (TwinUse(role="leaf", id="twin", count=1),)
+    assert any("1 leaf x twin for plain" in note for note in design.notes)
+
+
+def test_two_are_exchanged_where_redundancy_is_on() -> None:
+    design = designed(parts(), resilience="default")
+    assert usd(design) == TWO_SPINES + 2 * MORE and said(design).managers == 2
+    assert bought(design) == {"plain": 2, "twin": 2}
+
+
+def test_a_single_switch_has_one_twin_only() -> None:
+    design = designed(parts(), {"tiers": 1}, resilience="default")
+    assert usd(design) == 1440 + MORE and bought(design) == {"twin": 1}
+
+
+def test_every_plane_and_every_rail_is_a_subnet() -> None:
+    planes = designed(parts(ports=2), {"planes": 2})
+    assert (said(planes).subnets, said(planes).managers, bought(planes)) == (2, 1, {"plain": 4, "twin": 2})
+    single = designed(parts(ports=2), {"planes": 2, "tiers": 1})
+    assert (said(single).subnets, said(single).nodes, bought(single)) == (2, 4, {"twin": 2})
+
+
+@pytest.mark.parametrize("rules", ({"subnet-manager": False}, "none"))
+def test_turning_it_off_gives_the_earlier_optimum(rules: Any) -> None:
+    design = designed(parts(), rules=rules)
+    assert usd(design) == ONE_SPINE and design.fabrics[0].subnet_manager is None and bought(design) == {"plain": 3}
+    assert not any("subnet" in text for text in (*design.notes, *(check.name for check in design.checks)))
+    assert all("managed" not in part for part in design.parts.values())
+
+
+def test_a_managed_pick_may_win() -> None:
+    # two leaves of four ports and a spine; one that is managed costs 200 more as it is, and 300 as a twin
+    managed = switch("managed", cage(4, "1x100"), protocol="infiniband", managed=True, usd=1200)
+    plain = switch("plain", cage(4, "1x100"), **PLAIN)
+    design = designed(parts(plain, switch("twin", cage(4, "1x100"), **TWIN), managed))
+    assert usd(design) == ONE_SPINE + 200 and said(design).twins == () and said(design).managers == 1
+    assert {tier.role: tier.id for tier in design.fabrics[0].tiers} == {"leaf": "plain", "spine": "managed"}
+
+
+def test_a_case_may_name_the_unmanaged_switch() -> None:
+    design = designed(parts(), {"switches": {"leaf": ["plain"], "spine": ["plain"]}})
+    assert bought(design) == {"plain": 2, "twin": 1}
+
+
+def test_the_cheaper_tier_is_exchanged() -> None:
+    four = cage(4, "1x100")
+    cheap = switch("cheap", four, **PLAIN | {"managed_twin": "cheap-twin"}, usd=1001)
+    offered = (switch("plain", four, **PLAIN), switch("twin", four, **TWIN), cheap)
+    content = parts(*offered, switch("cheap-twin", four, **TWIN | {"usd": 1101}))
+    design = designed(content, {"switches": {"leaf": ["plain"], "spine": ["plain", "cheap"]}})
+    assert usd(design) == ONE_SPINE + 101 and [twin.role for twin in said(design).twins] == ["spine"]
+
+
+# -- what is not kept, and what is not known --------------------------------------------------------------------------
+
+
+def test_a_subnet_that_is_too_large_is_told() -> None:
+    four = cage(4, "1x100")
+    content = parts(switch("plain", four, **PLAIN), switch("twin", four, **TWIN, max_managed_nodes=3))
+    design = designed(content)
+    assert usd(design) == ONE_SPINE and said(design).kept is False
+    assert any("compute: rule `subnet-manager` is not kept: no switch" in note for note in design.notes)
+    enough = parts(switch("plain", four, **PLAIN), switch("twin", four, **TWIN, max_managed_nodes=4))
+    assert usd(designed(enough)) == ONE_SPINE + MORE
+
+
+def test_what_the_catalog_does_not_say_is_told() -> None:
+    silent = designed(parts(switch("switch", cage(4, "1x100"), protocol="infiniband")))
+    assert usd(silent) == ONE_SPINE and silent.fabrics[0].subnet_manager is None
+    assert any("rule `subnet-manager` is not judged" in note for note in silent.notes)
+    assert any("does not say how many ports twin manages" in note for note in designed(parts()).notes)
+
+
+# -- the proof --------------------------------------------------------------------------------------------------------
+
+
+def failed(design: Design, **changes: Any) -> set[str]:
+    """Checks that fail once a fabric says something else of the rule."""
+    use = said(design).model_copy(update=changes)
+    fabric: FabricDesign = design.fabrics[0].model_copy(update={"subnet_manager": use if changes else None})
+    return {check.name for check in verify(design.model_copy(update={"fabrics": (fabric,)})) if not check.ok}
+
+
+def test_the_verifier_counts_again() -> None:
+    design = designed(parts())
+    twin = TwinUse(role="leaf", id="twin", count=1)
+    assert failed(design) >= {"subnets_are_managed"}
+    for changes in ({"kept": False}, {"managers": 2}, {"nodes": 3}, {"subnets": 2}):
+        assert "subnets_are_managed" in failed(design, **changes), changes
+    for twins in (
+        (),
+        (twin, twin),
+        (twin.model_copy(update={"count": 3}),),
+        (twin.model_copy(update={"id": "plain"}),),
+    ):
+        assert "subnets_are_managed" in failed(design, twins=twins), twins
+    # a spine would do as well as a leaf: bill and costs are the same
+    assert failed(design, twins=(twin.model_copy(update={"role": "spine"}),)) == set()
+
+
+def test_what_is_not_kept_must_be_told() -> None:
+    four = cage(4, "1x100")
+    design = designed(parts(switch("plain", four, **PLAIN), switch("twin", four, **TWIN, max_managed_nodes=3)))
+    untold = design.model_copy(update={"notes": ()})
+    assert [check.name for check in verify(untold) if not check.ok] == ["subnets_are_managed"]

@@ -30,13 +30,15 @@ class RackLimits:
     """The rule of a floor.
 
     ``kept_units``: at the top of every rack with servers or switches; ``manager_units``: of cable managers for each
-    switch; ``switches`` and ``cable_ends``: the most in a rack.
+    switch; ``switches`` and ``cable_ends``: the most in a rack; ``largest_power``: whether its power is checked with
+    the most that makers state.
     """
 
     kept_units: int = 0
     manager_units: Fraction = Fraction(0)
     switches: int = NO_LIMIT
     cable_ends: int = NO_LIMIT
+    largest_power: bool = False
 
     def managers(self, switches: Ints) -> Ints:
         """Whole units of the cable managers of so many switches in a rack, shape of ``switches``."""
@@ -73,6 +75,7 @@ def rack_limits(case: Case) -> RackLimits:
         exact(rules.manager_units_per_switch),
         NO_LIMIT if rules.switches is None else rules.switches,
         NO_LIMIT if rules.cable_ends is None else rules.cable_ends,
+        rules.power == "largest" and case.site.floor.rack_power_w is not None,
     )
 
 
@@ -115,7 +118,7 @@ def _asking(case: Case) -> Iterator[str]:
     kept = kept_units(case)
     for key, off in OFF.items():
         is_asked = key in kept if key.endswith("_units") else getattr(case.site.rack_rules, key) != off
-        if is_asked:
+        if is_asked and (key != "power" or rack_limits(case).largest_power):
             yield key
 
 

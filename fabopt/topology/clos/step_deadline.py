@@ -57,7 +57,8 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
 def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDArray[np.bool_]:
     """Which candidates of a batch are in time, exactly, shape (size,). ``gpus``: of a server."""
     down = endpoints_in_ratio(fabric, batch.shape)
-    return _are_in_time(fabric, batch.parts, batch.shape, down, batch.shape.spine_down, len(batch), gpus)
+    above = 0 if batch.parts.spine is None else batch.shape.spine_down
+    return _are_in_time(fabric, batch.parts, batch.shape, down, above, len(batch), gpus)
 
 
 def is_in_time(fabric: FabricProblem, clos: ClosNetwork, gpus: int) -> bool:

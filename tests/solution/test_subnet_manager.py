@@ -7,6 +7,9 @@ USD each) and 4 x 100 + 4 x 10 + 4 x 20 = 520; the spine is two where redundancy
 
 from __future__ import annotations
 
+import copy
+import os
+import random
 from typing import Any
 
 import pytest
@@ -15,13 +18,27 @@ from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
 from fabopt.solution import optimize
 from fabopt.verify import verify
+from tests.oracles.brute_force import solve
 from tests.samples import small
+from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.lengths import USUAL
+from tests.samples.random_cases import generate
 from tests.solution.test_brute_force import cage, card, case, catalog, switch
 
 Json = dict[str, Any]
 ONE_SPINE, TWO_SPINES, MORE = 3520, 4520, 300
 PLAIN: Json = {"protocol": "infiniband", "managed": False, "managed_twin": "twin"}
+SEEDS = {
+    "linear": 8,
+    "limited": 4,
+    "procurement": 4,
+    "ruled": 4,
+    "attached": 4,
+    "three_tier": 4,
+    "rails": 4,
+    "planes": 4,
+}
+MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 TWIN: Json = {"protocol": "infiniband", "managed": True, "usd": 1000 + MORE, "watts": 150}
 
 
@@ -173,3 +190,55 @@ def test_what_is_not_kept_must_be_told() -> None:
     design = designed(parts(switch("plain", four, **PLAIN), switch("twin", four, **TWIN, max_managed_nodes=3)))
     untold = design.model_copy(update={"notes": ()})
     assert [check.name for check in verify(untold) if not check.ok] == ["subnets_are_managed"]
+
+
+# -- brute force ------------------------------------------------------------------------------------------------------
+
+
+def with_managed_switches(parts: Json, seed: int) -> Json:
+    """A catalog for InfiniBand with one switch that has a managed twin, dearer or cheaper; some others are managed."""
+    dice = random.Random(seed)
+    parts = copy.deepcopy(parts)
+    for one in (*parts["nics"], *parts["transceivers"], *parts["cables"]):
+        one["protocols"] = ["infiniband"]
+    paired = dice.choice(parts["switches"])
+    for one in list(parts["switches"]):
+        one["protocol"] = "infiniband"
+        one["managed"] = one is not paired and dice.random() < 0.3
+        if one is not paired:
+            continue
+        one["managed_twin"] = f"{one['id']}-twin"
+        twin = copy.deepcopy(one) | {"id": one["managed_twin"], "managed": True}
+        del twin["managed_twin"]
+        for key in ("stock", "supply", "minimum_order", "pack_size"):
+            twin.pop(key, None)
+        if isinstance(twin.get("price_usd"), int | float):
+            twin["price_usd"] = round(twin["price_usd"] * dice.choice((0.8, 1, 1.1, 1.5)), 2)
+        if twin.get("power_w") is not None:
+            twin["power_w"] = round(twin["power_w"] * dice.choice((0.9, 1, 1.2)), 1)
+        if dice.random() < 0.2:
+            twin["stock"] = 1
+        parts["switches"].append(twin)
+    return parts
+
+
+@pytest.mark.parametrize(
+    ("family", "seed"), [(family, seed) for family, number in SEEDS.items() for seed in range(number * MORE_SEEDS)]
+)
+def test_random_cases_agree(family: str, seed: int) -> None:
+    """Cost, structure, bill and twins; it is never cheaper than without the rule."""
+    parts, wanted = generate(family, seed)
+    parts = with_managed_switches(parts, seed)
+    wanted["fabrics"][0]["protocol"] = "infiniband"
+    wanted["rules"] = {"subnet-manager": True, "lengths": False}
+    best = solve(parts, wanted)
+    theirs = run(parts, wanted)
+    assert differences(None if best is None else outline_of_best(best), outline(theirs)) == {}
+    assert [check for check in theirs["checks"] if not check["ok"]] == []
+    if best is not None:
+        managers = theirs["fabrics"][0]["subnet_manager"]
+        assert managers["kept"] and sum(twin["count"] for twin in managers["twins"]) == sum(
+            number for _, number in best.structure.twins
+        )
+        bare = solve(parts, wanted | {"rules": "none"})
+        assert bare is not None and bare.objective <= best.objective

@@ -92,8 +92,8 @@ def _rule_standings(
     fabric: FabricProblem, design: NetworkDesign, growth: Sequence[StageStructure]
 ) -> Iterator[RuleStanding]:
     """What a fabric keeps of the default rule of resilience, where its case asks for it."""
-    if fabric.redundancy or fabric.given_up:
-        for rule in redundancy_of(fabric.role):
+    for rule in redundancy_of(fabric.role):
+        if rule in fabric.kept_rules or rule in fabric.given_up:
             kept, detail = standing(rule, design, growth)
             yield RuleStanding(rule=rule, kept=kept, detail=detail)
 

@@ -14,7 +14,7 @@ from functools import partial
 
 from fabopt.explain.clashes import clashes, prescribed
 from fabopt.explain.demands import changed, demand_conflicts, path_conflicts
-from fabopt.explain.floor import floor_conflicts, no_layout_fits
+from fabopt.explain.floor import floor_conflicts, no_layout_fits, rack_rule_conflicts
 from fabopt.explain.freedoms import OPEN_KEYS, ROLES, not_on_sale
 from fabopt.explain.gaps import gap_sentences
 from fabopt.explain.limits import share_of, spending, stage_limit_conflicts, together, unlimited
@@ -26,11 +26,12 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
-from fabopt.problem.redundancy import without_rule
+from fabopt.problem.rack_parts import parts_to_give_up, without_rack_parts
+from fabopt.problem.rules_kept import not_asked_for
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.base import NO_SINGLE_LIMIT, Strict
 from fabopt.schema.case import Distances, Fabric
-from fabopt.schema.default_rules import LENGTHS, is_asked_for, without
+from fabopt.schema.default_rules import LENGTHS, NIC_PAIRING, is_asked_for, without
 from fabopt.schema.design import Conflict, Number
 from fabopt.search.context import Context
 from fabopt.topology.families import most_servers
@@ -49,6 +50,11 @@ SHORTEST_RUN_M = 0.5
 RUN_PRECISION_M = 0.5
 # by kind of run: switch tiers that it takes
 RUN_KEYS = {"server-leaf": 1, "leaf-spine": 2, "spine-core": 3, "attachment-leaf": 1}
+# What a design without a default rule may have.
+WITHOUT_RULE = {
+    LENGTHS: "the usual lengths, which do not follow from the size of the groups,",
+    NIC_PAIRING: "a number of NICs that neither divides the GPUs of a server nor is a multiple of them",
+}
 Lines = Callable[[Inquiry], Iterator[Conflict]]
 
 
@@ -60,13 +66,14 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
     """
     inquiry = _inquiry(problem, settings, clock, context)
     if slots_are_short(problem):
-        return (_slots(problem),)
+        return (_slots(problem), *_asked(inquiry, _named_rules))
     if unequipped := tuple(_logical(problem)):
         return unequipped
     if problem.limits.are_set or any(stage.limits.are_set for stage in problem.stages):
         spent = _asked(inquiry, spending, stage_limit_conflicts) or _asked(inquiry, together)
         if spent:
-            return (*spent, *_asked(inquiry, partial(_servers, share=share_of(spent)), demand_conflicts))
+            others = _asked(inquiry, _named_rules, partial(_servers, share=share_of(spent)), demand_conflicts)
+            return (*spent, *others)
     conflicts = _unspendable(inquiry)
     if not conflicts and unlimited(problem.case) != problem.case:
         free = _unspendable(replace(inquiry, case=unlimited(problem.case)))
@@ -123,17 +130,19 @@ def _inquiry(problem: Problem, settings: Settings, clock: Clock, context: Contex
         settings.progress(f"no design meets the case: looking at {what}")
 
     quiet = replace(settings, progress=lambda text: None)
-    problem = without_rule(problem)
+    problem = not_asked_for(problem)
+    keys = parts_to_give_up(problem)
+    problem = without_rack_parts(problem, keys) if keys else problem
     return Inquiry(problem.case, problem.catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell, context)
 
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     """What stands in the way where no spending would help."""
-    placing = _asked(inquiry, floor_conflicts, torus_conflicts)
+    placing = _asked(inquiry, floor_conflicts, rack_rule_conflicts, torus_conflicts)
     if placing:
         return placing
     buying = _asked(inquiry, buying_conflicts)
-    conflicts = buying + _asked(inquiry, _servers, supply_conflicts, path_conflicts)
+    conflicts = buying + _asked(inquiry, _named_rules, _servers, supply_conflicts, path_conflicts)
     if not buying and not any(map(_is_far_too_many, conflicts)):
         conflicts += _asked(inquiry, _structure, _runs, demand_conflicts)
     return conflicts
@@ -265,31 +274,29 @@ def _shown(value: object) -> Number | str | None:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
+def _named_rules(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Default rules that are asked for by name: others are not kept where they stand in the way."""
+    rules = inquiry.case.rules
+    for rule, words in WITHOUT_RULE.items():
+        if is_asked_for(rules, rule):
+            inquiry.tell(f"rules.{rule}")
+            if inquiry.design(inquiry.case.model_copy(update={"rules": without(rules, rule)})) is not None:
+                detail = f"with {words} there is a design"
+                yield Conflict(limit=f"rules.{rule}", value="true", needed="false", detail=detail)
+
+
 # -- what there is to buy ---------------------------------------------------------------------------------------
 
 
 def _runs(inquiry: Inquiry) -> Iterator[Conflict]:
     if not inquiry.problem.site.runs_are_alike:
         return
-    if inquiry.problem.site.groups is not None:
-        yield from _assumed_runs(inquiry)
     tallest = max(max(fabric.tiers, default=0) for fabric in inquiry.problem.fabrics)
     for key, tiers in RUN_KEYS.items():
         if tallest < tiers:
             continue
         inquiry.tell(f"site.distances_m.{key}")
         yield from _run(inquiry, key)
-
-
-def _assumed_runs(inquiry: Inquiry) -> Iterator[Conflict]:
-    """The default rule of lengths, where it is asked for by name: else it is not kept where it stands in the way."""
-    rules = inquiry.case.rules
-    if not is_asked_for(rules, LENGTHS):
-        return
-    inquiry.tell(f"rules.{LENGTHS}")
-    if inquiry.design(inquiry.case.model_copy(update={"rules": without(rules, LENGTHS)})) is not None:
-        detail = "with the usual lengths, which do not follow from the size of the groups, there is a design"
-        yield Conflict(limit=f"rules.{LENGTHS}", value="true", needed="false", detail=detail)
 
 
 def _run(inquiry: Inquiry, key: str) -> Iterator[Conflict]:

@@ -8,10 +8,13 @@ import numpy as np
 
 from fabopt.explain.what_if import Inquiry
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.rack_rules import parts_of, without_parts
 from fabopt.floor.racks import racks_needed
 from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.site import FloorSite
+from fabopt.schema.default_rules import RACK_RULES, is_asked_for
 from fabopt.schema.design import Conflict
+from fabopt.schema.rack_rules import OFF
 from fabopt.search.floor.apart import TooFar, too_far_apart
 from fabopt.search.floor.search import EstimateSearch
 from fabopt.units import some
@@ -75,6 +78,17 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
             f"{longest_m:g} m; cross trays shorten runs"
         )
         yield Conflict(limit="site.floor", value=round(float(finite.max()), 1), needed=longest_m, detail=detail)
+
+
+def rack_rule_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Keys of the default rule of racks that alone stand in the way, where the case asks for it by name."""
+    case = inquiry.case
+    for key in parts_of(case) if is_asked_for(case.rules, RACK_RULES) else ():
+        inquiry.tell(f"site.rack_rules.{key}")
+        if inquiry.design(without_parts(case, (key,))) is not None:
+            detail = f"`rules.{RACK_RULES}` asks for it; without it there is a design"
+            value = getattr(case.site.rack_rules, key)
+            yield Conflict(limit=f"site.rack_rules.{key}", value=value, needed=OFF[key], detail=detail)
 
 
 def no_layout_fits(inquiry: Inquiry) -> Iterator[Conflict]:

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.rack_rules import empty_racks
 from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
 from fabopt.units import ceil_div
 
@@ -88,7 +89,7 @@ class Layout:
     def top_unit(self) -> Ints:
         """The highest unit of each rack that this fabric may use, shape (racks,)."""
         index, fabrics = self.band
-        return np.asarray(self.plan.floor.rack_units - self._units_above_servers * index // fabrics)
+        return np.asarray(self._top - self._units_above_servers * index // fabrics)
 
     @cached_property
     def free_units(self) -> Ints:
@@ -103,7 +104,17 @@ class Layout:
         Wherever there are some servers, a full rack of them finds space, so that a cluster may grow.
         """
         for_servers = np.where(self._servers_in_rack > 0, self.per_rack * self.server_size.units, 0)
-        return np.asarray(self.plan.floor.rack_units - for_servers)
+        return np.asarray(self._top - for_servers)
+
+    @property
+    def _top(self) -> int:
+        """The highest unit below those that every rack keeps."""
+        return self.plan.floor.rack_units - self.plan.limits.kept_units
+
+    @property
+    def most(self) -> tuple[int, int]:
+        """Switches, and ends of cables at them, that this fabric may have in a rack."""
+        return self.plan.limits.part(*self.band)
 
     @cached_property
     def free_mw(self) -> Ints:
@@ -198,13 +209,18 @@ class Layout:
         return float(np.where(leaves[:, None] == racks[None, :], self.plan.floor.slack_m, run).min())
 
 
-def racks_for(units: int, power_mw: int, plan: FloorPlan) -> int:
-    """Empty racks that hold so many units and so much power of switches."""
+def racks_for(units: int, power_mw: int, plan: FloorPlan, switches: int = 0) -> int:
+    """Empty racks that hold so many units and so much power of so many switches."""
     floor = plan.floor
-    needed = ceil_div(units, floor.rack_units)
+    needed = empty_racks(units, switches, floor.rack_units, plan.limits)
     if floor.rack_power_w:
         needed = max(needed, ceil_div(power_mw, max(1, int(floor.rack_power_w * 1000))))
     return max(1, needed)
+
+
+def leaves_kept_units(plan: FloorPlan, per_rack: int, server_size: ServerSize) -> bool:
+    """Whether a rack full of servers has the units left that every rack keeps."""
+    return per_rack * server_size.units <= plan.floor.rack_units - plan.limits.kept_units
 
 
 def reachable(plan: FloorPlan) -> Ints:
@@ -221,14 +237,15 @@ def layouts(
     units: int,
     power_mw: int,
     band: tuple[int, int] = (0, 1),
+    switches: int = 0,
 ) -> list[Layout]:
-    """Layouts worth looking at for switches of about so many units and so much power together.
+    """Layouts worth looking at for about so many switches, of so many units and so much power together.
 
-    None if the floor has too few racks for the servers.
+    None if the floor has too few racks for the servers, or these do not leave a rack what it keeps.
     """
-    needed, wanted = racks_needed(servers, per_rack), racks_for(units, power_mw, plan)
+    needed, wanted = racks_needed(servers, per_rack), racks_for(units, power_mw, plan, switches)
     usable = reachable(plan)
-    if len(usable) < needed:
+    if len(usable) < needed or not leaves_kept_units(plan, per_rack, server_size):
         return []
     worth_it: list[Layout] = []
     for policy, racks in _policies(plan, needed, wanted, len(usable) - needed):

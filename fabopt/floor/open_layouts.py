@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fabopt.floor.layouts import Layout, ServerSize
+from fabopt.floor.layouts import Layout, ServerSize, leaves_kept_units
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import Ints
 from fabopt.units import ceil_div
@@ -40,13 +40,15 @@ class OpenLayout(Layout):
     def _leaf_racks(self) -> Ints:
         return self.leaf_racks
 
-    def racks_above(self, units: int, power_mw: int) -> Ints:
-        """Racks for spines and cores that need so much together, as indices, shape (racks permitted,).
+    def racks_above(self, units: int, power_mw: int, switches: int) -> Ints:
+        """Racks for so many spines and cores that need so much together, as indices, shape (racks permitted,).
 
         Racks of servers are among them where the others are too few.
         """
         free = self.switch_racks
-        if self.free_units[free].sum() >= units and self.free_mw[free].sum() >= power_mw:
+        needed = units + int(self.plan.limits.managers(np.asarray(switches)))
+        has_room = self.free_units[free].sum() >= needed and self.free_mw[free].sum() >= power_mw
+        if has_room and len(free) * self.most[0] >= switches:
             return free
         return np.union1d(free, self.server_racks)
 
@@ -54,7 +56,11 @@ class OpenLayout(Layout):
 def open_layouts(
     plan: FloorPlan, servers: int, per_rack: int, server_size: ServerSize, band: tuple[int, int] = (0, 1)
 ) -> tuple[OpenLayout, ...]:
-    """Layouts of a small floor: one for every permitted set of racks of servers; none if there are too few racks."""
+    """Layouts of a small floor: one for every permitted set of racks of servers; none if there are too few racks, or
+    these would not have what they keep.
+    """
+    if not leaves_kept_units(plan, per_rack, server_size):
+        return ()
     needed = ceil_div(servers, per_rack)
     listed = set(plan.network_racks().tolist()) if isinstance(plan.floor.network_racks, tuple) else set()
     allowed = [rack for rack in np.flatnonzero(plan.usable).tolist() if rack not in listed]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from fabopt.floor.layouts import IN_SERVER_RACKS, Layout
+from fabopt.floor.rack_rules import RackLimits
 from fabopt.floor.racks import Ints, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers
 
 
 class SwitchSize(NamedTuple):
-    """What a switch takes of a rack: its height in units (perhaps a fraction), and the most power with its modules."""
+    """What a switch takes of a rack: its height in units (perhaps a fraction), the most power with its modules, and
+    ends of cables, which are the ports of the cages that it uses.
+    """
 
     height_u: float
     power_mw: int
+    cable_ends: int = 0
 
     @property
     def units(self) -> int:
@@ -28,16 +32,35 @@ class SwitchSize(NamedTuple):
 class FreeSpace:
     """What switches of a fabric may still take of every rack, each of shape (racks,).
 
-    ``units``: whole ones; ``power_mw``: milliwatts; ``top_unit``: the highest free unit.
+    ``units``: whole ones; ``power_mw``: milliwatts; ``top_unit``: the highest free unit; ``installed``: switches that
+    are there; ``cable_ends``: at them. The fabric may have ``most`` of both in a rack.
     """
 
     units: Ints
     power_mw: Ints
     top_unit: Ints
+    installed: Ints
+    cable_ends: Ints
+    most: tuple[int, int]
+    limits: RackLimits
 
     def switches(self, size: SwitchSize) -> Ints:
         """How many more such switches each rack holds, shape (racks,)."""
-        return np.asarray(np.maximum(0, np.minimum(self.units // size.units, self.power_mw // max(1, size.power_mw))))
+        by_units = self.limits.most_switches(self.units, self.installed, size.units)
+        by_power = self.power_mw // max(1, size.power_mw)
+        by_ends = (self.most[1] - self.cable_ends) // max(1, size.cable_ends)
+        by_number = self.most[0] - self.installed
+        return np.asarray(np.maximum(0, np.minimum.reduce([by_units, by_power, by_ends, by_number])))
+
+    def unit(self, racks: Ints, before: Ints, size: SwitchSize) -> Ints:
+        """The lowest unit of a switch in each of ``racks``, ``before`` more of its size being there first, broadcast.
+
+        Below every switch come the cable managers that are needed with it.
+        """
+        managers = self.limits.managers
+        installed = self.installed[racks]
+        between = managers(installed + before) - managers(installed)
+        return np.asarray(self.top_unit[racks] - (before + 1) * size.units - between + 1)
 
     def without(self, racks: Ints, size: SwitchSize) -> FreeSpace:
         """The space left when each of ``racks`` has got a switch.
@@ -45,16 +68,22 @@ class FreeSpace:
         ``racks``: indices, shape (switches,); one may come again.
         """
         counts = np.bincount(racks, minlength=len(self.units))
-        return FreeSpace(
-            self.units - counts * size.units,
-            self.power_mw - counts * size.power_mw,
-            self.top_unit - counts * size.units,
+        installed = self.installed + counts
+        taken = counts * size.units + self.limits.managers(installed) - self.limits.managers(self.installed)
+        return replace(
+            self,
+            units=self.units - taken,
+            power_mw=self.power_mw - counts * size.power_mw,
+            top_unit=self.top_unit - taken,
+            installed=installed,
+            cable_ends=self.cable_ends + counts * size.cable_ends,
         )
 
 
 def space_in(layout: Layout) -> FreeSpace:
     """What a fabric may take of the racks of a layout before any switch is installed."""
-    return FreeSpace(layout.free_units, layout.free_mw, layout.top_unit)
+    none = np.zeros(len(layout.plan), dtype=np.int64)
+    return FreeSpace(layout.free_units, layout.free_mw, layout.top_unit, none, none, layout.most, layout.plan.limits)
 
 
 class _Filling:
@@ -73,7 +102,7 @@ class _Filling:
         order = np.argsort(racks, kind="stable")
         before = np.empty(len(racks), dtype=np.int64)
         before[order] = np.arange(len(racks)) - np.repeat(np.cumsum(counts) - counts, counts)
-        unit = self.space.top_unit[racks] - (before + 1) * size.units + 1
+        unit = self.space.unit(racks, before, size)
         self.space = self.space.without(racks, size)
         return Positions(racks, unit, np.asarray(height_m(unit, size.height_u)))
 

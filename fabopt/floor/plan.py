@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabopt.floor.rack_rules import NO_LIMITS, RackLimits
 from fabopt.floor.racks import DIGITS, Bools, Floats, Ints, Racks
 from fabopt.floor.trays import Trays
 from fabopt.schema.case import Floor
@@ -24,11 +25,14 @@ class FloorPlan(Racks):
     blocked, reserved   nothing is installed there and the row's tray is cut; somebody else's, the tray passes
     usable              neither of both, and not one of ``taken``, in which something else is installed
 
+    ``limits``: the rule of what a rack may have.
+
     Arrays that list racks hold their indices and have shape (racks listed,).
     """
 
-    def __init__(self, floor: Floor, taken: Iterable[str] = ()) -> None:
+    def __init__(self, floor: Floor, taken: Iterable[str] = (), limits: RackLimits = NO_LIMITS) -> None:
         super().__init__(floor)
+        self.limits = limits
         self.blocked = self.marked(floor.blocked)
         self.reserved = self.marked(floor.reserved)
         self.usable: Bools = ~(self.blocked | self.reserved | self.marked(taken))

@@ -76,11 +76,14 @@ def servers_that_fit(
     return max(0, fit)
 
 
-def servers_per_rack(site: Site, server: Server) -> int | None:
-    """Return how many servers share a rack: as given, else the most that fit the floor's racks, else None."""
+def servers_per_rack(site: Site, server: Server, keep_units: int = 0) -> int | None:
+    """Return how many servers share a rack: as given, else the most that fit the floor's racks, else None.
+
+    ``keep_units``: of every rack, which are not for servers.
+    """
     if site.servers_per_rack is not None or site.floor is None or server.rack_units is None:
         return site.servers_per_rack
-    return servers_that_fit(site.floor, server.rack_units, server.power_w)
+    return servers_that_fit(site.floor, server.rack_units, server.power_w, keep_units)
 
 
 def racks_needed(servers: int, per_rack: int) -> int:

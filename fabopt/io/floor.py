@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 from fabopt.errors import Fault, fault
 from fabopt.floor.appliances import ApplianceRacks
+from fabopt.floor.rack_rules import kept_units
 from fabopt.floor.racks import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
 from fabopt.schema.case import Attachment, Case, Floor
 from fabopt.schema.catalog import Server
-from fabopt.units import some
+from fabopt.schema.default_rules import RACK_RULES, is_asked_for
+from fabopt.units import exact, some
 
 _LIKE_A_RACK = re.compile(r"([A-Z]{1,3})[ _.-]*([0-9]{1,9})")
 
@@ -30,6 +33,7 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
     check.rack_lists()
     if server is not None and check.figures_known(server) and check.one_fits(server):
         check.servers_per_rack(server, site.servers_per_rack)
+        check.rack_rules(case, server)
     check.attachments(case)
     if not check.faults:
         check.devices_have_places(case)
@@ -138,6 +142,22 @@ class _FloorCheck:
             )
         problem = f"so many {server.id} do not fit a rack: it has {rack}, each takes {per_server}"
         self.report("site.servers_per_rack", problem, wanted, allowed=f"at most {most}")
+
+    def rack_rules(self, case: Case, server: Server) -> None:
+        """Report rules of racks that no rack can meet, where the case asks for them by name."""
+        if not is_asked_for(case.rules, RACK_RULES):
+            return
+        units, kept = self.floor.rack_units, sum(kept_units(case).values())
+        rack = f"a rack has {some(units, 'unit')} (`site.floor.rack_units`)"
+        servers = ceil(server.rack_units or 0) * (case.site.servers_per_rack or 1)
+        if servers + kept > units:
+            keys = ", ".join(f"`{key}`" for key in kept_units(case))
+            problem = f"{rack}, its servers take {servers}, and {keys} keep so many"
+            self.report("site.rack_rules", problem, kept, allowed=f"at most {max(0, units - servers)}")
+        managers = case.site.rack_rules.manager_units_per_switch
+        if kept + ceil(exact(managers)) + 1 > units:
+            problem = f"{rack}, which has no room for a switch with so many units of cable managers"
+            self.report("site.rack_rules.manager_units_per_switch", problem, plain(managers))
 
     def attachments(self, case: Case) -> None:
         """Report devices of attachments that no rack can hold, and racks that are not for them."""

@@ -34,6 +34,7 @@ class NicOption:
     all planes, ``cage_limit`` those that exist; ``full_cages`` have all their ports in use, ``partial_ports`` are the
     ports in each of ``partial_cages`` others. ``injection``: Mb/s of the GPU with the smallest share of NICs;
     ``nic_mbps``: what one NIC moves, its ports or its slot. ``forwards``: the NIC passes on what is for other servers.
+    ``pairs``: rule ``nic-pairing`` allows it.
     """
 
     nic_id: str
@@ -53,6 +54,7 @@ class NicOption:
     scale_up: Fraction | None = None
     dual: bool = False
     forwards: bool = False
+    pairs: bool = True
 
     @property
     def crosses_any_cut(self) -> Fraction:
@@ -212,6 +214,15 @@ def bus_limit_mbps(nic: Pcie | None, slot: Pcie | None, pcie_x16_gbps: Mapping[i
     return exact(usable) * 1000 * min(nic.lanes, slot.lanes) / X16_LANES
 
 
+def pairs_with_gpus(nics: int, gpus: int) -> bool:
+    """Whether the GPUs of a server have equal shares of its NICs; a server without GPUs counts as one.
+
+    Rule ``nics_pair_with_gpus``. Source: docs/cases.md, NICs and GPUs.
+    """
+    gpus = max(1, gpus)
+    return nics % gpus == 0 or gpus % nics == 0
+
+
 def share_of_gpu(nics: int, gpus: int) -> Fraction:
     """NICs of the GPU of a server that has least of them, as a fraction; a server without GPUs counts as one.
 
@@ -219,9 +230,7 @@ def share_of_gpu(nics: int, gpus: int) -> Fraction:
     for each of its three), or the GPU with one NIC. Rule ``injection_meets_demand``. Source: contract, section PCIe.
     """
     gpus = max(1, gpus)
-    if nics % gpus == 0 or gpus % nics == 0:
-        return Fraction(nics, gpus)
-    return Fraction(1, ceil_div(gpus, nics))
+    return Fraction(nics, gpus) if pairs_with_gpus(nics, gpus) else Fraction(1, ceil_div(gpus, nics))
 
 
 def _nic_mbps(nic: Nic, server: Server, ports: int, port_mbps: int, pcie: Mapping[int, float]) -> Fraction:
@@ -243,6 +252,7 @@ def _chosen_options(
             for split in dict.fromkeys(cage.splits):
                 port = offering.ports.of(cage, split, nic.vendor, nic.works_with)
                 for nics in range(1, server.nic_slots + 1):
+                    pairs = fabric.nics_per_server != "any" or pairs_with_gpus(nics, server.gpus)
                     # Rule ``ports_fit_nics``
                     for ports in range(1, cage.count * port.ports + 1):
                         rate = _nic_mbps(nic, server, ports, port.lane.port_mbps, pcie)
@@ -250,7 +260,7 @@ def _chosen_options(
                             yield nic, NicOption(
                                 nic.id, item, nics, group, split, ports, planes, port, True,
                                 nics * cage.count, rate, rate * share_of_gpu(nics, server.gpus), topology, apart,
-                                forwards=nic.forwards,
+                                forwards=nic.forwards, pairs=pairs,
                             )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
@@ -11,10 +11,12 @@ from typing import Literal
 from fabopt.parts.nics import NicOption, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.port_types import PortType, PortTypes
+from fabopt.problem.nic_pairing import Nics, by_pairing
 from fabopt.problem.out_of_band import SWITCHES, ByStage, added, port_cage
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment, Fabric
 from fabopt.schema.catalog import PROTOCOLS, Cage, Server
+from fabopt.schema.default_rules import Rules
 from fabopt.schema.roles import Carried
 from fabopt.units import exact, mbps
 
@@ -52,12 +54,16 @@ class AttachmentDemand:
 
 @dataclass(frozen=True, eq=False)
 class LogicalFabric:
-    """A logical fabric on the switches of another: the NICs that give what it asks for, and its ratio at the leaf."""
+    """A logical fabric on the switches of another: the NICs that give what it asks for, and its ratio at the leaf.
+
+    ``unpaired_nics``: left out while rule ``nic-pairing`` holds.
+    """
 
     name: str
     role: str
-    nics: Mapping[str, tuple[NicOption, ...]]
+    nics: Nics
     oversubscription: Fraction
+    unpaired_nics: Nics = field(default_factory=dict)
 
     def equipped(self, nic: NicOption, servers: int) -> AttachmentDemand:
         """The ports of so many servers with certain NICs."""
@@ -98,7 +104,9 @@ def attachment_demand(attachment: Attachment, ports: PortTypes) -> AttachmentDem
     )
 
 
-def logical_fabric_of(carried: Carried, offering: Offering, server: Server, pcie: Mapping[int, float]) -> LogicalFabric:
+def logical_fabric_of(
+    carried: Carried, offering: Offering, server: Server, pcie: Mapping[int, float], rules: Rules
+) -> LogicalFabric:
     """What a fabric carries for a logical one. Its NICs have one port a cage."""
     own = Fabric(name=carried.name, role=carried.role, nics=carried.nics, nics_per_server=carried.nics_per_server)
     demand = mbps(carried.min_gbps_per_gpu)
@@ -108,7 +116,11 @@ def logical_fabric_of(carried: Carried, offering: Offering, server: Server, pcie
         )
         for protocol in PROTOCOLS
     }
-    return LogicalFabric(carried.name, carried.role, MappingProxyType(nics), exact(carried.max_oversubscription_leaf))
+    kept, unpaired = by_pairing(nics, rules)
+    ratio = exact(carried.max_oversubscription_leaf)
+    return LogicalFabric(
+        carried.name, carried.role, MappingProxyType(dict(kept)), ratio, MappingProxyType(dict(unpaired))
+    )
 
 
 def switch_ports(fabric: Fabric, offering: Offering, server: Server) -> SwitchPorts | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
 from fabopt.floor.group_runs import GroupRuns
-from fabopt.floor.racks import servers_per_rack
+from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.parts.nics import NicOption, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import SwitchType, switches_of
@@ -25,11 +25,13 @@ from fabopt.problem.attachments import (
     switch_ports,
 )
 from fabopt.problem.demand import Demand, demand_of, stages_of
+from fabopt.problem.nic_pairing import Nics, by_pairing
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
+from fabopt.schema.default_rules import NIC_PAIRING, is_asked_for, is_kept
 from fabopt.schema.resilience import Failing, redundancy_of
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps
@@ -90,16 +92,18 @@ class FabricProblem:
     oversubscription_spine: Fraction
     reserve: Fraction
     attachments: tuple[AttachmentDemand, ...]
-    nics: Mapping[str, tuple[NicOption, ...]]
+    nics: Nics
     switches: Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
     runs_m: Mapping[str, float]
     refused_nics: tuple[str, ...]
     arrangement: Arrangement = ANYWHERE
     figure_demands: FigureDemands | None = None
     resilience: tuple[Survival, ...] = ()
-    # parts of the default rule of resilience that hold, and those that no design keeps: of any other rule none
-    redundancy: tuple[str, ...] = ()
+    # default rules that can be given up: those that hold, and those that no design keeps
+    kept_rules: tuple[str, ...] = ()
     given_up: tuple[str, ...] = ()
+    # NICs, by protocol, that are left out while rule ``nic-pairing`` holds
+    unpaired_nics: Nics = field(default_factory=dict)
     # the families that are looked at, and the most switches on a path (a Clos: see ``tiers``)
     topologies: tuple[str, ...] = ("clos",)
     most_hops: int | None = None
@@ -119,13 +123,18 @@ class FabricProblem:
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
-        for name, mapping in (("nics", self.nics), ("switches", roles), ("runs_m", self.runs_m)):
+        for name, mapping in (
+            ("nics", self.nics),
+            ("unpaired_nics", self.unpaired_nics),
+            ("switches", roles),
+            ("runs_m", self.runs_m),
+        ):
             object.__setattr__(self, name, MappingProxyType(dict(mapping)))
 
     @property
     def hardware(self) -> Hashable:
         """A key of all that bounds and leaves follow from: equal for fabrics that differ in runs, places and parts of
-        the default rule of resilience only.
+        default rules only.
         """
         return (
             self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
@@ -134,6 +143,12 @@ class FabricProblem:
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
+
+    @property
+    def leaves_nics_out(self) -> bool:
+        """Whether rule ``nic-pairing`` leaves a NIC out, of its own or of a logical fabric on it."""
+        unpaired = (self.unpaired_nics, *(one.unpaired_nics for one in self.logical_fabrics))
+        return any(any(nics.values()) for nics in unpaired)
 
     @property
     def is_open(self) -> bool:
@@ -184,7 +199,8 @@ def fabric_of(
     """
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
-    nics, refused = _nics(fabric, protocols, demand, offering, server, pcie)
+    offered, refused = _nics(fabric, protocols, demand, offering, server, pcie)
+    nics, unpaired = by_pairing(offered, case.rules)
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
         name=fabric.name,
@@ -193,16 +209,17 @@ def fabric_of(
         tiers=_tiers(fabric),
         figure_demands=_figure_demands(demand),
         resilience=tuple(Survival(*one.failures, mbps(one.min_gbps_per_gpu)) for one in fabric.survived),
-        redundancy=redundancy_of(fabric.role) if fabric.keeps_default else (),
+        kept_rules=_kept_rules(fabric, case),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
-        group_servers=_group_servers(fabric, servers_per_rack(case.site, server), servers),
+        group_servers=_group_servers(fabric, servers_in_rack(case, server), servers),
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,
         oversubscription_spine=demand.max_oversubscription_spine,
         reserve=exact(fabric.reserve_ports),
         attachments=tuple(attachment_demand(one, offering.ports) for one in fabric.attachments),
         nics=nics,
+        unpaired_nics=unpaired,
         switches={protocol: switches_of(fabric, protocol, offering) for protocol in protocols},
         runs_m=site.runs_m(offering.item_table.lengths_m),
         groups=site.groups,
@@ -212,9 +229,7 @@ def fabric_of(
         most_hops=fabric.max_switch_hops,
         torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
         per_switch=switch_ports(fabric, offering, server),
-        logical_fabrics=tuple(
-            logical_fabric_of(one, offering, server, pcie) for one in fabric.carries if one.separation == "logical"
-        ),
+        logical_fabrics=tuple(logical_fabric_of(one, offering, server, pcie, case.rules) for one in fabric.on_own_nics),
     )
 
 
@@ -237,6 +252,13 @@ def _nics(
         for protocol in protocols
     }
     return nics, tuple(refused.values())
+
+
+def _kept_rules(fabric: Fabric, case: Case) -> tuple[str, ...]:
+    """Default rules that the fabric keeps if it can; one that is asked for by its name is part of its space."""
+    redundancy = redundancy_of(fabric.role) if fabric.keeps_default else ()
+    gives_up = is_kept(case.rules, NIC_PAIRING) and not is_asked_for(case.rules, NIC_PAIRING)
+    return (*redundancy, NIC_PAIRING) if gives_up else redundancy
 
 
 def _tiers(fabric: Fabric) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from fabopt.floor.racks import servers_per_rack
+from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.parts.nics import nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import switches_of
@@ -61,7 +61,7 @@ def _filled(case: Case, fabric: Fabric, asked_mbps: int, needs: WorkloadNeeds) -
 
 def _reach(fabric: Fabric, case: Case, offering: Offering, server: Server) -> Reach:
     """What holds for every design: a rack's servers share their leaves if groups are racks, every switch reduces."""
-    servers = servers_per_rack(case.site, server) if fabric.group_by == "rack" else None
+    servers = servers_in_rack(case, server) if fabric.group_by == "rack" else None
     last = stages_of(case, server)[-1].servers or 1
     switches = [
         one.product

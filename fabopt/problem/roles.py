@@ -11,7 +11,7 @@ from math import floor
 from typing import NamedTuple
 
 from fabopt.errors import InputError, fault
-from fabopt.floor.racks import servers_per_rack
+from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.problem.demand import Demand, demand_of, oversubscription_of, profile_of, stages_of
 from fabopt.problem.hosts import host_of
 from fabopt.problem.out_of_band import COUNTED, as_attachment, counted_ports, port_cage
@@ -184,7 +184,7 @@ def _sum_of(need: StorageDemand, servers: int, server: Server) -> str:
 
 def _counts_strips(fabric: Fabric, case: Case, server: Server) -> bool:
     asked = fabric.oob or OutOfBand()
-    return asked.pdus is not None or asked.pdus_per_rack == 0 or servers_per_rack(case.site, server) is not None
+    return asked.pdus is not None or asked.pdus_per_rack == 0 or servers_in_rack(case, server) is not None
 
 
 # -- out-of-band ------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def _with_counted_ports(case: Case, server: Server, catalog: Catalog) -> Case:
     if all(one.role != "oob" for one in case.fabrics):
         return case
     cage = port_cage(server, {one.id: one.cages for one in catalog.nics})
-    per_rack = servers_per_rack(case.site, server)
+    per_rack = servers_in_rack(case, server)
     servers = [stage.servers or 0 for stage in stages_of(case, server)]
     fabrics = []
     for fabric in case.fabrics:

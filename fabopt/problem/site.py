@@ -17,7 +17,8 @@ from fabopt.floor.layouts import POLICIES, Policy
 from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import MOST_RACKS
 from fabopt.floor.plan import FloorPlan
-from fabopt.floor.racks import Floats, servers_per_rack
+from fabopt.floor.rack_rules import NO_LIMITS, RackLimits, rack_limits, servers_in_rack
+from fabopt.floor.racks import Floats
 from fabopt.schema.case import Case, Distances
 from fabopt.schema.catalog import Server
 from fabopt.schema.default_rules import LENGTHS, is_kept
@@ -43,7 +44,8 @@ class FlatSite:
 
     ``method``: how candidates are searched; ``runs_are_alike``: whether all links of a kind run the same; ``settles``:
     whether a search that has the time always says whether there is a design; ``policies``: rules by which switches may
-    be placed; ``rack_power_w``: the most that a rack may use, if that is limited.
+    be placed; ``rack_power_w``: the most that a rack may use, if that is limited;
+    ``rack_limits``: what racks keep.
     """
 
     given: Mapping[str, float]
@@ -53,6 +55,7 @@ class FlatSite:
     settles = True
     policies: tuple[Policy, ...] = ()
     rack_power_w: float | None = None
+    rack_limits: RackLimits = NO_LIMITS
 
     def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
         """By kind of links how far they run at the least, in metres.
@@ -62,6 +65,10 @@ class FlatSite:
         if self.groups is None:
             return self.given
         return {kind: counted_m(lengths_m, run_m) for kind, run_m in self.groups.least_m.items()}
+
+    def searched_by(self, method: Method) -> FlatSite:
+        """The site as it is: there is one method."""
+        return self
 
     def estimated(self) -> FlatSite:
         """The site with nothing to be proven: sizes are compared exactly as quickly."""
@@ -90,6 +97,11 @@ class FloorSite:
         """The most that a rack may use, if that is limited."""
         return self.plan.floor.rack_power_w
 
+    @property
+    def rack_limits(self) -> RackLimits:
+        """What every rack keeps, and the most that it may have."""
+        return self.plan.limits
+
     def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
         """A run for every kind of links that none on the floor is shorter than, as the length that it counts as.
 
@@ -98,13 +110,17 @@ class FloorSite:
         least_m = counted_m(lengths_m, self.plan.floor.slack_m)
         return {**self.given, **dict.fromkeys(RUNS_ON_FLOOR, least_m)}
 
+    def searched_by(self, method: Method) -> FloorSite:
+        """The site with its candidates searched in another way."""
+        return replace(self, method=method)
+
     def estimated(self) -> FloorSite:
         """The site with nothing to be proven."""
-        return replace(self, method="estimates")
+        return self.searched_by("estimates")
 
     def in_layouts(self) -> FloorSite:
         """The site with a rule for every switch."""
-        return replace(self, method="layouts")
+        return self.searched_by("layouts")
 
 
 Site = FlatSite | FloorSite
@@ -115,8 +131,8 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
     given, floor = given_m(case.site), case.site.floor
     if floor is None:
         return FlatSite(given, group_runs(case.site, server, servers))
-    appliances, per_rack = ApplianceRacks(case, floor), servers_per_rack(case.site, server)
-    plan = FloorPlan(floor, appliances.taken)
+    appliances, per_rack = ApplianceRacks(case, floor), servers_in_rack(case, server)
+    plan = FloorPlan(floor, appliances.taken, rack_limits(case))
     assert per_rack is not None, "a case with a floor is refused if its server has no height"
     method: Method = "layouts"
     if servers > MOST_SERVERS_PROVEN_ON_FLOOR:

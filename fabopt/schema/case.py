@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from fabopt.errors import cut
 from fabopt.schema.base import (
@@ -28,6 +28,7 @@ from fabopt.schema.catalog import Role
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
 from fabopt.schema.procurement import Procurement
+from fabopt.schema.rack_rules import RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
 from fabopt.schema.workload import Workload
@@ -200,6 +201,11 @@ class Fabric(Strict):
     reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0
 
     @property
+    def on_own_nics(self) -> tuple[Carried, ...]:
+        """The logical fabrics that it carries: they have NICs of their own on its switches."""
+        return tuple(carried for carried in self.carries if carried.separation == "logical")
+
+    @property
     def survived(self) -> tuple[Resilience, ...]:
         """All that it must survive by its own words; where it has none, see ``Case.resilience_of``."""
         return losses_of(self.resilience)
@@ -288,12 +294,20 @@ class Floor(Strict):
 class Site(Strict):
     """Where things stand: on a floor, or at flat distances. ``attachment-leaf`` absent: as a given ``server-leaf``.
 
-    ``servers_per_rack`` absent: with a floor, the most that fit a rack.
+    ``servers_per_rack`` absent: with a floor, the most that fit a rack beside what ``rack_rules`` keep in it.
     """
 
     distances_m: Distances | None = None
     floor: Floor | None = None
     servers_per_rack: Count | None = None
+    rack_rules: RackRules = RackRules()
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = handler(self)
+        if self.rack_rules == RackRules():
+            content.pop("rack_rules", None)
+        return content
 
     @property
     def says_servers_per_rack(self) -> bool:

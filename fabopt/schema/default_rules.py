@@ -25,6 +25,8 @@ class DefaultRule(NamedTuple):
 
 
 LENGTHS: Final = "lengths"
+NIC_PAIRING: Final = "nic-pairing"
+RACK_RULES: Final = "rack-rules"
 SUBNET_MANAGER: Final = "subnet-manager"
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
     rule.name: rule
@@ -35,6 +37,19 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "floor says them",
             "runs_follow_from_groups",
             "docs/cases.md#how-long-cables-are",
+        ),
+        DefaultRule(
+            NIC_PAIRING,
+            "the NICs of a server divide its GPUs or are a multiple of them, where `nics_per_server` names no number",
+            "nics_pair_with_gpus",
+            "docs/cases.md#nics-and-gpus",
+        ),
+        DefaultRule(
+            RACK_RULES,
+            "racks of a floor keep room for what is beside servers and switches, and have no more switches than can be "
+            "cabled",
+            "racks_keep_rules",
+            "docs/cases.md#racks",
         ),
         DefaultRule(
             SUBNET_MANAGER,

@@ -101,6 +101,16 @@ class Expansion:
         bound = least - objective * self.saving - float(prices @ self.caps[1:])
         return Expanded(sizings, bound, table[0], slack)
 
+    def may_cost(self, most: float) -> bool:
+        """Whether any design may have so low an objective, the servers aside; True where that is not quickly known."""
+        fabric = self.problem.fabrics[0]
+        if len(self.problem.fabrics) > 1 or fabric.logical_fabrics or self.counts:
+            return True
+        costs = self.context.costs_at(self.problem.offering, self.table, self.steps)
+        space = space_of(self.problem, fabric, self._request(fabric, costs))
+        sizing = space.search(0.0, Sizing(least=most + self.saving))
+        return bool(sizing.batches) or sizing.stopped
+
     def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
         """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
         if fabric.logical_fabrics:

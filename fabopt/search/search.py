@@ -163,6 +163,10 @@ class Search:
         candidates = [] if expanded.stopped or not np.isfinite(expanded.bound) else self.expansion.candidates(expanded)
         return expanded.bound, candidates
 
+    def may_beat(self, value: int) -> bool:
+        """Whether any design may have a lower objective than so much; True where that is not quickly known."""
+        return self.method != "sizes" or self.expansion.may_cost(value - 1 - self.fixed)
+
     def any_design(self) -> Optimum:
         """A design under no limits, to say whether there is one."""
         if slots_are_short(self.problem):

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, estimating
-from fabopt.problem.redundancy import all_given_up, is_redundant
+from fabopt.problem.rules_kept import OF_NICS, OF_REDUNDANCY, is_bound, left_out
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, Sums, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
+from fabopt.schema.default_rules import NIC_PAIRING
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
@@ -35,7 +36,8 @@ FLAT_RUN_M = 30
 MANAGEMENT = ("in-band", "oob")
 # Candidates that are compared for a design of another kind, where its proof would take more.
 MOST_OF_A_KIND = 200
-WITHOUT_REDUNDANCY = "redundancy"
+# What a design without some default rules is called, and those rules.
+WITHOUT_RULES = (("redundancy", OF_REDUNDANCY), (NIC_PAIRING, OF_NICS))
 BEST_FOUND = " (the best found)"
 
 
@@ -57,7 +59,8 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
         if fabric.role not in MANAGEMENT:
             yield from comparison.other_kinds(index)
             yield from comparison.flat_runs(index)
-    yield from comparison.without_redundancy()
+    for what, rules in WITHOUT_RULES:
+        yield from comparison.without_rules(what, rules)
     yield from comparison.other_plans()
     clock.look()
 
@@ -108,18 +111,29 @@ class _Comparison:
         if optimum.value is not None:
             yield self._alternative(optimum, index, "flat runs", f"{FLAT_RUN_M} m")
 
-    def without_redundancy(self) -> Iterator[Alternative]:
-        """The best design that need not keep the default rule of resilience, where it is cheaper for that."""
-        if not is_redundant(self.problem):
+    def without_rules(self, what: str, rules: frozenset[str]) -> Iterator[Alternative]:
+        """The best design that need not keep some default rules, where it is cheaper for that."""
+        if not is_bound(self.problem, rules):
             return
         self.clock.look()
-        self.settings.progress("looking at the best design without the rule of redundancy")
-        free = _Comparison(replace(self.answer, problem=all_given_up(self.answer.problem)), self.settings, self.clock)
-        rival = free._rival({})
-        if rival.value is not None:
-            alternative = self._alternative(rival, 0, WITHOUT_REDUNDANCY, "none")
-            if alternative.objective_delta < 0:
-                yield alternative.model_copy(update={"summary": self._other_fabrics(rival)})
+        self.settings.progress(f"looking at the best design without the rule of {what}")
+        cheaper: list[tuple[Alternative, Optimum]] = []
+        for problem in left_out(self.answer.problem, rules):
+            free = _Comparison(replace(self.answer, problem=problem), self.settings, self.clock)
+            rival = free._rival({}) if free._may_beat_answer() else None
+            if rival is not None and rival.value is not None:
+                alternative = self._alternative(rival, 0, what, "none")
+                if alternative.objective_delta < 0:
+                    cheaper.append((alternative, rival))
+        for alternative, rival in sorted(cheaper, key=lambda pair: pair[0].objective)[:1]:
+            yield alternative.model_copy(update={"summary": self._other_fabrics(rival)})
+
+    def _may_beat_answer(self) -> bool:
+        """Whether a design may have a lower objective than the answer; of a ratio that is not known."""
+        value = self.answer.optimum.value
+        if value is None or self.answer.ratio is not None:
+            return True
+        return search_of(self.problem, self.quiet, self.clock, context=self.context).may_beat(value)
 
     def _other_fabrics(self, rival: Optimum) -> str:
         """The fabrics of a design that differ from the answer's; all where only their parts do."""

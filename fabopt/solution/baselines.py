@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.redundancy import bound_alike
+from fabopt.problem.rules_kept import bound_alike
 from fabopt.program.orders import Picked, Sums, all_uses, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case

@@ -10,7 +10,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
-from fabopt.search.redundancy import relaxed
+from fabopt.search.rules_kept import relaxed
 
 
 def formulation_text(inputs: Inputs, form: Form) -> str:

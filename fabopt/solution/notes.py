@@ -11,7 +11,8 @@ from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
 from fabopt.solution.lengths import length_notes
 from fabopt.solution.question import Answers, Question
-from fabopt.solution.redundancy import redundancy_notes
+from fabopt.solution.racks import rack_notes
+from fabopt.solution.rules_kept import pairing_notes, redundancy_notes
 from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.wiring.attachment_runs import longer_runs
 from fabopt.workload.remarks import workload_notes
@@ -27,7 +28,9 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *inputs.notes,
         *case_notes(answers.shown),
         *_design_notes(answers.shown, design),
+        *pairing_notes(question, answers.shown, design),
         *redundancy_notes(question, design),
+        *(rack_notes(inputs.case, answers.shown.case, question.clock.is_over()) if design.fabrics else ()),
         *_cut_short(question, design),
     )
     return design.model_copy(update={"notes": notes})

@@ -15,7 +15,7 @@ from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Design
 from fabopt.search.answer import Answer
 from fabopt.search.context import Context
-from fabopt.search.redundancy import best_answer
+from fabopt.search.rules_kept import best_answer
 from fabopt.search.separations import problems_of, words_of
 from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.lengths import freed

@@ -16,18 +16,20 @@ from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import has_floor
 from fabopt.verify.out_of_band import counts_ports
 from fabopt.verify.proof import Proof, as_check, prove
+from fabopt.verify.racks import keeps_racks
 from fabopt.verify.rules import (
     APPLIANCE_RULES,
     CABLED_RULES,
     DESIGN_RULES,
     FILE_RULES,
     FLOOR_RULES,
-    LOGICAL_RULES,
     MANAGEMENT_RULES,
     MONEY_RULES,
+    RACK_RULES,
     SEPARATION_RULES,
     WORKLOAD_RULES,
     fabric_rules,
+    logical_rules,
     wiring_rules,
 )
 from fabopt.verify.separation import logical_fabrics, separates
@@ -71,7 +73,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
     yield from _proven(MANAGEMENT_RULES, evidence, when=counts_ports(evidence))
     yield from _proven(SEPARATION_RULES, evidence, when=separates(evidence))
     for logical in logical_fabrics(evidence):
-        yield from _proven(LOGICAL_RULES, logical, logical.designed.name)
+        yield from _proven(logical_rules(logical), logical, logical.designed.name)
     for fabric in evidence.fabrics:
         yield from _proven(fabric_rules(fabric), fabric, fabric.designed.name)
     cabled = CabledDesign(evidence, wiring)
@@ -80,6 +82,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
         yield from _proven(CABLED_RULES, cabled)
         if has_floor(evidence):
             yield from _proven(FLOOR_RULES, cabled)
+            yield from _proven(RACK_RULES, cabled, when=keeps_racks(evidence))
             yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
     yield from _proven(MONEY_RULES, evidence)
     yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)

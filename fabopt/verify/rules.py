@@ -63,6 +63,7 @@ from fabopt.verify.graph_failures import failures_leave_flow
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
 from fabopt.verify.lengths import follows_from_groups, runs_follow_from_groups
 from fabopt.verify.links import attachments_are_placed, bundles_join_boxes, cages_close, links_close, parts_cover_links
+from fabopt.verify.nic_pairing import nics_pair_with_gpus, pairs_nics
 from fabopt.verify.orders import (
     orders_are_whole,
     orders_arrive_in_time,
@@ -93,6 +94,7 @@ from fabopt.verify.ports import (
 )
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import bom_covers_parts, bom_names_products, power_adds_up, prices_are_applied
+from fabopt.verify.racks import racks_keep_rules
 from fabopt.verify.rails import has_own_rails, rails_never_meet, scale_up_carries_rails
 from fabopt.verify.redundancy import names_redundancy, redundancy_is_cabled, redundancy_is_kept
 from fabopt.verify.separation import (
@@ -254,6 +256,8 @@ HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
 # Of fabrics whose case asks for the default rule of resilience, or whose file says that they keep it.
 REDUNDANCY_RULES: tuple[FabricRule, ...] = (redundancy_is_kept,)
 REDUNDANCY_WIRING_RULES: tuple[WiringRule, ...] = (redundancy_is_cabled,)
+# Of fabrics whose NICs are chosen, in a number that nothing names.
+PAIRING_RULES: tuple[FabricRule, ...] = (nics_pair_with_gpus,)
 # Of fabrics whose runs nothing else says.
 LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
 # Of fabrics whose switches say whether they run a subnet manager.
@@ -262,6 +266,7 @@ MANAGER_WIRING_RULES: tuple[WiringRule, ...] = (subnets_are_cabled,)
 # Of the wiring of all fabrics together.
 CABLED_RULES: tuple[FloorRule, ...] = (single_points_are_listed,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
+RACK_RULES: tuple[FloorRule, ...] = (racks_keep_rules,)
 # Of floors on which attachments fill racks.
 APPLIANCE_RULES: tuple[FloorRule, ...] = (attachments_stand_apart,)
 MONEY_RULES: tuple[DesignRule, ...] = (
@@ -305,8 +310,15 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from RAIL_RULES if has_own_rails(fabric) else ()
     yield from HOMING_RULES if is_dual_homed(fabric) else ()
     yield from REDUNDANCY_RULES if names_redundancy(fabric) else ()
+    yield from PAIRING_RULES if pairs_nics(fabric) else ()
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()
     yield from MANAGER_RULES if names_managers(fabric) else ()
+
+
+def logical_rules(fabric: LogicalEvidence) -> Iterator[Callable[[Proof, LogicalEvidence], None]]:
+    """The rules of the NICs of a logical fabric."""
+    yield from LOGICAL_RULES
+    yield from PAIRING_RULES if pairs_nics(fabric) else ()
 
 
 def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from fabopt.floor.racks import servers_per_rack
+from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import TierUse
 from fabopt.units import ceil_div, exact, gbps, some
@@ -25,7 +25,7 @@ def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("structure.groups", designed.structure.groups, clos.groups)
     proof.equal("rails", designed.rails * designed.planes, clos.rails * clos.planes)
     if fabric.wanted.group_by == "rack":
-        rack = servers_per_rack(fabric.evidence.case.site, fabric.evidence.server)
+        rack = servers_in_rack(fabric.evidence.case, fabric.evidence.server)
         if rack is None:
             raise ValueError("group_by: rack needs site.servers_per_rack")
         proof.equal("servers_per_group", clos.per_group, min(rack, clos.servers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabopt.floor.racks import servers_per_rack
+from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.problem.demand import case_workload, computing
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
@@ -90,7 +90,7 @@ def _fabric(evidence: Evidence, name: str) -> FabricEvidence:
 
 def _certain_gpus(evidence: Evidence, wanted: Fabric) -> int:
     """GPUs of one server, or of one rack where leaf groups are racks."""
-    servers = servers_per_rack(evidence.case.site, evidence.server) if wanted.group_by == "rack" else None
+    servers = servers_in_rack(evidence.case, evidence.server) if wanted.group_by == "rack" else None
     return min(servers or 1, evidence.servers) * evidence.server.gpus
 
 

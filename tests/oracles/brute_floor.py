@@ -13,6 +13,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, permutations, product
 from typing import Any
@@ -356,6 +357,29 @@ class Costs:
         return np.asarray(sum(each * cable[at[:, held].max(axis=1)] for held in cables.values()))
 
 
+# -- rules of racks ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a rack keeps at its top, units of cable managers a switch, and the most switches and ports of these."""
+
+    kept: int = 0
+    managers: Fraction = Fraction(0)
+    switches: float = math.inf
+    ends: float = math.inf
+
+
+def rules_of(case: Json) -> Rules:
+    rules = case.get("rules", {})
+    if rules == "none" or not rules.get("rack-rules", True):
+        return Rules()
+    said = {"switches": 20, "manager_units_per_switch": 0.5, "management_units": 1} | case["site"].get("rack_rules", {})
+    kept = sum(said.get(f"{what}_units", 0) for what in ("patch_panel", "pdu", "management"))
+    ends = said.get("cable_ends") or math.inf
+    return Rules(kept, Fraction(str(said["manager_units_per_switch"])), said["switches"] or math.inf, ends)
+
+
 # -- places -----------------------------------------------------------------------------------------------------------
 
 
@@ -363,9 +387,12 @@ def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
     """Cents of the cheapest design in any place, None if there is none; ``orders``: switches in any order in a rack."""
     hall, server = Hall(case["site"]["floor"]), catalog["servers"][0]
     power = hall.floor.get("rack_power_w")
-    per_rack = hall.units // server["rack_units"]
+    rules = rules_of(case)
+    per_rack = (hall.units - rules.kept) // server["rack_units"]
     if power is not None:
         per_rack = min(per_rack, int(power // server["power_w"]))
+    if not per_rack:
+        return None
     needed = -(-case["servers"] // per_rack)
     asked = hall.floor.get("network_racks", "any")
     shut = asked if isinstance(asked, list) else []
@@ -376,7 +403,7 @@ def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
         if size.boxes_cents >= best:
             break
         for chosen in combinations(free, needed):
-            best = min(best, place(hall, catalog, server, size, chosen, per_rack, case["servers"], orders))
+            best = min(best, place(hall, catalog, server, size, chosen, per_rack, case["servers"], orders, rules))
     return None if best == math.inf else best
 
 
@@ -400,10 +427,11 @@ def place(
     per_rack: int,
     servers: int,
     orders: bool,
+    rules: Rules,
 ) -> float:
     """The least cost of a size over all racks for its switches, the servers being in some racks."""
     limit = hall.floor.get("rack_power_w", math.inf)
-    room = np.full(len(hall.racks), hall.units)
+    room = np.full(len(hall.racks), hall.units - rules.kept)
     watts = np.full(len(hall.racks), float(limit))
     room[list(chosen)] -= per_rack * server["rack_units"]
     watts[list(chosen)] -= per_rack * server["power_w"]
@@ -411,10 +439,14 @@ def place(
     heats = [heat(catalog, size.leaf, [one for one in (size.down, size.up) if one])] * size.leaves
     if size.spine:
         heats += [heat(catalog, size.spine, [size.spine_down])] * size.spines
+    used = [[one for one in (size.down, size.up) if one]] * size.leaves + [[size.spine_down]] * size.spines
+    pairs = zip(switches, used, strict=True)
+    ports = [switch["cages"][0]["count"] * max(port(one)[0] for one in splits) for switch, splits in pairs]
     low, high = hall.permitted(chosen)
     if size.spine:
-        units = size.spines * size.spine["rack_units"]
-        if sum(room[high]) < units or sum(watts[high]) < size.spines * heats[-1]:
+        units = size.spines * size.spine["rack_units"] + math.ceil(size.spines * rules.managers)
+        few = sum(room[high]) < units or len(high) * rules.switches < size.spines
+        if few or sum(watts[high]) < size.spines * heats[-1]:
             high = sorted({*high, *chosen})
     if len(low) ** size.leaves * len(high) ** size.spines > MOST_PLACES:
         raise TooManyError
@@ -436,7 +468,7 @@ def place(
         above = Costs(catalog, (form, size.up), spine, size.uplinks, size.pair, limits)
     best = math.inf
     for order in permutations(range(len(switches))) if orders else [tuple(range(len(switches)))]:
-        heights = stack(hall, racks, switches, heats, room, watts, order)
+        heights = stack(hall, racks, switches, heats, ports, room, watts, order, rules)
         a, b = np.array(size.servers.a), np.array(size.servers.b)
         cost = low_cost.of(hall.run_m(server_rack[a], server_z[a], racks[:, b], heights[:, b]))
         if above is not None:
@@ -448,20 +480,26 @@ def place(
 
 
 def stack(
-    hall: Hall, racks: np.ndarray, switches: list[Any], heats: list[float], room: np.ndarray, watts: np.ndarray,
-    order: tuple[int, ...],
+    hall: Hall, racks: np.ndarray, switches: list[Any], heats: list[float], ports: list[int], room: np.ndarray,
+    watts: np.ndarray, order: tuple[int, ...], rules: Rules,
 ) -> np.ndarray:  # fmt: skip
     """Height of every switch, racks being filled from the top down in an order; not a number where one is full."""
     heights = np.full(racks.shape, np.nan)
     rows = np.arange(len(racks))
     used, drawn = np.zeros((len(racks), len(hall.racks)), dtype=int), np.zeros((len(racks), len(hall.racks)))
+    number, ends = np.zeros_like(used), np.zeros_like(used)
+    managers = np.array([math.ceil(count * rules.managers) for count in range(len(switches) + 1)])
     for one in order:
         at = racks[:, one]
         used[rows, at] += switches[one]["rack_units"]
         drawn[rows, at] += heats[one]
-        lowest = hall.units - used[rows, at] + 1
+        lowest = hall.units - rules.kept - used[rows, at] - managers[number[rows, at]] + 1
+        number[rows, at] += 1
+        ends[rows, at] += ports[one]
         z = FOOT_M + (lowest - 1 + switches[one]["rack_units"] / 2) * UNIT_M
-        heights[:, one] = np.where((used[rows, at] <= room[at]) & (drawn[rows, at] <= watts[at]), z, np.nan)
+        fits = (used[rows, at] + managers[number[rows, at]] <= room[at]) & (drawn[rows, at] <= watts[at])
+        fits &= (number[rows, at] <= rules.switches) & (ends[rows, at] <= rules.ends)
+        heights[:, one] = np.where(fits, z, np.nan)
     return heights
 
 
@@ -489,9 +527,20 @@ def toy(seed: int) -> tuple[Json, Json]:
         "name": "toy", "server": "box", "servers": dice.choice([2, 3, 4, 4, 5, 6, 7, 8]),
         "fabrics": [{"name": "compute", "rails": dice.choice(["aligned", "any"]), "tiers": dice.choice([[1, 2], [2]]),
                      "min_gbps_per_gpu": 100, "max_oversubscription": dice.choice([1, 1.5, 2])}],
-        "site": {"floor": floor}, "resilience": "none",
+        "site": {"floor": floor}, "resilience": "none", "rules": "none",
     }  # fmt: skip
     return case, toy_catalog(dice)
+
+
+def toy_with_rules(seed: int) -> tuple[Json, Json]:
+    """(case, catalog) of a toy that asks for rules of racks."""
+    case, catalog = toy(seed)
+    dice = random.Random(seed)
+    rules: Json = {
+        "switches": dice.choice([1, 2, 3, None]), "manager_units_per_switch": dice.choice([0, 0.5, 0.5, 1, 1.5]),
+        "management_units": dice.choice([0, 1, 2]), "cable_ends": dice.choice([None, None, 8, 12]),
+    }  # fmt: skip
+    return {**case, "rules": {"rack-rules": True}, "site": {**case["site"], "rack_rules": rules}}, catalog
 
 
 def toy_catalog(dice: random.Random) -> Json:

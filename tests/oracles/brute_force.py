@@ -193,14 +193,14 @@ class Best:
 class Space:
     """One fabric of a case over a catalog, ready to be walked."""
 
-    def __init__(self, catalog: Json, case: Json, redundancy: tuple[str, ...] = ()) -> None:
+    def __init__(self, catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> None:
         fabrics = case.get("fabrics") or [{"name": "compute"}]
         if len(fabrics) > 1:
             raise ValueError("brute force takes one fabric")
         rules = case.get("procurement", {})
         catalog = permitted(catalog, rules, case["server"])
         self.catalog, self.case, self.fabric = catalog, case, fabrics[0]
-        self.redundancy = redundancy
+        self.kept_rules = kept_rules
         self.item_table = ItemTable(catalog, rules)
         self.fewest_managers = (2 if redundancy else 1) if asks(case, catalog) else 0
         self.server = next(one for one in catalog["servers"] if one["id"] == case["server"])
@@ -292,6 +292,7 @@ def divisors(number: int) -> list[int]:
     return [d for d in range(1, number + 1) if number % d == 0]
 
 
+NIC_PAIRING = "nic-pairing"
 Choice = tuple[Mode, ...]
 Found = Iterator[tuple[Structure, Choice]]
 
@@ -318,6 +319,8 @@ def structures(space: Space) -> Found:
         for cards in usable_cards(space.catalog, space.case, space.server, space.fabric, space.item_table):
             if protocol not in cards.protocols or not attachment_speeds_fit(space.attachments, cards.cage.speed):
                 continue
+            if NIC_PAIRING in space.kept_rules and not cards.built_in and not pairs(space, cards.number):
+                continue
             for division in divisions(space, cards):
                 made = with_planes(space, cards, division)
                 kept = (one for one in made if survives(space, one[0]) and is_redundant(space, one[0]))
@@ -335,7 +338,16 @@ def managed(space: Space, structure: Structure) -> Iterator[Structure]:
 
 def is_redundant(space: Space, structure: Structure) -> bool:
     """Whether a structure keeps all parts of the default rule that the space is bound to."""
-    return all(keeps(structure, rule) for rule in space.redundancy)
+    return all(keeps(structure, rule) for rule in space.kept_rules if rule != NIC_PAIRING)
+
+
+def pairs(space: Space, number: int) -> bool:
+    """Whether every GPU of a server has as many cards, or every card as many GPUs; or the case names a number."""
+    gpus = max(1, space.server["gpus"])
+    by_cards = Counter(place % number for place in range(gpus))
+    by_gpus = Counter(place % gpus for place in range(number))
+    named = space.fabric.get("nics_per_server", "any") != "any"
+    return named or (len(set(by_cards.values())) == 1 and len(set(by_gpus.values())) == 1)
 
 
 def survives(space: Space, structure: Structure) -> bool:
@@ -650,12 +662,12 @@ def candidates(space: Space, terms: Terms) -> tuple[Waiting, int]:
     return sorted(waiting, key=lambda one: one[:2]), designs
 
 
-def solve(catalog: Json, case: Json, redundancy: tuple[str, ...] = ()) -> Best | None:
-    """The best design of one fabric, None if there is none; ``redundancy``: parts of the default rule of resilience.
+def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> Best | None:
+    """The best design of one fabric, None if there is none; ``kept_rules``: default rules, or parts of them, that hold.
 
     Raises ``ValueError`` outside the scope of this module.
     """
-    space, terms = Space(catalog, case, redundancy), terms_of(case)
+    space, terms = Space(catalog, case, kept_rules), terms_of(case)
     servers = space.item_table.power[space.server["id"], None] * space.servers if case.get("include_servers") else 0
     if terms.power is not None:
         terms = terms._replace(power=terms.power - servers)

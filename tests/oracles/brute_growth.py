@@ -108,8 +108,8 @@ class GrowthSpace(Space):
     one, if they say none), one port after the other.
     """
 
-    def __init__(self, catalog: Json, case: Json, redundancy: tuple[str, ...] = ()) -> None:
-        super().__init__(catalog, case, redundancy)
+    def __init__(self, catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> None:
+        super().__init__(catalog, case, kept_rules)
         if any(self.item_table.special(item) for item in self.item_table.steps) or any(
             (case.get("limits") or {}).values()
         ):
@@ -209,9 +209,9 @@ class Planner:
 
     def is_redundant(self, number: int, spines: int, cores: int) -> bool:
         """Whether a stage with so many spines of a pod, and cores of a group, keeps what it has to of the rule."""
-        if "two-spines" in self.space.redundancy and self.s.planes * spines < 2:
+        if "two-spines" in self.space.kept_rules and self.s.planes * spines < 2:
             return False
-        joined = "two-cores" in self.space.redundancy and self.s.tiers > 2 and self.pods(number) > 1
+        joined = "two-cores" in self.space.kept_rules and self.s.tiers > 2 and self.pods(number) > 1
         return not joined or self.s.planes * (spines // self.s.q) * cores > 1
 
     def cores_for(self, number: int, busiest: int, spines: int) -> int:
@@ -467,9 +467,9 @@ def without_logical_fabrics(bought: Bought, logical_fabrics: list[Link], way: Jo
     return left
 
 
-def solve(catalog: Json, case: Json, redundancy: tuple[str, ...] = ()) -> Best | None:
-    """The best growing design of one fabric, None if there is none; ``redundancy``: as of ``brute_force.solve``."""
-    space = GrowthSpace(catalog, case, redundancy)
+def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> Best | None:
+    """The best growing design of one fabric, None if there is none; ``kept_rules``: as of ``brute_force.solve``."""
+    space = GrowthSpace(catalog, case, kept_rules)
     pricer, market = Pricer(space), space.market
     servers = servers_cost(space)
     best: Best | None = None

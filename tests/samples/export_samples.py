@@ -63,7 +63,8 @@ def on_floor(name: str = "splitters", **floor: Any) -> tuple[Design, Wiring]:
     """
     design = solved(name)
     site = {**design.case.content["site"], "floor": {**FLOOR, **floor}}
-    record = design.case.model_copy(update={"content": {**design.case.content, "site": site}})
+    content = {**design.case.content, "site": site, "rules": {"rack-rules": False}}
+    record = design.case.model_copy(update={"content": content})
     wiring = wiring_of(design)
     switches = iter(range(FLOOR["rack_units"], 0, -1))
     places = [_place(row, role, switches) for row, role in enumerate(wiring.devices.role)]

@@ -14,12 +14,14 @@ from fabopt.schema.design import Design
 from fabopt.search.floor import tree
 from fabopt.search.floor.apart import too_far_apart
 from fabopt.solution.optimize import solve
-from tests.oracles.brute_floor import cheapest, toy
+from tests.oracles.brute_floor import cheapest, toy, toy_with_rules
 from tests.samples.small import Json, assert_proven, case, catalog, inputs, product
 
 # One and two tiers, one and two ports a cage, blocked racks, racks with limits on power, racks for switches listed, at
 # the ends and in rows of their own.
 SEEDS = (3, 5, 6, 11, 16, 24, 26, 27, 28, 31, 33, 35)
+# Rules that bind, that do not, and that leave no design.
+RULE_SEEDS = (5, 13, 16, 20, 27, 28, 31, 35)
 # Few enough switches to count their orders in a rack too.
 ORDER_SEEDS = (5, 13, 16, 20, 26)
 
@@ -36,6 +38,20 @@ def test_small_floors_equal_brute_force(seed: int) -> None:
     assert_proven(design)
     assert design.objective.value is not None and round(design.objective.value * 100) == cheapest(*toy(seed))
     assert design.fabrics[0].placement is not None and design.fabrics[0].placement.policy == "anywhere"
+
+
+@pytest.mark.parametrize("seed", RULE_SEEDS)
+def test_small_floors_with_rules_of_racks_equal_brute_force(seed: int) -> None:
+    """Units at the top and for cable managers, switches and cable ends; on these floors never cheaper than without."""
+    content, parts = toy_with_rules(seed)
+    design, least = solve(inputs(content, parts), alternatives=False), cheapest(content, parts)
+    if least is None:
+        assert design.status == "infeasible"
+        return
+    assert_proven(design)
+    assert design.objective.value is not None and round(design.objective.value * 100) == least
+    without = toy_design(seed)
+    assert without.objective.value is not None and without.objective.value <= design.objective.value
 
 
 @pytest.mark.parametrize("seed", ORDER_SEEDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
+from fabopt.floor.rack_rules import KeptUnits
 from fabopt.output.export.elevation import (
     Elevation,
     Rack,
@@ -85,6 +86,7 @@ def _rack(rack: Rack, elevation: Elevation, x: float, y: float) -> Iterator[str]
     yield f'<g transform="translate(0 {_RACK_TITLE - 5:g})">'
     if rack.state != "blocked":
         yield '<use href="#rack"/>'
+    yield from (_kept(kept, elevation.rack_units) for kept in rack.kept)
     yield from (_device(device, elevation.rack_units) for device in rack.devices)
     yield "</g></g>"
 
@@ -101,6 +103,14 @@ def _device(device: RackDevice, rack_units: int) -> str:
         _text(POST + 4, first + index * UNIT, _fitting(line), _SMALL, "#ffffff") for index, line in enumerate(lines)
     )
     return f'<g><title>{_words(tip)}</title><rect {shape} stroke="#ffffff" stroke-width="0.5"/>{"".join(texts)}</g>'
+
+
+def _kept(kept: KeptUnits, rack_units: int) -> str:
+    """Return units in which something else is, with its name."""
+    y, height = (rack_units - kept.unit - kept.units + 1) * UNIT, kept.units * UNIT
+    shape = f'x="{POST:g}" y="{y:g}" width="{PANEL:g}" height="{height:g}" fill="{_EDGE}"'
+    text = _text(POST + 4, y + height / 2 + _SMALL * 0.36, kept.what, _SMALL, _INK)
+    return f"<g><title>{_words(f'U{kept.unit} {kept.what}')}</title><rect {shape}/>{text}</g>"
 
 
 def _fitting(words: str) -> str:

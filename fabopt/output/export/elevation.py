@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fabopt.errors import InputError, fault
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.rack_rules import KeptUnits, kept_places
 from fabopt.floor.racks import row_letters
 from fabopt.output.words import power
+from fabopt.schema.case import Case
 from fabopt.schema.catalog import Nic, Server, Switch, Transceiver
 from fabopt.schema.design import Design
 from fabopt.wiring.design_file import Embedded
@@ -37,11 +40,15 @@ class RackDevice:
 
 @dataclass(frozen=True)
 class Rack:
-    """A rack and its devices, from the top down. ``state``: empty text, ``blocked`` or ``reserved``."""
+    """A rack and its devices, from the top down. ``state``: empty text, ``blocked`` or ``reserved``.
+
+    ``kept``: units in which something else is, as rule ``rack-rules`` has it.
+    """
 
     id: str
     state: str
     devices: tuple[RackDevice, ...]
+    kept: tuple[KeptUnits, ...] = ()
 
     @property
     def used_units(self) -> int:
@@ -83,16 +90,26 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
     plan = FloorPlan(floor)
     rows = []
     for row in range(floor.rows):
-        racks = tuple(_rack(plan, index, devices) for index in np.flatnonzero(plan.row == row).tolist())
+        racks = tuple(_rack(embedded.case, plan, index, devices) for index in np.flatnonzero(plan.row == row).tolist())
         if any(rack.devices for rack in racks):
             rows.append(RackRow(row_letters(row), racks))
     return Elevation(tuple(rows), floor.rack_units, floor.rack_power_w)
 
 
-def _rack(plan: FloorPlan, index: int, devices: dict[str, list[RackDevice]]) -> Rack:
+def _rack(case: Case, plan: FloorPlan, index: int, devices: dict[str, list[RackDevice]]) -> Rack:
     state = "blocked" if plan.blocked[index] else "reserved" if plan.reserved[index] else ""
     installed = sorted(devices.get(plan.ids[index], ()), key=lambda device: (-device.unit, device.name))
-    return Rack(plan.ids[index], state, tuple(installed))
+    return Rack(plan.ids[index], state, tuple(installed), tuple(_kept(case, plan, installed)))
+
+
+def _kept(case: Case, plan: FloorPlan, installed: Sequence[RackDevice]) -> Iterator[KeptUnits]:
+    """What else is in a rack, if it has servers or switches."""
+    own = [device for device in installed if device.role != "attachment"]
+    switches: dict[str, list[tuple[int, int]]] = {}
+    for device in own:
+        if device.role != "server":
+            switches.setdefault(device.fabric, []).append((device.unit, device.top_unit - device.unit + 1))
+    return kept_places(case, plan.floor, switches) if own else iter(())
 
 
 def _devices_by_rack(wiring: Wiring, power_w: Floats) -> dict[str, list[RackDevice]]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RACK_COLUMNS = ("rack", "unit", "height_u", "device", "role", "fabric", "product", "part_number", "power_w")
+# The role in the list of what is neither a server nor a switch nor attached.
+KEPT = "kept"
 # Drawings of more racks than this are too large to look at: one file a row then.
 MOST_RACKS_A_DRAWING = 400
 _DRAWING = re.compile(r"racks(-[A-Z]+)?\.svg")
@@ -49,9 +51,10 @@ def _drawings(design: Design, elevation: Elevation, folder: Path) -> Iterator[Pa
 
 
 def rack_list(design: Design, elevation: Elevation) -> pd.DataFrame:
-    """One row a device with ``RACK_COLUMNS``, rack by rack from the top down."""
+    """One row a device, and what else is in units, with ``RACK_COLUMNS``, rack by rack from the top down."""
     import pandas as pd
 
+    places = {rack.id: place for place, rack in enumerate(rack for row in elevation.rows for rack in row.racks)}
     rows = [
         (
             rack.id,
@@ -69,6 +72,13 @@ def rack_list(design: Design, elevation: Elevation) -> pd.DataFrame:
         for device in rack.devices
         for number in (part_text(design, device.product, "part_number"),)
     ]
+    rows += [
+        (rack.id, kept.unit, kept.units, kept.what, KEPT, "", "", "", 0.0)
+        for row in elevation.rows
+        for rack in row.racks
+        for kept in rack.kept
+    ]
+    rows.sort(key=lambda row: (places[row[0]], -row[1]))
     return pd.DataFrame(rows, columns=list(RACK_COLUMNS))
 
 
@@ -98,11 +108,22 @@ def _rack_lines(rack: Rack, elevation: Elevation, widths: tuple[int, ...]) -> It
     yield f"{rack.id}  {units_text(rack, elevation)}, {power_text(rack, elevation)}"
     above = elevation.rack_units + 1
     for device in rack.devices:
-        yield from _free(device.top_unit + 1, above - 1)
+        yield from _between(rack, device.top_unit + 1, above - 1)
         texts = (text.ljust(width) for text, width in zip((device.name, device.product), widths, strict=True))
         yield f"  {_units(device.unit, device.top_unit):7}  {'  '.join(texts)}  {watts_text(device.power_w):>7}"
         above = device.unit
-    yield from _free(1, above - 1)
+    yield from _between(rack, 1, above - 1)
+
+
+def _between(rack: Rack, low: int, high: int) -> Iterator[str]:
+    """Units without devices: what is kept in them, from the top down, and what is free."""
+    for kept in rack.kept:
+        if low <= kept.unit <= high:
+            top = kept.unit + kept.units - 1
+            yield from _free(top + 1, high)
+            yield f"  {_units(kept.unit, top):7}  {kept.what}"
+            high = kept.unit - 1
+    yield from _free(low, high)
 
 
 def _free(low: int, high: int) -> Iterator[str]:

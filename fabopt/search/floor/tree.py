@@ -197,9 +197,8 @@ def _slots(space: FreeSpace, racks: Ints, size: SwitchSize, most: int) -> tuple[
     """Lowest units of so many switches in each of some racks, from the top down, and which of them fit; both of shape
     (racks, most).
     """
-    number = np.arange(1, most + 1)
-    fits = (space.units[racks, None] >= number * size.units) & (space.power_mw[racks, None] >= number * size.power_mw)
-    return space.top_unit[racks, None] - number * size.units + 1, fits
+    before = np.arange(most)
+    return space.unit(racks[:, None], before, size), before < space.switches(size)[racks, None]
 
 
 class _Tier:
@@ -273,7 +272,8 @@ class _Tree:
         counts = [len(one.first_of_b) for one in sized.pairs]
         above = list(zip(counts, sized.sizes, strict=True))[1:]
         units = sum(count * size.units for count, size in above)
-        upper = layout.racks_above(units, sum(count * size.power_mw for count, size in above))
+        power_mw = sum(count * size.power_mw for count, size in above)
+        upper = layout.racks_above(units, power_mw, sum(counts[1:]))
         self._racks = [layout.leaf_racks, *[upper] * len(above)]
         self._leaves = _Tier(layout, sized, 0, self._racks[0], layout.server_positions, space_in(layout))
         self.least = max(sized.floor, sized.fixed + self._leaves.rest[0] + sized.beyond[0])

@@ -8,7 +8,7 @@ import numpy as np
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.layouts import in_layouts, switch_sums
+from fabopt.topology.clos.layouts import SwitchSums, in_layouts, switch_sums
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.space import ClosSpace
 
@@ -25,8 +25,7 @@ def layouts_of(problem: Problem, fabric: FabricProblem, space: SpaceOf) -> tuple
     sums = [switch_sums(*sketch) for sketch in sketches if sketch is not None]
     if len(sums) < len(sketches):
         return ()
-    units, power_mw = (sum(column) for column in zip(*sums, strict=True))
-    return in_layouts(problem, fabric, units, power_mw)
+    return in_layouts(problem, fabric, SwitchSums(*(sum(column) for column in zip(*sums, strict=True))))
 
 
 def _sketch(fabric: FabricProblem, space: SpaceOf) -> tuple[Parts, Shape] | None:

@@ -16,7 +16,7 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import Front, FrontObjective
 from fabopt.schema.topologies import TIERED
 from fabopt.schema.version import VERSION
-from fabopt.search.redundancy import relaxed
+from fabopt.search.rules_kept import relaxed
 from fabopt.solution.optimize import finishing_s
 from fabopt.study.front import pareto
 from fabopt.study.front.answers import KeptAnswers
@@ -122,7 +122,7 @@ def pareto_front(
 
 
 def relaxed_if_none(finder: Finder, front: pareto.FoundFront) -> Finder | None:
-    """The finder of the problem that is bound to as much of the rule of redundancy as some design keeps.
+    """The finder of the problem that is bound to as much of the default rules as some design keeps.
 
     None if the front has a point, or no design is bound to less.
     """

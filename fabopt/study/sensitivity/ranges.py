@@ -18,7 +18,7 @@ from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer
 from fabopt.search.context import Context
-from fabopt.search.redundancy import best_answer
+from fabopt.search.rules_kept import best_answer
 from fabopt.solution.optimize import answered, finishing_s, proven
 from fabopt.solution.question import Question
 from fabopt.solution.summaries import summaries_of

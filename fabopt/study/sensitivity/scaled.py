@@ -13,7 +13,7 @@ from fabopt.parts.link_table import LinkTable
 from fabopt.parts.offering import Offering
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.redundancy import bound_alike
+from fabopt.problem.rules_kept import bound_alike
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from fabopt.explain.what_if import sized
 from fabopt.parts.finance import weights_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.redundancy import bound_alike
+from fabopt.problem.rules_kept import bound_alike
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import stock_value, weights_table
 from fabopt.search.context import Context
-from fabopt.search.redundancy import relaxed
+from fabopt.search.rules_kept import relaxed
 from fabopt.study.front.finder import PRICE, Finder, GradedDesign, climb
 from fabopt.study.front.measures import Measure
 from fabopt.topology.clos.blocks import Block

@@ -11,12 +11,12 @@ from fabopt.design.build import case_record
 from fabopt.io.case import Inputs
 from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.redundancy import all_given_up, is_redundant
+from fabopt.problem.rules_kept import is_bound, without_rules
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Conflict
 from fabopt.schema.front import BUDGET_KEY, FrontPoint
 from fabopt.search.context import Context
-from fabopt.search.redundancy import relaxed
+from fabopt.search.rules_kept import relaxed
 from fabopt.study.front.finder import Finder, GradedDesign
 from fabopt.study.front.measures import MEASURES
 from fabopt.study.front.points import Place, at_budget, budgeted, point_of, why_none, without_design
@@ -118,11 +118,11 @@ class CellSolver:
         return self._last
 
     def _bound_less(self, problem: Problem, place: Place) -> Bought | None:
-        """What a budget buys where nothing within it keeps the whole rule of redundancy."""
-        if place.budget_usd is None or not is_redundant(problem):
+        """What a budget buys where nothing within it keeps all default rules."""
+        if place.budget_usd is None or not is_bound(problem):
             return None
         limited = budgeted(problem, place.budget_usd)
-        bound_less = relaxed(limited, self.settings, self.clock, self._context.beside()) or all_given_up(limited)
+        bound_less = relaxed(limited, self.settings, self.clock, self._context.beside()) or without_rules(limited)
         return self._buyer(budgeted(bound_less, None), place, None).buy(cents(place.budget_usd))
 
     def _buyer(self, problem: Problem, place: Place, bought: FrontPoint | None) -> MostOfMetric | MostServers:
@@ -144,7 +144,7 @@ class BudgetAnswers:
         place: Place,
         bound_less: Callable[[Problem, Place], Bought | None],
     ) -> None:
-        """``bound_less``: what is bought where nothing keeps the whole rule of redundancy."""
+        """``bound_less``: what is bought where nothing keeps all default rules."""
         self.number = number
         self.bound_less = bound_less
         self.reached: int | float = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from fabopt.floor.arrangements import Anywhere, InLayout, InPlaces
 from fabopt.floor.layouts import Layout, ServerSize, layouts
@@ -19,13 +20,14 @@ def spread(fabric: FabricProblem) -> FabricProblem:
     return replace(fabric, arrangement=Anywhere("spread"))
 
 
-def in_layouts(problem: Problem, fabric: FabricProblem, units: int, power_mw: int) -> tuple[FabricProblem, ...]:
-    """The fabric in layouts with room for so many switches of all fabrics; none on too small a floor.
+def in_layouts(problem: Problem, fabric: FabricProblem, needed: SwitchSums) -> tuple[FabricProblem, ...]:
+    """The fabric in layouts with room for what the switches of all fabrics need; none on too small a floor.
 
     All fabrics have the same layouts in the same order, each its share of every rack.
     """
     floor, size, band = problem.floor, _server_size(problem), _band(problem, fabric)
-    worth_it = layouts(floor.plan, problem.servers, floor.servers_per_rack, size, units, power_mw, band)
+    units, power_mw, switches = needed
+    worth_it = layouts(floor.plan, problem.servers, floor.servers_per_rack, size, units, power_mw, band, switches)
     in_one = with_typical_runs if floor.method == "estimates" else in_layout
     return tuple(in_one(problem, fabric, layout) for layout in worth_it)
 
@@ -79,8 +81,16 @@ def with_typical_runs(problem: Problem, fabric: FabricProblem, layout: Layout) -
     return replace(_with_runs(problem, fabric, layout.typical_runs_m), arrangement=InLayout(layout, "alike"))
 
 
-def switch_sums(parts: Parts, shape: Shape) -> tuple[int, int]:
-    """(rack units, milliwatts) of a candidate's switches, modules aside."""
+class SwitchSums(NamedTuple):
+    """Rack units, milliwatts without modules, and number of some switches."""
+
+    units: int
+    power_mw: int
+    switches: int
+
+
+def switch_sums(parts: Parts, shape: Shape) -> SwitchSums:
+    """What a candidate's switches come to."""
     planes = parts.nic.planes
     tiers = (
         (parts.leaf, planes * int(shape.leaves)),
@@ -89,4 +99,5 @@ def switch_sums(parts: Parts, shape: Shape) -> tuple[int, int]:
     )
     counted = [(switch, count) for switch, count in tiers if switch is not None]
     units = sum(max(1, ceil_div(int(switch.product.rack_units * 1000), 1000)) * count for switch, count in counted)
-    return units, sum(switch.item.power_mw * count for switch, count in counted)
+    power_mw = sum(switch.item.power_mw * count for switch, count in counted)
+    return SwitchSums(units, power_mw, sum(count for _, count in counted))

@@ -21,22 +21,22 @@ TWO = 2
 
 def fewest_spines(fabric: FabricProblem, planes: int) -> int:
     """Fewest spines above a leaf, and so fewest uplinks of one, in each of so many planes."""
-    return ceil_div(TWO, planes) if TWO_SPINES in fabric.redundancy else 1
+    return ceil_div(TWO, planes) if TWO_SPINES in fabric.kept_rules else 1
 
 
 def fewest_cores(fabric: FabricProblem, planes: int, core_groups: int) -> int:
     """Fewest cores in each of so many core groups of each plane; as many groups of so many cores are as good."""
-    return ceil_div(TWO, planes * core_groups) if TWO_CORES in fabric.redundancy else 1
+    return ceil_div(TWO, planes * core_groups) if TWO_CORES in fabric.kept_rules else 1
 
 
 def enough_cores(fabric: FabricProblem, shape: Shape) -> NDArray[np.bool_]:
     """Which rows have as many cores as the rule asks for, shape (rows,)."""
-    wanted = TWO if TWO_CORES in fabric.redundancy else 1
+    wanted = TWO if TWO_CORES in fabric.kept_rules else 1
     return np.asarray(shape.planes * shape.cores >= wanted)
 
 
 def leaves_suffice(fabric: FabricProblem, nic: NicOption, k: int) -> bool:
     """Whether servers with ``k`` ports on each leaf are on as many leaves as the rule asks for; tiers are above one."""
-    if TWO_LEAVES not in fabric.redundancy or nic.ports_in_all < TWO:
+    if TWO_LEAVES not in fabric.kept_rules or nic.ports_in_all < TWO:
         return True
     return nic.planes * (nic.ports_per_plane // k) >= TWO

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.schema.resilience import TWO_CORES
 from fabopt.topology.clos import step_deadline
 from fabopt.topology.clos.blocks import Block, Upper
 from fabopt.topology.clos.bounds import Bounds
@@ -312,7 +313,7 @@ class Spines:
         num_spines = stack.planes * shape.pods * shape.spines
         open_ = np.flatnonzero(self.cutoff.within(base + share * (num_spines * shape.x)))
         rows, wide = self._core_groups(shape, open_, ports)
-        if rows.size and (self.fabric.resilience or self.fabric.redundancy):
+        if rows.size and (self.fabric.resilience or TWO_CORES in self.fabric.kept_rules):
             kept = enough_cores(self.fabric, wide) & self._survives(stack.parts(core, use), wide)
             rows, wide = rows[kept], wide.take(kept)
         if not rows.size:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabopt.floor.placement import SwitchSize
+from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.switches import CageUse, SwitchType
@@ -27,16 +28,27 @@ def switch_sizes(problem: Problem, parts: Parts) -> tuple[SwitchSize, ...]:
 
 
 def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
-    """Height of a switch, and its power with the hungriest modules in all cages of the groups in use (0 where no
-    rack has a limit on it). One that may be exchanged for its managed twin counts with the power of the hungrier.
+    """Height of a switch, its power with the hungriest modules in all cages of the groups in use, and the ports of
+    these (each 0 where no rack has a limit on it). One that may be exchanged for its managed twin counts with the power
+    of the hungrier.
     """
+    ends = 0 if problem.site.rack_limits.cable_ends == NO_LIMIT else _cable_ends(uses)
     if problem.site.rack_power_w is None:
-        return SwitchSize(float(switch.product.rack_units), 0)
+        return SwitchSize(float(switch.product.rack_units), 0, ends)
     links = problem.links
     size = _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
     rules = (fabric.managers for fabric in problem.fabrics if fabric.managers is not None)
     twins = [rule.twins[switch.id].item.power_mw for rule in rules if switch.id in rule.twins]
-    return size._replace(power_mw=size.power_mw + max(0, *twins, switch.item.power_mw) - switch.item.power_mw)
+    hotter_mw = max(0, *twins, switch.item.power_mw) - switch.item.power_mw
+    return size._replace(power_mw=size.power_mw + hotter_mw, cable_ends=ends)
+
+
+def _cable_ends(uses: tuple[CageUse, ...]) -> int:
+    """Ports of the groups of cages in use."""
+    ports: dict[int, int] = {}
+    for use in uses:
+        ports[use.group] = max(ports.get(use.group, 0), use.cages * use.lane.ports)
+    return sum(ports.values())
 
 
 def _powered(links: LinkTable, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:

@@ -1,0 +1,165 @@
+"""What of every rack is kept for other things than servers and switches, and how many switches it may have.
+
+Rule ``racks_keep_rules``. See docs/formulation/floor.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fabopt.floor.racks import Ints, servers_per_rack
+from fabopt.schema.case import Case, Floor
+from fabopt.schema.catalog import Server
+from fabopt.schema.default_rules import RACK_RULES, is_kept
+from fabopt.schema.rack_rules import OFF, RackRules
+from fabopt.units import ceil_div, exact
+
+# More than a rack can ever have.
+NO_LIMIT: Final = 10**9
+# One management switch in a rack.
+MANAGEMENT_UNITS: Final = 1
+
+
+@dataclass(frozen=True)
+class RackLimits:
+    """The rule of a floor.
+
+    ``kept_units``: at the top of every rack with servers or switches; ``manager_units``: of cable managers for each
+    switch; ``switches`` and ``cable_ends``: the most in a rack.
+    """
+
+    kept_units: int = 0
+    manager_units: Fraction = Fraction(0)
+    switches: int = NO_LIMIT
+    cable_ends: int = NO_LIMIT
+
+    def managers(self, switches: Ints) -> Ints:
+        """Whole units of the cable managers of so many switches in a rack, shape of ``switches``."""
+        return np.asarray(-(-switches * self.manager_units.numerator // self.manager_units.denominator))
+
+    def most_switches(self, units: Ints, installed: Ints, height: int) -> Ints:
+        """How many switches of ``height`` whole units go into ``units``, managers with them, broadcast.
+
+        ``installed``: those that are there, whose managers are no more in ``units``.
+        """
+        upper, lower = self.manager_units.numerator, self.manager_units.denominator
+        left = (units + self.managers(installed)) * lower - installed * upper
+        return np.asarray(np.maximum(0, left // (height * lower + upper)))
+
+    def part(self, index: int, fabrics: int) -> tuple[int, int]:
+        """Switches and cable ends of a rack that are for one of several fabrics, whose parts are equal."""
+        return _part(self.switches, index, fabrics), _part(self.cable_ends, index, fabrics)
+
+
+NO_LIMITS: Final = RackLimits()
+
+
+def _part(whole: int, index: int, of: int) -> int:
+    return whole * (index + 1) // of - whole * index // of
+
+
+def rack_limits(case: Case) -> RackLimits:
+    """The rule of a case; no limits without a floor, or where the case turns it off."""
+    if case.site.floor is None or not is_kept(case.rules, RACK_RULES):
+        return NO_LIMITS
+    rules = case.site.rack_rules
+    return RackLimits(
+        sum(kept_units(case).values()),
+        exact(rules.manager_units_per_switch),
+        NO_LIMIT if rules.switches is None else rules.switches,
+        NO_LIMIT if rules.cable_ends is None else rules.cable_ends,
+    )
+
+
+def kept_units(case: Case) -> dict[str, int]:
+    """Units at the top of every rack, from the top down, by the key that asks for them; only those that are not 0."""
+    rules = case.site.rack_rules
+    management = rules.management_units
+    if management is None:
+        management = 0 if any(fabric.role == "oob" for fabric in case.fabrics) else MANAGEMENT_UNITS
+    kept = {
+        "patch_panel_units": rules.patch_panel_units,
+        "pdu_units": rules.pdu_units,
+        "management_units": management,
+    }
+    return {key: units for key, units in kept.items() if units}
+
+
+def servers_in_rack(case: Case, server: Server) -> int | None:
+    """How many servers share a rack: as given, else the most that fit with the units that are kept, else None.
+
+    Where none fits with them, as many as fit without.
+    """
+    return servers_per_rack(case.site, server, rack_limits(case).kept_units) or servers_per_rack(case.site, server)
+
+
+def parts_of(case: Case) -> tuple[str, ...]:
+    """Keys of ``site.rack_rules`` that ask for something, in the order in which they are given up last."""
+    if rack_limits(case) == NO_LIMITS:
+        return ()
+    return tuple(_asking(case))
+
+
+def _asking(case: Case) -> Iterator[str]:
+    kept = kept_units(case)
+    for key, off in OFF.items():
+        is_asked = key in kept if key.endswith("_units") else getattr(case.site.rack_rules, key) != off
+        if is_asked:
+            yield key
+
+
+def without_parts(case: Case, keys: tuple[str, ...]) -> Case:
+    """The case with some keys of ``site.rack_rules`` turned off."""
+    rules = RackRules.model_validate({**case.site.rack_rules.model_dump(), **{key: OFF[key] for key in keys}})
+    return case.model_copy(update={"site": case.site.model_copy(update={"rack_rules": rules})})
+
+
+def empty_racks(units: int, switches: int, rack_units: int, limits: RackLimits) -> int:
+    """Empty racks that hold switches of so many units together."""
+    managers = int(limits.managers(np.asarray(switches)))
+    return max(ceil_div(units + managers, max(1, rack_units - limits.kept_units)), ceil_div(switches, limits.switches))
+
+
+class KeptUnits(NamedTuple):
+    """Units of a rack in which something else than a server or a switch is, ``unit`` being the lowest."""
+
+    unit: int
+    units: int
+    what: str
+
+
+MANAGER: Final = "cable manager"
+KEPT_WORDS: Final = {
+    "patch_panel_units": "patch panel",
+    "pdu_units": "PDU",
+    "management_units": "management switch",
+}
+
+
+def kept_places(case: Case, floor: Floor, switches: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[KeptUnits]:
+    """What else is in a rack with servers or switches, from the top down.
+
+    ``switches``: in it, by fabric: the lowest unit and the whole units of each.
+    """
+    limits = rack_limits(case)
+    if limits == NO_LIMITS:
+        return
+    above = floor.rack_units + 1
+    for key, units in kept_units(case).items():
+        above -= units
+        yield KeptUnits(above, units, KEPT_WORDS[key])
+    managers = [one for of_fabric in switches.values() for one in _managers(sorted(of_fabric, reverse=True), limits)]
+    yield from sorted(managers, reverse=True)
+
+
+def _managers(switches: Sequence[tuple[int, int]], limits: RackLimits) -> Iterator[KeptUnits]:
+    """Cable managers below the switches of a fabric, which come from the top down."""
+    there = limits.managers(np.arange(len(switches) + 1)).tolist()
+    for (unit, _), before, after in zip(switches, there, there[1:], strict=False):
+        if after > before:
+            yield KeptUnits(unit - after + before, after - before, MANAGER)

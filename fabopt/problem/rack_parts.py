@@ -1,0 +1,24 @@
+"""The default rule of racks in a problem: keys of it can be given up, where no design keeps them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fabopt.floor.rack_rules import parts_of, without_parts
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rules_kept import bound_alike
+from fabopt.schema.default_rules import RACK_RULES, is_asked_for
+
+
+def parts_to_give_up(problem: Problem) -> tuple[str, ...]:
+    """Keys of the rule that hold and that the case does not ask for by the name of the rule."""
+    case = problem.case
+    return () if is_asked_for(case.rules, RACK_RULES) else parts_of(case)
+
+
+def without_rack_parts(problem: Problem, keys: tuple[str, ...]) -> Problem:
+    """The problem of the same case with some keys of the rule turned off."""
+    case = without_parts(problem.case, keys)
+    other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
+    asked, site = without_parts(problem.asked, keys), other.site.searched_by(problem.site.method)
+    return replace(problem, asked=asked, case=other.case, site=site, fabrics=other.fabrics)

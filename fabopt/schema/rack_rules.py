@@ -1,0 +1,39 @@
+"""What an architect keeps in every rack: how full it may be, and what else needs room in it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from fabopt.schema.base import Strict
+
+Units = Annotated[int, Field(ge=0, le=100)]
+
+
+class RackRules(Strict):
+    """What holds in every rack of a floor that has servers or switches.
+
+    ``switches``: the most in it, None being no limit. ``manager_units_per_switch``: units of cable managers, below each
+    switch in turn. ``patch_panel_units``, ``pdu_units``, ``management_units``: kept at its top; the last are of a
+    management switch, None being one unit where the case has no out-of-band fabric, else none. ``cable_ends``: the most
+    that the ports of its switches may have, None being no limit.
+    """
+
+    switches: Annotated[int, Field(ge=1, le=1000)] | None = 20
+    manager_units_per_switch: Annotated[float, Field(ge=0, le=10)] = 0.5
+    patch_panel_units: Units = 0
+    pdu_units: Units = 0
+    management_units: Units | None = None
+    cable_ends: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+
+# Every part of the rule with the value that turns it off, in the order in which parts are given up last.
+OFF: Final[dict[str, int | None]] = {
+    "pdu_units": 0,
+    "patch_panel_units": 0,
+    "management_units": 0,
+    "manager_units_per_switch": 0,
+    "switches": None,
+    "cable_ends": None,
+}

@@ -1,0 +1,97 @@
+"""Rule ``rack-rules``: what every rack keeps, counted again device by device."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from math import ceil
+
+from fabopt.schema.default_rules import RACK_RULES, is_kept
+from fabopt.units import exact, some
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import Evidence
+from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.wiring import CabledDesign
+
+SWITCHES = ("leaf", "spine", "core")
+
+
+def keeps_racks(evidence: Evidence) -> bool:
+    """Whether a case does not turn the rule off."""
+    try:
+        return is_kept(evidence.case.rules, RACK_RULES)
+    except UNPROVABLE:
+        return True
+
+
+@since("0.2.0")
+def racks_keep_rules(proof: Proof, cabled: CabledDesign) -> None:
+    """Every rack with servers or switches has what the case keeps in it free, and no more switches than it may have.
+
+    No device is in the units of patch panels, PDUs and the management switch at the top of its rack, nor in those of
+    cable managers: below the j-th switch of a fabric from the top, ceil(j m) - ceil((j - 1) m), m for each switch. At
+    most ``switches`` switches, and ``cable_ends`` links that end at them. Source: case file, ``site.rack_rules``.
+    """
+    rules, racks = cabled.evidence.case.site.rack_rules, _Racks(cabled)
+    top = cabled.evidence.plan.floor.rack_units - _kept_units(cabled.evidence)
+    for rack, units in racks.units.items():
+        proof.holds(max(units) <= top, f"{rack}: a device in unit {max(units)}, above {top}")
+        clash = units & racks.managers(rack)
+        proof.holds(not clash, f"{rack}: a device where the cable manager of unit {max(clash, default=0)} is")
+        proof.holds(min(racks.managers(rack), default=1) >= 1, f"{rack}: no room for its cable managers")
+    switches, ends = racks.most_switches, racks.most_ends
+    proof.holds(rules.switches is None or switches <= rules.switches, f"{some(switches, 'switch')} in a rack")
+    proof.holds(rules.cable_ends is None or ends <= rules.cable_ends, f"{some(ends, 'cable end')} in a rack")
+    proof.note(f"at most {some(switches, 'switch')} with {some(ends, 'link')} in a rack, {top} units for devices")
+
+
+def _kept_units(evidence: Evidence) -> int:
+    """Units at the top of a rack."""
+    case, rules = evidence.case, evidence.case.site.rack_rules
+    management = rules.management_units
+    if management is None:
+        management = int(all(fabric.role != "oob" for fabric in case.fabrics))
+    return rules.patch_panel_units + rules.pdu_units + management
+
+
+class _Racks:
+    """Racks with servers or switches. ``units``: in which a device is, by rack."""
+
+    def __init__(self, cabled: CabledDesign) -> None:
+        devices, self._links = cabled.wiring.devices, cabled.wiring.links
+        self._rack, self._role = devices.rack, devices.role
+        self._managers_per_switch = exact(cabled.evidence.case.site.rack_rules.manager_units_per_switch)
+        self.units: dict[str, set[int]] = defaultdict(set)
+        self._lowest: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+        units, heights = devices.unit.tolist(), devices.height_u.tolist()
+        columns = zip(devices.rack, devices.role, devices.fabric, units, heights, strict=True)
+        for rack, role, fabric, unit, height in columns:
+            if rack and role != "attachment":
+                self.units[rack].update(range(unit, unit + max(1, ceil(height))))
+                if role in SWITCHES:
+                    self._lowest[rack][fabric].append(unit)
+
+    def managers(self, rack: str) -> set[int]:
+        """Units of the cable managers in a rack."""
+        units: set[int] = set()
+        for lowest in self._lowest[rack].values():
+            before = 0
+            for number, unit in enumerate(sorted(lowest, reverse=True), start=1):
+                after = ceil(number * self._managers_per_switch)
+                units.update(range(unit - after + before, unit))
+                before = after
+        return units
+
+    @property
+    def most_switches(self) -> int:
+        """Switches in the rack that has most."""
+        return max((sum(map(len, of_rack.values())) for of_rack in self._lowest.values()), default=0)
+
+    @property
+    def most_ends(self) -> int:
+        """Links that end at switches of the rack that has most."""
+        ends = Counter(
+            self._rack[device]
+            for device in (*self._links.a.tolist(), *self._links.b.tolist())
+            if self._role[device] in SWITCHES
+        )
+        return max(ends.values(), default=0)

@@ -1,0 +1,164 @@
+"""Rule ``nic-pairing``: tiny instances in which it decides, derived by hand; then random ones by brute force.
+
+As in ``tests.solution.test_brute_force``: a card (100 USD) has one 100G port, a switch costs 1,000 USD, a cable 10. Two
+servers of eight GPUs on one switch of sixteen ports take 1,000 + 2 x c x (100 + 10) with c cards each. Each GPU has 33
+Gb/s of three cards, which is enough here, 50 of four, and 25 of two, which is too little.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from fabopt.schema.design import Design
+from fabopt.solution import optimize
+from fabopt.verify import verify
+from tests.oracles.brute_force import solve
+from tests.oracles.brute_redundancy import best_kept
+from tests.samples import small
+from tests.samples.adapter import differences, outline, outline_of_best, run
+from tests.samples.random_cases import generate
+from tests.solution.test_brute_force import cage, case, catalog, server, switch
+
+Json = dict[str, Any]
+RULE = "nic-pairing"
+THREE, FOUR = 1660, 1880
+SEEDS = {"linear": 8, "limited": 4, "attached": 4, "three_tier": 3, "planes": 4}
+
+
+def eighths(slots: int = 4, **keys: Any) -> Json:
+    """Servers of eight GPUs on wide switches."""
+    return catalog(servers=server(gpus=8, nic_slots=slots, **keys), switches=[switch("switch", cage(16, "1x100"))])
+
+
+def wanted(fabric: Json | None = None, **keys: Any) -> Json:
+    content = case(2, {"min_gbps_per_gpu": 33, **(fabric or {})}, **keys)
+    return {key: value for key, value in content.items() if key != "catalog"}
+
+
+def designed(parts: Json, content: Json, alternatives: bool = False) -> Design:
+    """The design, which is proven optimal."""
+    design = optimize.solve(small.inputs(content, parts), alternatives=alternatives)
+    small.assert_proven(design)
+    return design
+
+
+def nics(design: Design) -> list[int]:
+    return [fabric.nic.per_server for fabric in design.fabrics]
+
+
+def usd(design: Design) -> float:
+    assert design.totals is not None
+    return design.totals.capex_usd
+
+
+def told(design: Design) -> list[str]:
+    return [note for note in design.notes if RULE in note]
+
+
+def is_checked(design: Design) -> bool:
+    return "nics_pair_with_gpus" in {check.name for check in design.checks}
+
+
+# -- what holds -------------------------------------------------------------------------------------------------------
+
+
+def test_cards_divide_the_gpus() -> None:
+    design = designed(eighths(), wanted(), alternatives=True)
+    assert (nics(design), usd(design)) == ([4], FOUR) and is_checked(design)
+    rivals = [(one.value, one.capex_delta_usd) for one in design.alternatives if one.what == RULE]
+    assert rivals == [("none", THREE - FOUR)]
+    (note,) = told(design)
+    assert note.startswith(f"rule `{RULE}`: the NICs of a server divide its GPUs or are a multiple of them")
+    assert note.endswith("4 of compute for 8 GPUs (docs/cases.md#nics-and-gpus)")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    (
+        {"rules": {RULE: False}},
+        {"rules": "none"},
+        {"fabric": {"nics_per_server": 3}},
+        {"fabric": {"nics_per_server": [3, 4]}},
+    ),
+)
+def test_a_case_turns_it_off_or_names_the_number(keys: Json) -> None:
+    design = designed(eighths(), wanted(**keys), alternatives=True)
+    assert (nics(design), usd(design)) == ([3], THREE)
+    assert not told(design) and not is_checked(design)
+    assert RULE not in {one.what for one in design.alternatives}
+
+
+def test_cards_are_a_multiple_of_the_gpus() -> None:
+    parts = catalog(servers=server(gpus=2, nic_slots=4), switches=[switch("switch", cage(16, "1x100"))])
+    content = wanted({"min_gbps_per_gpu": 150})
+    assert nics(designed(parts, content)) == [4]
+    # three cards give a GPU what two give it: one card
+    assert nics(designed(parts, wanted({"min_gbps_per_gpu": 100}))) == [2]
+
+
+def test_cards_that_are_built_in_are_what_they_are() -> None:
+    parts = eighths(nics=[{"id": "card", "count": 3, "role": "compute"}])
+    design = designed(parts, wanted(rules={RULE: True}))
+    assert nics(design) == [3] and not told(design) and not is_checked(design)
+
+
+# -- what cannot be kept ----------------------------------------------------------------------------------------------
+
+
+def test_it_is_given_up_where_no_design_keeps_it() -> None:
+    design = designed(eighths(slots=3), wanted(), alternatives=True)
+    assert (nics(design), usd(design)) == ([3], THREE) and is_checked(design)
+    assert told(design) == [
+        f"compute: rule `{RULE}` is not kept (3 NICs for 8 GPUs): no design keeps it beside the rest"
+    ]
+    assert RULE not in {one.what for one in design.alternatives}
+    untold = design.model_copy(update={"notes": ()})
+    assert [check.name for check in verify(untold) if not check.ok] == ["nics_pair_with_gpus"]
+
+
+def test_a_budget_comes_before_it() -> None:
+    assert nics(designed(eighths(), wanted(limits={"budget_usd": FOUR}))) == [4]
+    assert nics(designed(eighths(), wanted(limits={"budget_usd": FOUR - 1}))) == [3]
+
+
+def test_of_two_fabrics_the_first_keeps_it() -> None:
+    content = wanted()
+    first = content["fabrics"][0]
+    content["fabrics"] = [first, first | {"name": "storage", "role": "storage"}]
+    design = designed(eighths(slots=7), content)
+    assert nics(design) == [4, 3]
+    assert [note.split(":")[0] for note in told(design)] == [f"rule `{RULE}`", "storage"]
+
+
+@pytest.mark.parametrize("keys", ({}, {"limits": {"budget_usd": FOUR - 1}}))
+def test_asked_for_by_name_it_stands_in_the_way(keys: Json) -> None:
+    parts = eighths(slots=4 if keys else 3)
+    design = optimize.solve(small.inputs(wanted(rules={RULE: True}, **keys), parts))
+    assert design.status == "infeasible"
+    assert f"rules.{RULE}" in {conflict.limit for conflict in design.conflicts}
+
+
+# -- brute force ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, many in SEEDS.items() for seed in range(many)])
+def test_random_cases_agree(family: str, seed: int) -> None:
+    """Cost, structure and bill; it is never cheaper than without the rule, which gives the bare space again."""
+    parts, content = generate(family, seed)
+    dice = random.Random(f"{RULE} {family} {seed}")
+    gpus, slots = dice.choice([(8, 3), (8, 4), (3, 3), (5, 3)])
+    parts["servers"][0] |= {"gpus": gpus, "nic_slots": slots}
+    content["fabrics"][0]["min_gbps_per_gpu"] = dice.choice([30, 50, 60])
+    best, kept = best_kept(lambda rules: solve(parts, content, rules), (RULE,))
+    theirs = run(parts, content)
+    assert differences(None if best is None else outline_of_best(best), outline(theirs)) == {}
+    assert [check for check in theirs["checks"] if not check["ok"]] == []
+    bare = solve(parts, content)
+    off = run(parts, content | {"rules": {RULE: False}})
+    assert differences(None if bare is None else outline_of_best(bare), outline(off)) == {}
+    if best is not None:
+        assert bare is not None and bare.objective <= best.objective
+        assert any("is not kept" in note for note in theirs["notes"]) is (not kept)

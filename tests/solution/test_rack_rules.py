@@ -1,0 +1,116 @@
+"""Rule ``rack-rules`` from the case to the elevation: what is kept, what is given up, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.schema.design import Design
+from fabopt.schema.rack_rules import RackRules
+from fabopt.solution.optimize import solve
+from fabopt.verify import verify
+from tests.samples.export_samples import exported
+from tests.samples.small import Json, assert_proven, catalog, inputs, product
+from tests.samples.small import case as small_case
+
+# Servers of 4 units: two a rack of 12, with 4 units above them, or 3 below a management switch.
+FLOOR: Json = {"rows": 1, "racks_per_row": 6, "rack_units": 12, "slack_m": 0.2}
+
+
+def parts() -> Json:
+    content = catalog()
+    product(content, "gpu-4")["rack_units"] = 4
+    return content
+
+
+def rack_case(rack_rules: Json | None = None, rules: Any = None, **changes: Any) -> Json:
+    site = {"floor": FLOOR, "servers_per_rack": 2, "rack_rules": rack_rules or {}}
+    changes = {"servers": 4, "site": site, **changes}
+    return small_case(rules={} if rules is None else rules, **changes)
+
+
+def solved(content: Json) -> Design:
+    return solve(inputs(content, parts()), alternatives=False)
+
+
+def switches_by_rack(design: Design) -> dict[str, int]:
+    places = design.fabrics[0].places
+    racks = [rack for rack, _ in (*places.leaf, *places.spine, *places.core)]
+    return {rack: racks.count(rack) for rack in racks}
+
+
+def test_racks_keep_what_is_asked_for(tmp_path: Path) -> None:
+    """Below two units of patch panels and one of management, a switch is in unit 9 at the highest, with its manager
+    below it.
+    """
+    design = solved(rack_case({"patch_panel_units": 2, "manager_units_per_switch": 1, "switches": 1}))
+    assert_proven(design)
+    assert set(switches_by_rack(design).values()) == {1}
+    assert max(unit for _, unit in design.fabrics[0].places.leaf) == 9
+    assert any(note.startswith("rule `rack-rules`: racks of a floor keep room") for note in design.notes)
+    text = exported(design, tmp_path, "racks")["racks.txt"].read_text().splitlines()
+    told = [line.split(maxsplit=1) for line in text]
+    for line in (["U11-12", "patch panel"], ["U10", "management switch"], ["U8", "cable manager"]):
+        assert line in told
+
+
+def test_what_is_not_kept_fails_the_check() -> None:
+    """The same places under stricter rules, one at a time."""
+    design = solved(rack_case())
+    assert "racks_keep_rules" in {check.name for check in design.checks}
+    most = max(switches_by_rack(design).values())
+    stricter: list[Json] = [{"management_units": 3}, {"manager_units_per_switch": 4}, {"cable_ends": 1}]
+    for rules in [*stricter, *([{"switches": most - 1}] if most > 1 else [])]:
+        site = {**design.case.content["site"], "rack_rules": {**RackRules().model_dump(), **rules}}
+        record = design.case.model_copy(update={"content": {**design.case.content, "site": site}})
+        failed = {check.name for check in verify(design.model_copy(update={"case": record})) if not check.ok}
+        assert "racks_keep_rules" in failed, rules
+
+
+def test_off_is_the_space_without() -> None:
+    off = solved(rack_case(rules={"rack-rules": False}))
+    free = solved(rack_case(rules="none"))
+    assert off.fabrics == free.fabrics and off.bom == free.bom
+    assert "racks_keep_rules" not in {check.name for check in off.checks}
+
+
+def test_what_no_design_keeps_is_given_up_and_told() -> None:
+    """Two racks are full of three servers each to the top, so nothing can be kept above them; managers can."""
+    floor = {**FLOOR, "racks_per_row": 3}
+    site = {"floor": floor, "servers_per_rack": 3}
+    design = solved(rack_case(servers=6, site=site))
+    assert_proven(design)
+    told = [note for note in design.notes if "is not kept" in note]
+    assert told == [
+        "rule `rack-rules`: `site.rack_rules.management_units` is not kept: no design keeps it beside the rest"
+    ]
+    assert design.case.content["site"]["rack_rules"]["management_units"] == 0
+    assert solved(rack_case(servers=6, site=site, rules="none")).objective.value == design.objective.value
+
+
+@pytest.mark.parametrize(
+    ("rules", "keys"),
+    [
+        ({"management_units": 5}, ["site.rack_rules", "site.floor.rack_units", "management_units"]),
+        (
+            {"manager_units_per_switch": 10, "pdu_units": 1},
+            ["site.rack_rules.manager_units_per_switch", "site.floor.rack_units"],
+        ),
+    ],
+)
+def test_rules_that_no_rack_meets_are_refused_where_they_are_asked_for(rules: Json, keys: list[str]) -> None:
+    with pytest.raises(InputError) as refused:
+        inputs(rack_case(rules, {"rack-rules": True}), parts())
+    assert all(key in str(refused.value) for key in keys)
+    assert_proven(solved(rack_case(rules)))
+
+
+def test_a_rule_that_is_asked_for_is_named_where_it_stands_in_the_way() -> None:
+    """Two tiers are three switches at least, and there are two racks for one each."""
+    site = {"floor": {**FLOOR, "racks_per_row": 2}, "servers_per_rack": 2, "rack_rules": {"switches": 1}}
+    design = solved(rack_case(site=site, rules={"rack-rules": True}))
+    assert design.status == "infeasible"
+    assert {"site.rack_rules.switches"} == {conflict.limit for conflict in design.conflicts}

@@ -37,7 +37,7 @@ def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
         return SwitchSize(float(switch.product.rack_units), 0, ends)
     links = problem.links
     size = _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
-    rules = (fabric.managers for fabric in problem.fabrics if fabric.managers is not None)
+    rules = (fabric.binding_managers for fabric in problem.fabrics if fabric.binding_managers is not None)
     twins = [rule.twins[switch.id].item.power_mw for rule in rules if switch.id in rule.twins]
     hotter_mw = max(0, *twins, switch.item.power_mw) - switch.item.power_mw
     return size._replace(power_mw=size.power_mw + hotter_mw, cable_ends=ends)

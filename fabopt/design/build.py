@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from fabopt.design.bill import products_by_id, whole_metres
@@ -35,6 +36,7 @@ from fabopt.schema.design import (
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
 from fabopt.schema.losses import RuleStanding
 from fabopt.schema.resilience import redundancy_of
+from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
 from fabopt.topology.candidate import End, Option, RowShare
 from fabopt.topology.design import LinkUse, NetworkDesign, Tier
@@ -145,8 +147,15 @@ def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign]
         racks |= {rack for rack, _ in (*fabric.places.leaf, *fabric.places.spine, *fabric.places.core)}
         racks |= racks_in_use(fabric.places.attachments.values())
     devices = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in appliances_of(problem.case))
-    units = exact(totals.rack_units) + problem.servers * exact(problem.server.rack_units or 0) + devices
+    units = exact(totals.rack_units) + _server_units(problem.server, problem.servers) + devices
     return totals.model_copy(update={"racks": len(racks), "cluster_rack_units": plain_fraction(units)})
+
+
+def _server_units(server: Server, servers: int) -> Fraction:
+    """Rack units of all servers: whole racks count whole."""
+    if server.rack is not None:
+        return Fraction(server.sold_for(servers) * server.rack.rack_units)
+    return servers * exact(server.rack_units or 0)
 
 
 def _nic_use(nic: NicOption) -> NicUse:

@@ -29,11 +29,18 @@ UNLIMITED = np.iinfo(np.int64).max // 4
 
 @dataclass(frozen=True)
 class ServerSize:
-    """What a server takes of a rack: whole units, its true height, milliwatts."""
+    """What the servers of a full rack take of it.
 
-    units: int
+    ``height_u``: of one. ``places``: the lowest unit of each, from 1, shape (servers of a rack,). ``units``: those from
+    the lowest up in which nothing else may be. ``power_mw``: of all. ``is_whole``: they are sold as a whole rack, which
+    has in it what is kept free in others.
+    """
+
     height_u: float
+    places: Ints
+    units: int
     power_mw: int
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +80,7 @@ class Layout:
     @cached_property
     def _server_unit(self) -> Ints:
         """The lowest unit of every server, from 1, shape (servers,)."""
-        return 1 + np.arange(self.servers) % self.per_rack * self.server_size.units
+        return np.asarray(self.server_size.places[np.arange(self.servers) % self.per_rack])
 
     @property
     def server_positions(self) -> Positions:
@@ -103,8 +110,8 @@ class Layout:
 
         Wherever there are some servers, a full rack of them finds space, so that a cluster may grow.
         """
-        for_servers = np.where(self._servers_in_rack > 0, self.per_rack * self.server_size.units, 0)
-        return np.asarray(self._top - for_servers)
+        for_servers = np.where(self._servers_in_rack > 0, self.server_size.units, 0)
+        return np.asarray(np.maximum(0, self._top - for_servers))
 
     @property
     def _top(self) -> int:
@@ -122,7 +129,7 @@ class Layout:
         limit = self.plan.floor.rack_power_w
         if limit is None:
             return np.full(len(self.plan), UNLIMITED)
-        taken = np.where(self._servers_in_rack > 0, self.per_rack * self.server_size.power_mw, 0)
+        taken = np.where(self._servers_in_rack > 0, self.server_size.power_mw, 0)
         return np.asarray(np.maximum(0, int(limit * 1000) - taken) // self.band[1])
 
     # -- what runs cannot be shorter than -----------------------------------------------------------------------------
@@ -218,9 +225,9 @@ def racks_for(units: int, power_mw: int, plan: FloorPlan, switches: int = 0) -> 
     return max(1, needed)
 
 
-def leaves_kept_units(plan: FloorPlan, per_rack: int, server_size: ServerSize) -> bool:
+def leaves_kept_units(plan: FloorPlan, server_size: ServerSize) -> bool:
     """Whether a rack full of servers has the units left that every rack keeps."""
-    return per_rack * server_size.units <= plan.floor.rack_units - plan.limits.kept_units
+    return server_size.is_whole or server_size.units <= plan.floor.rack_units - plan.limits.kept_units
 
 
 def reachable(plan: FloorPlan) -> Ints:
@@ -245,7 +252,7 @@ def layouts(
     """
     needed, wanted = racks_needed(servers, per_rack), racks_for(units, power_mw, plan, switches)
     usable = reachable(plan)
-    if len(usable) < needed or not leaves_kept_units(plan, per_rack, server_size):
+    if len(usable) < needed or not leaves_kept_units(plan, server_size):
         return []
     worth_it: list[Layout] = []
     for policy, racks in _policies(plan, needed, wanted, len(usable) - needed):

@@ -18,7 +18,7 @@ from fabopt.problem.separation import (
     reasons_against,
 )
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.catalog import Server
+from fabopt.schema.server import Server
 
 
 def check_roles(case: Case, server: Server, file: str) -> list[Fault]:

@@ -15,9 +15,10 @@ from fabopt.problem.nic_pairing import Nics, by_pairing
 from fabopt.problem.out_of_band import SWITCHES, ByStage, added, port_cage
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment, Fabric
-from fabopt.schema.catalog import PROTOCOLS, Cage, Server
 from fabopt.schema.default_rules import Rules
+from fabopt.schema.product import PROTOCOLS, Cage
 from fabopt.schema.roles import Carried
+from fabopt.schema.server import Server
 from fabopt.units import exact, mbps
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
 from fabopt.floor.group_runs import GroupRuns
-from fabopt.floor.rack_rules import servers_in_rack
+from fabopt.floor.rack_rules import servers_in_group
 from fabopt.parts.nics import NicOption, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import SwitchType, switches_of
@@ -30,9 +30,10 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
 from fabopt.schema.default_rules import NIC_PAIRING, SUBNET_MANAGER, is_asked_for, is_kept
+from fabopt.schema.product import PROTOCOLS, Protocol
 from fabopt.schema.resilience import Failing, redundancy_of
+from fabopt.schema.server import Server
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps
 from fabopt.workload.deadline import Deadline
@@ -225,7 +226,7 @@ def fabric_of(
         kept_rules=_kept_rules(fabric, case),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
-        group_servers=_group_servers(fabric, servers_in_rack(case, server), servers),
+        group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,
         oversubscription_spine=demand.max_oversubscription_spine,
@@ -295,8 +296,5 @@ def _figure_demands(demand: Demand) -> FigureDemands | None:
     )
 
 
-def _group_servers(fabric: Fabric, per_rack: int | None, servers: int) -> int | None:
-    if fabric.group_by == "any":
-        return None
-    assert per_rack is not None
-    return min(per_rack, servers)
+def _group_servers(per_group: int | None, servers: int) -> int | None:
+    return None if per_group is None else min(per_group, servers)

@@ -24,13 +24,13 @@ from fabopt.schema.base import (
     Word,
     parse_split,
 )
-from fabopt.schema.catalog import Role
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
 from fabopt.schema.procurement import Procurement
-from fabopt.schema.rack_rules import RackRules
+from fabopt.schema.rack_rules import RackGroups, RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
+from fabopt.schema.server import Role
 from fabopt.schema.workload import Workload
 from fabopt.units import mbps
 
@@ -195,7 +195,7 @@ class Fabric(Strict):
     host: Word | None = None
     carries: tuple[Carried, ...] = ()
     resilience: AnyResilience | None = None
-    group_by: Literal["any", "rack"] = "any"
+    group_by: Literal["any", "rack"] | RackGroups = "any"
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()
     reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0
@@ -209,6 +209,13 @@ class Fabric(Strict):
     def survived(self) -> tuple[Resilience, ...]:
         """All that it must survive by its own words; where it has none, see ``Case.resilience_of``."""
         return losses_of(self.resilience)
+
+    @property
+    def racks_per_group(self) -> int | None:
+        """How many racks of servers a leaf group is exactly; None where it may be of any size."""
+        if isinstance(self.group_by, RackGroups):
+            return self.group_by.racks
+        return 1 if self.group_by == "rack" else None
 
     @property
     def keeps_default(self) -> bool:

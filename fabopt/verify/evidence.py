@@ -14,8 +14,10 @@ from functools import cached_property
 
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
-from fabopt.schema.catalog import BuiltInNic, Cage, Nic, Switch
+from fabopt.schema.catalog import Nic, Switch
 from fabopt.schema.design import FabricDesign, LinkRow, LogicalUse, PortUse, TierUse
+from fabopt.schema.product import Cage
+from fabopt.schema.server import BuiltInNic
 from fabopt.schema.structure import DirectStructure
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
 from fabopt.verify.clos_counts import ClosCounts, EqualDevices

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Attachment
-from fabopt.schema.catalog import Cage, Nic
+from fabopt.schema.catalog import Nic
 from fabopt.schema.design import LinkPart, PortUse
+from fabopt.schema.product import Cage
 from fabopt.units import ceil_div
 from fabopt.verify.clos_counts import EqualDevices
 from fabopt.verify.evidence import FabricEvidence

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fabopt.schema.base import Lane
-from fabopt.schema.catalog import Cable, Cage, Fibre, Product, Transceiver
+from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.schema.design import LinkPart, LinkRow
+from fabopt.schema.product import Cage, Product
 from fabopt.units import ceil_div, some
 from fabopt.verify.clos_counts import EqualDevices
 from fabopt.verify.evidence import Evidence

@@ -17,18 +17,19 @@ from fabopt.verify.proof import Proof
 def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
     """Groups of g servers hold all N, each group on its own leaves.
 
-    G = ceil(N / g), 1 <= g <= N; r = R / k leaves per group and plane; one rack's servers if the case says so.
+    G = ceil(N / g), 1 <= g <= N; r = R / k leaves per group and plane; the servers of so many racks as the case says.
     Source: docs/formulation/clos.md.
     """
     clos, designed = fabric.clos, fabric.designed
     proof.holds(1 <= clos.per_group <= clos.servers, f"groups of {clos.per_group} among {some(clos.servers, 'server')}")
     proof.equal("structure.groups", designed.structure.groups, clos.groups)
     proof.equal("rails", designed.rails * designed.planes, clos.rails * clos.planes)
-    if fabric.wanted.group_by == "rack":
+    racks = fabric.wanted.racks_per_group
+    if racks is not None:
         rack = servers_in_rack(fabric.evidence.case, fabric.evidence.server)
         if rack is None:
             raise ValueError("group_by: rack needs site.servers_per_rack")
-        proof.equal("servers_per_group", clos.per_group, min(rack, clos.servers))
+        proof.equal("servers_per_group", clos.per_group, min(racks * rack, clos.servers))
     proof.note(
         f"{some(clos.servers, 'server')} in {some(clos.groups, 'group')} of {clos.per_group} (last {clos.last_group}), "
         f"{some(clos.per_leaf, 'port')} of each on each of {some(clos.rails, 'leaf')} a plane"

@@ -16,8 +16,10 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.io.faults import validated
 from fabopt.problem.out_of_band import SWITCHES, as_attachment, port_cage
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
-from fabopt.schema.catalog import Cable, Cage, Fibre, Nic, Product, Server, Switch, Transceiver
+from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import Design, FabricDesign, LogicalUse
+from fabopt.schema.product import Cage, Product
+from fabopt.schema.server import Server
 
 PART_MODELS: dict[str, type[Product]] = {
     "switch": Switch,

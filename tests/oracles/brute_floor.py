@@ -368,6 +368,7 @@ class Rules:
     managers: Fraction = Fraction(0)
     switches: float = math.inf
     ends: float = math.inf
+    largest: bool = False
 
 
 def rules_of(case: Json) -> Rules:
@@ -377,7 +378,13 @@ def rules_of(case: Json) -> Rules:
     said = {"switches": 20, "manager_units_per_switch": 0.5, "management_units": 1} | case["site"].get("rack_rules", {})
     kept = sum(said.get(f"{what}_units", 0) for what in ("patch_panel", "pdu", "management"))
     ends = said.get("cable_ends") or math.inf
-    return Rules(kept, Fraction(str(said["manager_units_per_switch"])), said["switches"] or math.inf, ends)
+    return Rules(
+        kept,
+        Fraction(str(said["manager_units_per_switch"])),
+        said["switches"] or math.inf,
+        ends,
+        said.get("power") != "typical",
+    )
 
 
 # -- places -----------------------------------------------------------------------------------------------------------
@@ -407,15 +414,16 @@ def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
     return None if best == math.inf else best
 
 
-def heat(catalog: Json, switch: Json, used: list[str]) -> float:
-    """Watts of a switch with the hungriest module in every cage."""
+def heat(catalog: Json, switch: Json, used: list[str], largest: bool) -> float:
+    """Watts of a switch with the hungriest module in every cage, or ``largest`` what its maker states if more."""
     form = switch["cages"][0]["form_factor"]
     most = [
         max((one["power_w"] for one in catalog["transceivers"] if (one["form_factor"], one["split"]) == (form, split)),
             default=0)
         for split in used
     ]  # fmt: skip
-    return float(switch["power_w"] + switch["cages"][0]["count"] * (most[-1] if most else 0))
+    stated = switch.get("power_max_w", 0) if largest else 0
+    return float(max(stated, switch["power_w"] + switch["cages"][0]["count"] * (most[-1] if most else 0)))
 
 
 def place(
@@ -436,9 +444,9 @@ def place(
     room[list(chosen)] -= per_rack * server["rack_units"]
     watts[list(chosen)] -= per_rack * server["power_w"]
     switches = [size.leaf] * size.leaves + [size.spine] * size.spines
-    heats = [heat(catalog, size.leaf, [one for one in (size.down, size.up) if one])] * size.leaves
+    heats = [heat(catalog, size.leaf, [one for one in (size.down, size.up) if one], rules.largest)] * size.leaves
     if size.spine:
-        heats += [heat(catalog, size.spine, [size.spine_down])] * size.spines
+        heats += [heat(catalog, size.spine, [size.spine_down], rules.largest)] * size.spines
     used = [[one for one in (size.down, size.up) if one]] * size.leaves + [[size.spine_down]] * size.spines
     pairs = zip(switches, used, strict=True)
     ports = [switch["cages"][0]["count"] * max(port(one)[0] for one in splits) for switch, splits in pairs]
@@ -539,7 +547,10 @@ def toy_with_rules(seed: int) -> tuple[Json, Json]:
     rules: Json = {
         "switches": dice.choice([1, 2, 3, None]), "manager_units_per_switch": dice.choice([0, 0.5, 0.5, 1, 1.5]),
         "management_units": dice.choice([0, 1, 2]), "cable_ends": dice.choice([None, None, 8, 12]),
+        "power": dice.choice(["largest", "largest", "typical"]),
     }  # fmt: skip
+    for switch in catalog["switches"]:
+        switch["power_max_w"] = dice.choice([200, 400, 800])
     return {**case, "rules": {"rack-rules": True}, "site": {**case["site"], "rack_rules": rules}}, catalog
 
 

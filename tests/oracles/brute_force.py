@@ -22,6 +22,7 @@ from tests.oracles.brute_endpoints import (
     injection_gbps,
     leaf_loads,
     num_servers,
+    racks_per_group,
     ratios,
     server_kind,
     usable_cards,
@@ -247,8 +248,9 @@ class Space:
         return [number for number in (1, 2, 3) if among(self.fabric.get("tiers", "any"), number)]
 
     def group_sizes(self) -> list[int]:
-        if self.fabric.get("group_by", "any") == "rack":
-            return [min(self.case["site"]["servers_per_rack"], self.servers)]
+        racks = racks_per_group(self.fabric)
+        if racks:
+            return [min(racks * self.case["site"]["servers_per_rack"], self.servers)]
         return list(range(1, self.servers + 1))
 
     def switches(self, role: str) -> list[Json]:

@@ -275,7 +275,7 @@ def a_case(dice: Dice, servers: int) -> Json:
         del fabric["max_oversubscription"]
         case["workload"] = {"profile": dice.one(["mixed", "fine-tuning", "inference"])}
     if dice.chance(0.08):
-        fabric["group_by"] = "rack"
+        fabric["group_by"] = dice.one(["rack", {"racks": 2}])
         case["site"] = {"servers_per_rack": dice.number(1, 4)}
     if dice.chance(0.3):
         case.setdefault("site", {})["distances_m"] = {

@@ -20,6 +20,7 @@ from fabopt.floor.open_layouts import OpenLayout
 from fabopt.floor.placement import FreeSpace, SwitchSize, space_in
 from fabopt.floor.racks import Floats, Ints, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers, TierLinks
+from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.search.coefficients import least_of
@@ -29,7 +30,7 @@ from fabopt.topology.candidate import Candidate, over_stages
 from fabopt.topology.clos.attached import least_attached
 from fabopt.topology.clos.cabling import links_of, numbers_of
 from fabopt.topology.clos.candidates import candidates_of
-from fabopt.topology.clos.devices import devices_of
+from fabopt.topology.clos.devices import devices_of, switches_added
 from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.link_kinds import kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of
@@ -143,6 +144,11 @@ class Sized:
             alike.append(same)
         return alike
 
+    def has_room(self, layout: OpenLayout) -> bool:
+        """Whether the switches of each tier fit a layout if there are no others."""
+        counts, space = (sum(switches_added(self.clos, role)) for role in TIER_ROLES), space_in(layout)
+        return all(int(space.switches(size).sum()) >= count for size, count in zip(self.sizes, counts, strict=False))
+
     def candidates(self, layout: OpenLayout, positions: tuple[Positions, ...]) -> list[tuple[float, Candidate]]:
         """What it costs at least with its switches there, and itself, the cheapest way to manage it first; nothing if
         its links ran as far before.
@@ -165,7 +171,7 @@ def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, C
         return None
     best: tuple[float, Candidate] | None = None
     limit = cutoff
-    trees = [_Tree(sized, layout, steps, cutoff) for layout in sized.open_layouts]
+    trees = [_Tree(sized, layout, steps, cutoff) for layout in sized.open_layouts if sized.has_room(layout)]
     for tree in sorted(trees, key=lambda one: round(one.least, 6)):
         tree.limit = limit
         for positions in tree.places():
@@ -179,7 +185,7 @@ def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, C
 def all_places(sized: Sized, limit: float, steps: StepBudget) -> list[tuple[float, Candidate]]:
     """Every place of a candidate that costs ``limit`` or less; of those with the same needs the first."""
     by_needs: dict[Hashable, tuple[float, Candidate]] = {}
-    for layout in sized.open_layouts:
+    for layout in filter(sized.has_room, sized.open_layouts):
         tree = _Tree(sized, layout, steps, limit)
         for positions in tree.places():
             for placed in sized.candidates(layout, positions):

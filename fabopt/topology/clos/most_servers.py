@@ -19,7 +19,7 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.schema.catalog import Protocol
+from fabopt.schema.product import Protocol
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, server_joins
 from fabopt.topology.clos.shape import Shape, most_endpoints, most_peers, up_cage_limit, usable_ports
 from fabopt.units import ceil_of

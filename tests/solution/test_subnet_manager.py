@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -253,6 +254,23 @@ def with_managed_switches(parts: Json, seed: int) -> Json:
     return parts
 
 
+def as_bought(found: Json | None, twins: Sequence[tuple[str, int]]) -> Json | None:
+    """An outline that names the twin of a tier whose switches are all exchanged, which is a design of its own."""
+    if found is None:
+        return None
+    card_id, *tiers = found["ids"]
+    for place, (twin, number) in enumerate(twins):
+        if number and number == found["counts"][place]:
+            tiers[place] = twin
+    return found | {"ids": (card_id, *tiers)}
+
+
+def twins_by_tier(design: Json) -> list[tuple[str, int]]:
+    managers = design["fabrics"][0]["subnet_manager"] if design["fabrics"] else {"twins": []}
+    twins = {twin["role"]: (twin["id"], twin["count"]) for twin in managers["twins"]}
+    return [twins.get(role, ("", 0)) for role in ("leaf", "spine", "core")]
+
+
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_random_cases_agree(family: str, seed: int) -> None:
     """Cost, structure, bill and twins; it is never cheaper than without the rule."""
@@ -262,12 +280,10 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     wanted["rules"] = {"subnet-manager": True, "lengths": False}
     best = solve(parts, wanted)
     theirs = run(parts, wanted)
-    assert differences(None if best is None else outline_of_best(best), outline(theirs)) == {}
+    expected = None if best is None else as_bought(outline_of_best(best), best.structure.twins)
+    assert differences(expected, as_bought(outline(theirs), twins_by_tier(theirs))) == {}
     assert [check for check in theirs["checks"] if not check["ok"]] == []
     if best is not None:
-        managers = theirs["fabrics"][0]["subnet_manager"]
-        assert managers["kept"] and sum(twin["count"] for twin in managers["twins"]) == sum(
-            number for _, number in best.structure.twins
-        )
+        assert theirs["fabrics"][0]["subnet_manager"]["kept"]
         bare = solve(parts, wanted | {"rules": "none"})
         assert bare is not None and bare.objective <= best.objective

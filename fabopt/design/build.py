@@ -86,6 +86,9 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         failures=failures_left(design.failures(problem.server.gpus), asked),
         redundancy=tuple(_rule_standings(fabric, design, growth)),
         logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
+        free_ports={
+            one.name: places for one, places in zip(fabric.attachments, part.free_ports, strict=False) if places
+        },
         subnet_manager=managers_in(fabric, problem.servers, design, candidate.twins),
     )
 
@@ -201,7 +204,7 @@ def _link_rows(
             shares.setdefault((place, attachment, row.stages or (), classes, name), []).append((row, number))
     for key in sorted(shares):
         kind, attachment_at = kinds[key[0]], key[1]
-        run_m = fabric.runs_m[kind.run if attachment_at < 0 else fabric.attachments[attachment_at].run]
+        run_m = fabric.runs_m[kind.run if attachment_at < 0 else fabric.attachments[attachment_at].run_to(kind.far)]
         first = shares[key][0][0]
         if first.runs_m is not None and first.assembly is not None:
             bought = [part.item.length_m for row, _ in shares[key] for part in row.parts if part.item.length_m]

@@ -91,6 +91,7 @@ class GroupRuns:
         runs = {
             "server-leaf": longest_m(servers, switches, group, from_middle_m(group)),
             "attachment-leaf": longest_m(servers, switches, all_, from_middle_m(all_)),
+            "attachment-spine": longest_m(servers, switches, all_, from_middle_m(all_)),
             "leaf-spine": longest_m(*ends, pod, (end_to_end_m if family in JOINED_NEAR else from_middle_m)(pod)),
             "spine-core": longest_m(*ends, all_, (end_to_end_m if family in JOINED_FAR else from_middle_m)(all_)),
         }
@@ -111,7 +112,8 @@ class GroupRuns:
 def group_runs(site: Site, server: Server, servers: int) -> GroupRuns | None:
     """The runs of a case that follow from groups; None where a floor or the case says all of them.
 
-    ``servers``: of the last stage. A distance of attachments that is not given is that of the servers, if that is.
+    ``servers``: of the last stage. A distance of attachments to leaves that is not given is that of the servers, if
+    that is; to spines, the longer one of that and the leaves'.
     """
     given = given_m(site)
     if site.floor is not None or given.keys() >= set(KINDS):
@@ -135,6 +137,8 @@ def given_m(site: Site) -> Mapping[str, float]:
     said = site.distances_m.model_dump(by_alias=True, exclude_none=True)
     if "server-leaf" in said:
         said.setdefault("attachment-leaf", said["server-leaf"])
+    if said.keys() >= {"attachment-leaf", "leaf-spine"}:
+        said.setdefault("attachment-spine", max(said["attachment-leaf"], said["leaf-spine"]))
     return MappingProxyType({kind: float(metres) for kind, metres in said.items()})
 
 

@@ -177,12 +177,15 @@ class FabricProblem:
 
     @property
     def attachment_ports(self) -> int:
-        """Leaf ports that attachments take."""
-        return sum(one.ports for one in self.attachments)
+        """Leaf ports that attachments take which are dealt over the leaves."""
+        return sum(self.attached)
 
     @cached_property
     def attached(self) -> tuple[int, ...]:
-        """Leaf ports that attachments take, by the stage that adds them; of one entry if all are there at first."""
+        """Leaf ports that attachments take which are dealt over the leaves, by the stage that adds them.
+
+        Of one entry if all are there at first.
+        """
         adds = [one.by_stage for one in self.attachments]
         return tuple(map(sum, zip_longest(*adds, fillvalue=0))) or (0,)
 
@@ -191,6 +194,16 @@ class FabricProblem:
         """The least that an attachment has of its own; None: all have the fabric's. Logical fabrics aside."""
         own = [one for one in self.attachments if one.network is None]
         return min((one.oversubscription for one in own if one.oversubscription is not None), default=None)
+
+    @property
+    def on_free_ports(self) -> tuple[AttachmentDemand, ...]:
+        """Attachments that are on ports which nothing else takes."""
+        return tuple(one for one in self.attachments if one.tier != "leaf")
+
+    @property
+    def all_count(self) -> bool:
+        """Whether all attachments that are dealt over the leaves count in oversubscription."""
+        return all(one.counts for one in self.attachments if one.tier == "leaf")
 
     @property
     def networked(self) -> bool:

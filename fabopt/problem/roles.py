@@ -17,7 +17,8 @@ from fabopt.problem.hosts import host_of
 from fabopt.problem.out_of_band import COUNTED, as_attachment, counted_ports, port_cage
 from fabopt.problem.separation import combinations
 from fabopt.problem.site import with_distances
-from fabopt.schema.case import Attachment, Case, Fabric, Oversubscription
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.roles import Carried, OutOfBand, StorageDemand
 from fabopt.schema.server import Role, Server

@@ -116,7 +116,7 @@ class ListedRow:
 
 @dataclass(frozen=True)
 class LinkKind:
-    """The links between two tiers, or between one attachment and the leaves."""
+    """The links between two tiers, or between one attachment (``attachment``: its name) and the leaves or spines."""
 
     name: str
     near: LinkSide
@@ -125,6 +125,8 @@ class LinkKind:
     run_m: float
     rows: tuple[ListedRow, ...]
     buys: str = "both"
+    attachment: str | None = None
+    host: str = "leaf"
 
     @property
     def single(self) -> ListedRow | None:

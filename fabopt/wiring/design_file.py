@@ -15,7 +15,8 @@ from fabopt.errors import Fault, cut
 from fabopt.floor.plan import FloorPlan
 from fabopt.io.faults import validated
 from fabopt.problem.out_of_band import SWITCHES, as_attachment, port_cage
-from fabopt.schema.case import Attachment, Case, Fabric, Stage
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Case, Fabric, Stage
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import Design, FabricDesign, LogicalUse
 from fabopt.schema.product import Cage, Product

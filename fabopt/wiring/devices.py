@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.network.clos_links import NO_GROUP
-from fabopt.schema.case import Attachment
+from fabopt.schema.attachment import Attachment
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import FabricDesign, Place, TierUse
 from fabopt.schema.subnet_manager import twins_of

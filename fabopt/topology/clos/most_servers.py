@@ -188,6 +188,7 @@ class _Reach:
         return bool(server_joins(self.problem, self.fabric, nic, way.down, way.k, protocol)) and all(
             one.buys == "none" or attachment_joins(self.problem, self.fabric, one, way.down, protocol)
             for one in self.fabric.attachments
+            if one.tier == "leaf"
         )
 
     def _with_attachments(self, nic: NicOption, way: _Way, best: int) -> int:

@@ -185,6 +185,7 @@ def is_spread(layout: Layout, numbers: ClosNumbers, tier: int, racks: Ints) -> b
 
     ``racks``: of the switches in the order of their numbers, shape (switches,).
     """
+    # Rule ``devices_are_spread``
     limits = layout.plan.limits
     if not (limits.spread_spines if tier else limits.spread_leaves):
         return True

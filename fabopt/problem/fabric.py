@@ -30,7 +30,7 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import NIC_PAIRING, is_asked_for, is_kept
+from fabopt.schema.default_rules import NIC_PAIRING, SUBNET_MANAGER, is_asked_for, is_kept
 from fabopt.schema.product import PROTOCOLS, Protocol
 from fabopt.schema.resilience import Failing, redundancy_of
 from fabopt.schema.server import Server
@@ -142,10 +142,23 @@ class FabricProblem:
         return (
             self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
             self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,
-            self.resilience, self.is_open, self.managers,
+            self.resilience, self.is_open, self.binding_managers,
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
+
+    @property
+    def binding_managers(self) -> SubnetManagers | None:
+        """Rule ``subnet-manager``, where designs have to keep it."""
+        managers = self.managers
+        binds = managers is not None and (managers.is_asked_for or SUBNET_MANAGER in self.kept_rules)
+        return managers if binds else None
+
+    def is_bound_by(self, rule: str) -> bool:
+        """Whether a rule that holds may leave a design out."""
+        if rule == SUBNET_MANAGER:
+            return self.managers is not None
+        return rule != NIC_PAIRING or self.leaves_nics_out
 
     @property
     def leaves_nics_out(self) -> bool:
@@ -273,8 +286,9 @@ def _nics(
 def _kept_rules(fabric: Fabric, case: Case) -> tuple[str, ...]:
     """Default rules that the fabric keeps if it can; one that is asked for by its name is part of its space."""
     redundancy = redundancy_of(fabric.role) if fabric.keeps_default else ()
-    gives_up = is_kept(case.rules, NIC_PAIRING) and not is_asked_for(case.rules, NIC_PAIRING)
-    return (*redundancy, NIC_PAIRING) if gives_up else redundancy
+    others = (NIC_PAIRING, SUBNET_MANAGER)
+    gives_up = (rule for rule in others if is_kept(case.rules, rule) and not is_asked_for(case.rules, rule))
+    return (*redundancy, *gives_up)
 
 
 def _tiers(fabric: Fabric) -> tuple[int, ...]:

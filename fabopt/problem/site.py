@@ -111,7 +111,7 @@ class FloorSite:
 
         Lengths are in metres. ``lengths_m``: those on sale, rising, shape (lengths,).
         """
-        least_m = counted_m(lengths_m, self.plan.floor.slack_m)
+        least_m = counted_m(lengths_m, self.plan.least_m)
         measured = (*RUNS_ON_FLOOR, *(RUNS_OF_ATTACHMENTS if self.measures_attachments else ()))
         return {**self.given, **dict.fromkeys(measured, least_m)}
 

@@ -32,6 +32,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *_design_notes(answers.shown, design),
         *pairing_notes(question, answers.shown, design),
         *redundancy_notes(question, design),
+        *subnet_notes(question, answers.shown, design),
         *(rack_notes(inputs.case, answers.shown.case, question.clock.is_over()) if design.fabrics else ()),
         *_cut_short(question, design),
     )
@@ -63,7 +64,6 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
         yield from workload_notes(design.workload, problem.case, problem.server)
     yield from _whole_racks(problem, design)
     yield from length_notes(problem, design)
-    yield from subnet_notes(problem, design)
     if design.fabrics:
         yield from longer_runs(design)
 

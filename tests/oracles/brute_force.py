@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import compress
 from typing import Any, NamedTuple
@@ -30,6 +30,7 @@ from tests.oracles.brute_endpoints import (
 )
 from tests.oracles.brute_free_ports import counts, placed, spine_links, spine_mode, tier_of
 from tests.oracles.brute_lengths import GroupLengths, follow
+from tests.oracles.brute_managers import Exchange, asks, exchanges
 from tests.oracles.brute_parts import (
     Box,
     Cage,
@@ -116,6 +117,7 @@ class Structure:
     cores: int = 0
     topology: str = "clos"
     own_rails: bool = False
+    twins: Exchange = ()
     # of the endpoints of the busiest leaf, those that count in its ratio
     counted: int = 0
 
@@ -168,6 +170,7 @@ class Structure:
             self.cards.ports,
             self.planes,
             self.pod_of,
+            [-number for _, number in self.twins],
         )
 
 
@@ -204,6 +207,7 @@ class Space:
         self.catalog, self.case, self.fabric = catalog, case, fabrics[0]
         self.kept_rules = kept_rules
         self.item_table = ItemTable(catalog, rules)
+        self.fewest_managers = asks(case, catalog) and (2 if case.get("resilience") == "default" else 1)
         self.server = next(one for one in catalog["servers"] if one["id"] == case["server"])
         self.servers = num_servers(case, self.server)
         self.leaf_ratio, self.spine_ratio = ratios(case, self.fabric)
@@ -343,7 +347,17 @@ def structures(space: Space) -> Found:
                 continue
             for division in divisions(space, cards):
                 made = with_planes(space, cards, division)
-                yield from (one for one in made if survives(space, one[0]) and is_redundant(space, one[0]))
+                kept = (one for one in made if survives(space, one[0]) and is_redundant(space, one[0]))
+                yield from ((way, choice) for structure, choice in kept for way in managed(space, structure))
+
+
+def managed(space: Space, structure: Structure) -> Iterator[Structure]:
+    """A structure in every way that its subnets can be managed; as it is where nobody asks."""
+    if not space.fewest_managers:
+        yield structure
+    else:
+        for exchange in exchanges(structure, space, space.fewest_managers):
+            yield replace(structure, twins=exchange)
 
 
 def is_redundant(space: Space, structure: Structure) -> bool:
@@ -641,6 +655,10 @@ def fixed_items(space: Space, structure: Structure) -> tuple[Counter[Item], int]
     items: Counter[Item] = Counter()
     for box, count in structure.boxes():
         items[box.product["id"], None] += count
+    for (box, _), (twin, number) in zip(structure.boxes(), structure.twins, strict=False):
+        items[box.product["id"], None] -= number
+        items[twin or box.product["id"], None] += number
+    items = +items
     if not structure.cards.built_in:
         items[structure.cards.id, None] += space.servers * structure.cards.number
     power = sum(space.item_table.power[item] * count for item, count in items.items())

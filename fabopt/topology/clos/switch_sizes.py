@@ -39,7 +39,7 @@ def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
         return SwitchSize(float(switch.product.rack_units), 0, ends)
     links = problem.links
     size = _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
-    rules = (fabric.managers for fabric in problem.fabrics if fabric.managers is not None)
+    rules = (fabric.binding_managers for fabric in problem.fabrics if fabric.binding_managers is not None)
     switches: list[SwitchType | Twin] = [switch, *(rule.twins[switch.id] for rule in rules if switch.id in rule.twins)]
     modules_mw = size.power_mw - switch.item.power_mw
     power_mw = max(one.item.power_mw for one in switches) + modules_mw

@@ -28,7 +28,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "four-fabrics-1024-gpus": {"leaf": 32, "spine": 16},
     "gb200-nvl72-576": {"leaf": 32, "spine": 9},
     "h100-growth-128": {"leaf": 32, "spine": 16},
-    "hall-1024-gpus": {"leaf": 16, "spine": 8},
+    "hall-1024-gpus": {"leaf": 64, "spine": 16},
     "l40s-inference-256": {"leaf": 2, "spine": 2},
     "llama3-405b-8192-gpus": {"leaf": 168, "spine": 77, "core": 56},
     "mi300x-inference-2048": {"leaf": 12, "spine": 3},

@@ -24,6 +24,7 @@ class DefaultRule(NamedTuple):
     anchor: str
 
 
+ATTACHMENT_RUNS: Final = "attachment-runs"
 LENGTHS: Final = "lengths"
 NIC_PAIRING: Final = "nic-pairing"
 RACK_RULES: Final = "rack-rules"
@@ -31,6 +32,13 @@ SUBNET_MANAGER: Final = "subnet-manager"
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
     rule.name: rule
     for rule in (
+        DefaultRule(
+            ATTACHMENT_RUNS,
+            "on a floor, cables of attachments whose devices are in racks reach from any of them to every switch that "
+            "it has a port on",
+            "wires_cover_runs",
+            "docs/cases.md#attachments",
+        ),
         DefaultRule(
             LENGTHS,
             "the lengths of links follow from the racks that groups fill, where neither `site.distances_m` nor a "

@@ -94,7 +94,8 @@ def subnets_of(part: FilePart, fabric: FabricProblem, servers: int) -> Subnets:
     planes, leaves = part.nic.planes, part.tiers[0].num_switches
     alone = all("server" in (link.near, link.far) or link.near == "attachment" for link in part.links)
     number = leaves if alone else planes
-    return Subnets(number, servers * part.nic.ports_per_server // number + fabric.attachment_ports)
+    attached = sum(one.ports for one in fabric.attachments)
+    return Subnets(number, servers * part.nic.ports_per_server // number + attached)
 
 
 def _places(

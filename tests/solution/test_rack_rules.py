@@ -33,7 +33,7 @@ def rack_case(rack_rules: Json | None = None, rules: Any = None, **changes: Any)
 
 
 def solved(content: Json) -> Design:
-    return solve(inputs(content, parts()), alternatives=False)
+    return solve(inputs(content, parts()), alternatives_s=0)
 
 
 def switches_by_rack(design: Design) -> dict[str, int]:
@@ -91,11 +91,11 @@ def test_the_larger_power_counts() -> None:
     floor = {**FLOOR, "rack_power_w": 3000}
     product(content, "gpu-4")["power_w"] = 100
     case = rack_case(site={"floor": floor, "servers_per_rack": 2})
-    kept = solve(inputs(case, content), alternatives=False)
+    kept = solve(inputs(case, content), alternatives_s=0)
     assert_proven(kept)
     assert set(switches_by_rack(kept).values()) == {1}
     typical = solve(
-        inputs({**case, "site": {**case["site"], "rack_rules": {"power": "typical"}}}, content), alternatives=False
+        inputs({**case, "site": {**case["site"], "rack_rules": {"power": "typical"}}}, content), alternatives_s=0
     )
     assert max(switches_by_rack(typical).values()) == 2
     used = {check.name: check.detail for check in kept.checks}["racks_keep_rules"]

@@ -150,11 +150,12 @@ class Layout:
         up = self.plan.floor.tray_height_m - self.server_height_m
         down = self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[racks], 1)))
         apart = np.where(server_racks[:, None] == racks[None, :], np.inf, tray).min(axis=1)[rack_of_server]
-        run = up + down + 2 * self.plan.floor.drop_m + apart + self.plan.floor.slack_m
+        run = self.plan.spared_m(up + down + 2 * self.plan.floor.drop_m + apart)
         has_leaves = np.isin(server_racks, racks)[rack_of_server]
         to_top = np.abs(height_m(self.top_unit[self.server_rack], 1) - self.server_height_m)
         in_rack = np.maximum(0.0, to_top - self.free_units[self.server_rack] * UNIT_M)
-        return np.asarray(np.where(has_leaves, np.minimum(run, in_rack + self.plan.floor.slack_m), run))
+        beside = self.plan.spared_m(in_rack + self.plan.limits.side_m)
+        return np.asarray(np.where(has_leaves, np.minimum(run, beside), run))
 
     def in_server_racks(self, g: int, rails: int) -> Ints:
         """Rack of every leaf of one plane, spread evenly over the racks of its group's g servers, rail by rail; shape
@@ -195,14 +196,17 @@ class Layout:
     def typical_runs_m(self) -> dict[str, float]:
         """Middle runs of every kind of link: servers to their nearest leaves, switches to switches of all racks."""
         above = self.plan.floor.tray_height_m - float(np.median(height_m(self.top_unit[self.switch_racks], 1)))
-        between = 2 * above + 2 * self.plan.floor.drop_m + self.plan.floor.slack_m
+        between = 2 * above + 2 * self.plan.floor.drop_m
         near = self.tray_from_switches_m[:, self._leaf_racks].min(axis=0)
-        beside = self.plan.floor.rack_units * UNIT_M / 2 + self.plan.floor.slack_m
+        beside = self.plan.floor.rack_units * UNIT_M / 2 + self.plan.limits.side_m
         return {
             "server-leaf": float(np.median(self.nearest_leaf_m)),
-            "leaf-spine": beside if not near.any() else between + float(np.median(near)),
-            "spine-core": between + float(np.median(self.tray_from_switches_m[:, self.switch_racks])),
+            "leaf-spine": self._spared_m(beside if not near.any() else between + float(np.median(near))),
+            "spine-core": self._spared_m(between + float(np.median(self.tray_from_switches_m[:, self.switch_racks]))),
         }
+
+    def _spared_m(self, way_m: float) -> float:
+        return float(self.plan.spared_m(way_m))
 
     @cached_property
     def least_switch_m(self) -> float:
@@ -212,8 +216,8 @@ class Layout:
             return np.inf
         tops = 2 * (self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[racks], 1))))
         tray = self.plan.tray_m(leaves[:, None], racks[None, :])
-        run = tops + 2 * self.plan.floor.drop_m + tray + self.plan.floor.slack_m
-        return float(np.where(leaves[:, None] == racks[None, :], self.plan.floor.slack_m, run).min())
+        run = self.plan.spared_m(tops + 2 * self.plan.floor.drop_m + tray)
+        return float(np.where(leaves[:, None] == racks[None, :], self.plan.least_in_rack_m, run).min())
 
 
 def racks_for(units: int, power_mw: int, plan: FloorPlan, switches: int = 0) -> int:

@@ -11,8 +11,9 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from fabopt.floor.racks import Ints, servers_per_rack
+from fabopt.floor.racks import Floats, Ints, servers_per_rack
 from fabopt.schema.case import Case, Fabric, Floor
 from fabopt.schema.default_rules import RACK_RULES, is_kept
 from fabopt.schema.rack_rules import OFF, RackRules
@@ -31,7 +32,8 @@ class RackLimits:
 
     ``kept_units``: at the top of every rack with servers or switches; ``manager_units``: of cable managers for each
     switch; ``switches`` and ``cable_ends``: the most in a rack; ``largest_power``: whether its power is checked with
-    the most that makers state.
+    the most that makers state. ``side_m``: what a cable within a rack runs sideways; ``spare_m`` and
+    ``spare_fraction`` of its way: the least that a cable is longer.
     """
 
     kept_units: int = 0
@@ -39,6 +41,14 @@ class RackLimits:
     switches: int = NO_LIMIT
     cable_ends: int = NO_LIMIT
     largest_power: bool = False
+    side_m: float = 0.0
+    spare_m: float = 0.0
+    spare_fraction: float = 0.0
+
+    def spared_m(self, way_m: ArrayLike, slack_m: float) -> Floats:
+        """The cable for ways of such lengths in metres, with at least ``slack_m`` more; shape of ``way_m``."""
+        way, least_m = np.asarray(way_m, dtype=np.float64), max(slack_m, self.spare_m)
+        return np.asarray(way + (np.maximum(least_m, way * self.spare_fraction) if self.spare_fraction else least_m))
 
     def managers(self, switches: Ints) -> Ints:
         """Whole units of the cable managers of so many switches in a rack, shape of ``switches``."""
@@ -76,6 +86,9 @@ def rack_limits(case: Case) -> RackLimits:
         NO_LIMIT if rules.switches is None else rules.switches,
         NO_LIMIT if rules.cable_ends is None else rules.cable_ends,
         rules.power == "largest" and case.site.floor.rack_power_w is not None,
+        rules.side_m,
+        rules.spare_m,
+        rules.spare_fraction,
     )
 
 

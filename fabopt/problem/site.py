@@ -107,7 +107,7 @@ class FloorSite:
 
         Lengths are in metres. ``lengths_m``: those on sale, rising, shape (lengths,).
         """
-        least_m = counted_m(lengths_m, self.plan.floor.slack_m)
+        least_m = counted_m(lengths_m, self.plan.least_m)
         return {**self.given, **dict.fromkeys(RUNS_ON_FLOOR, least_m)}
 
     def searched_by(self, method: Method) -> FloorSite:

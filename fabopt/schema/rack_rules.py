@@ -9,6 +9,7 @@ from pydantic import Field
 from fabopt.schema.base import Count, Strict
 
 Units = Annotated[int, Field(ge=0, le=100)]
+Spare = Annotated[float, Field(ge=0, le=10)]
 
 
 class RackRules(Strict):
@@ -19,6 +20,8 @@ class RackRules(Strict):
     management switch, None being one unit where the case has no out-of-band fabric, else none. ``cable_ends``: the most
     that the ports of its switches may have, None being no limit. ``power``: whether a switch counts in
     ``rack_power_w`` with the larger of what its maker states at most and what it uses with its modules, or the latter.
+    ``side_m``: added to cables that stay in a rack, out to its side and back; ``spare_m``, ``spare_fraction``: of its
+    way, the least that every cable is longer.
     """
 
     switches: Annotated[int, Field(ge=1, le=1000)] | None = 20
@@ -28,6 +31,9 @@ class RackRules(Strict):
     management_units: Units | None = None
     cable_ends: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     power: Literal["largest", "typical"] = "largest"
+    side_m: Spare = 0.48
+    spare_m: Spare = 0.3
+    spare_fraction: Annotated[float, Field(ge=0, le=1)] = 0.05
 
 
 # Every part of the rule with the value that turns it off, in the order in which parts are given up last.
@@ -37,6 +43,9 @@ OFF: Final[dict[str, int | str | None]] = {
     "management_units": 0,
     "manager_units_per_switch": 0,
     "switches": None,
+    "spare_m": 0,
+    "spare_fraction": 0,
+    "side_m": 0,
     "power": "typical",
     "cable_ends": None,
 }

@@ -95,4 +95,4 @@ def flat_runs_m(embedded: Embedded, fabric: FabricDesign) -> Mapping[str, float]
 def runs_of(embedded: Embedded, fabric: FabricDesign, devices: Devices) -> Runs:
     """Runs that are measured where the case has a floor, else flat."""
     flat, floor = FlatRuns(flat_runs_m(embedded, fabric)), embedded.case.site.floor
-    return flat if floor is None else MeasuredRuns(FloorPlan(floor), flat, devices)
+    return flat if floor is None else MeasuredRuns(embedded.plan, flat, devices)

@@ -70,6 +70,17 @@ def test_what_is_not_kept_fails_the_check() -> None:
         assert "racks_keep_rules" in failed, rules
 
 
+@pytest.mark.parametrize("rules", [{"spare_m": 9}, {"spare_fraction": 1}, {"side_m": 9}])
+def test_cables_have_to_spare(rules: Json) -> None:
+    """Longer cables are bought where more is asked for, and the cables of the design without it are too short."""
+    design = solved(rack_case())
+    site = {**design.case.content["site"], "rack_rules": {**RackRules().model_dump(), **rules}}
+    record = design.case.model_copy(update={"content": {**design.case.content, "site": site}})
+    failed = {check.name for check in verify(design.model_copy(update={"case": record})) if not check.ok}
+    assert "wires_cover_runs" in failed
+    assert_proven(solved(rack_case(rules)))
+
+
 def test_the_larger_power_counts() -> None:
     """Two switches of 1 kW typically and 2 kW at most, modules with it, do not share a rack of 3 kW of one feed."""
     content = parts()

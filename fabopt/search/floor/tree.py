@@ -129,7 +129,7 @@ class Sized:
     @cached_property
     def beyond(self) -> list[float]:
         """What the links above each tier cost at least, wherever they go."""
-        cheapest = int(classes_of_runs(self.problem.item_table.lengths_m, self.problem.floor.plan.floor.slack_m))
+        cheapest = int(classes_of_runs(self.problem.item_table.lengths_m, self.problem.floor.plan.least_m))
         return _sums_from(np.array([one.least[:, cheapest].sum() for one in self.pairs]))[1:]
 
     @cached_property
@@ -253,9 +253,9 @@ class _Above:
         self.none = np.zeros((len(pairs.first_of_b), len(upper)))
         tops = plan.floor.tray_height_m - height_m(layout.top_unit, 1)
         run = tops[racks, None] + tops[upper] + 2 * plan.floor.drop_m + plan.tray_m(racks[:, None], upper)
-        run = np.where(racks[:, None] == upper, 0.0, run) + plan.floor.slack_m
+        run = plan.spared_m(np.where(racks[:, None] == upper, plan.limits.side_m, run))
         self._classes = classes_of_runs(sized.problem.item_table.lengths_m, np.round(run, 9))
-        cheapest = int(classes_of_runs(sized.problem.item_table.lengths_m, plan.floor.slack_m))
+        cheapest = int(classes_of_runs(sized.problem.item_table.lengths_m, plan.least_m))
         self.rest = _sums_from(np.array([self._least[rows, cheapest].sum() for rows in self._rows]))
         self._known: dict[tuple[int, int], Floats] = {}
 

@@ -78,7 +78,7 @@ def in_layout(problem: Problem, fabric: FabricProblem, layout: Layout) -> Fabric
     least = {
         "server-leaf": float(layout.nearest_leaf_m.min()),
         "leaf-spine": layout.least_switch_m,
-        "spine-core": layout.plan.floor.slack_m,
+        "spine-core": layout.plan.least_m,
     }
     return replace(_with_runs(problem, fabric, least), arrangement=InLayout(layout, "measured"))
 

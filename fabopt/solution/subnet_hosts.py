@@ -80,11 +80,21 @@ def _like_servers(problem: Problem, nic: NicOption, ports: int) -> Attachment:
 
 
 def _unmanaged(answer: Answer) -> Iterator[tuple[str, tuple[int, NicOption]]]:
-    """Fabrics of one subnet that no switch of theirs can manage: how many ports of hosts they need, and their NICs."""
+    """Fabrics of one subnet that no switch of theirs manages, as far as that is known of all: how many ports of hosts
+    they need, and their NICs.
+    """
     problem = answer.problem
     for fabric, (candidate, _) in zip(problem.fabrics, answer.picked, strict=True):
         said = managers_in(fabric, problem.servers, candidate.design, candidate.twins)
         managers, part = fabric.binding_managers, candidate.design.file_part()
         is_clos = fabric.topologies == ("clos",) and isinstance(part.structure, Structure)
-        if managers is not None and said is not None and said.kept is False and said.subnets == 1 and is_clos:
+        is_known = all(tier.switch.product.managed is not None for tier in part.tiers)
+        if (
+            is_known
+            and managers is not None
+            and said is not None
+            and said.kept is False
+            and said.subnets == 1
+            and is_clos
+        ):
             yield fabric.name, (managers.fewest, part.nic)

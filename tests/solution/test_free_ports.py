@@ -184,6 +184,7 @@ def test_four_ufm_ports_cost_no_switch_of_96_dgx_b200() -> None:
     with_ufm = machine | {"fabrics": [fabric | {"attachments": [ufm]}]}
     plain, managed = (fabopt.solve(one).design for one in (machine, with_ufm))
     for made in (plain, managed):
+        assert all(check.ok for check in made.checks)
         assert {tier.role: tier.count for tier in made.fabrics[0].tiers} == {"leaf": 24, "spine": 16}
     assert managed.totals is not None and plain.totals is not None
     assert 0 < managed.totals.capex_usd - plain.totals.capex_usd < 10_000

@@ -49,7 +49,7 @@ def designed(content: Json, fabric: Json | None = None, alternatives: bool = Fal
         | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
         | keys
     )
-    design = optimize.solve(small.inputs(wanted, content), alternatives=alternatives)
+    design = optimize.solve(small.inputs(wanted, content), alternatives_s=60 * alternatives)
     small.assert_proven(design)
     return design
 
@@ -214,7 +214,7 @@ def test_a_growing_cluster_has_its_manager_from_the_start() -> None:
     stages = [{"name": "one", "month": 0, "servers": 2}, {"name": "two", "month": 12, "servers": 4}]
     content = case(4, {"tiers": 2}) | {"rules": {}, "resilience": "none", "stages": stages}
     del content["servers"]
-    design = optimize.solve(small.inputs(content | {"site": {"distances_m": USUAL}}, parts()), alternatives=False)
+    design = optimize.solve(small.inputs(content | {"site": {"distances_m": USUAL}}, parts()), alternatives_s=0)
     small.assert_proven(design)
     assert [(row.stage, row.quantity) for row in design.bom if row.id == "twin"] == [("one", 1)]
 

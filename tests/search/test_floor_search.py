@@ -22,6 +22,8 @@ from tests.samples.small import Json, assert_proven, case, catalog, inputs, prod
 SEEDS = (3, 5, 6, 11, 16, 24, 26, 27, 28, 31, 33, 35)
 # Rules that bind, that do not, and that leave no design.
 RULE_SEEDS = (5, 13, 16, 20, 27, 28, 31, 35)
+# Of these seed 28 has one rack for spines.
+SPREAD_SEEDS = (5, 6, 13, 16, 28, 33, 35)
 # Few enough switches to count their orders in a rack too.
 ORDER_SEEDS = (5, 13, 16, 20, 26)
 
@@ -52,6 +54,24 @@ def test_small_floors_with_rules_of_racks_equal_brute_force(seed: int) -> None:
     assert design.objective.value is not None and round(design.objective.value * 100) == least
     without = toy_design(seed)
     assert without.objective.value is not None and without.objective.value <= design.objective.value
+
+
+@pytest.mark.parametrize("seed", SPREAD_SEEDS)
+def test_small_floors_with_devices_spread_equal_brute_force(seed: int) -> None:
+    """The same racks for servers and switches, so nothing is cheaper for the rule."""
+    content, parts = toy(seed)
+    free = toy_design(seed)
+    content = {**content, "rules": {"rack-rules": False, "rack-spread": True}}
+    design, least = solve(inputs(content, parts), alternatives=False), cheapest(content, parts)
+    if least is None:
+        assert design.status == "infeasible"
+        given_up = solve(inputs({**content, "rules": {"rack-rules": False}}, parts), alternatives=False)
+        assert_proven(given_up)
+        assert any("rule `rack-spread`: `site.rack_rules.spread_" in note for note in given_up.notes)
+        return
+    assert_proven(design)
+    assert design.objective.value is not None and round(design.objective.value * 100) == least
+    assert free.objective.value is not None and free.objective.value <= design.objective.value
 
 
 @pytest.mark.parametrize("seed", ORDER_SEEDS)

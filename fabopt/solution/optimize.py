@@ -22,6 +22,7 @@ from fabopt.solution.lengths import freed
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, Question
 from fabopt.solution.single_points import with_single_points
+from fabopt.solution.subnet_hosts import costed, hosted
 from fabopt.verify import verify
 
 # What comes after the search takes about so long, its own end included, and so much more a server and fabric.
@@ -69,6 +70,7 @@ def answered(question: Question) -> Design:
     """The one path from a question to its design: of a case, of all its separations, of a point of a study."""
     answers = search(question, prepare(question))
     question, answers = _without_what_cannot_be_kept(question, answers)
+    question, answers = _with_hosts(question, answers)
     design = build(question, answers)
     design = with_notes(question, answers, design)
     return with_checks(question, design)
@@ -86,6 +88,16 @@ def _without_what_cannot_be_kept(question: Question, answers: Answers) -> tuple[
     others = search(other, prepare(other))
     is_limited = answers.shown.limits_in_all.are_set
     return (question, answers) if others.best is None and is_limited else (other, others)
+
+
+def _with_hosts(question: Question, answers: Answers) -> tuple[Question, Answers]:
+    """The question with the hosts that its fabrics need, and its answers; itself if they find no place."""
+    for other in hosted(question, answers):
+        question.settings.progress("no switch manages the fabric: attaching hosts")
+        others = search(other, prepare(other))
+        if others.best is not None:
+            return costed(other, answers, others), others
+    return question, answers
 
 
 def proven(question: Question) -> Design:

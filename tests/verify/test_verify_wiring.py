@@ -140,7 +140,7 @@ def cut(made: Wiring, kind: int, box: int) -> Wiring:
     return picked(made, "links", np.flatnonzero(~gone).tolist())
 
 
-SERVERS, ATTACHMENTS, SPINES, CORES = range(4)
+SERVERS, ATTACHMENTS, SPINES, CORES = map(KINDS.index, ("server-leaf", "attachment-leaf", "leaf-spine", "spine-core"))
 MUTANTS: dict[str, tuple[str, str, Change]] = {
     # boxes
     "another fabric": ("one_tier", "boxes_are_listed", lambda w: replace(w, fabrics=("storage",))),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.layouts import IN_SERVER_RACKS, Layout
-from fabopt.floor.rack_rules import FEWEST_RACKS, RackLimits
+from fabopt.floor.rack_rules import FEWEST_RACKS, NO_LIMIT, RackLimits
 from fabopt.floor.racks import Bools, Ints, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.units import ceil_div
@@ -49,9 +49,12 @@ class FreeSpace:
         """How many more such switches each rack holds, shape (racks,)."""
         by_units = self.limits.most_switches(self.units, self.installed, size.units)
         by_power = self.power_mw // max(1, size.power_mw)
-        by_ends = (self.most[1] - self.cable_ends) // max(1, size.cable_ends)
-        by_number = self.most[0] - self.installed
-        return np.asarray(np.maximum(0, np.minimum.reduce([by_units, by_power, by_ends, by_number])))
+        most = np.minimum(by_units, by_power)
+        if self.limits.switches < NO_LIMIT:
+            most = np.minimum(most, self.most[0] - self.installed)
+        if size.cable_ends:
+            most = np.minimum(most, (self.most[1] - self.cable_ends) // size.cable_ends)
+        return np.asarray(np.maximum(0, most))
 
     def unit(self, racks: Ints, before: Ints, size: SwitchSize) -> Ints:
         """The lowest unit of a switch in each of ``racks``, ``before`` more of its size being there first, broadcast.

@@ -57,6 +57,8 @@ class RackLimits:
 
     def managers(self, switches: Ints) -> Ints:
         """Whole units of the cable managers of so many switches in a rack, shape of ``switches``."""
+        if not self.manager_units:
+            return np.zeros_like(switches)
         return np.asarray(-(-switches * self.manager_units.numerator // self.manager_units.denominator))
 
     def most_switches(self, units: Ints, installed: Ints, height: int) -> Ints:
@@ -65,6 +67,8 @@ class RackLimits:
         ``installed``: those that are there, whose managers are no more in ``units``.
         """
         upper, lower = self.manager_units.numerator, self.manager_units.denominator
+        if not upper:
+            return np.asarray(np.maximum(0, units // height))
         left = (units + self.managers(installed)) * lower - installed * upper
         return np.asarray(np.maximum(0, left // (height * lower + upper)))
 

@@ -19,7 +19,7 @@ from fabopt.verify.bandwidth import bisection as bisection_of
 from fabopt.verify.bandwidth import through_servers
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof
-from fabopt.verify.stripes import half_rate_on_graph, is_uneven
+from fabopt.verify.stripes import half_rate, half_rate_on_graph, is_uneven
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import LAST_OF_ENDPOINTS
 
@@ -148,7 +148,7 @@ def _across(proof: Proof, cabling: FabricCabling, where: str, network: Network) 
     """
     fabric = cabling.fabric
     if cabling.clos.tiers > 2:
-        return bisection_of(fabric)
+        return _per_gpu(cabling, half_rate(fabric))
     worst = _per_gpu(cabling, half_rate_on_graph(network, fabric.up("leaf").port_mbps))
     recomputed = plain_fraction(min(bisection_of(fabric), worst) / MBPS_PER_GBPS)
     proof.equal(f"{where}bisection_gbps_per_gpu", fabric.designed.metrics.bisection_gbps_per_gpu, recomputed)

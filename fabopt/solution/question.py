@@ -18,7 +18,7 @@ from fabopt.search.separations import cheapest, without_design
 ALTERNATIVES_S: Final = 20.0
 
 
-class Twin(Protocol):
+class SameHardware(Protocol):
     """A design with the same devices and links as another one."""
 
     @property
@@ -43,7 +43,7 @@ class Question:
     settings: Settings
     clock: Clock
     alternatives_s: float = 0
-    twin: Twin | None = None
+    twin: SameHardware | None = None
     problem: Problem | None = None
     answer: Answer | None = None
 

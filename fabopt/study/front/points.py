@@ -18,7 +18,7 @@ from fabopt.schema.hashes import sha256_of
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.search.answer import Answer
 from fabopt.solution.optimize import answered, proven
-from fabopt.solution.question import Question, Twin
+from fabopt.solution.question import Question, SameHardware
 from fabopt.solution.summaries import summaries_of
 from fabopt.study.front.answers import KeptAnswers
 from fabopt.study.front.finder import GradedDesign
@@ -45,7 +45,7 @@ class Place:
     budget_usd: int | float | None = None
     over: Mapping[str, int | float] | None = None
 
-    def question(self, problem: Problem, clock: Clock, twin: Twin | None = None) -> Question:
+    def question(self, problem: Problem, clock: Clock, twin: SameHardware | None = None) -> Question:
         """What is asked at this place; notes on all inputs are the file's."""
         inputs = replace(self.inputs, notes=())
         return Question(inputs, Settings(self.engine), clock, twin=twin, problem=problem)
@@ -84,7 +84,7 @@ def points_of(
     return list(points.values())
 
 
-def point_of(problem: Problem, graded: GradedDesign, place: Place, twin: Twin | None = None) -> FrontPoint:
+def point_of(problem: Problem, graded: GradedDesign, place: Place, twin: SameHardware | None = None) -> FrontPoint:
     """A point with its design. ``problem``: that of the case as it is there.
 
     ``twin``: a point of the same hardware in other numbers that has been proven. Raises ``AssertionError`` if the
@@ -114,7 +114,7 @@ def point_of(problem: Problem, graded: GradedDesign, place: Place, twin: Twin | 
     )
 
 
-def _design(problem: Problem, graded: GradedDesign, place: Place, twin: Twin | None) -> Design:
+def _design(problem: Problem, graded: GradedDesign, place: Place, twin: SameHardware | None) -> Design:
     """The design of an answer; what it minimizes is said of the point, not of the design."""
     picked: list[Picked] = list(graded.optimum.picked)
     value = sums_of(problem, picked).objective + problem.fixed_energy

@@ -9,7 +9,7 @@ from math import floor, inf
 from fabopt.errors import NoAnswerError
 from fabopt.problem.problem import Problem
 from fabopt.program.dominance import without_dominated_parts
-from fabopt.program.formulation import Program, value_of
+from fabopt.program.formulation import Level, Program, value_of
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import LAST_SECONDS, Clock, Settings, unbroken
 from fabopt.program.solvers import Solution, solve
@@ -84,12 +84,23 @@ def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
         if program.is_settled or not level.expression:
             continue
         program.lp += held <= value_of(held, values), f"level_{number}"
+        if _is_least(level, values):
+            held = level.expression
+            continue
         program.lp.setObjective(level.expression)
         solution = _solved(program, values, settings, clock)
         values, held = solution.values or values, level.expression
         if solution.verdict != "optimal" or clock.is_over():
             break
     return replace(optimum, picked=picked_in(program, values), values=values)
+
+
+def _is_least(level: Level, values: Mapping[str, int]) -> bool:
+    """Whether no solution has less of a quantity: there is none of it, and nothing takes any away."""
+    if any(weight < 0 for weight in level.expression.values()):
+        return False
+    known = all(var.name in values for var in level.expression)
+    return known and value_of(level.expression, values) == 0
 
 
 def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings, clock: Clock) -> Solution:

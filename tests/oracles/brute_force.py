@@ -663,7 +663,7 @@ def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> Best |
         purchase = buy(space.item_table, terms, items, power, [one for mode in choice for one in mode.classes])
         if purchase is None:
             continue
-        rank = full_rank(structure, purchase)
+        rank = full_rank(space, structure, purchase)
         if best is None or rank[:-1] < best[0][:-1]:
             ties = set()
         if best is None or rank < best[0]:
@@ -677,7 +677,16 @@ def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> Best |
     return answer(best[1], purchase, designs, len(ties) - 1)
 
 
-def full_rank(structure: Structure, purchase: Purchase) -> tuple[Any, ...]:
+def unevenness(space: Space, structure: Structure) -> tuple[bool, bool, int]:
+    """Whether groups and pods differ in size; whether two groups share a rack; servers that would make them equal."""
+    pod = structure.groups_per_pod if structure.tiers > 2 else 1
+    filled = structure.groups + -structure.groups % pod
+    per_rack = space.lengths.per_rack if space.lengths else (space.case.get("site") or {}).get("servers_per_rack")
+    missing = structure.g * filled - space.servers
+    return missing > 0, bool(per_rack and structure.groups > 1 and structure.g % per_rack), missing
+
+
+def full_rank(space: Space, structure: Structure, purchase: Purchase) -> tuple[Any, ...]:
     return (
         purchase.value,
         purchase.capex,
@@ -685,6 +694,8 @@ def full_rank(structure: Structure, purchase: Purchase) -> tuple[Any, ...]:
         rack_units(structure),
         structure.switches,
         purchase.cables,
+        unevenness(space, structure),
+        sum(number > 0 for number in purchase.used.values()),
         structure.rank(),
         purchase.keys,
     )

@@ -1,0 +1,50 @@
+"""Ties: of designs that cost and use the same, equal groups come first, then whole racks, then few part numbers.
+
+As in ``tests.solution.test_brute_force``: every answer is that of the oracle too, which has the same order of ties.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.oracles.brute_force import Best
+from tests.solution.test_brute_force import best, cable, cage, case, catalog, switch
+
+Json = dict[str, Any]
+
+
+def two_tiers(servers: int, ratio: int, site: Json | None = None, **kinds: Any) -> Best:
+    """The best design with switches of eight ports; a leaf of g servers has g / ratio uplinks, rounded up."""
+    parts = catalog(switches=[switch("switch", cage(8, "1x100"))], **kinds)
+    found = best(parts, case(servers, {"tiers": 2, "max_oversubscription": ratio}, **({"site": site} if site else {})))
+    assert found is not None
+    return found
+
+
+def test_groups_are_equal() -> None:
+    # 4 + 2 and 3 + 3 servers both have two uplinks a leaf
+    assert two_tiers(6, 2).structure.g == 3
+
+
+@pytest.mark.parametrize(("per_rack", "size"), ((None, 4), (4, 4), (5, 5), (3, 6), (6, 6), (7, 4)))
+def test_groups_fill_racks_or_are_nearly_equal(per_rack: int | None, size: int) -> None:
+    # 4 + 3, 5 + 2 and 6 + 1 servers all have two uplinks a leaf, and none are equal
+    assert two_tiers(7, 3, {"servers_per_rack": per_rack} if per_rack else None).structure.g == size
+
+
+def test_equal_groups_come_before_whole_racks() -> None:
+    # 3 + 3 rather than 4 + 2, where a rack has two servers
+    assert two_tiers(6, 2, {"servers_per_rack": 2}).structure.g == 3
+
+
+def test_part_numbers_are_few() -> None:
+    # "a" is too short for spines and costs what "b" does, which runs there anyway
+    cords = [cable("a", "1x100", "1x100"), cable("b", "1x100", "1x100")]
+    cords[0]["lengths"], cords[1]["lengths"] = [{"m": 3, "price_usd": 20}], [{"m": 30, "price_usd": 20}]
+    found = two_tiers(6, 2, cables=cords)
+    assert {name for name, _ in found.bom if name in ("a", "b")} == {"b"}
+    cords[0]["lengths"][0]["price_usd"] = 19
+    found = two_tiers(6, 2, cables=cords)
+    assert {name for name, _ in found.bom if name in ("a", "b")} == {"a", "b"}

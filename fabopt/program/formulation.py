@@ -171,7 +171,7 @@ class Program:
         yield self._level_of_candidates("unequal_groups", lambda one: one.evenness.missing > 0)
         yield self._level_of_candidates("split_racks", lambda one: one.evenness.splits_racks)
         yield self._level_of_candidates("missing_servers", lambda one: one.evenness.missing)
-        yield self._part_numbers()
+        yield self.part_numbers()
         yield from self._rank_levels()
         yield self._option_level()
 
@@ -192,20 +192,21 @@ class Program:
     def _of_network(weight: Weight) -> Weight:
         return lambda stage, item: 0 if item.kind == "server" else weight(stage, item)
 
-    def _part_numbers(self) -> Level:
-        """How many part numbers there are; those that every design has are left out."""
+    def part_numbers(self) -> Level:
+        """How many part numbers there are; those that every design has are ``offset``. Adds rows that count them."""
         uses: dict[Item, dict[str, tuple[pulp.LpVariable, int]]] = {}
         for var, used in (*zip(self.pick, (one.devices for one in self.candidates), strict=True), *self._unit_uses()):
             for _, item in used:
                 if item.kind in PART_KINDS:
                     uses.setdefault(item, {})[var.name] = var, int(var.upBound)
         terms: list[tuple[pulp.LpVariable, int]] = []
-        for item in sorted(uses.keys() - self._unavoidable(), key=lambda one: one.index):
+        unavoidable = uses.keys() & self._unavoidable()
+        for item in sorted(uses.keys() - unavoidable, key=lambda one: one.index):
             part = PART.binary(item.index)
             for var, most in uses[item].values():
                 self.lp += var - most * part <= 0, f"part_numbers_{item.index}_{var.name}"
             terms.append((part, 1))
-        return Level("part_numbers", pulp.LpAffineExpression(terms), 0)
+        return Level("part_numbers", pulp.LpAffineExpression(terms), len(unavoidable))
 
     def _unavoidable(self) -> set[Item]:
         """Items that some fabric has whichever of its candidates is built, with whichever options."""

@@ -46,13 +46,22 @@ class Optimum:
         return self.least - fixed
 
 
-def optimum_of(problem: Problem, candidates: Sequence[Candidate], settings: Settings, clock: Clock) -> Optimum:
+def optimum_of(
+    problem: Problem,
+    candidates: Sequence[Candidate],
+    settings: Settings,
+    clock: Clock,
+    most_part_numbers: int | None = None,
+) -> Optimum:
     """The best of some candidates, any of equal ones; infeasible if a fabric has none."""
     present = {candidate.fabric for candidate in candidates}
     if len(present) < len(problem.fabrics):
         return Optimum("infeasible")
     settings.progress(f"solving a program of {some(len(candidates), 'candidate')}")
     program = Program(problem, without_dominated_parts(problem, candidates) if settings.prune else candidates)
+    if most_part_numbers is not None:
+        part_numbers = program.part_numbers()
+        program.lp += part_numbers.expression <= most_part_numbers - part_numbers.offset, "most_part_numbers"
     level = program.objective()
     program.lp.setObjective(level.expression)
     solution = _solved(program, None, settings, clock)

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from fabopt.solution import optimize
 from tests.oracles.brute_force import Best
+from tests.samples import small
 from tests.solution.test_brute_force import best, cable, cage, case, catalog, switch
 
 Json = dict[str, Any]
+SAME = "the same devices, joined by other parts: {} part numbers for {}"
 
 
 def two_tiers(servers: int, ratio: int, site: Json | None = None, **kinds: Any) -> Best:
@@ -39,12 +42,24 @@ def test_equal_groups_come_before_whole_racks() -> None:
     assert two_tiers(6, 2, {"servers_per_rack": 2}).structure.g == 3
 
 
+def cords(usd: float) -> list[Json]:
+    """Cable "a" is too short for spines; "b" (20 USD) does everywhere."""
+    lengths = {"a": {"m": 3, "price_usd": usd}, "b": {"m": 30, "price_usd": 20}}
+    return [cable(name, "1x100", "1x100") | {"lengths": [length]} for name, length in lengths.items()]
+
+
 def test_part_numbers_are_few() -> None:
-    # "a" is too short for spines and costs what "b" does, which runs there anyway
-    cords = [cable("a", "1x100", "1x100"), cable("b", "1x100", "1x100")]
-    cords[0]["lengths"], cords[1]["lengths"] = [{"m": 3, "price_usd": 20}], [{"m": 30, "price_usd": 20}]
-    found = two_tiers(6, 2, cables=cords)
-    assert {name for name, _ in found.bom if name in ("a", "b")} == {"b"}
-    cords[0]["lengths"][0]["price_usd"] = 19
-    found = two_tiers(6, 2, cables=cords)
-    assert {name for name, _ in found.bom if name in ("a", "b")} == {"a", "b"}
+    assert {name for name, _ in two_tiers(6, 2, cables=cords(20)).bom if name in ("a", "b")} == {"b"}
+    assert {name for name, _ in two_tiers(6, 2, cables=cords(19)).bom if name in ("a", "b")} == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("usd", "rows"), ((20, []), (19, [("3", 6, SAME.format(3, 4))]), (17, [("3", 18, SAME.format(3, 4))]))
+)
+def test_alternative_says_what_fewer_part_numbers_cost(usd: float, rows: list[tuple[str, float, str]]) -> None:
+    parts = catalog(switches=[switch("switch", cage(8, "1x100"))], cables=cords(usd))
+    wanted = case(6, {"tiers": 2, "max_oversubscription": 2})
+    design = optimize.solve(small.inputs({key: one for key, one in wanted.items() if key != "catalog"}, parts))
+    small.assert_proven(design)
+    told = [one for one in design.alternatives if one.what == "part numbers"]
+    assert [(one.value, one.capex_delta_usd, one.summary) for one in told] == rows

@@ -21,8 +21,9 @@ from fabopt.output.terminal.schemas import schema_bytes, schema_file
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import money, plain, power, printable
 from fabopt.parts.price_books import KIND_OF_WORD, products
-from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Price, Product
+from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
 from fabopt.schema.model import Model
+from fabopt.schema.product import Price, Product
 from fabopt.units import some
 from fabopt.workload.architecture import parameters
 

@@ -17,7 +17,7 @@ from fabopt.io.library import checkout, is_path
 from fabopt.io.text import parse_yaml
 from fabopt.problem.problem import problem_of
 from fabopt.schema.case import MAX_ROWS, Floor, Site
-from fabopt.schema.catalog import Server
+from fabopt.schema.server import Server
 from fabopt.schema.workload import PROFILES
 from fabopt.units import ceil_div
 

@@ -11,8 +11,8 @@ from fabopt.parts.items import Item
 from fabopt.parts.procurement import order_month
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Order, Picked, all_uses, booked_uses, energy_of, order_of, stage_power_mw, sums_of
-from fabopt.schema.catalog import Product
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, StageDesign, Totals
+from fabopt.schema.product import Product
 from fabopt.topology.candidate import Uses
 from fabopt.units import milliwatts, plain_fraction, rounded, usd, watts
 
@@ -41,7 +41,7 @@ def totals_of(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
     server_w = problem.server.power_w
     cluster = None
     if server_w is not None:
-        cluster = watts(sums.power_mw + problem.servers * milliwatts(server_w))
+        cluster = watts(sums.power_mw + problem.server.sold_for(problem.servers) * milliwatts(server_w))
     return Totals(
         capex_usd=usd(sums.cents),
         tco_usd=usd(order.cents(None, True) + rounded(energy_of(problem, picked))),

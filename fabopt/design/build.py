@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from fabopt.design.bill import products_by_id, whole_metres
@@ -35,6 +36,7 @@ from fabopt.schema.design import (
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
 from fabopt.schema.losses import RuleStanding
 from fabopt.schema.resilience import redundancy_of
+from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
 from fabopt.topology.candidate import End, Option, RowShare
 from fabopt.topology.design import LinkUse, NetworkDesign, Tier
@@ -84,6 +86,9 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         failures=failures_left(design.failures(problem.server.gpus), asked),
         redundancy=tuple(_rule_standings(fabric, design, growth)),
         logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
+        free_ports={
+            one.name: places for one, places in zip(fabric.attachments, part.free_ports, strict=False) if places
+        },
         subnet_manager=managers_in(fabric, problem.servers, design, candidate.twins),
     )
 
@@ -145,8 +150,15 @@ def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign]
         racks |= {rack for rack, _ in (*fabric.places.leaf, *fabric.places.spine, *fabric.places.core)}
         racks |= racks_in_use(fabric.places.attachments.values())
     devices = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in appliances_of(problem.case))
-    units = exact(totals.rack_units) + problem.servers * exact(problem.server.rack_units or 0) + devices
+    units = exact(totals.rack_units) + _server_units(problem.server, problem.servers) + devices
     return totals.model_copy(update={"racks": len(racks), "cluster_rack_units": plain_fraction(units)})
+
+
+def _server_units(server: Server, servers: int) -> Fraction:
+    """Rack units of all servers: whole racks count whole."""
+    if server.rack is not None:
+        return Fraction(server.sold_for(servers) * server.rack.rack_units)
+    return servers * exact(server.rack_units or 0)
 
 
 def _nic_use(nic: NicOption) -> NicUse:
@@ -192,7 +204,7 @@ def _link_rows(
             shares.setdefault((place, attachment, row.stages or (), classes, name), []).append((row, number))
     for key in sorted(shares):
         kind, attachment_at = kinds[key[0]], key[1]
-        run_m = fabric.runs_m[kind.run if attachment_at < 0 else fabric.attachments[attachment_at].run]
+        run_m = fabric.runs_m[kind.run if attachment_at < 0 else fabric.attachments[attachment_at].run_to(kind.far)]
         first = shares[key][0][0]
         if first.runs_m is not None and first.assembly is not None:
             bought = [part.item.length_m for row, _ in shares[key] for part in row.parts if part.item.length_m]

@@ -83,7 +83,7 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
 def rack_rule_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Keys of the default rule of racks that alone stand in the way, where the case asks for it by name."""
     case = inquiry.case
-    for key in parts_of(case) if is_asked_for(case.rules, RACK_RULES) else ():
+    for key in reversed(parts_of(case)) if is_asked_for(case.rules, RACK_RULES) else ():
         inquiry.tell(f"site.rack_rules.{key}")
         if inquiry.design(without_parts(case, (key,))) is not None:
             detail = f"`rules.{RACK_RULES}` asks for it; without it there is a design"

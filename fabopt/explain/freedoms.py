@@ -11,7 +11,8 @@ from fabopt.explain.what_if import Inquiry
 from fabopt.problem.problem import problem_of
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Distances, Fabric
-from fabopt.schema.catalog import Catalog, Product
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.product import Product
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")
 OPEN_KEYS: tuple[tuple[str, object], ...] = (

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
-from fabopt.schema.case import Attachment, Case, Floor
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Case, Floor
 from fabopt.schema.design import Place
 from fabopt.units import milliwatts
 

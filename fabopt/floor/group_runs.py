@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ import numpy as np
 from fabopt.floor.plan import run_m
 from fabopt.floor.racks import Floats, height_m, servers_that_fit
 from fabopt.schema.case import Floor, Site
-from fabopt.schema.catalog import Server
+from fabopt.schema.server import Server
 from fabopt.schema.structure import AnyStructure, DragonflyPlusStructure, DragonflyStructure, Structure
 from fabopt.units import Number, ceil_div, ceil_of
 
@@ -65,13 +66,13 @@ class ServersPerRack(NamedTuple):
 class GroupRuns:
     """The runs of links by the sizes of groups.
 
-    ``servers``: all of the last stage; ``server_units``: rack units of one; ``given``: runs in metres that the case
-    says, by kind, which do not follow from anything.
+    ``servers``: all of the last stage; ``server_heights``: between which they are in their racks; ``given``: runs in
+    metres that the case says, by kind, which do not follow from anything.
     """
 
     per_rack: ServersPerRack
     servers: int
-    server_units: float
+    server_heights: Heights
     given: Mapping[str, float]
 
     def racks(self, servers: Number) -> Number:
@@ -90,6 +91,7 @@ class GroupRuns:
         runs = {
             "server-leaf": longest_m(servers, switches, group, from_middle_m(group)),
             "attachment-leaf": longest_m(servers, switches, all_, from_middle_m(all_)),
+            "attachment-spine": longest_m(servers, switches, all_, from_middle_m(all_)),
             "leaf-spine": longest_m(*ends, pod, (end_to_end_m if family in JOINED_NEAR else from_middle_m)(pod)),
             "spine-core": longest_m(*ends, all_, (end_to_end_m if family in JOINED_FAR else from_middle_m)(all_)),
         }
@@ -106,22 +108,26 @@ class GroupRuns:
         least = {kind: float(run) for kind, run in self.runs_m("clos", Sizes(1, 1)).items()}
         return {**least, "spine-core": self.given.get("spine-core", least["leaf-spine"])}
 
-    @property
-    def server_heights(self) -> Heights:
-        """Between which heights servers are in their racks."""
-        top = HALL.rack_units - ceil_div(int(self.server_units * 1000), 1000) + 1
-        return _heights(1, max(1, top), self.server_units)
-
 
 def group_runs(site: Site, server: Server, servers: int) -> GroupRuns | None:
     """The runs of a case that follow from groups; None where a floor or the case says all of them.
 
-    ``servers``: of the last stage. A distance of attachments that is not given is that of the servers, if that is.
+    ``servers``: of the last stage. A distance of attachments to leaves that is not given is that of the servers, if
+    that is; to spines, the longer one of that and the leaves'.
     """
     given = given_m(site)
     if site.floor is not None or given.keys() >= set(KINDS):
         return None
-    return GroupRuns(usual_servers_per_rack(site, server), servers, server.rack_units or 1, given)
+    return GroupRuns(usual_servers_per_rack(site, server), servers, server_heights(server), given)
+
+
+def server_heights(server: Server) -> Heights:
+    """Between which heights servers are: anywhere in a rack that is full, or where a whole rack has them."""
+    units = server.rack_units or 1
+    if server.rack is not None:
+        places = server.units_in_rack(server.rack.servers)
+        return _heights(min(places), max(places), units)
+    return _heights(1, max(1, HALL.rack_units - ceil(units) + 1), units)
 
 
 def given_m(site: Site) -> Mapping[str, float]:
@@ -131,6 +137,8 @@ def given_m(site: Site) -> Mapping[str, float]:
     said = site.distances_m.model_dump(by_alias=True, exclude_none=True)
     if "server-leaf" in said:
         said.setdefault("attachment-leaf", said["server-leaf"])
+    if said.keys() >= {"attachment-leaf", "leaf-spine"}:
+        said.setdefault("attachment-spine", max(said["attachment-leaf"], said["leaf-spine"]))
     return MappingProxyType({kind: float(metres) for kind, metres in said.items()})
 
 
@@ -138,6 +146,8 @@ def usual_servers_per_rack(site: Site, server: Server) -> ServersPerRack:
     """How many servers share a rack: as given; those of one scale-up domain where it is of several; else what fits."""
     if site.servers_per_rack is not None:
         return ServersPerRack(site.servers_per_rack, "`site.servers_per_rack`")
+    if server.rack is not None:
+        return ServersPerRack(server.rack.servers, "a whole rack")
     domain = 0 if server.scale_up is None or not server.gpus else server.scale_up.domain_gpus // server.gpus
     if domain > 1:
         return ServersPerRack(domain, "a scale-up domain fills a rack")

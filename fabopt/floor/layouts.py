@@ -29,11 +29,18 @@ UNLIMITED = np.iinfo(np.int64).max // 4
 
 @dataclass(frozen=True)
 class ServerSize:
-    """What a server takes of a rack: whole units, its true height, milliwatts."""
+    """What the servers of a full rack take of it.
 
-    units: int
+    ``height_u``: of one. ``places``: the lowest unit of each, from 1, shape (servers of a rack,). ``units``: those from
+    the lowest up in which nothing else may be. ``power_mw``: of all. ``is_whole``: they are sold as a whole rack, which
+    has in it what is kept free in others.
+    """
+
     height_u: float
+    places: Ints
+    units: int
     power_mw: int
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +80,7 @@ class Layout:
     @cached_property
     def _server_unit(self) -> Ints:
         """The lowest unit of every server, from 1, shape (servers,)."""
-        return 1 + np.arange(self.servers) % self.per_rack * self.server_size.units
+        return np.asarray(self.server_size.places[np.arange(self.servers) % self.per_rack])
 
     @property
     def server_positions(self) -> Positions:
@@ -103,8 +110,8 @@ class Layout:
 
         Wherever there are some servers, a full rack of them finds space, so that a cluster may grow.
         """
-        for_servers = np.where(self._servers_in_rack > 0, self.per_rack * self.server_size.units, 0)
-        return np.asarray(self._top - for_servers)
+        for_servers = np.where(self._servers_in_rack > 0, self.server_size.units, 0)
+        return np.asarray(np.maximum(0, self._top - for_servers))
 
     @property
     def _top(self) -> int:
@@ -122,7 +129,7 @@ class Layout:
         limit = self.plan.floor.rack_power_w
         if limit is None:
             return np.full(len(self.plan), UNLIMITED)
-        taken = np.where(self._servers_in_rack > 0, self.per_rack * self.server_size.power_mw, 0)
+        taken = np.where(self._servers_in_rack > 0, self.server_size.power_mw, 0)
         return np.asarray(np.maximum(0, int(limit * 1000) - taken) // self.band[1])
 
     # -- what runs cannot be shorter than -----------------------------------------------------------------------------
@@ -143,11 +150,12 @@ class Layout:
         up = self.plan.floor.tray_height_m - self.server_height_m
         down = self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[racks], 1)))
         apart = np.where(server_racks[:, None] == racks[None, :], np.inf, tray).min(axis=1)[rack_of_server]
-        run = up + down + 2 * self.plan.floor.drop_m + apart + self.plan.floor.slack_m
+        run = self.plan.spared_m(up + down + 2 * self.plan.floor.drop_m + apart)
         has_leaves = np.isin(server_racks, racks)[rack_of_server]
         to_top = np.abs(height_m(self.top_unit[self.server_rack], 1) - self.server_height_m)
         in_rack = np.maximum(0.0, to_top - self.free_units[self.server_rack] * UNIT_M)
-        return np.asarray(np.where(has_leaves, np.minimum(run, in_rack + self.plan.floor.slack_m), run))
+        beside = self.plan.spared_m(in_rack + self.plan.limits.side_m)
+        return np.asarray(np.where(has_leaves, np.minimum(run, beside), run))
 
     def in_server_racks(self, g: int, rails: int) -> Ints:
         """Rack of every leaf of one plane, spread evenly over the racks of its group's g servers, rail by rail; shape
@@ -188,14 +196,17 @@ class Layout:
     def typical_runs_m(self) -> dict[str, float]:
         """Middle runs of every kind of link: servers to their nearest leaves, switches to switches of all racks."""
         above = self.plan.floor.tray_height_m - float(np.median(height_m(self.top_unit[self.switch_racks], 1)))
-        between = 2 * above + 2 * self.plan.floor.drop_m + self.plan.floor.slack_m
+        between = 2 * above + 2 * self.plan.floor.drop_m
         near = self.tray_from_switches_m[:, self._leaf_racks].min(axis=0)
-        beside = self.plan.floor.rack_units * UNIT_M / 2 + self.plan.floor.slack_m
+        beside = self.plan.floor.rack_units * UNIT_M / 2 + self.plan.limits.side_m
         return {
             "server-leaf": float(np.median(self.nearest_leaf_m)),
-            "leaf-spine": beside if not near.any() else between + float(np.median(near)),
-            "spine-core": between + float(np.median(self.tray_from_switches_m[:, self.switch_racks])),
+            "leaf-spine": self._spared_m(beside if not near.any() else between + float(np.median(near))),
+            "spine-core": self._spared_m(between + float(np.median(self.tray_from_switches_m[:, self.switch_racks]))),
         }
+
+    def _spared_m(self, way_m: float) -> float:
+        return float(self.plan.spared_m(way_m))
 
     @cached_property
     def least_switch_m(self) -> float:
@@ -205,8 +216,8 @@ class Layout:
             return np.inf
         tops = 2 * (self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[racks], 1))))
         tray = self.plan.tray_m(leaves[:, None], racks[None, :])
-        run = tops + 2 * self.plan.floor.drop_m + tray + self.plan.floor.slack_m
-        return float(np.where(leaves[:, None] == racks[None, :], self.plan.floor.slack_m, run).min())
+        run = self.plan.spared_m(tops + 2 * self.plan.floor.drop_m + tray)
+        return float(np.where(leaves[:, None] == racks[None, :], self.plan.least_in_rack_m, run).min())
 
 
 def racks_for(units: int, power_mw: int, plan: FloorPlan, switches: int = 0) -> int:
@@ -218,9 +229,9 @@ def racks_for(units: int, power_mw: int, plan: FloorPlan, switches: int = 0) -> 
     return max(1, needed)
 
 
-def leaves_kept_units(plan: FloorPlan, per_rack: int, server_size: ServerSize) -> bool:
+def leaves_kept_units(plan: FloorPlan, server_size: ServerSize) -> bool:
     """Whether a rack full of servers has the units left that every rack keeps."""
-    return per_rack * server_size.units <= plan.floor.rack_units - plan.limits.kept_units
+    return server_size.is_whole or server_size.units <= plan.floor.rack_units - plan.limits.kept_units
 
 
 def reachable(plan: FloorPlan) -> Ints:
@@ -245,7 +256,7 @@ def layouts(
     """
     needed, wanted = racks_needed(servers, per_rack), racks_for(units, power_mw, plan, switches)
     usable = reachable(plan)
-    if len(usable) < needed or not leaves_kept_units(plan, per_rack, server_size):
+    if len(usable) < needed or not leaves_kept_units(plan, server_size):
         return []
     worth_it: list[Layout] = []
     for policy, racks in _policies(plan, needed, wanted, len(usable) - needed):

@@ -59,7 +59,7 @@ def open_layouts(
     """Layouts of a small floor: one for every permitted set of racks of servers; none if there are too few racks, or
     these would not have what they keep.
     """
-    if not leaves_kept_units(plan, per_rack, server_size):
+    if not leaves_kept_units(plan, server_size):
         return ()
     needed = ceil_div(servers, per_rack)
     listed = set(plan.network_racks().tolist()) if isinstance(plan.floor.network_racks, tuple) else set()

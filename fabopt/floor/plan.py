@@ -51,7 +51,21 @@ class FloorPlan(Racks):
         Infinite where no tray leads from one rack to the other.
         """
         a, b = np.asarray(rack_a, dtype=np.int64), np.asarray(rack_b, dtype=np.int64)
-        return run_m(self.floor, a == b, height_a_m, height_b_m, self.tray_m(a, b))
+        return run_m(self.floor, a == b, height_a_m, height_b_m, self.tray_m(a, b), self.limits)
+
+    def spared_m(self, way_m: ArrayLike) -> Floats:
+        """Return the cable for ways of such lengths, in metres, with what every cable is longer; shape of ``way_m``."""
+        return self.limits.spared_m(way_m, self.floor.slack_m)
+
+    @property
+    def least_m(self) -> float:
+        """A run that no cable on the floor is shorter than, in metres."""
+        return float(self.spared_m(0))
+
+    @property
+    def least_in_rack_m(self) -> float:
+        """A run that no cable within a rack is shorter than, in metres."""
+        return float(self.spared_m(self.limits.side_m))
 
     def tray_m(self, rack_a: ArrayLike, rack_b: ArrayLike) -> Floats:
         """Return the shortest way along trays between the middles of racks, in metres, broadcast.
@@ -124,11 +138,18 @@ class FloorPlan(Racks):
         return np.abs(self.x_m - self.floor.racks_per_row * self.floor.rack_pitch_m / 2)
 
 
-def run_m(floor: Floor, in_rack: ArrayLike, height_a_m: ArrayLike, height_b_m: ArrayLike, way_m: ArrayLike) -> Floats:
-    """Return the cable needed between devices at these heights, broadcast: straight within a rack, else up to the
-    trays, along them for ``way_m``, and down again.
+def run_m(
+    floor: Floor,
+    in_rack: ArrayLike,
+    height_a_m: ArrayLike,
+    height_b_m: ArrayLike,
+    way_m: ArrayLike,
+    limits: RackLimits = NO_LIMITS,
+) -> Floats:
+    """Return the cable needed between devices at these heights, broadcast: straight within a rack (out to its side and
+    back, where the rule of racks says so), else up to the trays, along them for ``way_m``, and down again.
     """
     up, down, way = (np.asarray(metres, dtype=np.float64) for metres in (height_a_m, height_b_m, way_m))
     ends = (floor.tray_height_m - up) + (floor.tray_height_m - down) + 2 * floor.drop_m
-    run = np.where(in_rack, np.abs(up - down), ends + way) + floor.slack_m
-    return np.round(run, DIGITS)
+    laid = np.where(in_rack, np.abs(up - down) + limits.side_m, ends + way)
+    return np.round(limits.spared_m(laid, floor.slack_m), DIGITS)

@@ -11,12 +11,13 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from fabopt.floor.racks import Ints, servers_per_rack
-from fabopt.schema.case import Case, Floor
-from fabopt.schema.catalog import Server
+from fabopt.floor.racks import Floats, Ints, servers_per_rack
+from fabopt.schema.case import Case, Fabric, Floor
 from fabopt.schema.default_rules import RACK_RULES, is_kept
 from fabopt.schema.rack_rules import OFF, RackRules
+from fabopt.schema.server import Server
 from fabopt.units import ceil_div, exact
 
 # More than a rack can ever have.
@@ -30,13 +31,24 @@ class RackLimits:
     """The rule of a floor.
 
     ``kept_units``: at the top of every rack with servers or switches; ``manager_units``: of cable managers for each
-    switch; ``switches`` and ``cable_ends``: the most in a rack.
+    switch; ``switches`` and ``cable_ends``: the most in a rack; ``largest_power``: whether its power is checked with
+    the most that makers state. ``side_m``: what a cable within a rack runs sideways; ``spare_m`` and
+    ``spare_fraction`` of its way: the least that a cable is longer.
     """
 
     kept_units: int = 0
     manager_units: Fraction = Fraction(0)
     switches: int = NO_LIMIT
     cable_ends: int = NO_LIMIT
+    largest_power: bool = False
+    side_m: float = 0.0
+    spare_m: float = 0.0
+    spare_fraction: float = 0.0
+
+    def spared_m(self, way_m: ArrayLike, slack_m: float) -> Floats:
+        """The cable for ways of such lengths in metres, with at least ``slack_m`` more; shape of ``way_m``."""
+        way, least_m = np.asarray(way_m, dtype=np.float64), max(slack_m, self.spare_m)
+        return np.asarray(way + (np.maximum(least_m, way * self.spare_fraction) if self.spare_fraction else least_m))
 
     def managers(self, switches: Ints) -> Ints:
         """Whole units of the cable managers of so many switches in a rack, shape of ``switches``."""
@@ -73,6 +85,10 @@ def rack_limits(case: Case) -> RackLimits:
         exact(rules.manager_units_per_switch),
         NO_LIMIT if rules.switches is None else rules.switches,
         NO_LIMIT if rules.cable_ends is None else rules.cable_ends,
+        rules.power == "largest" and case.site.floor.rack_power_w is not None,
+        rules.side_m,
+        rules.spare_m,
+        rules.spare_fraction,
     )
 
 
@@ -98,6 +114,12 @@ def servers_in_rack(case: Case, server: Server) -> int | None:
     return servers_per_rack(case.site, server, rack_limits(case).kept_units) or servers_per_rack(case.site, server)
 
 
+def servers_in_group(fabric: Fabric, case: Case, server: Server) -> int | None:
+    """How many servers a leaf group is exactly, by the racks that ``group_by`` asks for; None for any number."""
+    per_rack, racks = servers_in_rack(case, server), fabric.racks_per_group
+    return None if per_rack is None or racks is None else per_rack * racks
+
+
 def parts_of(case: Case) -> tuple[str, ...]:
     """Keys of ``site.rack_rules`` that ask for something, in the order in which they are given up last."""
     if rack_limits(case) == NO_LIMITS:
@@ -109,7 +131,7 @@ def _asking(case: Case) -> Iterator[str]:
     kept = kept_units(case)
     for key, off in OFF.items():
         is_asked = key in kept if key.endswith("_units") else getattr(case.site.rack_rules, key) != off
-        if is_asked:
+        if is_asked and (key != "power" or rack_limits(case).largest_power):
             yield key
 
 
@@ -155,6 +177,14 @@ def kept_places(case: Case, floor: Floor, switches: Mapping[str, Sequence[tuple[
         yield KeptUnits(above, units, KEPT_WORDS[key])
     managers = [one for of_fabric in switches.values() for one in _managers(sorted(of_fabric, reverse=True), limits)]
     yield from sorted(managers, reverse=True)
+
+
+def in_whole_rack(server: Server) -> Iterator[KeptUnits]:
+    """What is in a whole rack beside its servers, from the top down."""
+    if server.rack is not None:
+        for unit, devices in reversed(tuple(server.places_in_rack())):
+            if not devices.is_servers:
+                yield KeptUnits(unit, devices.count * (devices.rack_units or 1), devices.device)
 
 
 def _managers(switches: Sequence[tuple[int, int]], limits: RackLimits) -> Iterator[KeptUnits]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabopt.schema.case import Floor, Site
-from fabopt.schema.catalog import Server
+from fabopt.schema.server import Server
 from fabopt.units import ceil_div, exact
 
 Ints = NDArray[np.int64]
@@ -77,12 +77,16 @@ def servers_that_fit(
 
 
 def servers_per_rack(site: Site, server: Server, keep_units: int = 0) -> int | None:
-    """Return how many servers share a rack: as given, else the most that fit the floor's racks, else None.
+    """Return how many servers share a rack: as given, else a whole rack's, else what fits the floor's, else None.
 
-    ``keep_units``: of every rack, which are not for servers.
+    ``keep_units``: of every rack, which are not for servers; a whole rack has its own.
     """
-    if site.servers_per_rack is not None or site.floor is None or server.rack_units is None:
+    if site.servers_per_rack is not None:
         return site.servers_per_rack
+    if server.rack is not None:
+        return server.rack.servers
+    if site.floor is None or server.rack_units is None:
+        return None
     return servers_that_fit(site.floor, server.rack_units, server.power_w, keep_units)
 
 

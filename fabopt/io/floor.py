@@ -10,9 +10,10 @@ from fabopt.errors import Fault, fault
 from fabopt.floor.appliances import ApplianceRacks
 from fabopt.floor.rack_rules import kept_units
 from fabopt.floor.racks import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
-from fabopt.schema.case import Attachment, Case, Floor
-from fabopt.schema.catalog import Server
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Case, Floor
 from fabopt.schema.default_rules import RACK_RULES, is_asked_for
+from fabopt.schema.server import Server
 from fabopt.units import exact, some
 
 _LIKE_A_RACK = re.compile(r"([A-Z]{1,3})[ _.-]*([0-9]{1,9})")
@@ -38,6 +39,10 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
     if not check.faults:
         check.devices_have_places(case)
     return check.faults
+
+
+def _sold(server: Server) -> str:
+    return server.id if server.rack is None else f"whole rack of {server.id}"
 
 
 class _FloorCheck:
@@ -118,12 +123,12 @@ class _FloorCheck:
 
     def one_fits(self, server: Server) -> bool:
         floor, before = self.floor, len(self.faults)
-        units, power_w = server.rack_units, server.power_w
+        units, power_w = server.rack_units if server.rack is None else server.rack.rack_units, server.power_w
         if units is not None and units > floor.rack_units:
-            problem = f"no {server.id} fits a rack: it takes {some(units, 'unit')}"
+            problem = f"no {_sold(server)} fits a rack: it takes {some(units, 'unit')}"
             self.report("site.floor.rack_units", problem, floor.rack_units, allowed=f"at least {units:g}")
         if floor.rack_power_w is not None and power_w is not None and power_w > floor.rack_power_w:
-            problem = f"no {server.id} fits a rack: it uses {power_w:,.16g} W"
+            problem = f"no {_sold(server)} fits a rack: it uses {power_w:,.16g} W"
             self.report(
                 "site.floor.rack_power_w", problem, plain(floor.rack_power_w), allowed=f"at least {power_w:.16g}"
             )
@@ -131,6 +136,8 @@ class _FloorCheck:
 
     def servers_per_rack(self, server: Server, wanted: int | None) -> None:
         assert server.rack_units is not None
+        if server.rack is not None:
+            return
         most = servers_that_fit(self.floor, server.rack_units, server.power_w)
         if wanted is None or wanted <= most:
             return
@@ -145,7 +152,7 @@ class _FloorCheck:
 
     def rack_rules(self, case: Case, server: Server) -> None:
         """Report rules of racks that no rack can meet, where the case asks for them by name."""
-        if not is_asked_for(case.rules, RACK_RULES):
+        if not is_asked_for(case.rules, RACK_RULES) or server.rack is not None:
             return
         units, kept = self.floor.rack_units, sum(kept_units(case).values())
         rack = f"a rack has {some(units, 'unit')} (`site.floor.rack_units`)"

@@ -13,8 +13,9 @@ from fabopt.errors import nearest
 from fabopt.io.spellings import PRODUCT_KINDS, Spelled
 from fabopt.parts.price_books import KIND_OF_WORD
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Product
+from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
 from fabopt.schema.procurement import Procurement
+from fabopt.schema.product import Product
 
 _TIERS = ("leaf", "spine", "core")
 # The first word of an id that is no maker's name.

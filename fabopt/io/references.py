@@ -13,9 +13,10 @@ from fabopt.parts.rails import FEWEST_RAILS, cannot_forward
 from fabopt.problem.demand import computing, stages_of
 from fabopt.problem.names import confused_names
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
-from fabopt.schema.catalog import KINDS, Catalog, Server
+from fabopt.schema.catalog import KINDS, Catalog
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.resilience import losses_of
+from fabopt.schema.server import Server
 from fabopt.schema.topologies import TIERED, refused
 from fabopt.units import mbps
 from fabopt.workload.prediction import cluster_cents
@@ -44,6 +45,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
     if server is not None:
         check.built_in_nics(server)
         check.sizes(case, server)
+        check.whole_racks(server, case.site.servers_per_rack)
         check.faults += check_roles(case, server, file)
     if case.site.floor is not None:
         # Imported here because most cases have no floor, and its geometry needs NumPy.
@@ -162,8 +164,20 @@ class _ReferenceCheck:
             if ids != "any":
                 self.ids_of("switches", ids, f"{path}.switches.{tier}")
         self.resilience(fabric, path, case)
-        if fabric.group_by == "rack" and not case.site.says_servers_per_rack:
-            self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack` or `site.floor`", "rack")
+        if fabric.racks_per_group is not None and not case.site.says_servers_per_rack and not self.sold_in_racks(case):
+            asked = "rack" if fabric.group_by == "rack" else "racks"
+            self.report(f"{path}.group_by", f"`{asked}` needs `site.servers_per_rack` or `site.floor`", asked)
+
+    def sold_in_racks(self, case: Case) -> bool:
+        """Whether the case's server comes in whole racks."""
+        return any(server.id == case.server and server.rack is not None for server in self.catalog.servers)
+
+    def whole_racks(self, server: Server, wanted: int | None) -> None:
+        """Report another number of servers in a rack than a whole rack of them has."""
+        if server.rack is not None and wanted not in (None, server.rack.servers):
+            problem = f"{server.id} is sold in whole racks of {server.rack.servers}"
+            hint = "leave it out"
+            self.report("site.servers_per_rack", problem, wanted, allowed=str(server.rack.servers), hint=hint)
 
     def resilience(self, fabric: Fabric, path: str, case: Case) -> None:
         """Report losses of a tier that the fabric may not have."""

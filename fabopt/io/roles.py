@@ -18,7 +18,7 @@ from fabopt.problem.separation import (
     reasons_against,
 )
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.catalog import Server
+from fabopt.schema.server import Server
 
 
 def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
@@ -28,6 +28,7 @@ def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
         where = f"fabrics[{index}]"
         faults += _separation(case, fabric, server, where, file)
         faults += _filled_in(fabric, where, file)
+        faults += _attachments_of_one_stage(case, fabric, where, file)
         if fabric.role == "oob":
             faults += _out_of_band(case, fabric, server, where, file)
     if not faults and is_open(case) and not combinations(case, server):
@@ -97,6 +98,22 @@ def _filled_in(fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
             key = f"{where}.attachments[{number}].adds"
             hint = "attachments are there from the first stage on"
             yield fault(file, key, "is filled in by fabopt", list(attachment.adds), hint=hint)
+
+
+def _attachments_of_one_stage(case: Case, fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
+    """Attachments that no network of several stages is designed with."""
+    stages = len(case.stages or ())
+    for number, attachment in enumerate(fabric.attachments if stages > 1 else ()):
+        if attachment.placed_on != "leaf" or not attachment.counts:
+            given = ("tier", attachment.placed_on != "leaf"), ("counts_in_ratio", not attachment.counts), ("kind", True)
+            key = next(key for key, asks in given if asks and getattr(attachment, key) is not None)
+            yield fault(
+                file,
+                f"{where}.attachments[{number}].{key}",
+                f"attachments on free ports or outside the ratio are designed for one stage, and `stages` has {stages}",
+                getattr(attachment, key),
+                hint="say `tier: leaf` and `counts_in_ratio: true`, or give one stage",
+            )
 
 
 def _out_of_band(case: Case, fabric: Fabric, server: Server, where: str, file: str) -> Iterator[Fault]:

@@ -13,8 +13,8 @@ from fabopt.io.library import by_name, is_path, names
 from fabopt.io.text import parse_yaml
 from fabopt.problem.demand import stages_of
 from fabopt.schema.case import EFFECTIVE, Case
-from fabopt.schema.catalog import Server
 from fabopt.schema.model import Model
+from fabopt.schema.server import Server
 from fabopt.workload.checks import wrongs_of
 
 _WHERE = "workload.model"

@@ -168,6 +168,19 @@ def _leaves_of_pod(n: ClosNumbers, pod: int) -> Ints:
     return np.arange(first * n.rails, last * n.rails)
 
 
+def downlinks_of_spines(n: ClosNumbers) -> Ints:
+    """Links of every spine to leaves, plane by plane and pod by pod, shape (spines,)."""
+    base, extra = divmod(n.u, n.spines)
+    index = np.arange(n.spines)
+    links = []
+    for pod in range(n.pods):
+        leaves = len(_leaves_of_pod(n, pod))
+        # the extra links of one leaf after the other go round the spines
+        rounds, rest = divmod(leaves * extra, n.spines)
+        links.append(leaves * base + rounds + (index < rest))
+    return np.tile(np.concatenate(links), n.planes)
+
+
 def spine_core(n: ClosNumbers, per_cable: int) -> TierLinks:
     """Every uplink of every spine, to the cores of its group."""
     slots, uplinks = padded(n.m2, per_cable), n.cores_per_group * n.m2

@@ -12,7 +12,8 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item
-from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Product, Switch, Transceiver
+from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Switch, Transceiver
+from fabopt.schema.product import Product
 
 
 def without_dominated_products(catalog: Catalog, item_table: ItemTable, named: frozenset[str]) -> ItemTable:

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from fabopt.parts.finance import present_cents, price_cents
 from fabopt.parts.items import Item, Offer
 from fabopt.parts.procurement import Terms, is_late, supply_by
-from fabopt.schema.catalog import CableLength, Catalog, Nic, Purchasable, Server, Switch, Transceiver
+from fabopt.schema.catalog import CableLength, Catalog, Nic, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.product import Purchasable
+from fabopt.schema.server import Server
 from fabopt.units import cents, exact, milliwatts
 
 

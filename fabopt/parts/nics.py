@@ -14,7 +14,9 @@ from fabopt.parts.offering import Offering, is_chosen
 from fabopt.parts.port_types import PortType
 from fabopt.parts.rails import RAIL_ONLY, cannot_forward, divisions
 from fabopt.schema.case import Fabric
-from fabopt.schema.catalog import BuiltInNic, Nic, Pcie, Protocol, Server
+from fabopt.schema.catalog import Nic
+from fabopt.schema.product import Pcie, Protocol
+from fabopt.schema.server import BuiltInNic, Server
 from fabopt.units import ceil_div, exact, gbps, some
 
 # Usable Gb/s of sixteen lanes, one direction, after encoding and protocol (contract, section PCIe).

@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from fabopt.parts.lookup import Lookup
 from fabopt.schema.base import Lane, parse_split
-from fabopt.schema.catalog import Cage, Catalog
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.product import Cage
 
 OSFP = "OSFP"
 OSFP_TOPS = frozenset({"OSFP-IHS", "OSFP-RHS"})

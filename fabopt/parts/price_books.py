@@ -13,18 +13,8 @@ from functools import partial
 from typing import NamedTuple
 
 from fabopt.errors import Fault, fault, nearest
-from fabopt.schema.catalog import (
-    KINDS,
-    Cable,
-    CableLength,
-    Catalog,
-    Fibre,
-    Price,
-    PriceBook,
-    PriceBreak,
-    PriceByLength,
-    Product,
-)
+from fabopt.schema.catalog import KINDS, Cable, CableLength, Catalog, Fibre, PriceBook, PriceByLength
+from fabopt.schema.product import Price, PriceBreak, Product
 from fabopt.units import CENTS_PER_USD, exact, rounded, usd
 
 KIND_OF_WORD = dict(zip(("switch", "nic", "transceiver", "cable", "fibre", "server"), KINDS, strict=True))

@@ -9,9 +9,10 @@ from typing import TypeVar
 
 from fabopt.parts.price_books import KIND_OF_WORD
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import Catalog, Product, Supply
+from fabopt.schema.catalog import Catalog
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
 from fabopt.schema.procurement import Procurement, Spares
+from fabopt.schema.product import Product, Supply
 from fabopt.units import CENTS_PER_USD, ceil_div, exact, rounded
 
 WEEKS_PER_YEAR = 52

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.schema.case import Fabric
-from fabopt.schema.catalog import Server
+from fabopt.schema.server import Server
 from fabopt.units import ceil_div, mbps, plain_fraction
 
 FEWEST_RAILS = 2

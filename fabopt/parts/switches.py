@@ -9,7 +9,8 @@ from fabopt.parts.offering import Offering, is_chosen
 from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric
-from fabopt.schema.catalog import Protocol, Switch
+from fabopt.schema.catalog import Switch
+from fabopt.schema.product import Protocol
 
 TIER_ROLES = ("leaf", "spine", "core")
 

@@ -1,4 +1,4 @@
-"""Endpoints on the leaves beside the servers, as a fabric is asked to join them."""
+"""Endpoints beside the servers, on leaves or on free ports of leaves and spines, as a fabric is asked to join them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,21 @@ from fabopt.parts.offering import Offering
 from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.problem.nic_pairing import Nics, by_pairing
 from fabopt.problem.out_of_band import SWITCHES, ByStage, added, port_cage
+from fabopt.schema.attachment import Attachment, AttachmentTier
 from fabopt.schema.base import parse_split
-from fabopt.schema.case import Attachment, Fabric
-from fabopt.schema.catalog import PROTOCOLS, Cage, Server
+from fabopt.schema.case import Fabric
 from fabopt.schema.default_rules import Rules
+from fabopt.schema.product import PROTOCOLS, Cage
 from fabopt.schema.roles import Carried
+from fabopt.schema.server import Server
 from fabopt.units import exact, mbps
 
 
 @dataclass(frozen=True, eq=False)
 class AttachmentDemand:
-    """Endpoints on the leaves beside servers: ``port`` is their cage in use, None where the case does not describe it.
+    """Endpoints beside servers: ``port`` is their cage in use, None where the case does not describe it.
+
+    ``tier``: ``leaf``: dealt over all leaves; else on free ports. ``counts``: whether they count in oversubscription.
 
     ``network``: the logical fabric that they belong to, which has its own ratio; ``nic``: the NICs in every server
     whose ports these are, if they are servers'.
@@ -40,16 +44,21 @@ class AttachmentDemand:
     nic: NicOption | None = None
     # ports that each stage adds; empty: all are there from the first one on
     adds: tuple[int, ...] = ()
+    tier: AttachmentTier = "leaf"
+    counts: bool = True
 
-    @property
-    def run(self) -> str:
-        """The kind of links whose run theirs have."""
-        return "attachment-leaf" if self.nic is None else "server-leaf"
+    def run_to(self, tier: str) -> str:
+        """The kind of links whose run theirs to a tier have."""
+        return f"attachment-{tier}" if self.nic is None else "server-leaf"
 
     @property
     def by_stage(self) -> tuple[int, ...]:
-        """Ports by the stage that adds them."""
-        return self.adds or (self.ports,)
+        """Ports that are dealt over the leaves, by the stage that adds them."""
+        return (self.adds or (self.ports,)) if self.tier == "leaf" else ()
+
+    def takes(self, tier: str) -> bool:
+        """Whether its ports may be on switches of a tier."""
+        return self.tier in (tier, "any")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +109,9 @@ def attachment_demand(attachment: Attachment, ports: PortTypes) -> AttachmentDem
         speed = parse_split(attachment.split).port_mbps
     own = None if attachment.max_oversubscription is None else exact(attachment.max_oversubscription)
     return AttachmentDemand(
-        attachment.name, attachment.ports, speed, port, attachment.buys, own, attachment.network, adds=attachment.adds
-    )
+        attachment.name, attachment.ports, speed, port, attachment.buys, own, attachment.network, adds=attachment.adds,
+        tier=attachment.placed_on, counts=attachment.counts,
+    )  # fmt: skip
 
 
 def logical_fabric_of(

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from fabopt.schema.base import ratio
 from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
-from fabopt.schema.catalog import Server
 from fabopt.schema.model import Model
+from fabopt.schema.server import Server
 from fabopt.schema.workload import DEFAULT_PROFILE, PROFILES, Profile
 from fabopt.units import mbps
 from fabopt.workload.deadline import Pace

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
 from fabopt.floor.group_runs import GroupRuns
-from fabopt.floor.rack_rules import servers_in_rack
+from fabopt.floor.rack_rules import servers_in_group
 from fabopt.parts.nics import NicOption, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import SwitchType, switches_of
@@ -30,9 +30,10 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
-from fabopt.schema.default_rules import NIC_PAIRING, is_asked_for, is_kept
+from fabopt.schema.default_rules import NIC_PAIRING, SUBNET_MANAGER, is_asked_for, is_kept
+from fabopt.schema.product import PROTOCOLS, Protocol
 from fabopt.schema.resilience import Failing, redundancy_of
+from fabopt.schema.server import Server
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps
 from fabopt.workload.deadline import Deadline
@@ -139,10 +140,23 @@ class FabricProblem:
         return (
             self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
             self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,
-            self.resilience, self.is_open, self.managers,
+            self.resilience, self.is_open, self.binding_managers,
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
+
+    @property
+    def binding_managers(self) -> SubnetManagers | None:
+        """Rule ``subnet-manager``, where designs have to keep it."""
+        managers = self.managers
+        binds = managers is not None and (managers.is_asked_for or SUBNET_MANAGER in self.kept_rules)
+        return managers if binds else None
+
+    def is_bound_by(self, rule: str) -> bool:
+        """Whether a rule that holds may leave a design out."""
+        if rule == SUBNET_MANAGER:
+            return self.managers is not None
+        return rule != NIC_PAIRING or self.leaves_nics_out
 
     @property
     def leaves_nics_out(self) -> bool:
@@ -163,12 +177,15 @@ class FabricProblem:
 
     @property
     def attachment_ports(self) -> int:
-        """Leaf ports that attachments take."""
-        return sum(one.ports for one in self.attachments)
+        """Leaf ports that attachments take which are dealt over the leaves."""
+        return sum(self.attached)
 
     @cached_property
     def attached(self) -> tuple[int, ...]:
-        """Leaf ports that attachments take, by the stage that adds them; of one entry if all are there at first."""
+        """Leaf ports that attachments take which are dealt over the leaves, by the stage that adds them.
+
+        Of one entry if all are there at first.
+        """
         adds = [one.by_stage for one in self.attachments]
         return tuple(map(sum, zip_longest(*adds, fillvalue=0))) or (0,)
 
@@ -177,6 +194,16 @@ class FabricProblem:
         """The least that an attachment has of its own; None: all have the fabric's. Logical fabrics aside."""
         own = [one for one in self.attachments if one.network is None]
         return min((one.oversubscription for one in own if one.oversubscription is not None), default=None)
+
+    @property
+    def on_free_ports(self) -> tuple[AttachmentDemand, ...]:
+        """Attachments that are on ports which nothing else takes."""
+        return tuple(one for one in self.attachments if one.tier != "leaf")
+
+    @property
+    def all_count(self) -> bool:
+        """Whether all attachments that are dealt over the leaves count in oversubscription."""
+        return all(one.counts for one in self.attachments if one.tier == "leaf")
 
     @property
     def networked(self) -> bool:
@@ -212,7 +239,7 @@ def fabric_of(
         kept_rules=_kept_rules(fabric, case),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
-        group_servers=_group_servers(fabric, servers_in_rack(case, server), servers),
+        group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,
         oversubscription_spine=demand.max_oversubscription_spine,
@@ -257,8 +284,9 @@ def _nics(
 def _kept_rules(fabric: Fabric, case: Case) -> tuple[str, ...]:
     """Default rules that the fabric keeps if it can; one that is asked for by its name is part of its space."""
     redundancy = redundancy_of(fabric.role) if fabric.keeps_default else ()
-    gives_up = is_kept(case.rules, NIC_PAIRING) and not is_asked_for(case.rules, NIC_PAIRING)
-    return (*redundancy, NIC_PAIRING) if gives_up else redundancy
+    others = (NIC_PAIRING, SUBNET_MANAGER)
+    gives_up = (rule for rule in others if is_kept(case.rules, rule) and not is_asked_for(case.rules, rule))
+    return (*redundancy, *gives_up)
 
 
 def _tiers(fabric: Fabric) -> tuple[int, ...]:
@@ -281,8 +309,5 @@ def _figure_demands(demand: Demand) -> FigureDemands | None:
     )
 
 
-def _group_servers(fabric: Fabric, per_rack: int | None, servers: int) -> int | None:
-    if fabric.group_by == "any":
-        return None
-    assert per_rack is not None
-    return min(per_rack, servers)
+def _group_servers(per_group: int | None, servers: int) -> int | None:
+    return None if per_group is None else min(per_group, servers)

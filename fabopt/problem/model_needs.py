@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from fabopt.floor.rack_rules import servers_in_rack
+from fabopt.floor.rack_rules import servers_in_group
 from fabopt.parts.nics import nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import switches_of
 from fabopt.problem.demand import case_workload, computing, stages_of
 from fabopt.schema.case import Case, Fabric, Oversubscription
-from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
 from fabopt.schema.prediction import WorkloadNeeds
+from fabopt.schema.product import PROTOCOLS, Protocol
+from fabopt.schema.server import Server
 from fabopt.schema.topologies import can_be_asked
 from fabopt.units import exact, gbps, mbps
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
@@ -61,7 +62,7 @@ def _filled(case: Case, fabric: Fabric, asked_mbps: int, needs: WorkloadNeeds) -
 
 def _reach(fabric: Fabric, case: Case, offering: Offering, server: Server) -> Reach:
     """What holds for every design: a rack's servers share their leaves if groups are racks, every switch reduces."""
-    servers = servers_in_rack(case, server) if fabric.group_by == "rack" else None
+    servers = servers_in_group(fabric, case, server)
     last = stages_of(case, server)[-1].servers or 1
     switches = [
         one.product

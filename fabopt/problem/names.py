@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from fabopt.errors import Fault, fault
 from fabopt.problem.hosts import host_of
-from fabopt.schema.case import Attachment, Case
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Case
 
 # Of a device (NetBox, ``Device.name``), and what is kept of that for plane, rail, tier and number of a switch.
 LONGEST_DEVICE = 64

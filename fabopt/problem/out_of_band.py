@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fabopt.schema.case import Attachment, Case, Fabric
-from fabopt.schema.catalog import Cage, Server
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Case, Fabric
+from fabopt.schema.product import Cage
+from fabopt.schema.server import Server
 from fabopt.units import ceil_div
 
 SWITCHES, PDUS, APPLIANCES = "switches", "pdus", "appliances"

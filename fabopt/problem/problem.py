@@ -25,8 +25,9 @@ from fabopt.problem.model_needs import with_needs
 from fabopt.problem.roles import settled, with_separations
 from fabopt.problem.site import FloorSite, Site, site_of
 from fabopt.schema.case import Case, Stage
-from fabopt.schema.catalog import Catalog, Server
+from fabopt.schema.catalog import Catalog
 from fabopt.schema.prediction import WorkloadNeeds
+from fabopt.schema.server import Server
 from fabopt.workload.deadline import Pace
 
 
@@ -116,10 +117,11 @@ class Problem:
 
     @property
     def server_adds(self) -> tuple[int, ...]:
-        """Servers that each stage adds, if they count; else none."""
+        """Servers that each stage adds, or whole racks of them, if they count; else none."""
         if self.server_item is None:
             return (0,) * len(self.stages)
-        return tuple(now - before for before, now in pairwise([0, *(stage.servers for stage in self.stages)]))
+        sold = (self.server.sold_for(stage.servers) for stage in self.stages)
+        return tuple(now - before for before, now in pairwise([0, *sold]))
 
     def least_server_cents(self, present: bool = False) -> int:
         """What the servers cost at least, if they count; exactly that, where it does not depend on anything else."""
@@ -139,7 +141,7 @@ class Problem:
     @property
     def fixed_power_mw(self) -> int:
         """Power that every design uses: the servers, if they count."""
-        return 0 if self.server_item is None else self.servers * self.server_item.power_mw
+        return 0 if self.server_item is None else sum(self.server_adds) * self.server_item.power_mw
 
     @property
     def fixed_energy(self) -> int:

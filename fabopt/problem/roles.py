@@ -17,9 +17,11 @@ from fabopt.problem.hosts import host_of
 from fabopt.problem.out_of_band import COUNTED, as_attachment, counted_ports, port_cage
 from fabopt.problem.separation import combinations
 from fabopt.problem.site import with_distances
-from fabopt.schema.case import Attachment, Case, Fabric, Oversubscription
-from fabopt.schema.catalog import Catalog, Role, Server
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Case, Fabric, Oversubscription
+from fabopt.schema.catalog import Catalog
 from fabopt.schema.roles import Carried, OutOfBand, StorageDemand
+from fabopt.schema.server import Role, Server
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
 
 RATIO_DIGITS = 6

@@ -1,6 +1,6 @@
 """Default rules in a problem that can be given up, part by part, where no design keeps them.
 
-These are the parts of ``resilience: default`` and rule ``nic-pairing``.
+These are the parts of ``resilience: default`` and the rules ``nic-pairing`` and ``subnet-manager``.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from fabopt.problem.attachments import LogicalFabric
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.nic_pairing import Nics, paired, with_unpaired
 from fabopt.problem.problem import Problem
+from fabopt.problem.subnet_manager import ONE
 from fabopt.schema.case import Case
-from fabopt.schema.default_rules import NIC_PAIRING, is_asked_for, without
+from fabopt.schema.default_rules import NIC_PAIRING, SUBNET_MANAGER, Rules, is_asked_for, without
 from fabopt.schema.resilience import NO_RULE, REDUNDANCY, losses_of, redundancy_of
 
-# Rules that can be given up: those of resilience, that of NICs, and both.
+# Rules that can be given up: those of resilience, that of NICs, that of subnet managers, and all.
 OF_REDUNDANCY: Final = frozenset(rule.name for rule in REDUNDANCY)
 OF_NICS: Final = frozenset({NIC_PAIRING})
-ALL_RULES: Final = OF_REDUNDANCY | OF_NICS
+OF_MANAGERS: Final = frozenset({SUBNET_MANAGER})
+ALL_RULES: Final = OF_REDUNDANCY | OF_NICS | OF_MANAGERS
 
 
 class RulePart(NamedTuple):
@@ -32,11 +34,7 @@ class RulePart(NamedTuple):
 
 def is_bound(problem: Problem, rules: frozenset[str] = ALL_RULES) -> bool:
     """Whether any of some rules holds that may leave a design out."""
-    return any(
-        rule in rules and (rule != NIC_PAIRING or fabric.leaves_nics_out)
-        for fabric in problem.fabrics
-        for rule in fabric.kept_rules
-    )
+    return any(rule in rules and fabric.is_bound_by(rule) for fabric in problem.fabrics for rule in fabric.kept_rules)
 
 
 def parts_given_up(problem: Problem) -> Iterator[RulePart]:
@@ -55,7 +53,7 @@ def left_out(problem: Problem, rules: frozenset[str]) -> Iterator[Problem]:
     """The parts of the space that some rules leave out; of rules other than that of NICs, all of it without them."""
     free = without_rules(problem, rules)
     if rules != OF_NICS:
-        yield free
+        yield _with_one_manager(free) if rules == OF_REDUNDANCY else free
         return
     for index, fabric in enumerate(free.fabrics):
         if any(fabric.unpaired_nics.values()):
@@ -65,6 +63,15 @@ def left_out(problem: Problem, rules: frozenset[str]) -> Iterator[Problem]:
                 others = list(fabric.logical_fabrics)
                 others[number] = replace(logical, nics=logical.unpaired_nics)
                 yield _with_fabric(free, index, replace(fabric, logical_fabrics=tuple(others)))
+
+
+def _with_one_manager(problem: Problem) -> Problem:
+    """The problem with a single manager in each subnet, as it is without redundancy."""
+    fabrics = (
+        fabric if fabric.managers is None else replace(fabric, managers=replace(fabric.managers, fewest=ONE))
+        for fabric in problem.fabrics
+    )
+    return replace(problem, fabrics=tuple(fabrics))
 
 
 def _with_fabric(problem: Problem, index: int, fabric: FabricProblem) -> Problem:
@@ -87,7 +94,8 @@ def bound_alike(problem: Problem, other: Problem) -> Problem:
 
 def _bound_to(fabric: FabricProblem, kept: set[str]) -> FabricProblem:
     """The fabric bound to some of the rules that it can give up."""
-    rules = [rule for rule in (*redundancy_of(fabric.role), NIC_PAIRING) if rule in fabric.kept_rules + fabric.given_up]
+    all_ = (*redundancy_of(fabric.role), NIC_PAIRING, SUBNET_MANAGER)
+    rules = [rule for rule in all_ if rule in fabric.kept_rules + fabric.given_up]
     bound = replace(
         fabric,
         kept_rules=tuple(rule for rule in rules if rule in kept),
@@ -114,5 +122,7 @@ def _case_without_rules(case: Case) -> Case:
         fabric.model_copy(update={"resilience": losses_of(case.resilience_of(fabric)) or NO_RULE})
         for fabric in case.fabrics
     )
-    rules = case.rules if is_asked_for(case.rules, NIC_PAIRING) else without(case.rules, NIC_PAIRING)
+    rules: Rules = case.rules
+    for rule in (NIC_PAIRING, SUBNET_MANAGER):
+        rules = rules if is_asked_for(rules, rule) else without(rules, rule)
     return case.model_copy(update={"fabrics": tuple(fabrics), "rules": rules})

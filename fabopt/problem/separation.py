@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 from fabopt.problem.hosts import host_of
 from fabopt.problem.names import confused_attachments
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.catalog import Catalog, Server
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.server import Server
 from fabopt.schema.topologies import FLOOR, GROWTH
 
 Way = Literal["physical", "logical", "shared"]

@@ -20,8 +20,8 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import NO_LIMITS, RackLimits, rack_limits, servers_in_rack
 from fabopt.floor.racks import Floats
 from fabopt.schema.case import Case, Distances
-from fabopt.schema.catalog import Server
 from fabopt.schema.default_rules import LENGTHS, is_kept
+from fabopt.schema.server import Server
 
 # On larger floors only the candidates that look best are measured, and nothing is called optimal.
 MOST_SERVERS_PROVEN_ON_FLOOR = 512
@@ -107,7 +107,7 @@ class FloorSite:
 
         Lengths are in metres. ``lengths_m``: those on sale, rising, shape (lengths,).
         """
-        least_m = counted_m(lengths_m, self.plan.floor.slack_m)
+        least_m = counted_m(lengths_m, self.plan.least_m)
         return {**self.given, **dict.fromkeys(RUNS_ON_FLOOR, least_m)}
 
     def searched_by(self, method: Method) -> FloorSite:

@@ -11,7 +11,7 @@ from fabopt.parts.items import Item
 from fabopt.parts.offering import Offering
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Switch
-from fabopt.schema.default_rules import SUBNET_MANAGER, is_kept
+from fabopt.schema.default_rules import SUBNET_MANAGER, is_asked_for, is_kept
 
 INFINIBAND = "infiniband"
 ONE, TWO = 1, 2
@@ -26,10 +26,13 @@ class Twin(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SubnetManagers:
-    """The rule for one fabric. ``fewest``: managers that a subnet has if it can; ``twins`` on sale, by switch."""
+    """The rule for one fabric. ``fewest``: managers that a subnet has if it can; ``twins`` on sale, by switch;
+    ``is_asked_for``: by its name, so that it cannot be given up.
+    """
 
     fewest: int
     twins: Mapping[str, Twin]
+    is_asked_for: bool
 
     def manages_as(self, switch: Switch, other: Switch) -> bool:
         """Whether designs with ``switch`` in place of all ``other`` can be managed as cheaply."""
@@ -49,11 +52,13 @@ class SubnetManagers:
 
 
 def subnet_managers(case: Case, fabric: Fabric, offering: Offering) -> SubnetManagers | None:
-    """The rule, where it holds and the catalog says of some switch for InfiniBand whether it runs a subnet manager."""
+    """The rule, where it holds and the catalog says of some switch for InfiniBand whether it runs a subnet manager, or
+    where the case asks for it by name.
+    """
     switches = {one.id: one for one in offering.offered.switches if one.protocol == INFINIBAND}
-    if not is_kept(case.rules, SUBNET_MANAGER) or all(one.managed is None for one in switches.values()):
-        return None
-    if fabric.protocol not in ("any", INFINIBAND):
+    asked = is_asked_for(case.rules, SUBNET_MANAGER)
+    is_silent = not asked and all(one.managed is None for one in switches.values())
+    if not is_kept(case.rules, SUBNET_MANAGER) or is_silent or fabric.protocol not in ("any", INFINIBAND):
         return None
     twins: dict[str, Twin] = {}
     for switch in switches.values():
@@ -61,7 +66,7 @@ def subnet_managers(case: Case, fabric: Fabric, offering: Offering) -> SubnetMan
         item = None if twin is None else offering.item_table.item(twin.id)
         if twin is not None and item is not None:
             twins[switch.id] = Twin(item, twin)
-    return SubnetManagers(TWO if fabric.keeps_default else ONE, MappingProxyType(twins))
+    return SubnetManagers(TWO if fabric.keeps_default else ONE, MappingProxyType(twins), asked)
 
 
 def can_manage(product: Switch, nodes: int) -> bool:

@@ -22,7 +22,7 @@ def most_used(problem: Problem, candidates: Sequence[Candidate]) -> dict[Item, i
             total[item] = total.get(item, 0) + count
     server = problem.server_item
     if server is not None:
-        total[server] = total.get(server, 0) + problem.servers
+        total[server] = total.get(server, 0) + sum(problem.server_adds)
     return total
 
 

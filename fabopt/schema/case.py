@@ -8,31 +8,28 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from fabopt.errors import cut
+from fabopt.schema.attachment import Attachment, RackId, is_open
 from fabopt.schema.base import (
     Count,
     Gbps,
     Identifier,
     Metres,
     Money,
-    Name,
     Ratio,
     Reference,
-    Split,
     Strict,
     Text,
     Watts,
     Word,
-    parse_split,
 )
-from fabopt.schema.catalog import Role
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
 from fabopt.schema.procurement import Procurement
-from fabopt.schema.rack_rules import RackRules
+from fabopt.schema.rack_rules import RackGroups, RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
+from fabopt.schema.server import Role
 from fabopt.schema.workload import Workload
-from fabopt.units import mbps
 
 Servers = Annotated[int, Field(ge=1, le=10**12)]
 Any_ = Literal["any"]
@@ -49,7 +46,6 @@ MAX_ROWS = 1000
 MAX_RACKS_PER_ROW = 1000
 MAX_RACKS = 20_000
 MAX_CROSSINGS = 4000
-RackId = Annotated[str, Field(min_length=1, max_length=20)]
 RackSide = Annotated[float, Field(ge=0.1, le=10)]
 Length = Annotated[float, Field(ge=0, le=100)]
 CrossPosition = Annotated[int, Field(ge=0, le=MAX_RACKS_PER_ROW)]
@@ -97,60 +93,6 @@ class Stage(Strict):
         return self
 
 
-class Attachment(Strict):
-    """Other endpoints on the leaves: each port takes one leaf port at fabric speed.
-
-    ``boxes``: that these ports belong to, each with one port of management. ``rack_units``, ``power_w``: of a device,
-    which then stands in one of ``racks`` of the floor, or in a rack for attachments alone. ``max_oversubscription``: of
-    their traffic at the leaf, where it is not the fabric's. ``network``: filled in where they belong to a logical
-    fabric of the case. ``adds``: ports that each stage adds, filled in where they are counted; empty: all are there
-    from the first stage on.
-    """
-
-    name: Name
-    ports: Count
-    boxes: Count = 1
-    rack_units: Annotated[float, Field(gt=0, le=100)] | None = None
-    power_w: Watts | None = None
-    racks: Annotated[tuple[RackId, ...], Field(min_length=1)] | None = None
-    max_oversubscription: Ratio | None = None
-    gbps: Gbps | None = None
-    form_factor: Word | None = None
-    split: Split | None = None
-    lane_gbps: Gbps | None = None
-    buys: Literal["both", "near", "none"] = "both"
-    network: Word | None = None
-    adds: tuple[Annotated[int, Field(ge=0)], ...] = ()
-
-    @model_validator(mode="after")
-    def _enough_to_buy(self) -> Self:
-        if self.buys == "both" and (self.form_factor is None or self.split is None):
-            raise ValueError("`buys: both` needs `form_factor` and `split` of the attachment's cage")
-        speeds = (None if self.split is None else parse_split(self.split).port_mbps, self.gbps and mbps(self.gbps))
-        if None not in speeds and speeds[0] != speeds[1]:
-            raise ValueError("`split` and `gbps` name different port speeds")
-        return self
-
-    @property
-    def devices(self) -> int:
-        """Devices that are told apart: all of them where their height is known, else they count as one."""
-        return 1 if self.rack_units is None else self.boxes
-
-    @model_validator(mode="after")
-    def _devices_are_alike(self) -> Self:
-        for key in ("power_w", "racks"):
-            if self.rack_units is None and getattr(self, key) is not None:
-                raise ValueError(f"`{key}` goes with `rack_units`, the height of a device")
-        lanes = 1 if self.split is None else parse_split(self.split).ports
-        if self.devices > 1 and self.ports % (self.devices * lanes):
-            per_cage = f"{lanes} ports of a cage x " if lanes > 1 else ""
-            raise ValueError(
-                f"devices with `rack_units` are alike and fill their cages: {self.ports} ports are not a multiple of "
-                f"{per_cage}{self.boxes} devices"
-            )
-        return self
-
-
 class SwitchChoice(Strict):
     """Which switches each tier may use."""
 
@@ -195,7 +137,7 @@ class Fabric(Strict):
     host: Word | None = None
     carries: tuple[Carried, ...] = ()
     resilience: AnyResilience | None = None
-    group_by: Literal["any", "rack"] = "any"
+    group_by: Literal["any", "rack"] | RackGroups = "any"
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()
     reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0
@@ -209,6 +151,13 @@ class Fabric(Strict):
     def survived(self) -> tuple[Resilience, ...]:
         """All that it must survive by its own words; where it has none, see ``Case.resilience_of``."""
         return losses_of(self.resilience)
+
+    @property
+    def racks_per_group(self) -> int | None:
+        """How many racks of servers a leaf group is exactly; None where it may be of any size."""
+        if isinstance(self.group_by, RackGroups):
+            return self.group_by.racks
+        return 1 if self.group_by == "rack" else None
 
     @property
     def keeps_default(self) -> bool:
@@ -245,6 +194,7 @@ class Distances(Strict):
     leaf_spine: Annotated[Metres | None, Field(alias="leaf-spine")] = None
     spine_core: Annotated[Metres | None, Field(alias="spine-core")] = None
     attachment_leaf: Annotated[Metres | None, Field(alias="attachment-leaf")] = None
+    attachment_spine: Annotated[Metres | None, Field(alias="attachment-spine", exclude_if=is_open)] = None
 
 
 class Floor(Strict):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
+from fabopt.schema.attachment import FreePorts
 from fabopt.schema.base import Strict
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
@@ -242,7 +243,7 @@ NO_FLOOR = FloorUse(servers_per_rack=0, server_racks=(), length_classes_m=())
 
 
 class FabricDesign(Strict):
-    """One fabric of the design."""
+    """One fabric of the design. ``free_ports``: the switches of attachments on free ports, port by port."""
 
     name: str
     role: str
@@ -262,6 +263,7 @@ class FabricDesign(Strict):
     failures: tuple[Failure, ...] = ()
     redundancy: tuple[RuleStanding, ...] = ()
     logical: tuple[LogicalUse, ...] = ()
+    free_ports: FreePorts = {}
     subnet_manager: SubnetManagerSaid = None
 
     @property
@@ -381,18 +383,11 @@ class Design(Strict):
     stages: tuple[StageDesign, ...] = ()
     bom: tuple[BomRow, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
-    alternatives_complete: bool = True
+    alternatives_complete: Annotated[bool, Field(exclude_if=bool)] = True
     checks: tuple[Check, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     workload: WorkloadUse | None = None
     notes: tuple[str, ...] = ()
-
-    @model_serializer(mode="wrap")
-    def _without_the_usual(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        content: dict[str, Any] = handler(self)
-        if self.alternatives_complete:
-            content.pop("alternatives_complete", None)
-        return content
 
     @property
     def racks(self) -> FloorUse:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fabopt.schema.catalog import Purchasable
+from fabopt.schema.product import Purchasable
 
 Parts = Mapping[str, Mapping[str, Any]]
 # What says how a product can be ordered, of itself or of each of its lengths.

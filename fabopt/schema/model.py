@@ -7,7 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from fabopt.schema.base import Strict, Text, Word
-from fabopt.schema.catalog import Precision, Source
+from fabopt.schema.product import Source
+from fabopt.schema.server import Precision
 from fabopt.units import some
 
 Size = Annotated[int, Field(ge=1, le=10**9)]

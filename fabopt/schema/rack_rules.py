@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Count, Strict
 
 Units = Annotated[int, Field(ge=0, le=100)]
+Spare = Annotated[float, Field(ge=0, le=10)]
 
 
 class RackRules(Strict):
@@ -17,7 +18,10 @@ class RackRules(Strict):
     ``switches``: the most in it, None being no limit. ``manager_units_per_switch``: units of cable managers, below each
     switch in turn. ``patch_panel_units``, ``pdu_units``, ``management_units``: kept at its top; the last are of a
     management switch, None being one unit where the case has no out-of-band fabric, else none. ``cable_ends``: the most
-    that the ports of its switches may have, None being no limit.
+    that the ports of its switches may have, None being no limit. ``power``: whether a switch counts in
+    ``rack_power_w`` with the larger of what its maker states at most and what it uses with its modules, or the latter.
+    ``side_m``: added to cables that stay in a rack, out to its side and back; ``spare_m``, ``spare_fraction``: of its
+    way, the least that every cable is longer.
     """
 
     switches: Annotated[int, Field(ge=1, le=1000)] | None = 20
@@ -26,14 +30,28 @@ class RackRules(Strict):
     pdu_units: Units = 0
     management_units: Units | None = None
     cable_ends: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    power: Literal["largest", "typical"] = "largest"
+    side_m: Spare = 0.48
+    spare_m: Spare = 0.3
+    spare_fraction: Annotated[float, Field(ge=0, le=1)] = 0.05
 
 
 # Every part of the rule with the value that turns it off, in the order in which parts are given up last.
-OFF: Final[dict[str, int | None]] = {
+OFF: Final[dict[str, int | str | None]] = {
     "pdu_units": 0,
     "patch_panel_units": 0,
     "management_units": 0,
     "manager_units_per_switch": 0,
     "switches": None,
+    "spare_m": 0,
+    "spare_fraction": 0,
+    "side_m": 0,
+    "power": "typical",
     "cable_ends": None,
 }
+
+
+class RackGroups(Strict):
+    """Leaf groups of whole racks of servers. ``racks``: of each group."""
+
+    racks: Count

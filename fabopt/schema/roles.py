@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from fabopt.schema.base import Count, Gbps, Identifier, Ratio, Strict, Word
-from fabopt.schema.catalog import Role
+from fabopt.schema.server import Role
 
 Separation = Literal["physical", "shared", "logical", "any"]
 # The least that keeps a fabric's traffic apart from others': a QoS class will do, or a VLAN with NICs of its own, or

@@ -40,7 +40,7 @@ def _with_twins(problem: Problem, weights: Floats) -> Floats:
     """Weights with switches weighing no more than their managed twins, by which some may be exchanged."""
     least = weights.copy()
     for fabric in problem.fabrics:
-        for switch_id, twin in fabric.managers.twins.items() if fabric.managers is not None else ():
+        for switch_id, twin in fabric.binding_managers.twins.items() if fabric.binding_managers is not None else ():
             item = problem.item_table.item(switch_id)
             if item is not None:
                 least[:, item.index] = np.minimum(least[:, item.index], weights[:, twin.item.index])
@@ -131,7 +131,7 @@ def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Flo
     if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.family not in TIERED:
         return total
     counts: dict[Item, Floats] = {item: total + count for item, count in batch.switch_counts().items()}
-    managers = batch.fabric.managers
+    managers = batch.fabric.binding_managers
     if managers is not None and any(item.id in managers.twins for item in counts):
         return total
     for item, count in counts.items():

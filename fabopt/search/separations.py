@@ -12,7 +12,8 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.separation import WAYS, combinations, reasons_against
 from fabopt.program.lexicographic import Optimum
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import Catalog, Server
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.server import Server
 from fabopt.search.answer import Answer
 
 PROVEN = ("optimal", "infeasible")

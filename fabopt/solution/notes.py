@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fabopt.problem.problem import Problem
 from fabopt.problem.roles import role_notes
 from fabopt.schema.design import Design
+from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
 from fabopt.solution.lengths import length_notes
@@ -14,6 +15,7 @@ from fabopt.solution.question import Answers, Question
 from fabopt.solution.racks import rack_notes
 from fabopt.solution.rules_kept import pairing_notes, redundancy_notes
 from fabopt.solution.subnet_manager import subnet_notes
+from fabopt.units import some
 from fabopt.wiring.attachment_runs import longer_runs
 from fabopt.workload.remarks import workload_notes
 
@@ -30,6 +32,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *_design_notes(answers.shown, design),
         *pairing_notes(question, answers.shown, design),
         *redundancy_notes(question, design),
+        *subnet_notes(question, answers.shown, design),
         *(rack_notes(inputs.case, answers.shown.case, question.clock.is_over()) if design.fabrics else ()),
         *_cut_short(question, design),
     )
@@ -59,10 +62,26 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     """What holds for this design: how its model runs on it, and cables that are too short for where devices are."""
     if design.workload is not None:
         yield from workload_notes(design.workload, problem.case, problem.server)
+    yield from _whole_racks(problem, design)
     yield from length_notes(problem, design)
-    yield from subnet_notes(problem, design)
     if design.fabrics:
         yield from longer_runs(design)
+
+
+def _whole_racks(problem: Problem, design: Design) -> Iterator[str]:
+    """Servers that come with whole racks beyond those that are asked for, and groups that cut racks."""
+    server, of_rack = problem.server, problem.server.sold_together
+    if of_rack == 1:
+        return
+    racks = some(server.sold_for(problem.servers), "whole rack")
+    if spare := -problem.servers % of_rack:
+        held = f"{problem.servers} x {server.id} are in {racks} of {of_rack}"
+        yield f"{held}: {spare} more come with them, and are not joined"
+    for fabric in design.fabrics:
+        structure = fabric.structure
+        size = structure.servers_per_group if isinstance(structure, Structure) else of_rack
+        if size % of_rack and size < problem.servers:
+            yield f"{fabric.name}: groups of {some(size, 'server')} cut racks of {of_rack}; `group_by` keeps them whole"
 
 
 def _left_out(problem: Problem) -> Iterator[str]:

@@ -21,7 +21,7 @@ def redundancy_notes(question: Question, design: Design) -> Iterator[str]:
     for fabric in design.fabrics:
         for row in fabric.redundancy:
             if row.kept is False:
-                yield _not_kept(question, fabric.name, row.rule, row.detail)
+                yield not_kept(question, fabric.name, row.rule, row.detail)
 
 
 def pairing_notes(question: Question, problem: Problem, design: Design) -> Iterator[str]:
@@ -33,7 +33,7 @@ def pairing_notes(question: Question, problem: Problem, design: Design) -> Itera
         yield f"rule `{NIC_PAIRING}`: {PAIRING.sentence}: {told} for {gpus} GPUs ({PAIRING.anchor})"
     for name, count in nics.items():
         if not pairs_with_gpus(count, gpus):
-            yield _not_kept(question, name, NIC_PAIRING, f"{some(count, 'NIC')} for {gpus} GPUs")
+            yield not_kept(question, name, NIC_PAIRING, f"{some(count, 'NIC')} for {gpus} GPUs")
 
 
 def _chosen_numbers(problem: Problem, design: Design) -> Iterator[tuple[str, int]]:
@@ -45,6 +45,7 @@ def _chosen_numbers(problem: Problem, design: Design) -> Iterator[tuple[str, int
         yield from ((name, nic.per_server) for name, nic in uses.items() if not nic.built_in and wanted[name] == "any")
 
 
-def _not_kept(question: Question, fabric: str, rule: str, detail: str) -> str:
+def not_kept(question: Question, fabric: str, rule: str, detail: str) -> str:
+    """Say that a fabric does not keep a rule, and why."""
     why = NOT_IN_TIME if question.clock.is_over() else NO_DESIGN
     return f"{fabric}: rule `{rule}` is not kept ({detail}): {why}"

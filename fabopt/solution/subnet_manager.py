@@ -9,12 +9,14 @@ from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.schema.catalog import Switch
 from fabopt.schema.default_rules import DEFAULT_RULES, SUBNET_MANAGER, is_kept
 from fabopt.schema.design import Design, FabricDesign
+from fabopt.solution.question import Question
+from fabopt.solution.rules_kept import not_kept
 from fabopt.wiring.design_file import Embedded
 
 RULE = DEFAULT_RULES[SUBNET_MANAGER]
 
 
-def subnet_notes(problem: Problem, design: Design) -> Iterator[str]:
+def subnet_notes(question: Question, problem: Problem, design: Design) -> Iterator[str]:
     """How the subnets of each fabric are managed, where it is InfiniBand."""
     for fabric in design.fabrics:
         said = fabric.subnet_manager
@@ -22,7 +24,7 @@ def subnet_notes(problem: Problem, design: Design) -> Iterator[str]:
             silent = "the catalog does not say of any switch for InfiniBand whether it runs a subnet manager"
             yield f"{fabric.name}: rule `{SUBNET_MANAGER}` is not judged: {silent}"
         elif said is not None and said.kept is False:
-            yield f"{fabric.name}: rule `{SUBNET_MANAGER}` is not kept: {said.detail}"
+            yield not_kept(question, fabric.name, SUBNET_MANAGER, said.detail)
         elif said is not None and said.kept:
             yield from _kept(design, fabric)
 

@@ -10,6 +10,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.schema.attachment import HostPort
 from fabopt.schema.design import Placement, StageStructure
 from fabopt.schema.structure import AnyStructure
 from fabopt.topology.failures import Failures
@@ -45,7 +46,8 @@ class LinkUse(NamedTuple):
 class FilePart(NamedTuple):
     """What only the family knows to write into the design file.
 
-    ``links``: kinds, in the order of their rows; ``server_racks``: as in ``FloorUse``.
+    ``links``: kinds, in the order of their rows; ``server_racks``: as in ``FloorUse``; ``free_ports``: the switches of
+    the ports of attachments that are on free ones, attachment by attachment.
     """
 
     protocol: str
@@ -56,6 +58,7 @@ class FilePart(NamedTuple):
     tiers: tuple[Tier, ...]
     links: tuple[LinkUse, ...]
     placement: Placement | None = None
+    free_ports: tuple[tuple[HostPort, ...], ...] = ()
     server_racks: tuple[str, ...] = ()
 
 

@@ -44,8 +44,10 @@ class SwitchesOfTier(NamedTuple):
 
 
 def with_managers(fabric: FabricProblem, servers: int, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Candidates of a fabric as they are managed, once for each way; as they are where no switch can."""
-    managers = fabric.managers
+    """Candidates of a fabric as they are managed, once for each way; none where it has no switch that
+    can and others with the same ports have one.
+    """
+    managers = fabric.binding_managers
     if managers is None:
         return tuple(candidates)
     return tuple(managed for one in candidates for managed in _managed(fabric, managers, servers, one))
@@ -60,6 +62,11 @@ def _managed(
         return
     subnets = subnets_of(part, fabric, servers)
     places = list(_places(part, managers, candidate.design, subnets))
+    can_be = any(place.manages or place.twin is not None for place in places)
+    speed_mbps = part.nic.port.lane.port_mbps
+    if not (can_be or managers.is_asked_for or is_manageable(fabric, managers, subnets.nodes, speed_mbps)):
+        yield candidate
+        return
     met: set[frozenset[tuple[tuple[int, Item], int]]] = set()
     for rank, exchange in enumerate(_exchanges(places, managers.fewest)):
         managed = _exchanged(candidate, places, exchange, subnets, rank)
@@ -67,6 +74,19 @@ def _managed(
         if uses not in met:
             met.add(uses)
             yield managed
+
+
+def is_manageable(fabric: FabricProblem, managers: SubnetManagers, nodes: int, speed_mbps: int) -> bool:
+    """Whether any leaf switch that has ports of the NICs' speed manages so many ports, or has a twin that does."""
+    leaves = (
+        leaf.product
+        for leaf in fabric.switches[INFINIBAND]["leaf"]
+        if any(use.lane.port_mbps == speed_mbps for use in leaf.uses)
+    )
+    return any(
+        can_manage(leaf, nodes) or (leaf.id in managers.twins and can_manage(managers.twins[leaf.id].product, nodes))
+        for leaf in leaves
+    )
 
 
 def subnets_of(part: FilePart, fabric: FabricProblem, servers: int) -> Subnets:
@@ -89,14 +109,16 @@ def _places(
 
 
 def _exchanges(places: Sequence[SwitchesOfTier], fewest: int) -> Iterator[Exchange]:
-    """Every way to have as many managers as a subnet can have, ``fewest`` at the most, one of them from the start."""
+    """Every way to have as many managers as a subnet can have, ``fewest`` at the most, one of them from the start; none
+    where it can have no manager.
+    """
     most = [place.by_stage[-1] if place.twin is not None else 0 for place in places]
     managed = sum(place.by_stage[-1] for place in places if place.manages)
     at_first = any(place.manages and place.by_stage[0] for place in places)
     wanted = max(0, min(fewest, managed + sum(most)) - managed)
     for exchange in product(*(range(min(wanted, number), -1, -1) for number in most)):
         starts = any(number and place.by_stage[0] for number, place in zip(exchange, places, strict=True))
-        if sum(exchange) == wanted and (starts or at_first or not wanted):
+        if sum(exchange) == wanted and (starts or at_first):
             yield exchange
 
 

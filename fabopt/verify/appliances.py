@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
-from fabopt.schema.case import Attachment, Floor
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Floor
 from fabopt.units import exact, milliwatts
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof

@@ -23,7 +23,7 @@ def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
         down = clos.most_endpoints * fabric.down("leaf").port_mbps
         ratios["leaf"] = Fraction(down, clos.uplinks * fabric.up("leaf").port_mbps)
     if clos.tiers > 2:
-        down = clos.most_spine_downlinks * fabric.down("spine").port_mbps
+        down = clos.most_spine_ports * fabric.down("spine").port_mbps
         ratios["spine"] = Fraction(down, clos.spine_uplinks * fabric.up("spine").port_mbps)
     return ratios
 
@@ -158,7 +158,8 @@ def _classes_are_carried(proof: Proof, fabric: FabricEvidence) -> None:
     for leaves in fabric.clos.leaf_classes:
         servers, attached = leaves.servers * fabric.clos.per_leaf, sum(leaves.attached)
         needed = servers * speed / of_servers
-        needed += sum(ports * speed / ratio for ports, ratio in zip(leaves.attached, ratios, strict=True))
+        classes = zip(leaves.attached, ratios, attachments, strict=True)
+        needed += sum(ports * speed / ratio for ports, ratio, attachment in classes if attachment.counts)
         ports = f"{servers} server and {some(attached, 'attachment port')} on a leaf"
         shown = f"{ports} need {plain_fraction(needed / 1000)} Gb/s"
         proof.holds(needed <= up, f"{shown}, it has {up / 1000:g}")

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, pairwise
 
+from fabopt.schema.attachment import HostPort
 from fabopt.units import ceil_div
 from fabopt.wiring.design_file import divide
 
@@ -61,6 +62,8 @@ class ClosCounts:
     ``spines`` S per pod, ``groups_per_pod`` T, ``spine_uplinks`` x, ``spines_per_core_group`` q,
     ``links_per_core_pair`` m2. What a fabric of fewer tiers lacks is 0. ``sizes``: servers at each stage of a cluster
     that grows, else empty; ``adds``: what each stage adds of every attachment, empty if all of it is there at first.
+    ``attached``: ports of every attachment that are dealt over all leaves; ``free``: switches of those that are on free
+    ports; ``counted``: whether they count in oversubscription, empty if all do.
     """
 
     tiers: int
@@ -79,6 +82,8 @@ class ClosCounts:
     links_per_core_pair: int
     sizes: tuple[int, ...] = ()
     adds: tuple[tuple[int, ...], ...] = ()
+    free: tuple[tuple[HostPort, ...], ...] = ()
+    counted: tuple[bool, ...] = ()
 
     @cached_property
     def ports_per_server(self) -> int:
@@ -113,8 +118,8 @@ class ClosCounts:
         the most free ports come first in every round; in a cluster that grows, see ``grown_leaves``.
         """
         ends = list(accumulate(self.attached, initial=0))
-        if self.sizes and sum(self.attached):
-            return tuple(self._grown_classes())
+        if any(self.free) or (self.sizes and sum(self.attached)):
+            return tuple(self._classes_leaf_by_leaf())
         leaves = self.planes * self.leaves
         ragged = self.planes * self.rails if self.last_group < self.per_group else 0
         cuts = sorted({0, ragged, leaves} | {end % leaves for end in ends})
@@ -127,14 +132,36 @@ class ClosCounts:
             for lower, upper in pairwise(cuts)
         )
 
-    def _grown_classes(self) -> Iterator[EqualLeaves]:
-        """Classes of leaves of a cluster that grows."""
+    def _classes_leaf_by_leaf(self) -> Iterator[EqualLeaves]:
+        """Classes of leaves of a cluster that grows, or with attachments on free ports."""
+        on_free = [Counter(number for tier, number in places if tier == "leaf") for places in self.free]
+        on_free += [Counter()] * (len(self.attached) - len(on_free))
         kinds: Counter[tuple[int, tuple[int, ...]]] = Counter()
-        for number, attached in enumerate(self.grown_leaves):
-            last = number % self.leaves // self.rails == self.groups - 1
-            kinds[self.last_group if last else self.per_group, attached] += 1
+        for number, (ports, attached) in enumerate(self.dealt_leaves):
+            hosted = tuple(dealt + free[number] for dealt, free in zip(attached, on_free, strict=True))
+            kinds[ports // self.per_leaf, hosted] += 1
         for (servers, attached), count in kinds.items():
             yield EqualLeaves(count, servers, attached)
+
+    @cached_property
+    def dealt_leaves(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Server ports of every leaf, plane by plane, and ports of every attachment that are dealt to it."""
+        last = [number % self.leaves // self.rails == self.groups - 1 for number in range(self.planes * self.leaves)]
+        ports = [(self.last_group if is_last else self.per_group) * self.per_leaf for is_last in last]
+        if self.sizes and sum(self.attached):
+            return tuple(zip(ports, self.grown_leaves, strict=True))
+        ends = list(accumulate(self.attached, initial=0))
+        hosted: dict[int, tuple[int, ...]] = {}
+        for position, number in enumerate(sorted(range(len(ports)), key=ports.__getitem__)):
+            hosted[number] = tuple(
+                _hits(end, position, len(ports)) - _hits(start, position, len(ports)) for start, end in pairwise(ends)
+            )
+        return tuple((own, hosted[number]) for number, own in enumerate(ports))
+
+    @property
+    def dealt_ports(self) -> list[int]:
+        """Ports of every leaf, plane by plane, that servers and attachments have which are dealt over all leaves."""
+        return [ports + sum(attached) for ports, attached in self.dealt_leaves]
 
     @cached_property
     def grown_leaves(self) -> tuple[tuple[int, ...], ...]:
@@ -164,8 +191,24 @@ class ClosCounts:
 
     @cached_property
     def most_endpoints(self) -> int:
-        """d: the most server and attachment ports on any leaf."""
+        """d: the most server and attachment ports on any leaf that count in its oversubscription."""
+        return max(
+            leaf.servers * self.per_leaf + sum(compress(leaf.attached, self._counts)) for leaf in self.leaf_classes
+        )
+
+    @cached_property
+    def most_occupied(self) -> int:
+        """The most server and attachment ports on any leaf."""
         return max(leaf.servers * self.per_leaf + sum(leaf.attached) for leaf in self.leaf_classes)
+
+    @cached_property
+    def most_dealt(self) -> int:
+        """The most of them without those on free ports."""
+        return max(self.dealt_ports) if any(self.free) else self.most_occupied
+
+    @property
+    def _counts(self) -> tuple[bool, ...]:
+        return self.counted or (True,) * len(self.attached)
 
     @cached_property
     def pods_per_rail(self) -> int:
@@ -227,6 +270,63 @@ class ClosCounts:
     def most_spine_downlinks(self) -> int:
         """Down links of the busiest spine."""
         return max(spines.links for spines in self.spine_classes)
+
+    @cached_property
+    def spine_downlinks(self) -> tuple[int, ...]:
+        """Down links of every spine, plane by plane and pod by pod.
+
+        Leaf j of a pod gives one link more to ``extra`` spines from the (j x extra)-th on, round and round.
+        """
+        base, extra = divmod(self.uplinks, self.spines)
+        links = []
+        for pod in range(self.pods):
+            block = pod // self.rails if self.rail_pods else pod
+            groups = min(self.groups_per_pod, self.groups - block * self.groups_per_pod)
+            leaves = groups * (1 if self.rail_pods else self.rails)
+            for spine in range(self.spines):
+                more = sum((spine - leaf * extra) % self.spines < extra for leaf in range(leaves)) if extra else 0
+                links.append(leaves * base + more)
+        return tuple(links) * self.planes
+
+    def attached_to_spines(self, counted_only: bool) -> Counter[int]:
+        """Ports of attachments by the number of the spine; with ``counted_only`` those that count in its ratio."""
+        return Counter(
+            number
+            for counts, places in zip(self._counts, self.free, strict=False)
+            for tier, number in places
+            if tier == "spine" and (counts or not counted_only)
+        )
+
+    def _most_on_spine(self, counted_only: bool) -> int:
+        attached = self.attached_to_spines(counted_only)
+        if not attached:
+            return self.most_spine_downlinks
+        return max(links + attached[number] for number, links in enumerate(self.spine_downlinks))
+
+    @cached_property
+    def most_spine_ports(self) -> int:
+        """d_S: the most down links and attachment ports on any spine that count in its oversubscription."""
+        return self._most_on_spine(True)
+
+    @cached_property
+    def most_spine_occupied(self) -> int:
+        """The most down links and attachment ports on any spine."""
+        return self._most_on_spine(False)
+
+    def attached_spine_cages(self, lanes: int) -> Counter[int]:
+        """Cages of so many ports that attachments have on spines, none of which two of them share, by spine."""
+        cages: Counter[int] = Counter()
+        for places in self.free:
+            for number, ports in Counter(number for tier, number in places if tier == "spine").items():
+                cages[number] += ceil_div(ports, lanes)
+        return cages
+
+    def spine_cages(self, lanes: int) -> int:
+        """The most cages of so many ports that attachments and links, one after another, fill on any spine."""
+        cages = [ceil_div(self.most_spine_downlinks, lanes)]
+        for number, own in self.attached_spine_cages(lanes).items():
+            cages.append(ceil_div(self.spine_downlinks[number], lanes) + own)
+        return max(cages)
 
     @cached_property
     def cores_per_group(self) -> int:

@@ -13,7 +13,7 @@ from fabopt.verify.link_kinds import LEAF_SPINE
 from fabopt.verify.mesh_counts import MeshLinks
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import FabricCabling
-from fabopt.wiring.model import KINDS, NOTHING, Ints
+from fabopt.wiring.model import LAST_OF_ENDPOINTS, NOTHING, Ints
 
 # Longest paths are found on the graph itself up to so many switches; it takes a search from each.
 MOST_SEARCHED = 600
@@ -62,7 +62,7 @@ def within_plane(cabling: FabricCabling) -> Ints:
 
 def between_devices(cabling: FabricCabling) -> Ints:
     """Rows of the links that are not to servers or attachments on leaves, shape (rows found,)."""
-    return np.flatnonzero(cabling.links.kind > KINDS.index("attachment-leaf"))
+    return np.flatnonzero(cabling.links.kind > LAST_OF_ENDPOINTS)
 
 
 def switches_are_joined(proof: Proof, cabling: FabricCabling) -> None:

@@ -14,8 +14,10 @@ from functools import cached_property
 
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
-from fabopt.schema.catalog import BuiltInNic, Cage, Nic, Switch
+from fabopt.schema.catalog import Nic, Switch
 from fabopt.schema.design import FabricDesign, LinkRow, LogicalUse, PortUse, TierUse
+from fabopt.schema.product import Cage
+from fabopt.schema.server import BuiltInNic
 from fabopt.schema.structure import DirectStructure
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
 from fabopt.verify.clos_counts import ClosCounts, EqualDevices
@@ -270,7 +272,9 @@ class FabricEvidence:
             planes=self.networks.number,
             per_group=structure.servers_per_group,
             per_leaf=structure.ports_per_server_per_leaf,
-            attached=tuple(attachment.ports for attachment in self.wanted.attachments),
+            attached=tuple(one.ports if one.placed_on == "leaf" else 0 for one in self.wanted.attachments),
+            free=tuple(designed.free_ports.get(one.name, ()) for one in self.wanted.attachments),
+            counted=tuple(one.counts for one in self.wanted.attachments),
             uplinks=self.tier("leaf").up_ports,
             spines=structure.spines_per_pod,
             rail_pods=three and structure.pod_of == "rail",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from fabopt.schema.catalog import Cable, CableEnd, Cage, Product, Transceiver
+from fabopt.schema.catalog import Cable, CableEnd, Transceiver
 from fabopt.schema.design import PortUse
+from fabopt.schema.product import Cage, Product
 from fabopt.units import some
 from fabopt.verify.choices import ports_fit_nics
 from fabopt.verify.evidence import FabricEvidence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from math import ceil
 
 import numpy as np
 
@@ -40,6 +41,8 @@ def servers_fill_racks(proof: Proof, cabled: CabledDesign) -> None:
     proof.equal("racks named once", len(set(racks)), len(racks))
     proof.holds(bool(plan.usable[racks].all()), "servers in a rack that is blocked or reserved")
     given = evidence.case.site.servers_per_rack
+    if evidence.server.rack is not None:
+        given = evidence.server.rack.servers
     proof.holds(
         given is None or used.servers_per_rack == given, f"{some(used.servers_per_rack, 'server')} a rack, not {given}"
     )
@@ -63,6 +66,8 @@ def boxes_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
     for rack, unit, height in zip(devices.rack, devices.unit.tolist(), devices.height_u.tolist(), strict=True):
         if rack:
             taken[rack].update(range(unit, unit + max(1, int(np.ceil(height)))))
+    for rack, others in frames(cabled.evidence).items():
+        taken[rack].update(others)
     for rack, units in taken.items():
         proof.holds(bool(plan.usable[plan.rack_index(rack)]), f"{rack} is blocked or reserved")
         proof.holds(min(units) >= 1 and max(units) <= floor.rack_units, f"{rack}: units {min(units)} to {max(units)}")
@@ -79,6 +84,19 @@ def boxes_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
     )
 
 
+def frames(evidence: Evidence) -> dict[str, set[int]]:
+    """By rack the units that a whole rack fills beside its servers."""
+    whole, height = evidence.server.rack, ceil(evidence.server.rack_units or 1)
+    if whole is None:
+        return {}
+    unit, servers = 1, set[int]()
+    for devices in whole.devices:
+        above = unit + devices.count * (devices.rack_units or height)
+        servers |= set(range(unit, above)) if devices.is_servers else set()
+        unit = above
+    return dict.fromkeys(evidence.design.racks.server_racks, set(range(1, whole.rack_units + 1)) - servers)
+
+
 def rack_milliwatts(evidence: Evidence, wiring: Wiring) -> Counter[str]:
     """Power of servers, switches and their modules, and of attachments without, by rack."""
     devices, modules = wiring.devices, wiring.modules
@@ -93,6 +111,9 @@ def rack_milliwatts(evidence: Evidence, wiring: Wiring) -> Counter[str]:
         for role, product in set(zip(devices.role, devices.product, strict=True))
         if role != "attachment"
     }
+    if evidence.server.rack is not None:
+        of_product[evidence.server.id] = 0
+        used.update(dict.fromkeys(evidence.design.racks.server_racks, unit_milliwatts(evidence.server)))
     columns = zip(devices.role, devices.product, devices.rack, devices.fabric, strict=True)
     for role, product, rack, fabric in columns:
         if role == "attachment" and rack:

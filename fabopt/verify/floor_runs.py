@@ -6,7 +6,7 @@ import numpy as np
 
 from fabopt.floor.racks import height_m
 from fabopt.verify.evidence import Evidence
-from fabopt.wiring.model import KINDS, Floats, Wiring
+from fabopt.wiring.model import TO_ATTACHMENTS, Floats, Wiring
 
 
 def measured_m(evidence: Evidence, wiring: Wiring) -> Floats:
@@ -22,5 +22,5 @@ def measured_m(evidence: Evidence, wiring: Wiring) -> Floats:
     rack = np.array([plan.rack_index(name) if name else -1 for name in devices.rack], dtype=np.int64)
     height = height_m(devices.unit, devices.height_u)
     run = plan.run_m(rack[links.a], height[links.a], rack[links.b], height[links.b])
-    measured = (rack[links.a] >= 0) & (rack[links.b] >= 0) & (links.kind != KINDS.index("attachment-leaf"))
+    measured = (rack[links.a] >= 0) & (rack[links.b] >= 0) & ~np.isin(links.kind, TO_ATTACHMENTS)
     return np.where(measured, run, np.nan)

@@ -19,7 +19,7 @@ from fabopt.verify.bandwidth import through_servers
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import FabricCabling
-from fabopt.wiring.model import KINDS
+from fabopt.wiring.model import LAST_OF_ENDPOINTS
 
 # Links, both ways, times classes of switches that are looked at as destinations: some tenths of a second.
 MOST_WORK = 3_000_000
@@ -74,7 +74,7 @@ def networks(cabling: FabricCabling) -> Iterator[tuple[int, Network, Ints]]:
         yield 1, *of_servers(cabling)
         return
     servers = cabling.of(SERVER_LEAF)
-    between = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
+    between = np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)
     mbps = cabling.mbps(between)
     for plane in np.unique(devices.plane[links.b[servers]]).tolist():
         of_plane = servers[devices.plane[links.b[servers]] == plane]

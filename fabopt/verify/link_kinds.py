@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import Lane, parse_split
-from fabopt.schema.case import Attachment
-from fabopt.schema.catalog import Cage, Nic
+from fabopt.schema.catalog import Nic
 from fabopt.schema.design import LinkPart, PortUse
+from fabopt.schema.product import Cage
 from fabopt.units import ceil_div
 from fabopt.verify.clos_counts import EqualDevices
 from fabopt.verify.evidence import FabricEvidence
@@ -31,6 +32,7 @@ SERVER_LEAF = "server-leaf"
 LEAF_SPINE = "leaf-spine"
 SPINE_CORE = "spine-core"
 ATTACHMENT_LEAF = "attachment-leaf"
+ATTACHMENT_SPINE = "attachment-spine"
 
 
 def rows_between(
@@ -87,7 +89,7 @@ def all_kinds(fabric: FabricEvidence) -> tuple[LinkKind, ...]:
     """Every kind that the fabric's tiers and attachments call for; of servers joined to each other, the dimensions."""
     if not fabric.has_switches:
         return tuple(between_equals(fabric, scope) for scope in fabric.scopes)
-    kinds = [server_leaf(fabric), *attachment_kinds(fabric)]
+    kinds = [server_leaf(fabric), *attachment_kinds(fabric), *kinds_to_spines(fabric)]
     if fabric.num_tiers > 1:
         kinds.append(leaf_spine(fabric))
     if fabric.num_tiers > 2:
@@ -206,14 +208,42 @@ def attachment_kinds(fabric: FabricEvidence) -> Iterator[LinkKind]:
         joined = [(leaves.count, leaves.attached[index]) for leaves in fabric.clos.leaf_classes]
         used = tuple(EqualDevices(count, ((1, ports),)) for count, ports in joined if ports)
         peers = tuple((devices.count, devices.links) for devices in used)
+        ports = sum(count * own for count, own in joined)
+        if not ports and attachment.placed_on != "leaf":
+            continue
         yield LinkKind(
             f"attachment {attachment.name}",
-            LinkSide(end, fill_of([(1, attachment.ports)], end.lane.ports), (EqualDevices(1, peers),)),
+            LinkSide(end, fill_of([(1, ports)], end.lane.ports), (EqualDevices(1, peers),)),
             LinkSide(leaf, fills[index], used),
-            attachment.ports,
+            ports,
             attachment_run_m(fabric, attachment),
             rows[attachment.name],
             attachment.buys,
+            attachment.name,
+        )
+
+
+def kinds_to_spines(fabric: FabricEvidence) -> Iterator[LinkKind]:
+    """The kinds of links from attachments to spines, each in spine cages of its own."""
+    for attachment in fabric.wanted.attachments:
+        places = fabric.designed.free_ports.get(attachment.name, ())
+        on_spine = Counter(number for tier, number in places if tier == "spine")
+        if not on_spine:
+            continue
+        spine = switch_end(fabric, "spine", fabric.tier("spine").down)
+        end, ports = attachment_end(fabric, attachment, spine.lane.port_mbps), sum(on_spine.values())
+        used = tuple(EqualDevices(count, ((1, own),)) for own, count in Counter(on_spine.values()).items())
+        peers = tuple((devices.count, devices.links) for devices in used)
+        yield LinkKind(
+            f"attachment {attachment.name} on spines",
+            LinkSide(end, fill_of([(1, ports)], end.lane.ports), (EqualDevices(1, peers),)),
+            switch_side(spine, used),
+            ports,
+            fabric.run_m(ATTACHMENT_SPINE),
+            rows_between(fabric, "attachment", "spine", attachment.name),
+            attachment.buys,
+            attachment.name,
+            "spine",
         )
 
 

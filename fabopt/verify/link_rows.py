@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fabopt.schema.base import Lane
-from fabopt.schema.catalog import Cable, Cage, Fibre, Product, Transceiver
+from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.schema.design import LinkPart, LinkRow
+from fabopt.schema.product import Cage, Product
 from fabopt.units import ceil_div, some
 from fabopt.verify.clos_counts import EqualDevices
 from fabopt.verify.evidence import Evidence
@@ -115,7 +116,7 @@ class ListedRow:
 
 @dataclass(frozen=True)
 class LinkKind:
-    """The links between two tiers, or between one attachment and the leaves."""
+    """The links between two tiers, or between one attachment (``attachment``: its name) and the leaves or spines."""
 
     name: str
     near: LinkSide
@@ -124,6 +125,8 @@ class LinkKind:
     run_m: float
     rows: tuple[ListedRow, ...]
     buys: str = "both"
+    attachment: str | None = None
+    host: str = "leaf"
 
     @property
     def single(self) -> ListedRow | None:

@@ -23,16 +23,18 @@ def attachments_are_placed(proof: Proof, fabric: FabricEvidence) -> None:
     """Every attachment port has a leaf port, dealt one per leaf and round.
 
     For every attachment: sum over classes of leaves of ports on them = its ports; at most ceil(A / leaves) of all on
-    any leaf. Source: case file, ``attachments``.
+    any leaf. Those on free ports may be on spines: see ``attachments_take_free_ports``. Source: case file,
+    ``attachments``.
     """
     classes = fabric.clos.leaf_classes
     proof.equal("leaves", sum(leaves.count for leaves in classes), fabric.clos.planes * fabric.clos.leaves)
     for index, attachment in enumerate(fabric.wanted.attachments):
         placed = sum(leaves.count * leaves.attached[index] for leaves in classes)
-        proof.equal(f"ports of {attachment.name} on leaves", placed, attachment.ports)
+        above = sum(tier != "leaf" for tier, _ in fabric.designed.free_ports.get(attachment.name, ()))
+        proof.equal(f"ports of {attachment.name} on leaves", placed, attachment.ports - above)
     most = max(sum(leaves.attached) for leaves in classes)
     fewest = min(sum(leaves.attached) for leaves in classes)
-    if not fabric.clos.sizes:
+    if not fabric.clos.sizes and not fabric.designed.free_ports:
         proof.holds(most - fewest <= 1, f"{fewest} to {most} attachment ports on a leaf")
     proof.note(f"{some(sum(fabric.clos.attached), 'attachment port')}, at most {most} on a leaf")
 
@@ -117,9 +119,9 @@ def _rows_mix(proof: Proof, fabric: FabricEvidence, kind: LinkKind) -> None:
     if near > 1 and far > 1:
         proof.equal(f"{kind.name} ports per cage at both ends", near, far)
         proof.holds(kind.far.pairs_divide_by(near), f"{kind.name}: links per pair do not fill cages of {near}")
-    at_leaf = kind.name not in (LEAF_SPINE, SPINE_CORE)
+    at_leaf = kind.name not in (LEAF_SPINE, SPINE_CORE) and kind.host == "leaf"
     proof.holds(
-        not (at_leaf and far > 1 and fabric.wanted.attachments),
+        not (at_leaf and far > 1 and any(sum(leaves.attached) for leaves in fabric.clos.leaf_classes)),
         f"{kind.name}: {some(len(kind.rows), 'assembly')} in leaf cages of {some(far, 'port')}, with attachments",
     )
     for row in kind.rows:

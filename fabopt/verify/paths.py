@@ -11,7 +11,7 @@ from fabopt.verify.editions import since
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import FabricCabling
-from fabopt.wiring.model import KINDS, Ints
+from fabopt.wiring.model import LAST_OF_ENDPOINTS, Ints
 
 
 def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
@@ -155,7 +155,7 @@ def planes_are_connected(proof: Proof, cabling: FabricCabling) -> None:
     has a link to a leaf of each plane; devices of servers carry nothing through. Source: docs/formulation/wiring.md.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
-    above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
+    above = np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)
     component = components(len(devices), links.a[above], links.b[above])
     switches = np.concatenate([cabling.devices_of(tier.role) for tier in cabling.tiers()])
     proof.equal("connected sets of switches", len(np.unique(component[switches])), clos.planes)
@@ -237,7 +237,7 @@ def _flow(cabling: FabricCabling, cut: int) -> int:
     up = np.repeat(sends, leaves.shape[1])
     share = np.repeat(sizes * speed, leaves.shape[1])
     graph.add_arcs_with_capacity(np.where(up, ports[0], ports[1]), np.where(up, ports[1], ports[0]), share)
-    above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
+    above = np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)
     _, first, pair = np.unique(combined(links.a[above], links.b[above]), return_index=True, return_inverse=True)
     capacity = np.bincount(pair.ravel(), weights=cabling.mbps(above), minlength=len(first)).astype(np.int64)
     if capacity.min(initial=0) < 0:

@@ -13,15 +13,16 @@ from fabopt.schema.design import FabricDesign, TierUse
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import MBPS_PER_GBPS, ceil_div, some
 from fabopt.verify.codes import combined, counts_of, repeated
-from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
+from fabopt.verify.link_kinds import ATTACHMENT_SPINE, LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import CageRange, FabricCabling, LinksOfKind, cages_per_server
-from fabopt.wiring.model import KINDS, NOTHING, Ints, Links
+from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS, NOTHING, TO_ATTACHMENTS, Ints, Links
 
 ATTACHED = "attachment-leaf"
 _ENDS = {
     SERVER_LEAF: ("server", "leaf"),
     ATTACHED: ("attachment", "leaf"),
+    ATTACHMENT_SPINE: ("attachment", "spine"),
     LEAF_SPINE: ("leaf", "spine"),
     SPINE_CORE: ("spine", "core"),
 }
@@ -173,7 +174,7 @@ def _ends(cabling: FabricCabling) -> Iterator[_EndOfKind]:
     """The ends of every kind of links."""
     links = cabling.links
     for kind, rows in cabling.joined:
-        near, far = _roles_of(cabling, kind.name)
+        near, far = _roles_of(cabling, f"attachment-{kind.host}" if kind.attachment is not None else kind.name)
         allowed = _near_cages(cabling, LinksOfKind(kind, rows), near)
         near_lane, far_lane = kind.near.end.lane, kind.far.end.lane
         a = links.a[rows], links.a_cage[rows], links.a_lanes[rows]
@@ -186,21 +187,22 @@ def _ends(cabling: FabricCabling) -> Iterator[_EndOfKind]:
 
 
 def _roles_of(cabling: FabricCabling, kind: str) -> tuple[str, str]:
-    """Roles of the devices at both ends; kinds that are not in ``KINDS`` are single attachments."""
+    """Roles of the devices at both ends of a kind of ``KINDS``."""
     if kind in _BETWEEN_EQUALS:
         return cabling.fabric.equals, cabling.fabric.equals
-    return _ENDS.get(kind, _ENDS["attachment-leaf"])
+    return _ENDS[kind]
 
 
 def _near_cages(cabling: FabricCabling, joined: LinksOfKind, role: str) -> CageRange:
     """Cages of a switch that face up, of all NICs of a server, or those that an attachment's ports fill."""
-    part = cabling.logical_parts.get(joined.kind.name.removeprefix("attachment "))
+    name = joined.kind.attachment or ""
+    part = cabling.logical_parts.get(name)
     if part is not None and role == "attachment":
         return CageRange(part.cages_before + 1, part.cages_before + part.cages)
     if role == "attachment":
-        name = joined.kind.name.removeprefix("attachment ")
-        number = {one.name: one.devices for one in cabling.fabric.wanted.attachments}[name]
-        return CageRange(1, joined.kind.near.occupied // number)
+        attachment = next(one for one in cabling.fabric.wanted.attachments if one.name == name)
+        cages = ceil_div(attachment.ports, joined.kind.near.end.lane.ports)
+        return CageRange(1, cages // attachment.devices)
     if role != "server":
         return cabling.cage_range(role, upwards=True)
     before = cabling.server_before.cages
@@ -293,7 +295,7 @@ def endpoints_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     nic_number, port = links.a_nic[rows] - cabling.server_before.nics, links.a_nic_port[rows]
     logical = np.isin(cabling.attached_names, list(cabling.fabric.logical)) & (links.kind == KINDS.index(ATTACHED))
     cardless = links.a_nic[(links.kind != KINDS.index(SERVER_LEAF)) & ~logical]
-    portless = links.a_nic_port[links.kind > KINDS.index("attachment-leaf")]
+    portless = links.a_nic_port[links.kind > LAST_OF_ENDPOINTS]
     others = (cardless, portless, links.b_nic, links.b_nic_port)
     proof.equal("other links with a NIC", sum(int((one != NOTHING).sum()) for one in others), 0)
     outside = (nic_number < 1) | (nic_number > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
@@ -304,9 +306,8 @@ def endpoints_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal(f"servers without their {some(wanted, 'cable')}", int((of_server != wanted).sum()), 0)
     attachments = {one.name: one.ports // one.devices for one in cabling.fabric.wanted.attachments}
     for device in cabling.devices_of("attachment").tolist():
-        ports = np.sort(
-            links.a_nic_port[cabling.of("attachment-leaf")][links.a[cabling.of("attachment-leaf")] == device]
-        )
+        attached = np.flatnonzero(np.isin(links.kind, TO_ATTACHMENTS) & (links.a == device))
+        ports = np.sort(links.a_nic_port[attached])
         name = cabling.devices.product[device]
         proof.equal(f"ports of {name}", ports.tolist(), list(range(1, attachments[name] + 1)))
     _logical_ports_are_cabled(proof, cabling)
@@ -337,22 +338,36 @@ def _logical_ports_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _attachments_are_spread(proof: Proof, cabling: FabricCabling) -> None:
-    """Ports of attachments go one to a leaf, round over all leaves.
+    """Ports of attachments go one to a leaf, round over all leaves; those on free ports to the switches of the file.
 
     In a cluster that grows they do so stage by stage, so that none has to move.
     """
     rows = cabling.of("attachment-leaf")
-    attached, leaves = cabling.links.b[rows], cabling.devices_of("leaf")
+    free = list(cabling.fabric.designed.free_ports)
+    dealt = rows[~np.isin(cabling.attached_names[rows], free)]
+    attached, leaves = cabling.links.b[dealt], cabling.devices_of("leaf")
     of_leaf = np.bincount(attached, minlength=len(cabling.devices))[leaves]
     proof.equal("attachment ports on other devices", len(attached) - int(of_leaf.sum()), 0)
+    _free_ports_are_the_files(proof, cabling)
     if cabling.clos.sizes:
-        early = cabling.devices.stage[attached] > cabling.links.stage[rows]
+        early = cabling.devices.stage[attached] > cabling.links.stage[dealt]
         proof.equal("attachment ports on leaves of a later stage", int(early.sum()), 0)
-        wanted = [sum(on_leaf) for on_leaf in cabling.clos.grown_leaves] if len(rows) else [0] * len(of_leaf)
+        wanted = [sum(on_leaf) for on_leaf in cabling.clos.grown_leaves] if len(dealt) else [0] * len(of_leaf)
         proof.equal("leaves with attachment ports of another stage", int((of_leaf != np.array(wanted)).sum()), 0)
         return
     low, high = int(of_leaf.min(initial=len(attached))), int(of_leaf.max(initial=0))
     proof.holds(high - low <= 1, f"{low} to {high} attachment ports on a leaf")
+
+
+def _free_ports_are_the_files(proof: Proof, cabling: FabricCabling) -> None:
+    """Every port of an attachment on free ones is at the switch that the file says, port by port."""
+    links = cabling.links
+    for name, places in cabling.fabric.designed.free_ports.items():
+        rows = np.flatnonzero(np.isin(links.kind, TO_ATTACHMENTS) & (cabling.attached_names == name))
+        rows = rows[np.lexsort((links.a_nic_port[rows], links.a[rows]))]
+        switches = {role: cabling.devices_of(role).tolist() for role in {role for role, _ in places}}
+        wanted = [switches[role][number] if number < len(switches[role]) else NOTHING for role, number in places]
+        proof.equal(f"switches of the ports of {name}", links.b[rows].tolist(), wanted)
 
 
 def planes_stay_apart(proof: Proof, cabling: FabricCabling) -> None:
@@ -362,7 +377,7 @@ def planes_stay_apart(proof: Proof, cabling: FabricCabling) -> None:
     planes are rails). Source: docs/formulation/clos.md.
     """
     links, plane, nic = cabling.links, cabling.devices.plane, cabling.fabric.designed.nic
-    above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
+    above = np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)
     crossing = int((plane[links.a[above]] != plane[links.b[above]]).sum())
     proof.equal("links from one plane to another", crossing, 0)
     rows = cabling.of(SERVER_LEAF)

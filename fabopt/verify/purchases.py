@@ -10,8 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabopt.schema.catalog import Cable, CableLength, Fibre, Nic, Product, Purchasable, Server, Switch, Transceiver
+from fabopt.schema.catalog import Cable, CableLength, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse, StageStructure
+from fabopt.schema.product import Product, Purchasable
+from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import cents, milliwatts, some, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence
@@ -49,9 +51,16 @@ def items_in_use(evidence: Evidence) -> Used:
                 used[0, name, item] += units
                 used[0, fabric.designed.name, item] -= units
     if evidence.case.include_servers:
-        for stage, more in enumerate(_added(evidence.servers_by_stage)):
+        counts = [sold(evidence.server, servers) for servers in evidence.servers_by_stage]
+        for stage, more in enumerate(_added(counts)):
             used[stage, NO_FABRIC, BilledItem("server", evidence.case.server)] += more
     return {key: units for key, units in used.items() if units}
+
+
+def sold(server: Server, servers: int) -> int:
+    """How many are bought for so many servers: of a rack-scale system whole racks."""
+    in_rack = 1 if server.rack is None else sum(one.count for one in server.rack.devices if one.is_servers)
+    return -(-servers // in_rack)
 
 
 def _logical_items(fabric: FabricEvidence) -> dict[str, Counter[BilledItem]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from math import ceil
 
+from fabopt.schema.catalog import Switch, Transceiver
 from fabopt.schema.default_rules import RACK_RULES, is_kept
-from fabopt.units import exact, some
+from fabopt.units import exact, milliwatts, some
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
+from fabopt.verify.floor import rack_milliwatts
 from fabopt.verify.proof import UNPROVABLE, Proof
 from fabopt.verify.wiring import CabledDesign
 
@@ -29,19 +31,51 @@ def racks_keep_rules(proof: Proof, cabled: CabledDesign) -> None:
 
     No device is in the units of patch panels, PDUs and the management switch at the top of its rack, nor in those of
     cable managers: below the j-th switch of a fabric from the top, ceil(j m) - ceil((j - 1) m), m for each switch. At
-    most ``switches`` switches, and ``cable_ends`` links that end at them. Source: case file, ``site.rack_rules``.
+    most ``switches`` switches, and ``cable_ends`` links that end at them. Power with every switch at the larger of
+    ``power_max_w`` and what it uses with its modules <= ``rack_power_w``, of one feed. A rack-scale system has in its
+    racks what is kept in others. Source: case file, ``site.rack_rules``; catalog, ``power_max_w``.
     """
     rules, racks = cabled.evidence.case.site.rack_rules, _Racks(cabled)
     top = cabled.evidence.plan.floor.rack_units - _kept_units(cabled.evidence)
+    whole = () if cabled.evidence.server.rack is None else cabled.evidence.design.racks.server_racks
     for rack, units in racks.units.items():
-        proof.holds(max(units) <= top, f"{rack}: a device in unit {max(units)}, above {top}")
+        proof.holds(rack in whole or max(units) <= top, f"{rack}: a device in unit {max(units)}, above {top}")
         clash = units & racks.managers(rack)
         proof.holds(not clash, f"{rack}: a device where the cable manager of unit {max(clash, default=0)} is")
         proof.holds(min(racks.managers(rack), default=1) >= 1, f"{rack}: no room for its cable managers")
     switches, ends = racks.most_switches, racks.most_ends
     proof.holds(rules.switches is None or switches <= rules.switches, f"{some(switches, 'switch')} in a rack")
     proof.holds(rules.cable_ends is None or ends <= rules.cable_ends, f"{some(ends, 'cable end')} in a rack")
+    if rules.power == "largest":
+        _power_fits(proof, cabled)
     proof.note(f"at most {some(switches, 'switch')} with {some(ends, 'link')} in a rack, {top} units for devices")
+
+
+def _power_fits(proof: Proof, cabled: CabledDesign) -> None:
+    limit_w = cabled.evidence.plan.floor.rack_power_w
+    if limit_w is None:
+        return
+    typical = rack_milliwatts(cabled.evidence, cabled.wiring)
+    most = typical + _more_milliwatts(cabled)
+    for rack, used in most.items():
+        proof.holds(used <= milliwatts(limit_w), f"{rack} uses up to {used / 1000:g} W of {limit_w:g}")
+    told = [f"{max(used.values(), default=0) / 1000:g} W" for used in (most, typical)]
+    proof.note(f"up to {told[0]} in a rack, typically {told[1]}")
+
+
+def _more_milliwatts(cabled: CabledDesign) -> Counter[str]:
+    """By how much switches may exceed what they use with their modules, by rack."""
+    devices, modules = cabled.wiring.devices, cabled.wiring.modules
+    in_modules: Counter[int] = Counter()
+    for device, part in zip(modules.device.tolist(), modules.part, strict=True):
+        in_modules[device] += milliwatts(cabled.evidence.part(part, Transceiver).power_w or 0)
+    more: Counter[str] = Counter()
+    for device, (role, product, rack) in enumerate(zip(devices.role, devices.product, devices.rack, strict=True)):
+        if role in SWITCHES:
+            switch = cabled.evidence.part(product, Switch)
+            typical = milliwatts(switch.power_w or 0) + in_modules[device]
+            more[rack] += max(0, milliwatts(switch.power_max_w or 0) - typical)
+    return more
 
 
 def _kept_units(evidence: Evidence) -> int:

@@ -14,7 +14,7 @@ from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.paths import components
 from fabopt.verify.proof import UNPROVABLE, Proof
 from fabopt.verify.wiring import FabricCabling
-from fabopt.wiring.model import KINDS
+from fabopt.wiring.model import LAST_OF_ENDPOINTS
 
 
 def has_own_rails(fabric: FabricEvidence) -> bool:
@@ -60,7 +60,7 @@ def rails_never_meet(proof: Proof, cabling: FabricCabling) -> None:
     docs/formulation/clos.md.
     """
     links, clos = cabling.links, cabling.clos
-    above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
+    above = np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)
     component = components(len(cabling.devices), links.a[above], links.b[above])
     rows = cabling.of(SERVER_LEAF)
     sets = np.unique(component[links.b[rows]])

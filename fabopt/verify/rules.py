@@ -58,6 +58,7 @@ from fabopt.verify.fit import (
     parts_fit_cages,
 )
 from fabopt.verify.floor import boxes_fit_racks, servers_fill_racks
+from fabopt.verify.free_ports import attachments_take_free_ports, takes_free_ports
 from fabopt.verify.graph import figures_hold_on_graph
 from fabopt.verify.graph_failures import failures_leave_flow
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
@@ -253,6 +254,8 @@ RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
 # Of fabrics whose servers are dual-homed.
 HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
 HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
+# Of fabrics with attachments on ports that are free.
+FREE_PORT_RULES: tuple[FabricRule, ...] = (attachments_take_free_ports,)
 # Of fabrics whose case asks for the default rule of resilience, or whose file says that they keep it.
 REDUNDANCY_RULES: tuple[FabricRule, ...] = (redundancy_is_kept,)
 REDUNDANCY_WIRING_RULES: tuple[WiringRule, ...] = (redundancy_is_cabled,)
@@ -309,6 +312,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from (proven for rule in FABRIC_RULES for proven in instead.get(rule, (rule,)))
     yield from RAIL_RULES if has_own_rails(fabric) else ()
     yield from HOMING_RULES if is_dual_homed(fabric) else ()
+    yield from FREE_PORT_RULES if takes_free_ports(fabric) else ()
     yield from REDUNDANCY_RULES if names_redundancy(fabric) else ()
     yield from PAIRING_RULES if pairs_nics(fabric) else ()
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()

@@ -22,10 +22,9 @@ from fabopt.verify.editions import since
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import CabledDesign, FabricCabling
-from fabopt.wiring.model import NOTHING, Ints
+from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Ints
 
 Mask = NDArray[np.bool_]
-ATTACHED = "attachment-leaf"
 
 
 class SinglePoints(NamedTuple):
@@ -58,7 +57,7 @@ def _exposures(cabling: FabricCabling) -> Iterator[Exposure]:
     if not cabling.fabric.has_switches:
         yield Exposure(cabling, cabling.fabric.designed.name, np.arange(0), ())
         return
-    attached, names = cabling.of(ATTACHED), cabling.attached_names
+    attached, names = np.flatnonzero(np.isin(cabling.links.kind, TO_ATTACHMENTS)), cabling.attached_names
     logical = cabling.fabric.logical
     apart = [one for one in cabling.fabric.wanted.attachments if one.name not in logical]
     kinds = tuple(DeviceLinks(one.name, one.boxes, attached[names[attached] == one.name]) for one in apart)

@@ -17,18 +17,19 @@ from fabopt.verify.proof import Proof
 def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
     """Groups of g servers hold all N, each group on its own leaves.
 
-    G = ceil(N / g), 1 <= g <= N; r = R / k leaves per group and plane; one rack's servers if the case says so.
+    G = ceil(N / g), 1 <= g <= N; r = R / k leaves per group and plane; the servers of so many racks as the case says.
     Source: docs/formulation/clos.md.
     """
     clos, designed = fabric.clos, fabric.designed
     proof.holds(1 <= clos.per_group <= clos.servers, f"groups of {clos.per_group} among {some(clos.servers, 'server')}")
     proof.equal("structure.groups", designed.structure.groups, clos.groups)
     proof.equal("rails", designed.rails * designed.planes, clos.rails * clos.planes)
-    if fabric.wanted.group_by == "rack":
+    racks = fabric.wanted.racks_per_group
+    if racks is not None:
         rack = servers_in_rack(fabric.evidence.case, fabric.evidence.server)
         if rack is None:
             raise ValueError("group_by: rack needs site.servers_per_rack")
-        proof.equal("servers_per_group", clos.per_group, min(rack, clos.servers))
+        proof.equal("servers_per_group", clos.per_group, min(racks * rack, clos.servers))
     proof.note(
         f"{some(clos.servers, 'server')} in {some(clos.groups, 'group')} of {clos.per_group} (last {clos.last_group}), "
         f"{some(clos.per_leaf, 'port')} of each on each of {some(clos.rails, 'leaf')} a plane"
@@ -52,13 +53,13 @@ def rails_are_aligned(proof: Proof, fabric: FabricEvidence) -> None:
 def reserve_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     """The busiest leaf has its endpoints and, beyond them, the share of ports that the case keeps free.
 
-    d = most server and attachment ports on any leaf; reserved = ceil(d / (1 - reserve)) - d. Source: case file,
-    ``reserve_ports`` and ``attachments``.
+    down ports = d, most server and attachment ports on any leaf that count in its ratio; with e of those that are dealt
+    over all leaves, reserved = ceil(e / (1 - reserve)) - e. Source: case file, ``reserve_ports`` and ``attachments``.
     """
-    leaf, endpoints = fabric.tier("leaf"), fabric.clos.most_endpoints
+    leaf, endpoints = fabric.tier("leaf"), fabric.clos.most_dealt
     share = exact(fabric.wanted.reserve_ports)
     needed = Fraction(endpoints) / (1 - share)
-    proof.equal("leaf down_ports", leaf.down_ports, endpoints)
+    proof.equal("leaf down_ports", leaf.down_ports, fabric.clos.most_endpoints)
     proof.equal("leaf reserved_ports", leaf.reserved_ports, ceil_div(needed.numerator, needed.denominator) - endpoints)
     for tier in fabric.designed.tiers[1:]:
         proof.equal(f"{tier.role} reserved_ports", tier.reserved_ports, 0)
@@ -113,14 +114,15 @@ def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
 def spines_serve_pods(proof: Proof, fabric: FabricEvidence) -> None:
     """A spine has a down port for every link of its pod's leaves.
 
-    down ports of the busiest spine = Lp x m (even), ceil(Lp x u / S) (any); leaf uplinks and spine down links are
-    the same links, counted from both ends. Source: docs/formulation/clos.md.
+    down links of the busiest spine = Lp x m (even), ceil(Lp x u / S) (any); its down ports count attachments too that
+    count in its ratio; leaf uplinks and spine down links are the same links, counted from both ends. Source:
+    docs/formulation/clos.md.
     """
     clos = fabric.clos
     if clos.tiers == 1:
         proof.note("one tier has no spines")
         return
-    proof.equal("spine down_ports", fabric.tier("spine").down_ports, clos.most_spine_downlinks)
+    proof.equal("spine down_ports", fabric.tier("spine").down_ports, clos.most_spine_ports)
     seen = sum(spines.count * spines.links for spines in clos.spine_classes)
     proof.equal("down links of all spines", seen, clos.leaf_uplinks.count * clos.uplinks)
     proof.note(f"{some(clos.most_spine_downlinks, 'down link')} on the busiest spine, {seen} on all")
@@ -197,14 +199,23 @@ def ports_fit_radix(proof: Proof, fabric: FabricEvidence) -> None:
 
 def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) -> int:
     """Cages towards the servers on the busiest switch of a tier, those of kept ports included."""
-    kept = ceil_div(tier.down_ports + tier.reserved_ports, fabric.down(tier.role).ports)
+    kept = ceil_div(ports_below(fabric, tier) + tier.reserved_ports, fabric.down(tier.role).ports)
     if tier.role == "leaf":
         return max(kept, leaf_cages(fabric).most)
     kind = kinds[LEAF_SPINE if tier.role == "spine" else SPINE_CORE]
-    bundle = kind.bundle
+    bundle, lanes = kind.bundle, fabric.down(tier.role).ports
+    has_attached = tier.role == "spine" and not fabric.is_direct and any(fabric.clos.free)
     if bundle is None:
-        return kept
-    return max(ceil_div(devices.bundles(bundle.size), bundle.per_far_cage) for devices in kind.far.devices)
+        return fabric.clos.spine_cages(lanes) if has_attached else kept
+    links = max(ceil_div(devices.bundles(bundle.size), bundle.per_far_cage) for devices in kind.far.devices)
+    return links + (max(fabric.clos.attached_spine_cages(lanes).values(), default=0) if has_attached else 0)
+
+
+def ports_below(fabric: FabricEvidence, tier: TierUse) -> int:
+    """Ports towards the servers that are in use on the busiest switch of a tier, whatever counts in its ratio."""
+    if fabric.is_direct or tier.role == "core":
+        return tier.down_ports
+    return fabric.clos.most_occupied if tier.role == "leaf" else fabric.clos.most_spine_occupied
 
 
 def up_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) -> int:
@@ -239,6 +250,6 @@ def switch_fits(proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, 
     most = switch.max_ports or sum(
         cage.count * max(parse_split(split).ports for split in cage.splits) for cage in switch.cages
     )
-    ports = tier.down_ports + tier.reserved_ports + tier.up_ports
+    ports = ports_below(fabric, tier) + tier.reserved_ports + tier.up_ports
     proof.holds(ports <= most, f"{where}: {ports} of {some(most, 'port')}")
     proof.note(f"{where}: {used}, {ports} of {some(most, 'port')}")

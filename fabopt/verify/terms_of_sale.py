@@ -11,9 +11,9 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TypeVar
 
-from fabopt.schema.catalog import Product, Supply
 from fabopt.schema.finance import Finance, KindWord
 from fabopt.schema.procurement import Procurement
+from fabopt.schema.product import Product, Supply
 from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, exact, rounded
 
 MILLIWATTS_PER_KILOWATT = 1_000_000

@@ -23,7 +23,7 @@ from fabopt.units import (
 )
 from fabopt.verify.evidence import ROLES, Evidence
 from fabopt.verify.proof import Proof
-from fabopt.verify.purchases import MOVES, BilledOrder, item_of, order_cents, units_milliwatts
+from fabopt.verify.purchases import MOVES, BilledOrder, item_of, order_cents, sold, units_milliwatts
 from fabopt.verify.terms_of_sale import energy_cents as energy_of_a_milliwatt
 
 
@@ -59,7 +59,7 @@ def counted_milliwatts(evidence: Evidence, stage: int | None = None) -> int:
     power = network_milliwatts(evidence, stage)
     if evidence.case.include_servers:
         servers = evidence.servers if stage is None else evidence.servers_by_stage[stage]
-        power += servers * milliwatts(evidence.server.power_w or 0)
+        power += sold(evidence.server, servers) * milliwatts(evidence.server.power_w or 0)
     return power
 
 
@@ -100,7 +100,7 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
     proof.equal("power_w", totals.power_w, watts(power))
     cluster = None
     if server.power_w is not None:
-        cluster = watts(power + evidence.servers * milliwatts(server.power_w))
+        cluster = watts(power + sold(server, evidence.servers) * milliwatts(server.power_w))
     proof.equal("cluster_power_w", totals.cluster_power_w, cluster)
     proof.equal("rack_units", totals.rack_units, plain_fraction(rack_units(evidence)))
     proof.equal("switches", totals.switches, used["switch"])
@@ -126,7 +126,12 @@ def _racks(evidence: Evidence) -> set[str]:
 
 
 def _all_units(evidence: Evidence) -> Fraction:
-    units = rack_units(evidence) + evidence.servers * exact(evidence.server.rack_units or 0)
+    whole = evidence.server.rack
+    units = rack_units(evidence) + (
+        evidence.servers * exact(evidence.server.rack_units or 0)
+        if whole is None
+        else Fraction(sold(evidence.server, evidence.servers) * whole.rack_units)
+    )
     for fabric in evidence.case.fabrics:
         units += sum((one.boxes * exact(one.rack_units) for one in fabric.attachments if one.rack_units), Fraction(0))
     return units

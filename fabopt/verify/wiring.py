@@ -265,13 +265,12 @@ class FabricCabling:
         """The links of every kind that the file must have; attachments one by one."""
         kinds = []
         for kind in all_kinds(self.fabric):
-            if kind.name in KINDS:
+            if kind.attachment is None:
                 kinds.append(LinksOfKind(kind, self.of(kind.name)))
-        attached = self.of("attachment-leaf")
-        names = self.attached_names[attached]
         for kind in all_kinds(self.fabric):
-            if kind.name not in KINDS:
-                kinds.append(LinksOfKind(kind, attached[names == kind.name.removeprefix("attachment ")]))
+            if kind.attachment is not None:
+                attached = self.of(f"attachment-{kind.host}")
+                kinds.append(LinksOfKind(kind, attached[self.attached_names[attached] == kind.attachment]))
         return tuple(kinds)
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabopt.floor.rack_rules import servers_in_rack
+from fabopt.floor.rack_rules import servers_in_group
 from fabopt.problem.demand import case_workload, computing
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
@@ -89,8 +89,8 @@ def _fabric(evidence: Evidence, name: str) -> FabricEvidence:
 
 
 def _certain_gpus(evidence: Evidence, wanted: Fabric) -> int:
-    """GPUs of one server, or of one rack where leaf groups are racks."""
-    servers = servers_in_rack(evidence.case, evidence.server) if wanted.group_by == "rack" else None
+    """GPUs of one server, or of a leaf group where those are racks."""
+    servers = servers_in_group(wanted, evidence.case, evidence.server)
     return min(servers or 1, evidence.servers) * evidence.server.gpus
 
 

@@ -1,23 +1,25 @@
-"""Links of attachments to the leaves, in cages that they may share with the servers."""
+"""Links of attachments: to leaves, in cages that they may share with the servers, and to cages of spines."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from fabopt.network.clos_links import ClosNumbers, attached_leaves, dealt
+from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import parse_split
-from fabopt.schema.case import Attachment
 from fabopt.schema.design import LinkRow
+from fabopt.units import ceil_div
 from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of, padding
 from fabopt.wiring.attachments import LeafSlots, OpenCages, in_cages, lanes_of, part_in_cage, place_attachments
-from fabopt.wiring.cages import at_slots, down_cages
+from fabopt.wiring.cages import at_slots, down_cages, last_down_cages
 from fabopt.wiring.fabric_plan import FabricPlan
 from fabopt.wiring.join import CabledLinks
-from fabopt.wiring.model import NOTHING, Ints
+from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Ints
 
 NO_MEDIUM = "none"
 
@@ -36,12 +38,19 @@ class _NearEnd(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Attached:
-    """An attachment: its rows, how they make links, and the first of its devices."""
+    """An attachment: its rows, how they make links, the first of its devices, and where its ports are.
+
+    ``leaves``, ``ports``: of every port on a leaf, which leaf and which port of the attachment from 0; ``stage``: from
+    which on it is there.
+    """
 
     attachment: Attachment
     rows: list[LinkRow]
     assemblies: list[RowAssembly]
     first: int
+    leaves: list[int]
+    ports: Ints
+    stage: Ints
 
     @property
     def lanes(self) -> int:
@@ -53,37 +62,91 @@ class _Attached:
 
 
 def attached(plan: FabricPlan, servers: CabledLinks) -> list[CabledLinks]:
-    """The links of every attachment, in listed order."""
-    wanted = plan.numbers.attachments
-    if not wanted:
-        return []
+    """The links of every attachment to leaves, in listed order."""
     of_servers = part_in_cage(servers.assemblies[0], plan.runs.differ)
     unbought = of_servers or ("nothing bought",)
-    attachments = _read(plan, servers.assemblies)
+    attachments = _on_leaves(plan, servers.assemblies)
     parts = [
         unbought if entry.attachment.buys == "none" else part_in_cage(entry.assemblies[0], plan.runs.differ)
         for entry in attachments
     ]
     cages = OpenCages(_used_slots(plan, servers), _leaf_lanes(plan), of_servers)
-    leaves, stages = _dealt(plan.numbers.clos, wanted)
+    wanted, leaves = [entry.attachment for entry in attachments], [entry.leaves for entry in attachments]
     placed = place_attachments(wanted, parts, leaves, cages, [entry.per_cable for entry in attachments])
-    return [_cabled(plan, entry, slots, stage) for entry, slots, stage in zip(attachments, placed, stages, strict=True)]
+    return [_cabled(plan, entry, slots) for entry, slots in zip(attachments, placed, strict=True)]
+
+
+def attached_above(plan: FabricPlan) -> Iterator[CabledLinks]:
+    """The links of every attachment to spines, in listed order: each in cages of its own, from the last one down."""
+    taken: Counter[int] = Counter()
+    for attachment, first in _devices(plan):
+        places = plan.numbers.fabric.free_ports.get(attachment.name, ())
+        ports = np.array([port for port, (tier, _) in enumerate(places) if tier == "spine"], dtype=np.int64)
+        if len(ports):
+            yield _to_spines(plan, attachment, first, ports, np.array([places[port][1] for port in ports]), taken)
+
+
+def _to_spines(
+    plan: FabricPlan, attachment: Attachment, first: int, ports: Ints, spines: Ints, taken: Counter[int]
+) -> CabledLinks:
+    """Links of some ports of an attachment to spines; ``taken``: cages of each that others have, which is added to."""
+    tier, rows = plan.tier("spine"), plan.rows("attachment", "spine", attachment.name)
+    lanes = parse_split(tier.down.split).ports
+    serial: Counter[int] = Counter()
+    slots = np.zeros(len(ports), dtype=np.int64)
+    for place, spine in enumerate(spines.tolist()):
+        slots[place] = taken[spine] * lanes + serial[spine]
+        serial[spine] += 1
+    for spine, own in serial.items():
+        taken[spine] += ceil_div(own, lanes)
+    device, number, slot = _by_device(attachment, ports, ports)
+    b, none = spines + plan.first["spine"], np.full(len(ports), NOTHING)
+    cabled = CabledLinks(
+        kind=TO_ATTACHMENTS[1],
+        a=first + device,
+        a_nic=none,
+        a_nic_port=number + 1,
+        near=at_slots(slot, 1, 1),
+        b=b,
+        far=last_down_cages(plan.switch("spine"), tier, slots),
+        gbps=float(tier.gbps_down),
+        run_m=plan.runs.of("attachment-spine", first + device, b),
+        assemblies=[assembly_of(plan.numbers.embedded, row, 1, lanes) for row in rows],
+        row=none.copy(),
+        stage=np.zeros(len(ports), dtype=np.int64),
+    )
+    return plan.dealt(cabled, rows, (1, lanes))
 
 
 def _leaf_lanes(plan: FabricPlan) -> int:
     return parse_split(plan.tier("leaf").down.split).ports
 
 
-def _read(plan: FabricPlan, of_servers: Sequence[RowAssembly]) -> list[_Attached]:
-    """Attachments with their rows; each may use modules of the servers' links or of attachments before it."""
-    hosts, lanes, attachments = list(of_servers), _leaf_lanes(plan), []
+def _devices(plan: FabricPlan) -> Iterator[tuple[Attachment, int]]:
+    """Every attachment, and the row of its first device."""
     first = plan.first.get("attachment", 0)
     for attachment in plan.numbers.attachments:
+        yield attachment, first
+        first += 0 if attachment.name in plan.numbers.logical else attachment.devices
+
+
+def _on_leaves(plan: FabricPlan, of_servers: Sequence[RowAssembly]) -> list[_Attached]:
+    """Attachments on leaves with their rows; each may use modules of the servers' links or of those before it."""
+    hosts, lanes, attachments = list(of_servers), _leaf_lanes(plan), []
+    dealt_leaves, stages = _dealt(plan.numbers.clos, plan.numbers.attachments)
+    for index, (attachment, first) in enumerate(_devices(plan)):
+        places = enumerate(plan.numbers.fabric.free_ports.get(attachment.name, ()))
+        leaves, ports, stage = dealt_leaves[index], np.arange(len(dealt_leaves[index])), stages[index]
+        if attachment.placed_on != "leaf":
+            free = [(leaf, port) for port, (tier, leaf) in places if tier == "leaf"]
+            leaves, ports = [leaf for leaf, _ in free], np.array([port for _, port in free], dtype=np.int64)
+            stage = 0 * ports
+        if not leaves:
+            continue
         rows = plan.rows("attachment", "leaf", attachment.name)
         assemblies = [_assembly(plan, row, lanes_of(attachment), lanes, hosts) for row in rows]
         hosts += assemblies
-        attachments.append(_Attached(attachment, rows, assemblies, first))
-        first += 0 if attachment.name in plan.numbers.logical else attachment.devices
+        attachments.append(_Attached(attachment, rows, assemblies, first, leaves, ports, stage))
     return attachments
 
 
@@ -104,13 +167,13 @@ def _used_slots(plan: FabricPlan, servers: CabledLinks) -> Ints:
     return used
 
 
-def _cabled(plan: FabricPlan, entry: _Attached, placed: LeafSlots, stage: Ints) -> CabledLinks:
+def _cabled(plan: FabricPlan, entry: _Attached, placed: LeafSlots) -> CabledLinks:
     tier = plan.tier("leaf")
     slots, own = in_cages(placed, entry.lanes, entry.per_cable)
-    end = _near_end(plan, entry.attachment, entry.first, own)
+    end = _near_end(plan, entry, entry.ports[own])
     b = slots.leaf + plan.first["leaf"]
     cabled = CabledLinks(
-        kind=1,
+        kind=TO_ATTACHMENTS[0],
         a=end.device,
         a_nic=end.nic,
         a_nic_port=end.port,
@@ -121,16 +184,17 @@ def _cabled(plan: FabricPlan, entry: _Attached, placed: LeafSlots, stage: Ints) 
         run_m=plan.runs.of(end.kind, end.device, b),
         assemblies=entry.assemblies,
         row=np.full(len(own), NOTHING),
-        stage=stage,
+        stage=entry.stage,
     )
     return plan.dealt(cabled, entry.rows, (entry.lanes, _leaf_lanes(plan)))
 
 
-def _near_end(plan: FabricPlan, attachment: Attachment, first: int, slots: Ints) -> _NearEnd:
+def _near_end(plan: FabricPlan, entry: _Attached, slots: Ints) -> _NearEnd:
     """Where the ports of an attachment are, in their order: on devices, or if a logical fabric's, on the servers."""
+    attachment = entry.attachment
     if attachment.name not in plan.numbers.logical:
-        device, serial, own = _by_device(attachment, slots)
-        return _NearEnd(first + device, np.full(len(slots), NOTHING), serial + 1, own, "attachment-leaf")
+        device, serial, own = _by_device(attachment, entry.ports, slots)
+        return _NearEnd(entry.first + device, np.full(len(slots), NOTHING), serial + 1, own, "attachment-leaf")
     serial = np.arange(len(slots))
     use, before = plan.numbers.logical[attachment.name], plan.logical[attachment.name]
     server, port = np.divmod(serial, use.nic.per_server * use.nic.ports_per_nic)
@@ -139,20 +203,22 @@ def _near_end(plan: FabricPlan, attachment: Attachment, first: int, slots: Ints)
     return _NearEnd(server, before.nics + nic + 1, of_nic + 1, cage, "server-leaf")
 
 
-def _by_device(attachment: Attachment, own: Ints) -> tuple[Ints, Ints, Ints]:
-    """Of every port of an attachment its device, its number there, and its slot in the device's own cages."""
-    serial = np.arange(attachment.ports)
+def _by_device(attachment: Attachment, serial: Ints, own: Ints) -> tuple[Ints, Ints, Ints]:
+    """Of ports of an attachment (``serial``: which) the device, the number there, and the slot in its own cages."""
     if attachment.devices == 1:
         return 0 * serial, serial, own
     device, slot = np.divmod(own, attachment.ports // attachment.devices)
     return device, slot, slot
 
 
-def _dealt(clos: ClosNumbers, wanted: Sequence[Attachment]) -> tuple[list[int], list[Ints]]:
-    """The leaf of every port, attachment by attachment, and the stages of the ports of each."""
-    owners = dealt([attachment.adds or (attachment.ports,) for attachment in wanted])
-    of_stage = np.bincount([stage for _, stage in owners], minlength=1).tolist()
-    leaves = attached_leaves(clos, of_stage)
-    order = sorted(range(len(owners)), key=lambda place: owners[place][0])
-    stages = [np.array([stage for owner, stage in owners if owner == index]) for index in range(len(wanted))]
-    return [leaves[place] for place in order], stages
+def _dealt(clos: ClosNumbers, wanted: Sequence[Attachment]) -> tuple[list[list[int]], list[Ints]]:
+    """The leaves of the ports that are dealt over all leaves, and their stages, attachment by attachment."""
+    adds = [attachment.adds or (attachment.ports,) for attachment in wanted]
+    owners = dealt([own if one.placed_on == "leaf" else () for own, one in zip(adds, wanted, strict=True)])
+    of_stage = np.bincount(np.array([stage for _, stage in owners], dtype=np.int64), minlength=1).tolist()
+    leaves: list[list[int]] = [[] for _ in wanted]
+    stages: list[list[int]] = [[] for _ in wanted]
+    for (owner, stage), leaf in zip(owners, attached_leaves(clos, of_stage), strict=True):
+        leaves[owner].append(leaf)
+        stages[owner].append(stage)
+    return leaves, [np.array(own, dtype=np.int64) for own in stages]

@@ -10,7 +10,7 @@ from fabopt.floor.group_runs import given_m
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring
+from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Ints, Wiring
 from fabopt.wiring.runs import FlatRuns, MeasuredRuns
 
 
@@ -36,7 +36,7 @@ def longer_runs(design: Design) -> Iterator[str]:
 def _links_of_attachments(wiring: Wiring) -> dict[str, Ints]:
     """Rows of the links of every attachment whose cables are bought and whose ends are in racks."""
     links, devices = wiring.links, wiring.devices
-    attached = (links.kind == KINDS.index("attachment-leaf")) & (links.cable != NOTHING)
+    attached = np.isin(links.kind, TO_ATTACHMENTS) & (links.cable != NOTHING)
     rows: dict[str, list[int]] = {}
     for row in np.flatnonzero(attached).tolist():
         a, b = int(links.a[row]), int(links.b[row])

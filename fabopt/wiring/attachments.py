@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import parse_split
-from fabopt.schema.case import Attachment
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import Carries, RowAssembly
 from fabopt.wiring.model import Ints
@@ -69,16 +69,15 @@ class OpenCages:
 def place_attachments(
     wanted: Sequence[Attachment],
     parts: Sequence[PartInCage],
-    leaves: Sequence[int],
+    leaves: Sequence[Sequence[int]],
     cages: OpenCages,
     per_cable: Sequence[int],
 ) -> list[LeafSlots]:
-    """Deal the ports of all attachments (``leaves``: of each, in turn) into cages; those without parts come last."""
-    starts = np.cumsum([0, *(attachment.ports for attachment in wanted)]).tolist()
+    """Deal the ports of all attachments (``leaves``: of each) into cages; those without parts come last."""
     order = sorted(range(len(wanted)), key=lambda index: wanted[index].buys == "none")
     placed: list[LeafSlots] = [LeafSlots(np.array([], dtype=np.int64), np.array([], dtype=np.int64))] * len(wanted)
     for index in order:
-        own = list(leaves[starts[index] : starts[index + 1]])
+        own = leaves[index]
         slots = [0] * len(own)
         for leaf in dict.fromkeys(own):
             where = [place for place, other in enumerate(own) if other == leaf]

@@ -11,7 +11,7 @@ import numpy as np
 
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
-from fabopt.schema.design import PortUse
+from fabopt.schema.design import PortUse, TierUse
 from fabopt.units import ceil_div
 from fabopt.wiring.model import Ints
 
@@ -37,6 +37,15 @@ def first_cage(switch: Switch, use: PortUse) -> int:
 def down_cages(switch: Switch, use: PortUse, slots: Ints) -> Cages:
     """Cages of ports towards the servers, the first ones of their group."""
     return at_slots(slots, parse_split(use.split).ports, first_cage(switch, use))
+
+
+def last_down_cages(switch: Switch, tier: TierUse, slots: Ints) -> Cages:
+    """Cages of ports that face down beside the links of a tier below: the last ones, before those of uplinks."""
+    last = first_cage(switch, tier.down) + switch.cages[tier.down.cage_group].count - 1
+    if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
+        last -= ceil_div(tier.up_ports, parse_split(tier.up.split).ports)
+    downwards = at_slots(slots, parse_split(tier.down.split).ports, 0)
+    return downwards._replace(cage=last - downwards.cage)
 
 
 def up_cages(switch: Switch, use: PortUse, slots: Ints) -> Cages:

@@ -13,11 +13,15 @@ from typing import NamedTuple, TypeVar
 
 from fabopt.errors import Fault, cut
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.rack_rules import rack_limits
 from fabopt.io.faults import validated
 from fabopt.problem.out_of_band import SWITCHES, as_attachment, port_cage
-from fabopt.schema.case import Attachment, Case, Fabric, Stage
-from fabopt.schema.catalog import Cable, Cage, Fibre, Nic, Product, Server, Switch, Transceiver
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Case, Fabric, Stage
+from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import Design, FabricDesign, LogicalUse
+from fabopt.schema.product import Cage, Product
+from fabopt.schema.server import Server
 
 PART_MODELS: dict[str, type[Product]] = {
     "switch": Switch,
@@ -111,7 +115,7 @@ class Embedded:
         """The case's floor; raises ``LookupError`` where it has none."""
         if self.case.site.floor is None:
             raise LookupError("the case has no floor")
-        return FloorPlan(self.case.site.floor)
+        return FloorPlan(self.case.site.floor, (), rack_limits(self.case))
 
     @cached_property
     def server(self) -> Server:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.network.clos_links import NO_GROUP
-from fabopt.schema.case import Attachment
+from fabopt.schema.attachment import Attachment
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import FabricDesign, Place, TierUse
 from fabopt.schema.subnet_manager import twins_of
@@ -65,7 +65,7 @@ def server_devices(embedded: Embedded) -> list[Device]:
     server, racks = embedded.server, embedded.design.racks
     ends = [embedded.servers_of(stage) for stage in embedded.case.stages or ()][:-1]
     height = float(server.rack_units or 1)
-    units = [1 + slot * units_of(height) for slot in range(racks.servers_per_rack)]
+    units = server.units_in_rack(racks.servers_per_rack)
     places = placed((rack, unit) for rack in racks.server_racks for unit in units)
     devices = []
     for index, (rack, unit) in enumerate(islice(places, embedded.servers)):

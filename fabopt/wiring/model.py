@@ -22,7 +22,13 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Role = Literal["server", "attachment", "leaf", "spine", "core"]
 # What links join: ``Links.kind`` and ``Cables.kind`` are indices into this.
-KINDS = ("server-leaf", "attachment-leaf", "leaf-spine", "spine-core", "dim-1", "dim-2", "dim-3", "local", "global")
+KINDS = (
+    "server-leaf", "attachment-leaf", "attachment-spine",
+    "leaf-spine", "spine-core", "dim-1", "dim-2", "dim-3", "local", "global",
+)  # fmt: skip
+# The links of attachments, and the last kind whose near end is no switch.
+TO_ATTACHMENTS = (KINDS.index("attachment-leaf"), KINDS.index("attachment-spine"))
+LAST_OF_ENDPOINTS = KINDS.index("attachment-spine")
 NOTHING = -1
 
 
@@ -187,7 +193,7 @@ class Wiring:
     def a_port(self) -> list[str]:
         """Port name at the near end of every link, unique on its device."""
         links = self.links
-        by_nic = (links.kind <= KINDS.index("attachment-leaf")) | (links.a_nic != NOTHING)
+        by_nic = (links.kind <= LAST_OF_ENDPOINTS) | (links.a_nic != NOTHING)
         holder, port = np.where(by_nic, links.a_nic, links.a_cage), np.where(by_nic, links.a_nic_port, links.a_lane)
         kind = np.where(links.a_nic != NOTHING, KINDS.index("server-leaf"), links.kind)
         return self._port_names(kind, holder, port, links.a_lanes)
@@ -226,7 +232,7 @@ def port_name(protocol: str, kind: int, holder: int, port: int, lanes: int) -> s
     """
     if kind == KINDS.index("server-leaf"):
         return f"nic{holder}p{port}"
-    if kind == KINDS.index("attachment-leaf"):
+    if kind in TO_ATTACHMENTS:
         return f"port{port}" if holder == NOTHING else f"nic{holder}p{port}"
     if protocol == "infiniband":
         return f"{holder}/{port + 1}" if lanes > 1 else str(holder)

@@ -15,9 +15,11 @@ from fabopt.network.clos_stages import StageNumbers
 from fabopt.network.direct_links import Mesh
 from fabopt.network.installed import Installed, InstalledClos, InstalledMesh
 from fabopt.network.structure_links import mesh_of
-from fabopt.schema.case import Attachment, Fabric
-from fabopt.schema.catalog import BuiltInNic, Nic
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Fabric
+from fabopt.schema.catalog import Nic
 from fabopt.schema.design import FabricDesign, LogicalUse
+from fabopt.schema.server import BuiltInNic
 from fabopt.units import ceil_div, some
 from fabopt.wiring.design_file import Embedded, item_at, networks_of
 from fabopt.wiring.model import Ints

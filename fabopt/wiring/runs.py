@@ -14,7 +14,7 @@ from fabopt.schema.design import FabricDesign
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Devices, Floats, Ints
 
-ATTACHED = "attachment-leaf"
+ATTACHED = ("attachment-leaf", "attachment-spine")
 # Links between equal switches run as far as those of a Clos do: within a group or a dimension, or across.
 _AS = {
     "dim-1": "leaf-spine",
@@ -73,7 +73,7 @@ class MeasuredRuns:
 
         That of attachments is the site's flat distance.
         """
-        return self._flat.of(kind, a, b) if kind == ATTACHED else self.between(a, b)
+        return self._flat.of(kind, a, b) if kind in ATTACHED else self.between(a, b)
 
     def between(self, a: Ints, b: Ints) -> Floats:
         """The run between the racks of every two devices."""
@@ -95,4 +95,4 @@ def flat_runs_m(embedded: Embedded, fabric: FabricDesign) -> Mapping[str, float]
 def runs_of(embedded: Embedded, fabric: FabricDesign, devices: Devices) -> Runs:
     """Runs that are measured where the case has a floor, else flat."""
     flat, floor = FlatRuns(flat_runs_m(embedded, fabric)), embedded.case.site.floor
-    return flat if floor is None else MeasuredRuns(FloorPlan(floor), flat, devices)
+    return flat if floor is None else MeasuredRuns(embedded.plan, flat, devices)

@@ -10,7 +10,7 @@ from fabopt.network.clos_links import padded, server_leaf
 from fabopt.schema.base import parse_split
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import padding
-from fabopt.wiring.attachment_links import attached
+from fabopt.wiring.attachment_links import attached, attached_above
 from fabopt.wiring.cages import at_slots, down_cages
 from fabopt.wiring.fabric_plan import FabricPlan
 from fabopt.wiring.join import UNMADE, CabledLinks
@@ -19,9 +19,11 @@ from fabopt.wiring.tables import CabledKinds
 
 
 def to_leaves(plan: FabricPlan) -> Iterable[CabledKinds]:
-    """Links of servers and attachments to leaves, all together, as they may share leaf cages."""
+    """Links of servers and attachments to leaves, together as they may share cages; then of attachments to spines."""
     servers = _of_servers(plan)
     yield plan.cabled([servers, *attached(plan, servers)])
+    for above in attached_above(plan):
+        yield plan.cabled([above])
 
 
 def _of_servers(plan: FabricPlan) -> CabledLinks:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fabopt.schema.catalog import Server
 from fabopt.schema.model import Model, Plan
+from fabopt.schema.server import Server
 from fabopt.schema.workload import Workload as Wanted
 from fabopt.units import exact
 from fabopt.workload.needs import Reach, least_exposed

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fabopt.schema.catalog import Server
 from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
+from fabopt.schema.server import Server
 from fabopt.units import cents, plain_fraction, rounded, usd
 from fabopt.workload.architecture import parameters
 from fabopt.workload.timing import DOMAIN, PLACES, Cost, FabricBandwidth, ModelRun, Step, step_on
@@ -37,10 +37,10 @@ def cluster_cents(capex_cents: int, includes_servers: bool, server: Server, serv
     """What servers and network cost together; None if the server has no price."""
     if includes_servers:
         return capex_cents
-    price = server.price_usd
+    price, sold = server.price_usd, server.sold_for(servers)
     if isinstance(price, tuple):
-        price = next((one.usd for one in reversed(price) if one.from_ <= servers), None)
-    return None if price is None else capex_cents + servers * cents(price)
+        price = next((one.usd for one in reversed(price) if one.from_ <= sold), None)
+    return None if price is None else capex_cents + sold * cents(price)
 
 
 @dataclass(frozen=True)

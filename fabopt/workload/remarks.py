@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.catalog import Server
 from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
+from fabopt.schema.server import Server
 from fabopt.units import some
 from fabopt.workload.timing import DOMAIN
 

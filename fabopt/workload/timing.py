@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from fabopt.parts.lookup import Lookup
-from fabopt.schema.catalog import Server
 from fabopt.schema.model import Model, Plan
 from fabopt.schema.prediction import Place
+from fabopt.schema.server import Server
 from fabopt.units import MBPS_PER_GBPS, exact
 from fabopt.workload.architecture import flops
 from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, crossing, latency_s

@@ -27,7 +27,7 @@ from fabopt.floor.racks import (
 )
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.case import Floor, Site
-from fabopt.schema.catalog import Server
+from fabopt.schema.server import Server
 from tests.paths import ROOT
 
 MICROMETRE = 1e-6

@@ -16,12 +16,13 @@ from fabopt.floor.group_runs import (
     end_to_end_m,
     from_middle_m,
     group_runs,
+    server_heights,
     usual_servers_per_rack,
 )
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.schema.case import Distances, Site
-from fabopt.schema.catalog import Server
+from fabopt.schema.server import Server
 from fabopt.schema.structure import Structure
 from tests.oracles.brute_lengths import GroupLengths
 from tests.paths import ROOT
@@ -34,7 +35,7 @@ def server(**keys: Any) -> Server:
 
 
 def runs(servers: int, per_rack: int = 4, units: float = 8) -> GroupRuns:
-    return GroupRuns(ServersPerRack(per_rack, "said"), servers, units, {})
+    return GroupRuns(ServersPerRack(per_rack, "said"), servers, server_heights(server(rack_units=units)), {})
 
 
 def test_runs_by_hand() -> None:

@@ -18,7 +18,8 @@ from fabopt.io.design import read_design
 from fabopt.io.text import parse_yaml
 from fabopt.parts.price_books import products
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import KINDS, Catalog, PriceBreak
+from fabopt.schema.catalog import KINDS, Catalog
+from fabopt.schema.product import PriceBreak
 from tests.paths import ERRORS
 
 TINY = ERRORS / "_tiny.yaml"

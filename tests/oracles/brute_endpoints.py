@@ -371,3 +371,9 @@ def attachment_unit(way: Joining, attachment: Json, leaf_cages: int, leaf_cables
         return None
     fibres = leaf_cables if way.near_ports > 1 else ceil_div(attachment["ports"], way.far_ports)
     return unit_with(way, leaf_cages, fibres, far_cages, attachment.get("buys", "both"))
+
+
+def racks_per_group(fabric: Json) -> int:
+    """Racks of servers that a leaf group is; 0 where it may be of any size."""
+    asked = fabric.get("group_by", "any")
+    return int(asked["racks"]) if isinstance(asked, dict) else int(asked == "rack")

@@ -42,8 +42,8 @@ def port(split: str) -> tuple[int, int]:
 class Hall:
     """Racks by (row, position), and the trays between them as a graph of gaps."""
 
-    def __init__(self, floor: Json) -> None:
-        self.floor = floor
+    def __init__(self, floor: Json, rules: Rules | None = None) -> None:
+        self.floor, self.rules = floor, rules or Rules()
         self.rows, self.length = floor["rows"], floor["racks_per_row"]
         self.units = floor.get("rack_units", 42)
         self.racks = [(row, at) for row in range(self.rows) for at in range(self.length)]
@@ -90,7 +90,8 @@ class Hall:
         top, drop, slack = (floor.get(key, value) for key, value in
                             (("tray_height_m", 2.6), ("drop_m", 0.3), ("slack_m", 0.5)))  # fmt: skip
         over = (top - z_a) + (top - z_b) + 2 * drop + self.tray_m[rack_a, rack_b]
-        return np.where(rack_a == rack_b, np.abs(z_a - z_b), over) + slack
+        laid = np.where(rack_a == rack_b, np.abs(z_a - z_b) + self.rules.side, over)
+        return np.maximum(np.maximum(laid + slack, laid + self.rules.spare), laid * (1 + self.rules.share))
 
     def permitted(self, servers: tuple[int, ...]) -> tuple[list[int], list[int]]:
         """Racks for leaves, and for spines, if these racks hold servers."""
@@ -368,6 +369,10 @@ class Rules:
     managers: Fraction = Fraction(0)
     switches: float = math.inf
     ends: float = math.inf
+    largest: bool = False
+    side: float = 0.0
+    spare: float = 0.0
+    share: float = 0.0
 
 
 def rules_of(case: Json) -> Rules:
@@ -376,8 +381,11 @@ def rules_of(case: Json) -> Rules:
         return Rules()
     said = {"switches": 20, "manager_units_per_switch": 0.5, "management_units": 1} | case["site"].get("rack_rules", {})
     kept = sum(said.get(f"{what}_units", 0) for what in ("patch_panel", "pdu", "management"))
-    ends = said.get("cable_ends") or math.inf
-    return Rules(kept, Fraction(str(said["manager_units_per_switch"])), said["switches"] or math.inf, ends)
+    return Rules(
+        kept, Fraction(str(said["manager_units_per_switch"])), said["switches"] or math.inf,
+        said.get("cable_ends") or math.inf, said.get("power") != "typical", said.get("side_m", 0.48),
+        said.get("spare_m", 0.3), said.get("spare_fraction", 0.05),
+    )  # fmt: skip
 
 
 # -- places -----------------------------------------------------------------------------------------------------------
@@ -385,9 +393,9 @@ def rules_of(case: Json) -> Rules:
 
 def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
     """Cents of the cheapest design in any place, None if there is none; ``orders``: switches in any order in a rack."""
-    hall, server = Hall(case["site"]["floor"]), catalog["servers"][0]
+    rules, server = rules_of(case), catalog["servers"][0]
+    hall = Hall(case["site"]["floor"], rules)
     power = hall.floor.get("rack_power_w")
-    rules = rules_of(case)
     per_rack = (hall.units - rules.kept) // server["rack_units"]
     if power is not None:
         per_rack = min(per_rack, int(power // server["power_w"]))
@@ -407,15 +415,16 @@ def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
     return None if best == math.inf else best
 
 
-def heat(catalog: Json, switch: Json, used: list[str]) -> float:
-    """Watts of a switch with the hungriest module in every cage."""
+def heat(catalog: Json, switch: Json, used: list[str], largest: bool) -> float:
+    """Watts of a switch with the hungriest module in every cage, or ``largest`` what its maker states if more."""
     form = switch["cages"][0]["form_factor"]
     most = [
         max((one["power_w"] for one in catalog["transceivers"] if (one["form_factor"], one["split"]) == (form, split)),
             default=0)
         for split in used
     ]  # fmt: skip
-    return float(switch["power_w"] + switch["cages"][0]["count"] * (most[-1] if most else 0))
+    stated = switch.get("power_max_w", 0) if largest else 0
+    return float(max(stated, switch["power_w"] + switch["cages"][0]["count"] * (most[-1] if most else 0)))
 
 
 def place(
@@ -436,9 +445,9 @@ def place(
     room[list(chosen)] -= per_rack * server["rack_units"]
     watts[list(chosen)] -= per_rack * server["power_w"]
     switches = [size.leaf] * size.leaves + [size.spine] * size.spines
-    heats = [heat(catalog, size.leaf, [one for one in (size.down, size.up) if one])] * size.leaves
+    heats = [heat(catalog, size.leaf, [one for one in (size.down, size.up) if one], rules.largest)] * size.leaves
     if size.spine:
-        heats += [heat(catalog, size.spine, [size.spine_down])] * size.spines
+        heats += [heat(catalog, size.spine, [size.spine_down], rules.largest)] * size.spines
     used = [[one for one in (size.down, size.up) if one]] * size.leaves + [[size.spine_down]] * size.spines
     pairs = zip(switches, used, strict=True)
     ports = [switch["cages"][0]["count"] * max(port(one)[0] for one in splits) for switch, splits in pairs]
@@ -539,7 +548,11 @@ def toy_with_rules(seed: int) -> tuple[Json, Json]:
     rules: Json = {
         "switches": dice.choice([1, 2, 3, None]), "manager_units_per_switch": dice.choice([0, 0.5, 0.5, 1, 1.5]),
         "management_units": dice.choice([0, 1, 2]), "cable_ends": dice.choice([None, None, 8, 12]),
+        "power": dice.choice(["largest", "largest", "typical"]), "side_m": dice.choice([0, 0.48, 0.48]),
+        "spare_m": dice.choice([0, 0.3, 0.6]), "spare_fraction": dice.choice([0, 0.05, 0.2]),
     }  # fmt: skip
+    for switch in catalog["switches"]:
+        switch["power_max_w"] = dice.choice([200, 400, 800])
     return {**case, "rules": {"rack-rules": True}, "site": {**case["site"], "rack_rules": rules}}, catalog
 
 

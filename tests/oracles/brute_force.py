@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import compress
 from typing import Any, NamedTuple
 
 from tests.oracles.brute_endpoints import (
@@ -22,11 +23,14 @@ from tests.oracles.brute_endpoints import (
     injection_gbps,
     leaf_loads,
     num_servers,
+    racks_per_group,
     ratios,
     server_kind,
     usable_cards,
 )
+from tests.oracles.brute_free_ports import counts, placed, spine_links, spine_mode, tier_of
 from tests.oracles.brute_lengths import GroupLengths, follow
+from tests.oracles.brute_managers import Exchange, asks, exchanges
 from tests.oracles.brute_parts import (
     Box,
     Cage,
@@ -113,6 +117,9 @@ class Structure:
     cores: int = 0
     topology: str = "clos"
     own_rails: bool = False
+    twins: Exchange = ()
+    # of the endpoints of the busiest leaf, those that count in its ratio
+    counted: int = 0
 
     @property
     def card_planes(self) -> int:
@@ -163,6 +170,7 @@ class Structure:
             self.cards.ports,
             self.planes,
             self.pod_of,
+            [-number for _, number in self.twins],
         )
 
 
@@ -199,6 +207,7 @@ class Space:
         self.catalog, self.case, self.fabric = catalog, case, fabrics[0]
         self.kept_rules = kept_rules
         self.item_table = ItemTable(catalog, rules)
+        self.fewest_managers = asks(case, catalog) and (2 if case.get("resilience") == "default" else 1)
         self.server = next(one for one in catalog["servers"] if one["id"] == case["server"])
         self.servers = num_servers(case, self.server)
         self.leaf_ratio, self.spine_ratio = ratios(case, self.fabric)
@@ -208,6 +217,12 @@ class Space:
         runs.update((case.get("site") or {}).get("distances_m") or {})
         self.runs = {name: exact(run) for name, run in runs.items() if run is not None}
         self.runs.setdefault("attachment-leaf", self.runs["server-leaf"])
+        self.runs.setdefault("attachment-spine", max(self.runs["attachment-leaf"], self.runs["leaf-spine"]))
+        self.dealt = [one if tier_of(one) == "leaf" else one | {"ports": 0} for one in self.attachments]
+        self.has_free = any(tier_of(one) != "leaf" for one in self.attachments)
+        self.placing: Any = None
+        # modes are told apart by their identity, so none is let go
+        self.kept: list[Mode] = []
         self.lengths = GroupLengths(case, self.server, self.servers) if follow(case) else None
         self.even = self.fabric.get("striping", "even") == "even"
         self.joiner: Any = None
@@ -227,7 +242,19 @@ class Space:
 
     def loads(self, g: int, per_group: int, k: int, planes: int) -> list[LeafLoad]:
         """The leaves by what is on them."""
-        return leaf_loads(self.servers, g, per_group, k, planes, self.attachments)
+        return leaf_loads(self.servers, g, per_group, k, planes, self.dealt)
+
+    def leaf_by_leaf(self, structure: Structure) -> list[tuple[int, list[int]]]:
+        """Servers and dealt attachment ports of every leaf, plane by plane."""
+        per_group = structure.leaves // structure.groups
+        servers = [min(structure.g, self.servers - group * structure.g) for group in range(structure.groups)]
+        leaves = [number for number in servers for _ in range(per_group)] * structure.planes
+        found = [(number, [0] * len(self.attachments)) for number in leaves]
+        order = sorted(range(len(leaves)), key=lambda leaf: leaves[leaf])
+        ports = [at for at, one in enumerate(self.dealt) for _ in range(one["ports"])]
+        for place, at in enumerate(ports):
+            found[order[place % len(order)]][1][at] += 1
+        return found
 
     def start(self, protocol: str) -> None:
         self.protocol = protocol
@@ -243,8 +270,9 @@ class Space:
         return [number for number in (1, 2, 3) if among(self.fabric.get("tiers", "any"), number)]
 
     def group_sizes(self) -> list[int]:
-        if self.fabric.get("group_by", "any") == "rack":
-            return [min(self.case["site"]["servers_per_rack"], self.servers)]
+        racks = racks_per_group(self.fabric)
+        if racks:
+            return [min(racks * self.case["site"]["servers_per_rack"], self.servers)]
         return list(range(1, self.servers + 1))
 
     def switches(self, role: str) -> list[Json]:
@@ -319,7 +347,17 @@ def structures(space: Space) -> Found:
                 continue
             for division in divisions(space, cards):
                 made = with_planes(space, cards, division)
-                yield from (one for one in made if survives(space, one[0]) and is_redundant(space, one[0]))
+                kept = (one for one in made if survives(space, one[0]) and is_redundant(space, one[0]))
+                yield from ((way, choice) for structure, choice in kept for way in managed(space, structure))
+
+
+def managed(space: Space, structure: Structure) -> Iterator[Structure]:
+    """A structure in every way that its subnets can be managed; as it is where nobody asks."""
+    if not space.fewest_managers:
+        yield structure
+    else:
+        for exchange in exchanges(structure, space, space.fewest_managers):
+            yield replace(structure, twins=exchange)
 
 
 def is_redundant(space: Space, structure: Structure) -> bool:
@@ -403,9 +441,11 @@ def with_leaves(
     loads = space.loads(g, leaves // groups, k, planes)
     down = max(load.servers * k + sum(load.attached) for load in loads)
     reserved = ceil_fraction(down / (1 - space.reserve)) - down
+    count = [counts(one) for one in space.attachments]
+    counted = max(load.servers * k + sum(compress(load.attached, count)) for load in loads)
     for leaf in space.boxes("leaf", cards.cage.speed, top=False):
         base = Structure(0, cards, planes, g, k, groups, leaves, aligned, leaf, down, reserved)
-        base = changed(base, topology=topology, own_rails=own_rails)
+        base = changed(base, topology=topology, own_rails=own_rails, counted=counted)
         lower = leaf_modes(space, base, loads)
         if not lower.server_modes:
             continue
@@ -424,9 +464,47 @@ def leaf_modes(space: Space, base: Structure, loads: list[LeafLoad]) -> Lower:
     kind = server_kind(space.servers, base.cards, base.card_planes, base.k, loads, cage, run, dual)
     key = (space.protocol, kind, tuple(loads))
     if key not in space.modes_of:
-        found = endpoint_modes(kind, loads, space.attachments, space.run("attachment-leaf"), space.joiner)
-        space.modes_of[key] = space.useful(found)
+        space.modes_of[key] = space.useful(modes_on_leaves(space, kind, loads))
     return Lower(space, base, loads, space.modes_of[key])
+
+
+def modes_on_leaves(space: Space, kind: Kind, loads: list[LeafLoad]) -> list[Mode]:
+    """Ways to realise the servers' links together with those of attachments that have ports on leaves."""
+    ports = [sum(load.count * load.attached[at] for load in loads) for at in range(len(space.attachments))]
+    there = [number > 0 for number in ports]
+    attachments = [one | {"ports": number} for one, number in zip(space.attachments, ports, strict=True) if number]
+    own = [load._replace(attached=tuple(compress(load.attached, there))) for load in loads]
+    return endpoint_modes(kind, own, attachments, space.run("attachment-leaf"), space.joiner)
+
+
+def hosting(space: Space, structure: Structure, ways: list[Choice], loads: tuple[int, ...]) -> Found:
+    """``fitting``, with attachments on the ports that are free."""
+    if not space.has_free:
+        yield from fitting(structure, ways, loads)
+        return
+    space.placing = structure
+    places = placed(space, structure)
+    if places is None:
+        return
+    dual = space.fabric.get("homing") == "dual"
+    cage, run = structure.leaf.down.cage, space.run("server-leaf", structure.g)
+    cards = structure.cards
+    kind = server_kind(space.servers, cards, structure.card_planes, structure.k, places.loads, cage, run, dual)
+    below = space.useful(modes_on_leaves(space, kind, places.loads))
+    space.kept += below
+    structure = changed(structure, down=places.occupied, counted=places.counted)
+    tails = list({tuple(map(id, way[1:])): way[1:] for way in ways}.values())
+    for tail in tails:
+        if tail:
+            with_attached = spine_mode(space, structure, tail[0], places.spines)
+            if with_attached is None:
+                continue
+            space.kept.append(with_attached)
+            tail = (with_attached, *tail[1:])
+            links = list(spine_links(structure)) * structure.planes
+            busiest = max(load + sum(host.own.values()) for load, host in zip(links, places.spines, strict=True))
+            loads = (busiest, *loads[1:])
+        yield from fitting(structure, [(mode, *tail) for mode in below], loads)
 
 
 def ceil_fraction(value: Fraction) -> int:
@@ -459,7 +537,7 @@ def holds_all(structure: Structure, choice: Choice, loads: tuple[int, ...]) -> b
 def one_tier(lower: Lower) -> Found:
     leaf = lower.base.leaf._replace(up=None)
     structure = changed(lower.base, tiers=1, leaf=leaf)
-    yield from fitting(structure, [(mode,) for mode in lower.server_modes], ())
+    yield from hosting(lower.space, structure, [(mode,) for mode in lower.server_modes], ())
 
 
 def with_uplinks(lower: Lower, tiers: list[int]) -> Found:
@@ -467,7 +545,7 @@ def with_uplinks(lower: Lower, tiers: list[int]) -> Found:
     assert base.leaf.up is not None
     up_speed, down_speed = base.leaf.up.cage.speed, base.leaf.down.cage.speed
     for u in range(1, base.leaf.room(base.down + base.reserved) + 1):
-        if Fraction(base.down * down_speed, u * up_speed) > space.leaf_ratio:
+        if Fraction(base.counted * down_speed, u * up_speed) > space.leaf_ratio:
             continue
         for spines in range(1, u + 1):
             if space.even and u % spines:
@@ -508,7 +586,7 @@ def two_tiers(lower: Lower, above: Structure) -> Found:
             above.leaf.up.cage, spine.down.cage, lower.space.run("leaf-spine"), leaf_up_boxes(above), spine_boxes
         )
         ways: list[Choice] = [(a, b) for a in lower.server_modes for b in lower.space.modes(kind)]
-        yield from fitting(structure, ways, (busiest,))
+        yield from hosting(lower.space, structure, ways, (busiest,))
 
 
 def pod_plans(lower: Lower) -> Iterator[tuple[str, int, int, Counter[int]]]:
@@ -569,7 +647,7 @@ def core_choices(space: Space, top: Structure, busiest: int, ways: list[Choice])
         structure = changed(top, core=core, cores=cores)
         kind = Kind(top.spine.up.cage, core.down.cage, space.run("spine-core"), (near,), (far,))
         all_ways = [(*way, mode) for way in ways for mode in space.modes(kind)]
-        yield from fitting(structure, all_ways, (busiest, ports))
+        yield from hosting(space, structure, all_ways, (busiest, ports))
 
 
 def fixed_items(space: Space, structure: Structure) -> tuple[Counter[Item], int]:
@@ -577,6 +655,10 @@ def fixed_items(space: Space, structure: Structure) -> tuple[Counter[Item], int]
     items: Counter[Item] = Counter()
     for box, count in structure.boxes():
         items[box.product["id"], None] += count
+    for (box, _), (twin, number) in zip(structure.boxes(), structure.twins, strict=False):
+        items[box.product["id"], None] -= number
+        items[twin or box.product["id"], None] += number
+    items = +items
     if not structure.cards.built_in:
         items[structure.cards.id, None] += space.servers * structure.cards.number
     power = sum(space.item_table.power[item] * count for item, count in items.items())

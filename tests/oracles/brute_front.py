@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from tests.oracles.brute_endpoints import injection_gbps
+from tests.oracles.brute_endpoints import injection_gbps, racks_per_group
 from tests.oracles.brute_force import Space, Structure, fixed_items, rack_units, structures
 from tests.oracles.brute_parts import ItemTable, Json, Mode, ceil_div
 from tests.oracles.brute_purchase import linear, terms_of
@@ -94,7 +94,7 @@ def ratios(structure: Structure) -> Iterator[Fraction]:
 def headroom(space: Space, structure: Structure) -> int:
     """One server more in every group, as long as every leaf takes it."""
     attachments = sum(one["ports"] for one in space.attachments)
-    most = structure.g if space.fabric.get("group_by") == "rack" else 10**6
+    most = structure.g if racks_per_group(space.fabric) else 10**6
     best = 0
     for size in range(1, most + 1):
         down = size * structure.k + ceil_div(attachments, structure.planes * structure.leaves)

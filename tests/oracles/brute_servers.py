@@ -15,7 +15,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from tests.oracles.brute_direct import Network, busiest_share, links_of_cable, neighbours, walked
-from tests.oracles.brute_endpoints import Cards, among, injection_gbps, usable_cards
+from tests.oracles.brute_endpoints import Cards, among, injection_gbps, racks_per_group, usable_cards
 from tests.oracles.brute_force import Space
 from tests.oracles.brute_parts import Item, Json, Mode, Unit, ceil_div, exact
 from tests.oracles.brute_purchase import Purchase, buy, terms_of
@@ -108,7 +108,7 @@ def passing(space: Space, protocol: str) -> Iterator[Cards]:
 def solve(catalog: Json, case: Json) -> Best | None:
     """The cheapest torus of servers of a case, None if there is none."""
     space, terms = Space(catalog, case), terms_of(case)
-    if space.fabric.get("group_by", "any") == "rack" or not among(space.fabric.get("planes", 1), 1):
+    if racks_per_group(space.fabric) or not among(space.fabric.get("planes", 1), 1):
         return None
     best: Any = None
     for protocol in ("ethernet", "infiniband"):

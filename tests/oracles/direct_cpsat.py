@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ortools.sat.python import cp_model
 
-from tests.oracles.brute_endpoints import among, card_gbps, cards_of, demand_gbps, num_servers, ratios
+from tests.oracles.brute_endpoints import among, card_gbps, cards_of, demand_gbps, num_servers, racks_per_group, ratios
 from tests.oracles.brute_parts import (
     Cage,
     ItemTable,
@@ -226,8 +226,9 @@ class Direct:
         before_last = self.product("before_last", self.groups - 1, self.g)
         cp.add(before_last + self.g >= most)
         cp.add(before_last <= most - 1)
-        if self.fabric.get("group_by", "any") == "rack":
-            cp.add(self.g == min(self.case["site"]["servers_per_rack"], most))
+        racks = racks_per_group(self.fabric)
+        if racks:
+            cp.add(self.g == min(racks * self.case["site"]["servers_per_rack"], most))
         self.k, self.per_group = self.count("k", 1, self.most_server_ports), self.count("r", 1, self.most_server_ports)
         cp.add_multiplication_equality(self.per_server, [self.k, self.per_group])
         one_group = cp.new_bool_var("one_group")

@@ -21,8 +21,8 @@ from fabopt.output.export.netbox.ports import Ports
 from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import VERSIONS, cable_type, interface_type, slugs, text, version_of
 from fabopt.schema.base import parse_split
-from fabopt.schema.catalog import Cage
 from fabopt.schema.design import Design
+from fabopt.schema.product import Cage
 from fabopt.units import gbps
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING, Wiring

@@ -105,7 +105,7 @@ def outline_of_best(best: Any) -> Json:
         "cards": (cards.number, cards.ports, cards.split, cards.group),
         "sides": tuple(None if side is None else (side.group, side.split) for side in structure.sides()),
         "counts": tuple(counts[:3]),
-        "down": structure.down,
+        "down": structure.counted or structure.down,
         "reserved": structure.reserved,
         "bom": best.bom,
     }

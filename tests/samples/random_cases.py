@@ -13,7 +13,9 @@ from tests.oracles.brute_parts import Json, split_of
 from tests.samples.lengths import with_lengths
 from tests.samples.resilience import without_redundancy
 
-FAMILIES = ("linear", "limited", "procurement", "ruled", "attached", "three_tier", "rails", "planes")
+FAMILIES = (
+    "linear", "limited", "procurement", "ruled", "attached", "three_tier", "rails", "planes", "hosted", "hosted_high",
+)  # fmt: skip
 FORMS = ("QSFP56", "QSFP-DD", "OSFP")
 STANDARDS = {100: "100G-DR", 200: "200G-DR2"}
 VENDORS = ("acme", "bolt")
@@ -60,6 +62,8 @@ def generate(family: str, seed: int) -> tuple[Json, Json]:
         "three_tier": three_tier,
         "rails": rails,
         "planes": planes,
+        "hosted": hosted,
+        "hosted_high": hosted_high,
     }
     catalog, case = makers[family](dice)
     case["name"] = f"{family.replace('_', '-')}-{seed}"
@@ -220,6 +224,33 @@ def an_attachment(dice: Dice, catalog: Json, at: int) -> Json:
     return attachment
 
 
+def hosted(dice: Dice) -> tuple[Json, Json]:
+    """Attachments of every kind and tier, on leaves and spines."""
+    catalog, case = attached(dice)
+    of_kinds(dice, case)
+    return catalog, case
+
+
+def hosted_high(dice: Dice) -> tuple[Json, Json]:
+    """The same under switches so small that three tiers are needed, or at least tried."""
+    catalog, case = three_tier(dice)
+    attachment = an_attachment(dice, catalog, 0)
+    case["fabrics"][0]["attachments"] = [attachment | {"ports": dice.number(1, 3)}]
+    of_kinds(dice, case)
+    return catalog, case
+
+
+def of_kinds(dice: Dice, case: Json) -> None:
+    """Give attachments kinds and tiers; those that may be on free ports have cages of one port."""
+    for attachment in case["fabrics"][0]["attachments"]:
+        attachment |= dice.one([{"kind": "management"}, {"tier": "spine"}, {"tier": "any"}, {"kind": "storage"}, {}])
+        if dice.chance(0.4):
+            attachment["counts_in_ratio"] = dice.chance(0.5)
+        free = attachment.get("tier") or attachment.get("kind") == "management"
+        if free and split_of(attachment.get("split", "1x100"))[0] > 1:
+            attachment["split"] = f"1x{split_of(attachment['split'])[1] // 1000}"
+
+
 def three_tier(dice: Dice) -> tuple[Json, Json]:
     """Switches so small that three tiers are needed, or at least tried."""
     catalog = a_catalog(dice, switches=dice.number(1, 2), cages=(3, 6), tiny=True)
@@ -275,7 +306,7 @@ def a_case(dice: Dice, servers: int) -> Json:
         del fabric["max_oversubscription"]
         case["workload"] = {"profile": dice.one(["mixed", "fine-tuning", "inference"])}
     if dice.chance(0.08):
-        fabric["group_by"] = "rack"
+        fabric["group_by"] = dice.one(["rack", {"racks": 2}])
         case["site"] = {"servers_per_rack": dice.number(1, 4)}
     if dice.chance(0.3):
         case.setdefault("site", {})["distances_m"] = {

@@ -9,8 +9,9 @@ from typing import Any
 import yaml
 
 from fabopt.io.workload import read_model
-from fabopt.schema.catalog import ScaleUp, Server, Source
 from fabopt.schema.model import Architecture, Formats, Model, Plan
+from fabopt.schema.product import Source
+from fabopt.schema.server import ScaleUp, Server
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.timing import FabricBandwidth, ModelRun, workload_of
 from tests.paths import PUBLISHED

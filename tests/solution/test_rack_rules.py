@@ -70,6 +70,38 @@ def test_what_is_not_kept_fails_the_check() -> None:
         assert "racks_keep_rules" in failed, rules
 
 
+@pytest.mark.parametrize("rules", [{"spare_m": 9}, {"spare_fraction": 1}, {"side_m": 9}])
+def test_cables_have_to_spare(rules: Json) -> None:
+    """Longer cables are bought where more is asked for, and the cables of the design without it are too short."""
+    design = solved(rack_case())
+    site = {**design.case.content["site"], "rack_rules": {**RackRules().model_dump(), **rules}}
+    record = design.case.model_copy(update={"content": {**design.case.content, "site": site}})
+    failed = {check.name for check in verify(design.model_copy(update={"case": record})) if not check.ok}
+    assert "wires_cover_runs" in failed
+    assert_proven(solved(rack_case(rules)))
+
+
+def test_the_larger_power_counts() -> None:
+    """Two switches of 1 kW typically and 2 kW at most, modules with it, do not share a rack of 3 kW of one feed."""
+    content = parts()
+    for switch in content["switches"]:
+        switch |= {"power_w": 1000, "power_max_w": 2000}
+    for module in content["transceivers"]:
+        module["power_w"] = 0
+    floor = {**FLOOR, "rack_power_w": 3000}
+    product(content, "gpu-4")["power_w"] = 100
+    case = rack_case(site={"floor": floor, "servers_per_rack": 2})
+    kept = solve(inputs(case, content), alternatives=False)
+    assert_proven(kept)
+    assert set(switches_by_rack(kept).values()) == {1}
+    typical = solve(
+        inputs({**case, "site": {**case["site"], "rack_rules": {"power": "typical"}}}, content), alternatives=False
+    )
+    assert max(switches_by_rack(typical).values()) == 2
+    used = {check.name: check.detail for check in kept.checks}["racks_keep_rules"]
+    assert "up to 2200 W in a rack, typically 1200 W" in used
+
+
 def test_off_is_the_space_without() -> None:
     off = solved(rack_case(rules={"rack-rules": False}))
     free = solved(rack_case(rules="none"))
@@ -109,8 +141,7 @@ def test_rules_that_no_rack_meets_are_refused_where_they_are_asked_for(rules: Js
 
 
 def test_a_rule_that_is_asked_for_is_named_where_it_stands_in_the_way() -> None:
-    """Two tiers are three switches at least, and there are two racks for one each."""
-    site = {"floor": {**FLOOR, "racks_per_row": 2}, "servers_per_rack": 2, "rack_rules": {"switches": 1}}
-    design = solved(rack_case(site=site, rules={"rack-rules": True}))
+    """No switch has a single port."""
+    design = solved(rack_case({"cable_ends": 1}, {"rack-rules": True}))
     assert design.status == "infeasible"
-    assert {"site.rack_rules.switches"} == {conflict.limit for conflict in design.conflicts}
+    assert {"site.rack_rules.cable_ends"} == {conflict.limit for conflict in design.conflicts}

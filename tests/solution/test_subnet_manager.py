@@ -7,6 +7,9 @@ USD each) and 4 x 100 + 4 x 10 + 4 x 20 = 520; the spine is two where redundancy
 
 from __future__ import annotations
 
+import copy
+import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -15,13 +18,19 @@ from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
 from fabopt.solution import optimize
 from fabopt.verify import verify
+from tests.oracles.brute_force import solve
 from tests.samples import small
+from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.lengths import USUAL
+from tests.samples.random_cases import generate
 from tests.solution.test_brute_force import cage, card, case, catalog, switch
 
 Json = dict[str, Any]
 ONE_SPINE, TWO_SPINES, MORE = 3520, 4520, 300
 PLAIN: Json = {"protocol": "infiniband", "managed": False, "managed_twin": "twin"}
+# Seeds whose brute force takes seconds.
+SEEDS = {"linear": range(7), "limited": range(4), "procurement": (1, 2), "ruled": range(4), "attached": (0, 2),
+         "three_tier": (0, 1, 3), "rails": range(3), "planes": (0, 2, 3)}  # fmt: skip
 TWIN: Json = {"protocol": "infiniband", "managed": True, "usd": 1000 + MORE, "watts": 150}
 
 
@@ -129,7 +138,7 @@ def test_a_subnet_that_is_too_large_is_told() -> None:
     content = parts(switch("plain", four, **PLAIN), switch("twin", four, **TWIN, max_managed_nodes=3))
     design = designed(content)
     assert usd(design) == ONE_SPINE and said(design).kept is False
-    assert any("compute: rule `subnet-manager` is not kept: no switch" in note for note in design.notes)
+    assert any("compute: rule `subnet-manager` is not kept (no switch" in note for note in design.notes)
     enough = parts(switch("plain", four, **PLAIN), switch("twin", four, **TWIN, max_managed_nodes=4))
     assert usd(designed(enough)) == ONE_SPINE + MORE
 
@@ -139,6 +148,46 @@ def test_what_the_catalog_does_not_say_is_told() -> None:
     assert usd(silent) == ONE_SPINE and silent.fabrics[0].subnet_manager is None
     assert any("rule `subnet-manager` is not judged" in note for note in silent.notes)
     assert any("does not say how many ports twin manages" in note for note in designed(parts()).notes)
+
+
+def test_a_budget_comes_before_it() -> None:
+    within = designed(parts(), limits={"budget_usd": ONE_SPINE + MORE - 1})
+    assert usd(within) == ONE_SPINE and said(within).kept is False
+    assert any("subnet-manager` is not kept" in note and "no design keeps it" in note for note in within.notes)
+    assert usd(designed(parts(), limits={"budget_usd": ONE_SPINE + MORE})) == ONE_SPINE + MORE
+
+
+def test_asked_for_by_name_it_is_never_given_up() -> None:
+    limits = {"budget_usd": ONE_SPINE + MORE - 1}
+    wanted = case(4, {"tiers": 2}) | {"rules": {"subnet-manager": True}, "resilience": "none", "limits": limits}
+    design = optimize.solve(small.inputs(wanted | {"site": {"distances_m": USUAL}}, parts()))
+    assert design.status == "infeasible"
+    assert {"limits.budget_usd", "rules.subnet-manager"} <= {one.limit for one in design.conflicts}
+
+
+def test_an_unmanaged_switch_is_no_pick_where_another_is_managed() -> None:
+    four = cage(4, "1x100")
+    alone = switch("alone", four, protocol="infiniband", managed=False, usd=500)
+    managed = switch("managed", four, protocol="infiniband", managed=True, usd=2000)
+    design = designed(parts(alone, managed), {"tiers": 1})
+    assert usd(design) == 2440 and bought(design) == {"managed": 1}
+    # with nothing that could manage it, it is taken and told
+    assert said(designed(parts(alone), {"tiers": 1})).kept is False
+
+
+def test_what_it_costs_is_an_alternative() -> None:
+    design = designed(parts(), alternatives=True, resilience="default")
+    rows = {one.what: one.capex_delta_usd for one in design.alternatives}
+    assert rows["subnet-manager"] == -2 * MORE and rows["redundancy"] == -1000 - MORE
+
+
+def test_a_growing_cluster_has_its_manager_from_the_start() -> None:
+    stages = [{"name": "one", "month": 0, "servers": 2}, {"name": "two", "month": 12, "servers": 4}]
+    content = case(4, {"tiers": 2}) | {"rules": {}, "resilience": "none", "stages": stages}
+    del content["servers"]
+    design = optimize.solve(small.inputs(content | {"site": {"distances_m": USUAL}}, parts()), alternatives=False)
+    small.assert_proven(design)
+    assert [(row.stage, row.quantity) for row in design.bom if row.id == "twin"] == [("one", 1)]
 
 
 # -- the proof --------------------------------------------------------------------------------------------------------
@@ -173,3 +222,68 @@ def test_what_is_not_kept_must_be_told() -> None:
     design = designed(parts(switch("plain", four, **PLAIN), switch("twin", four, **TWIN, max_managed_nodes=3)))
     untold = design.model_copy(update={"notes": ()})
     assert [check.name for check in verify(untold) if not check.ok] == ["subnets_are_managed"]
+
+
+# -- brute force ------------------------------------------------------------------------------------------------------
+
+
+def with_managed_switches(parts: Json, seed: int) -> Json:
+    """A catalog for InfiniBand with one switch that has a managed twin, dearer or cheaper; some others are managed."""
+    dice = random.Random(seed)
+    parts = copy.deepcopy(parts)
+    for one in (*parts["nics"], *parts["transceivers"], *parts["cables"]):
+        one["protocols"] = ["infiniband"]
+    paired = dice.choice(parts["switches"])
+    for one in list(parts["switches"]):
+        one["protocol"] = "infiniband"
+        one["managed"] = one is not paired and dice.random() < 0.3
+        if one is not paired:
+            continue
+        one["managed_twin"] = f"{one['id']}-twin"
+        twin = copy.deepcopy(one) | {"id": one["managed_twin"], "managed": True}
+        del twin["managed_twin"]
+        for key in ("stock", "supply", "minimum_order", "pack_size"):
+            twin.pop(key, None)
+        if isinstance(twin.get("price_usd"), int | float):
+            twin["price_usd"] = round(twin["price_usd"] * dice.choice((0.8, 1, 1.1, 1.5)), 2)
+        if twin.get("power_w") is not None:
+            twin["power_w"] = round(twin["power_w"] * dice.choice((0.9, 1, 1.2)), 1)
+        if dice.random() < 0.2:
+            twin["stock"] = 1
+        parts["switches"].append(twin)
+    return parts
+
+
+def as_bought(found: Json | None, twins: Sequence[tuple[str, int]]) -> Json | None:
+    """An outline that names the twin of a tier whose switches are all exchanged, which is a design of its own."""
+    if found is None:
+        return None
+    card_id, *tiers = found["ids"]
+    for place, (twin, number) in enumerate(twins):
+        if number and number == found["counts"][place]:
+            tiers[place] = twin
+    return found | {"ids": (card_id, *tiers)}
+
+
+def twins_by_tier(design: Json) -> list[tuple[str, int]]:
+    managers = design["fabrics"][0]["subnet_manager"] if design["fabrics"] else {"twins": []}
+    twins = {twin["role"]: (twin["id"], twin["count"]) for twin in managers["twins"]}
+    return [twins.get(role, ("", 0)) for role in ("leaf", "spine", "core")]
+
+
+@pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
+def test_random_cases_agree(family: str, seed: int) -> None:
+    """Cost, structure, bill and twins; it is never cheaper than without the rule."""
+    parts, wanted = generate(family, seed)
+    parts = with_managed_switches(parts, seed)
+    wanted["fabrics"][0]["protocol"] = "infiniband"
+    wanted["rules"] = {"subnet-manager": True, "lengths": False}
+    best = solve(parts, wanted)
+    theirs = run(parts, wanted)
+    expected = None if best is None else as_bought(outline_of_best(best), best.structure.twins)
+    assert differences(expected, as_bought(outline(theirs), twins_by_tier(theirs))) == {}
+    assert [check for check in theirs["checks"] if not check["ok"]] == []
+    if best is not None:
+        assert theirs["fabrics"][0]["subnet_manager"]["kept"]
+        bare = solve(parts, wanted | {"rules": "none"})
+        assert bare is not None and bare.objective <= best.objective

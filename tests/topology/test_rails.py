@@ -20,8 +20,8 @@ from fabopt.errors import InputError
 from fabopt.output.export.topology import topology
 from fabopt.parts.rails import cannot_forward, forwarded
 from fabopt.program.solvers import ENGINES
-from fabopt.schema.catalog import ScaleUp, Server
 from fabopt.schema.design import Design
+from fabopt.schema.server import ScaleUp, Server
 from fabopt.verify import verify, verify_wiring
 from fabopt.wiring.build import wiring_of
 from tests.samples.lengths import with_lengths

@@ -93,7 +93,7 @@ def broken(family: str, made: Wiring) -> set[str]:
 
 def between(made: Wiring) -> Any:
     """Rows of links between switches."""
-    return np.flatnonzero(made.links.kind > KINDS.index("attachment-leaf"))
+    return np.flatnonzero(made.links.kind > KINDS.index("attachment-spine"))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

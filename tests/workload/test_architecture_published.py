@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fabopt.schema.catalog import Source
 from fabopt.schema.model import Architecture, Model, Plan
+from fabopt.schema.product import Source
 from fabopt.workload.architecture import flops, kv_width, parameters
 from tests.paths import PUBLISHED
 

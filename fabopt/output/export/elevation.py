@@ -10,19 +10,22 @@ import numpy as np
 
 from fabopt.errors import InputError, fault
 from fabopt.floor.plan import FloorPlan
-from fabopt.floor.rack_rules import KeptUnits, kept_places
+from fabopt.floor.rack_rules import KeptUnits, in_whole_rack, kept_places, rack_limits
 from fabopt.floor.racks import row_letters
 from fabopt.output.words import power
-from fabopt.schema.case import Case
-from fabopt.schema.catalog import Nic, Server, Switch, Transceiver
+from fabopt.schema.catalog import Nic, Switch, Transceiver
 from fabopt.schema.design import Design
+from fabopt.schema.server import Server
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Floats, Wiring
 
 
 @dataclass(frozen=True)
 class RackDevice:
-    """A device in a rack. ``unit``: the lowest that it fills; ``power_w`` with its modules, NaN where unknown."""
+    """A device in a rack. ``unit``: the lowest that it fills; ``power_w`` with its modules, NaN where unknown.
+
+    ``most_w``: the most that its maker states, 0 where that is not known.
+    """
 
     unit: int
     height_u: float
@@ -31,6 +34,7 @@ class RackDevice:
     fabric: str
     product: str
     power_w: float
+    most_w: float = 0.0
 
     @property
     def top_unit(self) -> int:
@@ -60,6 +64,14 @@ class Rack:
         """Power of its devices, NaN where that of one is unknown."""
         return sum(device.power_w for device in self.devices)
 
+    @property
+    def most_w(self) -> float:
+        """Power of its devices, that which makers state where it is more; NaN where that of one is unknown."""
+        return sum(
+            device.power_w if math.isnan(device.power_w) else max(device.power_w, device.most_w)
+            for device in self.devices
+        )
+
 
 @dataclass(frozen=True)
 class RackRow:
@@ -82,7 +94,7 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
     """Return the racks of a design; ``InputError`` for one without a floor plan."""
     embedded = Embedded(design)
     floor = embedded.case.site.floor
-    devices = _devices_by_rack(wiring, device_power_w(embedded, wiring))
+    devices = _devices_by_rack(wiring, device_power_w(embedded, wiring), _most_w(embedded, wiring))
     if floor is None or not devices:
         problem = "there are no racks to draw: the case has no floor plan"
         hint = "`site.floor` in the case says where racks are; solve it again with one"
@@ -90,36 +102,40 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
     plan = FloorPlan(floor)
     rows = []
     for row in range(floor.rows):
-        racks = tuple(_rack(embedded.case, plan, index, devices) for index in np.flatnonzero(plan.row == row).tolist())
+        racks = tuple(_rack(embedded, plan, index, devices) for index in np.flatnonzero(plan.row == row).tolist())
         if any(rack.devices for rack in racks):
             rows.append(RackRow(row_letters(row), racks))
     return Elevation(tuple(rows), floor.rack_units, floor.rack_power_w)
 
 
-def _rack(case: Case, plan: FloorPlan, index: int, devices: dict[str, list[RackDevice]]) -> Rack:
+def _rack(embedded: Embedded, plan: FloorPlan, index: int, devices: dict[str, list[RackDevice]]) -> Rack:
     state = "blocked" if plan.blocked[index] else "reserved" if plan.reserved[index] else ""
     installed = sorted(devices.get(plan.ids[index], ()), key=lambda device: (-device.unit, device.name))
-    return Rack(plan.ids[index], state, tuple(installed), tuple(_kept(case, plan, installed)))
+    return Rack(plan.ids[index], state, tuple(installed), tuple(_kept(embedded, plan, installed)))
 
 
-def _kept(case: Case, plan: FloorPlan, installed: Sequence[RackDevice]) -> Iterator[KeptUnits]:
+def _kept(embedded: Embedded, plan: FloorPlan, installed: Sequence[RackDevice]) -> Iterator[KeptUnits]:
     """What else is in a rack, if it has servers or switches."""
     own = [device for device in installed if device.role != "attachment"]
     switches: dict[str, list[tuple[int, int]]] = {}
     for device in own:
         if device.role != "server":
             switches.setdefault(device.fabric, []).append((device.unit, device.top_unit - device.unit + 1))
-    return kept_places(case, plan.floor, switches) if own else iter(())
+    if embedded.server.rack is not None and any(device.role == "server" for device in own):
+        return in_whole_rack(embedded.server)
+    return kept_places(embedded.case, plan.floor, switches) if own else iter(())
 
 
-def _devices_by_rack(wiring: Wiring, power_w: Floats) -> dict[str, list[RackDevice]]:
+def _devices_by_rack(wiring: Wiring, power_w: Floats, most_w: Sequence[float]) -> dict[str, list[RackDevice]]:
     devices = wiring.devices
     units, heights = devices.unit.tolist(), devices.height_u.tolist()
     by_rack: dict[str, list[RackDevice]] = {}
     for row, rack in enumerate(devices.rack):
         if rack:
             names = devices.name[row], devices.role[row], devices.fabric[row], devices.product[row]
-            by_rack.setdefault(rack, []).append(RackDevice(units[row], heights[row], *names, float(power_w[row])))
+            by_rack.setdefault(rack, []).append(
+                RackDevice(units[row], heights[row], *names, float(power_w[row]), most_w[row])
+            )
     return by_rack
 
 
@@ -132,15 +148,16 @@ def units_text(rack: Rack, elevation: Elevation) -> str:
 
 
 def power_text(rack: Rack, elevation: Elevation) -> str:
-    """``41.3 kW of 44 kW``; without a limit ``41.3 kW``."""
+    """``41.3 kW of 44 kW``; without a limit ``41.3 kW``; where makers state more, ``41.3 kW, up to 42 kW of 44 kW``."""
     limit = "" if elevation.rack_power_w is None else f" of {power(elevation.rack_power_w)}"
     over = ", over the limit" if is_over_power(rack, elevation) else ""
-    return f"{watts_text(rack.power_w)}{limit}{over}"
+    most = f", up to {power(rack.most_w)}" if rack.most_w > rack.power_w else ""
+    return f"{watts_text(rack.power_w)}{most}{limit}{over}"
 
 
 def is_over_power(rack: Rack, elevation: Elevation) -> bool:
     """Whether a rack uses more power than it may, as far as is known."""
-    return elevation.rack_power_w is not None and rack.power_w > elevation.rack_power_w
+    return elevation.rack_power_w is not None and rack.most_w > elevation.rack_power_w
 
 
 def watts_text(watts: float) -> str:
@@ -165,6 +182,17 @@ def device_power_w(embedded: Embedded, wiring: Wiring) -> Floats:
     watts = {part: _known(embedded.part(part, Transceiver).power_w) for part in dict.fromkeys(modules.part)}
     np.add.at(total, modules.device, np.array([watts[part] for part in modules.part], dtype=float))
     return total
+
+
+def _most_w(embedded: Embedded, wiring: Wiring) -> list[float]:
+    """The most power that makers state of switches where rule ``rack-rules`` asks for it, by device; else 0."""
+    devices, counts = wiring.devices, rack_limits(embedded.case).largest_power
+    switches = {
+        product: (embedded.part(product, Switch).power_max_w or 0.0) if counts else 0.0
+        for role, product in set(zip(devices.role, devices.product, strict=True))
+        if role in ("leaf", "spine", "core")
+    }
+    return [switches.get(product, 0.0) for product in devices.product]
 
 
 def _own_power_w(embedded: Embedded, role: str, product: str, fabric: str) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fabopt.schema.design import Design
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import KINDS, Devices, Ints, Wiring
+from fabopt.wiring.model import TO_ATTACHMENTS, Devices, Ints, Wiring
 from fabopt.wiring.numbers import Numbers, logical_before
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def networks_of(design: Design, wiring: Wiring) -> BookedFabrics:
     before = logical_before([Numbers(embedded, fabric) for fabric in design.fabrics])
     names = [name for fabric in design.fabrics for name in (fabric.name, *(logical.name for logical in fabric.logical))]
     of_link = np.array([names.index(name) for name in wiring.fabrics], dtype=np.int64)[links.fabric]
-    attached = links.kind == KINDS.index("attachment-leaf")
+    attached = np.isin(links.kind, TO_ATTACHMENTS)
     for index, fabric in enumerate(design.fabrics):
         for logical in fabric.logical:
             first = before[logical.name].nics

@@ -14,8 +14,9 @@ from fabopt.output.export.ends import HOSTS, part_numbers, taken, units_of
 from fabopt.output.export.formats import Options
 from fabopt.output.export.sheets import write_csv, write_workbook
 from fabopt.schema.base import Lane, parse_split
-from fabopt.schema.catalog import Cage, Switch
+from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, TierUse
+from fabopt.schema.product import Cage
 from fabopt.units import gbps, mbps
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS, Wiring, port_name

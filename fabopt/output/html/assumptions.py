@@ -12,9 +12,9 @@ from fabopt.output.html.parts import sum_usd
 from fabopt.output.terminal.answer import metric_name
 from fabopt.output.words import count, listed, measured, money, percent, plain, power
 from fabopt.schema.case import Case, Distances
-from fabopt.schema.catalog import Product, Source
 from fabopt.schema.design import Design, Number
 from fabopt.schema.finance import Finance
+from fabopt.schema.product import Product, Source
 from fabopt.units import cents, some
 from fabopt.wiring.design_file import Embedded
 

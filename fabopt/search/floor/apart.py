@@ -77,11 +77,12 @@ def _least_runs(problem: Problem) -> dict[str, Floats]:
     racks, floor = reachable(plan), plan.floor
     units = float(problem.server.rack_units or 1)
     top = floor.tray_height_m - float(height_m(floor.rack_units, 1))
-    server = floor.tray_height_m - float(height_m(1 + (per_rack - 1) * np.ceil(units), units))
-    between = plan.tray_m(racks[:, None], racks) + top + 2 * floor.drop_m + floor.slack_m
-    same = np.eye(len(racks), dtype=bool)
-    above = np.where(same, floor.slack_m, between + top)
-    return {"server-leaf": np.where(same, floor.slack_m, between + server), "leaf-spine": above, "spine-core": above}
+    server = floor.tray_height_m - float(height_m(max(problem.server.units_in_rack(per_rack)), units))
+    between = plan.tray_m(racks[:, None], racks) + top + 2 * floor.drop_m
+    same, inside = np.eye(len(racks), dtype=bool), plan.least_in_rack_m
+    above = np.where(same, inside, plan.spared_m(between + top))
+    below = np.where(same, inside, plan.spared_m(between + server))
+    return {"server-leaf": below, "leaf-spine": above, "spine-core": above}
 
 
 def _most_around(runs: dict[str, Floats], reach_m: dict[str, float], tiers: int) -> int:

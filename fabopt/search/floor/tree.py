@@ -20,6 +20,7 @@ from fabopt.floor.open_layouts import OpenLayout
 from fabopt.floor.placement import FreeSpace, SwitchSize, space_in
 from fabopt.floor.racks import Floats, Ints, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers, TierLinks
+from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.search.coefficients import least_of
@@ -29,7 +30,7 @@ from fabopt.topology.candidate import Candidate, over_stages
 from fabopt.topology.clos.attached import least_attached
 from fabopt.topology.clos.cabling import links_of, numbers_of
 from fabopt.topology.clos.candidates import candidates_of
-from fabopt.topology.clos.devices import devices_of
+from fabopt.topology.clos.devices import devices_of, switches_added
 from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.link_kinds import kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of
@@ -128,7 +129,7 @@ class Sized:
     @cached_property
     def beyond(self) -> list[float]:
         """What the links above each tier cost at least, wherever they go."""
-        cheapest = int(classes_of_runs(self.problem.item_table.lengths_m, self.problem.floor.plan.floor.slack_m))
+        cheapest = int(classes_of_runs(self.problem.item_table.lengths_m, self.problem.floor.plan.least_m))
         return _sums_from(np.array([one.least[:, cheapest].sum() for one in self.pairs]))[1:]
 
     @cached_property
@@ -142,6 +143,11 @@ class Sized:
                 same = [a and b and above.apart[0] for a, b in zip(same, above.alike(upper=False), strict=True)]
             alike.append(same)
         return alike
+
+    def has_room(self, layout: OpenLayout) -> bool:
+        """Whether the switches of each tier fit a layout if there are no others."""
+        counts, space = (sum(switches_added(self.clos, role)) for role in TIER_ROLES), space_in(layout)
+        return all(int(space.switches(size).sum()) >= count for size, count in zip(self.sizes, counts, strict=False))
 
     def candidates(self, layout: OpenLayout, positions: tuple[Positions, ...]) -> list[tuple[float, Candidate]]:
         """What it costs at least with its switches there, and itself, the cheapest way to manage it first; nothing if
@@ -165,7 +171,7 @@ def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, C
         return None
     best: tuple[float, Candidate] | None = None
     limit = cutoff
-    trees = [_Tree(sized, layout, steps, cutoff) for layout in sized.open_layouts]
+    trees = [_Tree(sized, layout, steps, cutoff) for layout in sized.open_layouts if sized.has_room(layout)]
     for tree in sorted(trees, key=lambda one: round(one.least, 6)):
         tree.limit = limit
         for positions in tree.places():
@@ -179,7 +185,7 @@ def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, C
 def all_places(sized: Sized, limit: float, steps: StepBudget) -> list[tuple[float, Candidate]]:
     """Every place of a candidate that costs ``limit`` or less; of those with the same needs the first."""
     by_needs: dict[Hashable, tuple[float, Candidate]] = {}
-    for layout in sized.open_layouts:
+    for layout in filter(sized.has_room, sized.open_layouts):
         tree = _Tree(sized, layout, steps, limit)
         for positions in tree.places():
             for placed in sized.candidates(layout, positions):
@@ -247,9 +253,9 @@ class _Above:
         self.none = np.zeros((len(pairs.first_of_b), len(upper)))
         tops = plan.floor.tray_height_m - height_m(layout.top_unit, 1)
         run = tops[racks, None] + tops[upper] + 2 * plan.floor.drop_m + plan.tray_m(racks[:, None], upper)
-        run = np.where(racks[:, None] == upper, 0.0, run) + plan.floor.slack_m
+        run = plan.spared_m(np.where(racks[:, None] == upper, plan.limits.side_m, run))
         self._classes = classes_of_runs(sized.problem.item_table.lengths_m, np.round(run, 9))
-        cheapest = int(classes_of_runs(sized.problem.item_table.lengths_m, plan.floor.slack_m))
+        cheapest = int(classes_of_runs(sized.problem.item_table.lengths_m, plan.least_m))
         self.rest = _sums_from(np.array([self._least[rows, cheapest].sum() for rows in self._rows]))
         self._known: dict[tuple[int, int], Floats] = {}
 

@@ -164,7 +164,8 @@ class MostServers:
         server = free.server_item.least_cents(len(free.stages) - 1) if free.server_item is not None else 0
         cents = weights_of(PRICE.name, free.energy_cents_per_mw)
         table, caps = weights_table(replace(free, weights=cents))
-        return server + sum(_least_share(free, fabric, BoundedCosts(table), caps) for fabric in free.fabrics)
+        shares = (_least_share(free, fabric, BoundedCosts(table), caps) for fabric in free.fabrics)
+        return server / free.server.sold_together + sum(shares)
 
 
 def shrinks(problem: Problem) -> bool:

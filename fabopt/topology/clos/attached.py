@@ -35,11 +35,11 @@ class LeafPorts(NamedTuple):
 
 def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     """Leaves of all planes by what is on them. Attachments go round, one a leaf a round, emptiest leaves first; in a
-    cluster that grows, over the leaves of the first stage.
+    cluster that grows, over the leaves of the first stage. Those on free ports are where these are.
     """
     shape = clos.shape
-    if clos.stages:
-        return _grown_classes(fabric, clos)
+    if clos.stages or clos.free:
+        return _leaf_by_leaf(fabric, clos)
     leaves_of_group = int(shape.planes * shape.rails)
     full, last = int(shape.g * shape.k), int(shape.last_group * shape.k)
     kinds = [(leaves_of_group, last), ((int(shape.groups) - 1) * leaves_of_group, full)]
@@ -62,12 +62,30 @@ def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     return [LeafPorts(count, ports, attached) for (ports, attached), count in sizes.items()]
 
 
-def _grown_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
+def attached_to_leaves(fabric: FabricProblem, clos: ClosNetwork) -> tuple[AttachmentDemand, ...]:
+    """The attachments of a fabric with the ports that they have on leaves, some with none."""
+    if not clos.free:
+        return fabric.attachments
+    return tuple(
+        demand if demand.tier == "leaf" else replace(demand, ports=sum(tier == "leaf" for tier, _ in places))
+        for demand, places in zip(fabric.attachments, clos.free, strict=True)
+    )
+
+
+def _ports_on_leaves(fabric: FabricProblem, clos: ClosNetwork) -> Iterator[tuple[int, int]]:
+    """The leaf and the attachment of every port on a leaf."""
+    owners = dealt([one.by_stage for one in fabric.attachments])
+    leaves = attached_leaves(numbers_of(clos.parts.nic, clos.shape), fabric.attached)
+    yield from ((leaf, owner) for leaf, (owner, _) in zip(leaves, owners, strict=True))
+    for owner, places in enumerate(clos.free):
+        yield from ((number, owner) for tier, number in places if tier == "leaf")
+
+
+def _leaf_by_leaf(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     numbers = numbers_of(clos.parts.nic, clos.shape)
     last = int(clos.shape.last_group)
     on_leaf = [[0] * len(fabric.attachments) for _ in range(numbers.planes * numbers.leaves)]
-    owners = dealt([one.by_stage for one in fabric.attachments])
-    for leaf, (owner, _) in zip(attached_leaves(numbers, fabric.attached), owners, strict=True):
+    for leaf, owner in _ports_on_leaves(fabric, clos):
         on_leaf[leaf][owner] += 1
     kinds = Counter(
         ((last if leaf % numbers.leaves // numbers.rails == numbers.groups - 1 else numbers.g), tuple(attached))
@@ -93,6 +111,26 @@ def attachment_leaf(
     )
     key = ("attachment", demand.name, demand.port, leaf.port)
     return choices_of(need, joins, ("attachment", "leaf"), key, False, prune, demand.name)
+
+
+def attachment_spine(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, index: int, prune: bool
+) -> Sequence[Choice] | None:
+    """Links of an attachment to spine cages of its own."""
+    demand, spine = fabric.attachments[index], clos.parts.spine_down
+    on_spine = Counter(number for tier, number in clos.free[index] if tier == "spine")
+    if spine is None or not on_spine:
+        return ()
+    ports, lanes = sum(on_spine.values()), spine.lane.ports
+    alike = Counter(on_spine.values())
+    far = Side([PeerLinks(spines, 1, each, 0) for each, spines in sorted(alike.items())], lanes, spine.cages)
+    if demand.buys == "none":
+        row = RowShare("attachment", "spine", demand.name, None, ports, ports, int(far.cages), ())
+        return (Choice(("attachment", demand.name, "none", "spine", int(far.cages)), 1, (Option((row,)),)),)
+    joins = attachment_joins(problem, fabric, demand, spine.port, clos.parts.protocol, "spine")
+    need = Need(Side((PeerLinks(1, 1, ports, 0),), 1, ports), far)
+    key = ("attachment", demand.name, demand.port, spine.port, "spine")
+    return choices_of(need, joins, ("attachment", "spine"), key, False, prune, demand.name)
 
 
 def _later_links(
@@ -124,15 +162,19 @@ def least_attached(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, w
 
     In leaf cages of several ports, what is at the leaf may be there for servers already.
     """
-    leaf, total = clos.parts.leaf_down, 0.0
+    total = 0.0
+    uses = {"leaf": clos.parts.leaf_down, "spine": clos.parts.spine_down}
     for demand in fabric.attachments:
         if demand.buys == "none" or demand.adds:
             continue
         costs = []
-        for way in attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol):
-            near = weights[way.near.index] if way.near is not None and demand.port is not None else 0.0
-            cable = weights[way.cable.index] if way.mode is Mode.LINK else 0.0
-            costs.append(near / (demand.port.ports if demand.port is not None else 1) + cable)
+        for tier, use in uses.items():
+            if use is None or not demand.takes(tier):
+                continue
+            for way in attachment_joins(problem, fabric, demand, use.port, clos.parts.protocol, tier):
+                near = weights[way.near.index] if way.near is not None and demand.port is not None else 0.0
+                cable = weights[way.cable.index] if way.mode is Mode.LINK else 0.0
+                costs.append(near / (demand.port.ports if demand.port is not None else 1) + cable)
         total += demand.ports * float(min(costs, default=0.0))
     return total
 
@@ -152,22 +194,24 @@ def with_attachments(
     Links of attachments that come later are not made to such cages.
     """
     leaf, limit = clos.parts.leaf_down, down_limit(clos.parts, clos.shape)
-    if any(one.adds for one in fabric.attachments):
+    demands = attached_to_leaves(fabric, clos)
+    if any(one.adds for one in demands):
         return None
     links, classes = links_of_kind(problem, clos, kind), leaf_classes(fabric, clos)
     if links is None:
         return None
     lists: list[Sequence[Assembly | None]] = [_undominated(links.joins(links.longest_m, True), links, links.cables)]
-    for demand in fabric.attachments:
+    for demand in demands:
         joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
-        lists.append((None,) if demand.buys == "none" else _undominated(joins, links, lambda one: (one.cable,)))
+        bought = demand.buys != "none" and demand.ports > 0
+        lists.append(_undominated(joins, links, lambda one: (one.cable,)) if bought else (None,))
     staged = staged_links(problem, clos, links) if clos.stages else None
-    leaves = attached_leaves(numbers_of(clos.parts.nic, clos.shape), fabric.attached)
+    owners = list(_ports_on_leaves(fabric, clos))
     options: list[Option] = []
     for chosen in product(*lists):
-        option = _joint_option(fabric, links, clos, classes, limit, chosen)
+        option = _joint_option(demands, links, clos, classes, limit, chosen)
         if option is not None:
-            options += _in_lengths(fabric, links, staged, leaves, option, chosen)
+            options += _in_lengths(fabric, links, staged, owners, option, chosen)
     if not options:
         return None
     kept = undominated(options)
@@ -210,24 +254,20 @@ def _in_lengths(
     fabric: FabricProblem,
     links: KindLinks,
     staged: StagedLinks | None,
-    leaves: Sequence[int],
+    owners: Sequence[tuple[int, int]],
     option: Option,
     chosen: Sequence[Assembly | None],
 ) -> Iterator[Option]:
     """An option with cables as long as their links need, stage by stage; nothing if not all parts reach so far.
 
-    ``leaves``: of the ports of all attachments. A cage or cable that servers share with attachments is there from the
-    first stage on.
+    ``owners``: the leaf and the attachment of every port. A cage or cable that servers share with attachments is there
+    from the first stage on.
     """
     servers, *others = option.rows
     assert servers.assembly is not None
     key, attached_m = _shares(servers.assembly, links), run_of(fabric, "attachment-leaf")
-    owners = [one for one, demand in zip(chosen[1:], fabric.attachments, strict=True) for _ in range(demand.ports)]
-    shared = [
-        (leaf, one)
-        for leaf, one in zip(leaves, owners, strict=True)
-        if key is not None and _shares(one or servers.assembly, links) == key
-    ]
+    ways = ((leaf, chosen[1 + owner]) for leaf, owner in owners)
+    shared = [(leaf, one) for leaf, one in ways if key is not None and _shares(one or servers.assembly, links) == key]
     cages, cables = sorted({leaf for leaf, _ in shared}), sorted({leaf for leaf, one in shared if one is not None})
     if servers.assembly.mode is Mode.FAR and cables:
         together = {servers.assembly, *(one for _, one in shared if one is not None)}
@@ -247,7 +287,7 @@ def _shares(assembly: Assembly, links: KindLinks) -> tuple[Any, ...] | None:
 
 
 def _joint_option(
-    fabric: FabricProblem,
+    demands: Sequence[AttachmentDemand],
     links: KindLinks,
     clos: ClosNetwork,
     classes: Sequence[LeafPorts],
@@ -273,8 +313,10 @@ def _joint_option(
             leaf_cages[index] += cages * kind.leaves
             leaf_cables[index] += cables * kind.leaves
     rows = [row_share(("server", "leaf"), server, need.links, parts._replace(far=leaf_cages[0]))]
-    for index, demand in enumerate(fabric.attachments, start=1):
+    for index, demand in enumerate(demands, start=1):
         join = chosen[index]
+        if not demand.ports:
+            continue
         if join is not None and join.mode is Mode.PAIR and not _pairs_fit_attachment(demand, join, leaf_cables[index]):
             return None
         rows.append(_attachment_row(demand, join, leaf_cages[index], leaf_cables[index]))

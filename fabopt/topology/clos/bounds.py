@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from fabopt.floor.arrangements import Anywhere, InLayout
+from fabopt.network.free_ports import HOST_TIERS
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
@@ -118,7 +119,7 @@ class Bounds:
     def _switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
         options = [one for one in self.fabric.switches[protocol][role] if one.id != without]
         timed = self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
-        return undominated_switches(options, timed, self.fabric.managers) if self.prune else options
+        return undominated_switches(options, timed, self.fabric.binding_managers) if self.prune else options
 
     @remembered("server-leaf", "attachment-leaf")
     def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:
@@ -139,6 +140,7 @@ class Bounds:
         return all(
             one.buys == "none" or attachment_joins(self.problem, self.fabric, one, down, protocol)
             for one in self.fabric.attachments
+            if one.tier == "leaf"
         )
 
     @remembered()
@@ -197,25 +199,26 @@ class Bounds:
         return sum(least for least in least_costs if np.isfinite(least))
 
     def _least_attached(self, demand: AttachmentDemand) -> float:
-        leaves = {
-            (use.port, protocol)
+        hosts = {
+            (use.port, protocol, tier)
             for protocol in self.fabric.protocols
-            for leaf in self._switches(protocol, "leaf")
-            for use in leaf.uses
-            if demand.port is not None and use.lane.port_mbps == demand.port.lane.port_mbps
+            for tier in HOST_TIERS
+            for host in self._switches(protocol, tier)
+            for use in host.uses
+            if demand.takes(tier) and demand.port is not None and use.lane.port_mbps == demand.port.lane.port_mbps
         }
-        return min((self._least_attached_to(demand, *leaf) for leaf in leaves), default=np.inf)
+        return min((self._least_attached_to(demand, *host) for host in hosts), default=np.inf)
 
     @remembered()
-    def _least_attached_to(self, demand: AttachmentDemand, leaf: PortType, protocol: str) -> float:
+    def _least_attached_to(self, demand: AttachmentDemand, host: PortType, protocol: str, tier: str) -> float:
         """The least that one link of an attachment adds.
 
-        In leaf cages of several ports, what is at the leaf may be there for servers already.
+        In cages of several ports, what is at the switch may be there for servers already.
         """
         assert demand.port is not None
-        alone, near_ports = leaf.ports == 1, demand.port.ports
+        alone, near_ports = host.ports == 1, demand.port.ports
         least = np.inf
-        for way in attachment_joins(self.problem, self.fabric, demand, leaf, protocol):
+        for way in attachment_joins(self.problem, self.fabric, demand, host, protocol, tier):
             cost = float(self.costs.of(way.near)[0]) / near_ports
             if alone or way.mode is not Mode.FAR:
                 cost += float(self.costs.of(way.cable)[0]) / way.ports_per_cable

@@ -12,10 +12,11 @@ from fabopt.problem.logical_fabrics import nics_of, order_of, slots_of
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
-from fabopt.topology.clos.attached import attachment_leaf, with_attachments
+from fabopt.topology.clos.attached import attached_to_leaves, attachment_leaf, attachment_spine, with_attachments
 from fabopt.topology.clos.cage_sharing import clashes_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.devices import devices_of
+from fabopt.topology.clos.free_ports import with_free_ports
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.link_kinds import kind_choices, kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of, placed_in
@@ -60,7 +61,8 @@ def candidates_of(
     plans: tuple[Plan, ...] = ((),)
     if problem.first_servers:
         plans = plans_of(problem, fabric, clos.parts, clos.shape)
-    grown = (_candidate(problem, fabric, clos._replace(stages=plan), bound, prune) for plan in plans)
+    placed = (with_free_ports(problem, fabric, clos._replace(stages=plan)) for plan in plans)
+    grown = (_candidate(problem, fabric, one, bound, prune) for one in placed if one is not None)
     return tuple(candidate for candidate in grown if candidate is not None)
 
 
@@ -127,11 +129,14 @@ def _links(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, prune: bool
 ) -> Iterator[Sequence[Choice] | None]:
     servers, *above = kinds_of(clos)
-    if fabric.attachments and clos.parts.leaf_down.lane.ports > 1:
+    on_leaves = [attachment for attachment in attached_to_leaves(fabric, clos) if attachment.ports]
+    if on_leaves and clos.parts.leaf_down.lane.ports > 1:
         yield with_attachments(problem, fabric, clos, servers)
     else:
         yield kind_choices(problem, clos, servers, prune)
-        for attachment in fabric.attachments:
+        for attachment in on_leaves:
             yield attachment_leaf(problem, fabric, clos, attachment, prune)
+    for index in range(len(clos.free)):
+        yield attachment_spine(problem, fabric, clos, index, prune)
     for kind in above:
         yield kind_choices(problem, clos, kind, prune)

@@ -2,12 +2,13 @@
 
 A leaf with s server ports and a attachment ports of speed v, and u uplinks of speed w, has
 ``u * w >= s * v / o + a * v / o_a``; o is the fabric's ratio at the leaves, o_a the least that any attachment asks for.
-Ports of a logical fabric have that one's ratio. See docs/formulation/several-networks.md.
+Ports of a logical fabric have that one's ratio; attachments that do not count are carried for nothing. See
+docs/formulation/several-networks.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
@@ -30,9 +31,9 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, most: Fracti
     """
     if parts.leaf_up is None:
         return 0 * shape.g
-    if fabric.networked:
-        return _of_networks(fabric, parts, shape)
     own = fabric.attachment_oversubscription
+    if fabric.networked or (own is not None and not fabric.all_count):
+        return _class_by_class(fabric, parts, shape)
     if own is None:
         return 0 * shape.g
     speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
@@ -45,6 +46,17 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, most: Fracti
     full = _ceil_of_sum(shape.g * shape.k, servers, on_full, attached)
     last = _ceil_of_sum(shape.last_group * shape.k, servers, on_last, attached)
     return np.maximum(np.where(shape.groups == 1, 0, full), last)
+
+
+def endpoints_in_ratio(fabric: FabricProblem, shape: Shape) -> Number:
+    """d: most server and attachment ports on any leaf that count in its oversubscription."""
+    if fabric.all_count:
+        return most_endpoints(shape, fabric.attached)
+    counted = [True, *(one.counts for one in fabric.attachments)]
+    most: Number = 0 * shape.g
+    for ports in _on_leaves(fabric, shape):
+        most = np.maximum(most, sum(count for count, counts in zip(ports, counted, strict=True) if counts))
+    return most
 
 
 def plain_endpoints(fabric: FabricProblem, endpoints: Number) -> Number:
@@ -63,26 +75,32 @@ def ratio_of(fabric: FabricProblem, demand: AttachmentDemand) -> Fraction:
     return fabric.oversubscription_leaf if own is None else min(own, fabric.oversubscription_leaf)
 
 
-def _of_networks(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
-    """Fewest uplinks where logical fabrics have ratios of their own: on the busiest leaf, class by class.
+def _class_by_class(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
+    """Fewest uplinks where classes of endpoints have ratios of their own, or none: on the busiest leaf."""
+    assert parts.leaf_up is not None
+    speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
+    shares = [speeds / fabric.oversubscription_leaf]
+    shares += [speeds / ratio_of(fabric, one) if one.counts else Fraction(0) for one in fabric.attachments]
+    fewest = 0 * shape.g
+    for counts in _on_leaves(fabric, shape):
+        fewest = np.maximum(fewest, _ceil_of_sums(counts, shares))
+    return fewest
+
+
+def _on_leaves(fabric: FabricProblem, shape: Shape) -> Iterator[list[Number]]:
+    """Server ports and ports of every attachment on leaves of one stage, such that every other leaf is like one.
 
     Attachments are dealt leaf by leaf and round, so what is on a leaf changes only where the ports of one of them
     start or end, and from the leaves of the last group to the full ones: one leaf after each such place is looked at.
     """
-    assert parts.leaf_up is not None
+    assert not shape.sizes, "in several stages attachments are dealt in another order"
     leaves = shape.planes * shape.leaves
     last, full = shape.last_group * shape.k, shape.g * shape.k
     emptier = np.where(last < full, shape.planes * shape.rails, 0)
-    ends = np.cumsum([0, *(one.ports for one in fabric.attachments)]).tolist()
-    ratios = [ratio_of(fabric, one) for one in fabric.attachments]
-    speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
-    shares = [speeds / one for one in (fabric.oversubscription_leaf, *ratios)]
-    fewest = 0 * shape.g
+    ends = np.cumsum([0, *(sum(one.by_stage) for one in fabric.attachments)]).tolist()
     for place in (0 * leaves, emptier % leaves, *(end % leaves for end in ends)):
         counts = [np.where(place < emptier, last, full)]
-        counts += [_dealt(end, place, leaves) - _dealt(start, place, leaves) for start, end in pairwise(ends)]
-        fewest = np.maximum(fewest, _ceil_of_sums(counts, shares))
-    return fewest
+        yield counts + [_dealt(end, place, leaves) - _dealt(start, place, leaves) for start, end in pairwise(ends)]
 
 
 def _dealt(ports: int, place: Number, leaves: Number) -> Number:

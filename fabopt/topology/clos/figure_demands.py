@@ -103,13 +103,15 @@ def _for_bisection(figure_demands: FigureDemands, parts: Parts, shape: Shape, en
 def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction) -> Number:
     """Servers that could be added on the leaves that are there, all groups filled alike, uplinks as they are.
 
-    ``ratio``: the most oversubscription at the leaves. Ports in reserve stay free. 0 where groups are full.
+    ``ratio``: the most oversubscription at the leaves. Ports in reserve stay free, and all attachments that may be on
+    leaves count as endpoints there. 0 where groups are full.
     """
     fits = _most_endpoints(parts, shape, ratio)
     free = 1 - fabric.reserve
     endpoints = _most_down(parts.leaf_down, parts.leaf_up, parts.leaf, shape.u) * free.numerator // free.denominator
     leaves = shape.planes * shape.leaves
-    room = np.minimum(endpoints, fits) - ceil_of(fabric.attachment_ports, leaves)
+    attached = fabric.attachment_ports + sum(one.ports for one in fabric.on_free_ports if one.takes("leaf"))
+    room = np.minimum(endpoints, fits) - ceil_of(attached, leaves)
     per_group = room // shape.k
     if fabric.group_servers is not None:
         per_group = np.minimum(per_group, fabric.group_servers)

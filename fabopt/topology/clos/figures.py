@@ -20,7 +20,7 @@ HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
 
 
 def oversubscription(clos: ClosNetwork) -> dict[str, Fraction]:
-    """d*v / (u*w) at each tier boundary, nominal speeds, d the most endpoints on any switch of the tier."""
+    """d*v / (u*w) at each tier boundary, nominal speeds, d the most ports below that count on any of the tier."""
     parts, shape = clos.parts, clos.shape
     ratios: dict[str, Fraction] = {}
     if parts.leaf_up is not None:
@@ -29,7 +29,7 @@ def oversubscription(clos: ClosNetwork) -> dict[str, Fraction]:
         )
     if parts.spine_up is not None and parts.spine_down is not None:
         ratios["spine"] = Fraction(
-            int(shape.spine_down) * parts.spine_down.lane.port_mbps, int(shape.x) * parts.spine_up.lane.port_mbps
+            clos.spine_ports * parts.spine_down.lane.port_mbps, int(shape.x) * parts.spine_up.lane.port_mbps
         )
     return ratios
 

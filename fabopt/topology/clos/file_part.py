@@ -21,6 +21,7 @@ def file_part_of(clos: ClosNetwork) -> FilePart:
         nic=nic,
         tiers=tuple(_tiers(clos)),
         links=tuple(_links(clos)),
+        free_ports=clos.free,
         placement=clos.placement.in_file(),
         server_racks=clos.placement.server_racks,
     )
@@ -52,7 +53,7 @@ def _tiers(clos: ClosNetwork) -> Iterable[Tier]:
     tiers: tuple[tuple[Role, SwitchType | None, int, int, int, CageUse | None, CageUse | None], ...] = (
         ("leaf", parts.leaf, planes * shape.leaves, clos.down_ports, shape.u, parts.leaf_down, parts.leaf_up),
         ("spine", parts.spine, planes * shape.spines * (shape.pods if clos.tiers > 2 else 1),
-         shape.spine_down if clos.tiers > 1 else 0, shape.x, parts.spine_down, parts.spine_up),
+         clos.spine_ports, shape.x, parts.spine_down, parts.spine_up),
         ("core", parts.core, planes * shape.cores if clos.tiers > 2 else 0,
          shape.core_down if clos.tiers > 2 else 0, 0, parts.core_down, None),
     )  # fmt: skip
@@ -70,6 +71,7 @@ def _links(clos: ClosNetwork) -> Iterable[LinkUse]:
     leaf_mbps = parts.leaf_down.lane.port_mbps
     yield LinkUse("server", "leaf", None, leaf_mbps, "server-leaf")
     yield LinkUse("attachment", "leaf", None, leaf_mbps, "attachment-leaf")
+    yield LinkUse("attachment", "spine", None, leaf_mbps, "attachment-spine")
     if parts.leaf_up is not None:
         yield LinkUse("leaf", "spine", None, parts.leaf_up.lane.port_mbps, "leaf-spine")
     if parts.spine_up is not None:

@@ -191,10 +191,10 @@ class SpreadBounds(FloorBounds):
         racks, floor = np.flatnonzero(plan.usable), plan.floor
         away_m = np.sort(plan.tray_m(racks[:, None], racks), axis=1).min(axis=0)
         units = float(server.rack_units or 1)
-        up_m = floor.tray_height_m - height_m(1 + np.arange(per_rack) * np.ceil(units), units)
+        up_m = floor.tray_height_m - height_m(np.array(server.units_in_rack(per_rack)), units)
         down_m = floor.tray_height_m - float(height_m(floor.rack_units, 1))
-        run_m = away_m[:, None] + up_m + down_m + 2 * floor.drop_m + floor.slack_m
-        run_m[0] = floor.slack_m
+        run_m = plan.spared_m(away_m[:, None] + up_m + down_m + 2 * floor.drop_m)
+        run_m[0] = plan.least_in_rack_m
         beyond = np.full(max(0, self.problem.servers - run_m.size), np.inf)
         return classes_of_runs(
             self.problem.item_table.lengths_m, np.sort(np.concatenate([np.round(run_m, 9).ravel(), beyond]))

@@ -166,7 +166,7 @@ class LayoutRuns:
         racks = layout.switch_racks[layout.free_units[layout.switch_racks] > 0]
         top_m = float(np.max(height_m(layout.top_unit[racks], 1)))
         run_m = plan.run_m(racks[:, None], top_m, spines.rack[None, :], spines.height_m[None, :])
-        run_m = np.where(racks[:, None] == spines.rack[None, :], plan.floor.slack_m, run_m)
+        run_m = np.where(racks[:, None] == spines.rack[None, :], plan.least_in_rack_m, run_m)
         classes = classes_of_runs(self.item_table.lengths_m, run_m)
         different, place_of = np.unique(classes, return_inverse=True)
         return RackClasses(different, place_of.reshape(classes.shape))

@@ -13,7 +13,7 @@ from fabopt.problem.problem import Problem
 
 
 def run_of(fabric: FabricProblem, kind: str) -> float:
-    """Metres that links of a kind run: ``server-leaf``, ``attachment-leaf``, ``leaf-spine`` or ``spine-core``."""
+    """Metres that links of a kind run: ``server-leaf``, ``attachment-leaf``, ``leaf-spine``, ..."""
     return fabric.runs_m[kind]
 
 
@@ -22,7 +22,7 @@ def runs_differ(problem: Problem, fabric: FabricProblem, kind: str) -> bool:
 
     Those of attachments are never.
     """
-    if kind == "attachment-leaf":
+    if kind.startswith("attachment-"):
         return False
     pods_differ = kind == "leaf-spine" and fabric.span is not None and not fabric.span.alike
     return fabric.is_open or pods_differ or not problem.site.runs_are_alike
@@ -54,16 +54,21 @@ def server_joins(
 
 
 def attachment_joins(
-    problem: Problem, fabric: FabricProblem, demand: AttachmentDemand, leaf: PortType, protocol: str
+    problem: Problem,
+    fabric: FabricProblem,
+    demand: AttachmentDemand,
+    port: PortType,
+    protocol: str,
+    tier: str = "leaf",
 ) -> tuple[Assembly, ...]:
-    """Ways to join an attachment (near) to a leaf (far), with only what is bought in them.
+    """Ways to join an attachment (near) to a leaf or spine (far), with only what is bought in them.
 
     Rule ``assemblies_are_complete``: all that a link needs and the case buys.
     """
     if demand.port is None:
-        alone = problem.links.near_only(leaf, run_of(fabric, demand.run), protocol)
+        alone = problem.links.near_only(port, run_of(fabric, demand.run_to(tier)), protocol)
         return tuple(join._replace(near=None, far=join.near) for join in alone)
-    joins = joins_of(problem, fabric, demand.run, demand.port, leaf, protocol, True)
+    joins = joins_of(problem, fabric, demand.run_to(tier), demand.port, port, protocol, True)
     if demand.buys == "both":
         return joins
     return tuple(join._replace(near=None) for join in joins)

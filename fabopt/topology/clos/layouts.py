@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from fabopt.floor.arrangements import Anywhere, InLayout, InPlaces
 from fabopt.floor.layouts import Layout, ServerSize, layouts
 from fabopt.floor.length_classes import counted_m
@@ -50,9 +52,14 @@ def _free_in(problem: Problem, fabric: FabricProblem, permitted: tuple[OpenLayou
 
 
 def _server_size(problem: Problem) -> ServerSize:
-    server = problem.server
-    height = float(server.rack_units or 1)
-    return ServerSize(ceil_div(int(height * 1000), 1000), height, milliwatts(server.power_w or 0))
+    server, per_rack = problem.server, problem.floor.servers_per_rack
+    return ServerSize(
+        float(server.rack_units or 1),
+        np.array(server.units_in_rack(per_rack)),
+        server.units_kept(per_rack),
+        server.sold_for(per_rack) * milliwatts(server.power_w or 0),
+        server.rack is not None,
+    )
 
 
 def _band(problem: Problem, fabric: FabricProblem) -> tuple[int, int]:
@@ -71,7 +78,7 @@ def in_layout(problem: Problem, fabric: FabricProblem, layout: Layout) -> Fabric
     least = {
         "server-leaf": float(layout.nearest_leaf_m.min()),
         "leaf-spine": layout.least_switch_m,
-        "spine-core": layout.plan.floor.slack_m,
+        "spine-core": layout.plan.least_m,
     }
     return replace(_with_runs(problem, fabric, least), arrangement=InLayout(layout, "measured"))
 

@@ -13,6 +13,7 @@ from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks
+from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice
 from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
 from fabopt.topology.clos.shape import (
@@ -96,8 +97,9 @@ class Leaves:
         )
         fits = int(self._down_ports(shape)[0]) <= usable_ports(block.down, block.leaf)
         roomy = bool(has_room(self.fabric, self._parts(block), shape)[0])
-        endpoints = most_endpoints(shape, self.fabric.attached)
+        endpoints = classes.endpoints_in_ratio(self.fabric, shape)
         gpus = self.problem.server.gpus
+        roomy = roomy and bool(may_fit(self.problem, self.fabric, self._parts(block), shape)[0])
         roomy = roomy and bool(survives(self.fabric, self._parts(block), shape, endpoints, gpus)[0])
         if fits and roomy and self._joins_servers(block, nic.ports_per_plane):
             yield shape
@@ -142,7 +144,7 @@ class Leaves:
         """Add uplinks to group sizes, then spines (and cores) to what is left below the cutoff."""
         if not leaves_suffice(self.fabric, block.nic, int(shape.k)):
             return
-        endpoints = most_endpoints(shape, self.fabric.attached)
+        endpoints = classes.endpoints_in_ratio(self.fabric, shape)
         plain = classes.plain_endpoints(self.fabric, endpoints)
         fewest = self.bounds.leaf_uplinks(plain, block.down, block.uplinks)
         gpus = self.problem.server.gpus
@@ -150,7 +152,7 @@ class Leaves:
         fewest = np.maximum(fewest, step_deadline.leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))
         fewest = np.maximum(fewest, classes.leaf_uplinks(self.fabric, self._parts(block), shape))
         fewest = np.maximum(fewest, fewest_spines(self.fabric, shape.planes))
-        most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self.bounds.reserved(endpoints))
+        most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self._down_ports(shape))
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
         per_uplink = np.multiply.outer(upward, block.nic.planes * shape.leaves)
         open_ = np.flatnonzero((fewest <= most) & self.cutoff.within(base + per_uplink * fewest))

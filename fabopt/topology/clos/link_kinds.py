@@ -81,7 +81,8 @@ def leaf_spine(clos: ClosNetwork) -> LinkType:
     up, down = parts.leaf_up, parts.spine_down
     assert up is not None and down is not None
     spine_limit = down.cages if parts.spine_up is None else int(down_cage_limit(down, parts.spine_up, shape.x))
-    leaf_limit = int(up_cage_limit(parts.leaf_down, up, clos.down_ports + clos.reserved_ports))
+    spine_limit -= clos.attached_spine_cages
+    leaf_limit = int(up_cage_limit(parts.leaf_down, up, clos.occupied_ports + clos.reserved_ports))
     need = shape.leaf_spine(up.lane.ports, leaf_limit, down.lane.ports, spine_limit)
     n = up.lane.ports
     even = shape.u % shape.spines == 0
@@ -95,7 +96,7 @@ def spine_core(clos: ClosNetwork) -> LinkType:
     parts, shape = clos.parts, clos.shape
     up, down, below = parts.spine_up, parts.core_down, parts.spine_down
     assert up is not None and down is not None and below is not None
-    spine_limit = int(up_cage_limit(below, up, shape.spine_down))
+    spine_limit = int(up_cage_limit(below, up, shape.spine_down + clos.attached_spine_cages * below.lane.ports))
     need = shape.spine_core(up.lane.ports, spine_limit, down.lane.ports, down.cages)
     mixes = bool(up.lane.ports == down.lane.ports and shape.m2 % up.lane.ports == 0)
     key = ("spine-core", up.port, down.port, parts.protocol, mixes)

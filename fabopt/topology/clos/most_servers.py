@@ -19,7 +19,7 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.schema.catalog import Protocol
+from fabopt.schema.product import Protocol
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, server_joins
 from fabopt.topology.clos.shape import Shape, most_endpoints, most_peers, up_cage_limit, usable_ports
 from fabopt.units import ceil_of
@@ -188,6 +188,7 @@ class _Reach:
         return bool(server_joins(self.problem, self.fabric, nic, way.down, way.k, protocol)) and all(
             one.buys == "none" or attachment_joins(self.problem, self.fabric, one, way.down, protocol)
             for one in self.fabric.attachments
+            if one.tier == "leaf"
         )
 
     def _with_attachments(self, nic: NicOption, way: _Way, best: int) -> int:

@@ -16,8 +16,10 @@ from fabopt.topology.clos import step_deadline
 from fabopt.topology.clos.blocks import Block, Upper
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
+from fabopt.topology.clos.classes import endpoints_in_ratio
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import spine_uplinks
+from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.redundancy import enough_cores, fewest_spines
 from fabopt.topology.clos.run_bounds import LinkRows
 from fabopt.topology.clos.shape import (
@@ -148,6 +150,7 @@ class Spines:
             links = stack.planes * shape.leaves * shape.u
             fits = (down <= usable_ports(spine.down, spine.switch)) & (shape.u >= shape.spines)
             fits &= self._survives(stack.parts(), shape)
+            fits &= may_fit(self.bounds.problem, self.fabric, stack.parts(), shape)
             cost = base + np.multiply.outer(self.costs.of(spine.switch.item), stack.planes * shape.spines)
             bound = cost + np.multiply.outer(stack.least, links)
             kept = np.flatnonzero(fits & self.cutoff.within(bound))
@@ -167,7 +170,7 @@ class Spines:
 
     def _survives(self, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
         """Which rows have the bandwidth left that is wanted when something fails."""
-        endpoints = most_endpoints(shape, self.fabric.attached)
+        endpoints = endpoints_in_ratio(self.fabric, shape)
         return survives(self.fabric, parts, shape, endpoints, self.bounds.problem.server.gpus)
 
     def _uplink_cost(self, stack: _Stack, shape: Shape, spine_cages: Number) -> Floats:
@@ -255,7 +258,7 @@ class Spines:
         spine, up = stack.spine, stack.spine_up
         down = shape.spine_down
         fewest = self.bounds.spine_uplinks(down, spine.down, up)
-        endpoints = most_endpoints(shape, self.fabric.attached)
+        endpoints = endpoints_in_ratio(self.fabric, shape)
         gpus = self.bounds.problem.server.gpus
         fewest = np.maximum(fewest, spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
         fewest = np.maximum(fewest, step_deadline.spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
@@ -313,8 +316,9 @@ class Spines:
         num_spines = stack.planes * shape.pods * shape.spines
         open_ = np.flatnonzero(self.cutoff.within(base + share * (num_spines * shape.x)))
         rows, wide = self._core_groups(shape, open_, ports)
-        if rows.size and (self.fabric.resilience or TWO_CORES in self.fabric.kept_rules):
+        if rows.size and (self.fabric.resilience or self.fabric.on_free_ports or TWO_CORES in self.fabric.kept_rules):
             kept = enough_cores(self.fabric, wide) & self._survives(stack.parts(core, use), wide)
+            kept &= may_fit(self.bounds.problem, self.fabric, stack.parts(core, use), wide)
             rows, wide = rows[kept], wide.take(kept)
         if not rows.size:
             return

@@ -34,7 +34,8 @@ def growth_of(
 def stage_clos(fabric: FabricProblem, clos: ClosNetwork, number: int) -> ClosNetwork:
     """A stage as a fabric that stays as it is."""
     parts, shape = at_stage(clos.parts, clos.shape, clos.stages, number)
-    return ClosNetwork(parts, shape, int(most_endpoints(shape, fabric.attached)), 0)
+    most, above = int(most_endpoints(shape, fabric.attached)), int(shape.spine_down) if shape.spines else 0
+    return ClosNetwork(parts, shape, most, most, 0, above)
 
 
 def _stage_structure(

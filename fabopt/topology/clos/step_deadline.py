@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.batch import Batch
-from fabopt.topology.clos.shape import Ints, Parts, Shape, most_endpoints
+from fabopt.topology.clos.classes import endpoints_in_ratio
+from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.units import Number
 from fabopt.workload.deadline import MARGIN
 from fabopt.workload.many import FabricBandwidths, Floats
@@ -54,16 +56,28 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
 
 def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDArray[np.bool_]:
     """Which candidates of a batch are in time, exactly, shape (size,). ``gpus``: of a server."""
-    size = len(batch)
+    down = endpoints_in_ratio(fabric, batch.shape)
+    above = 0 if batch.parts.spine is None else batch.shape.spine_down
+    return _are_in_time(fabric, batch.parts, batch.shape, down, above, len(batch), gpus)
+
+
+def is_in_time(fabric: FabricProblem, clos: ClosNetwork, gpus: int) -> bool:
+    """Whether one Clos is in time, with all that is on its leaves and spines. ``gpus``: of a server."""
+    down, above = np.array([clos.down_ports]), np.array([clos.spine_ports])
+    return bool(_are_in_time(fabric, clos.parts, clos.shape, down, above, 1, gpus)[0])
+
+
+def _are_in_time(
+    fabric: FabricProblem, parts: Parts, shape: Shape, down: Number, spine_down: Number, size: int, gpus: int
+) -> NDArray[np.bool_]:
+    """Which rows are in time. ``down``, ``spine_down``: what counts in the ratios of leaves and spines."""
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
         return np.ones(size, dtype=bool)
-    parts, shape = batch.parts, batch.shape
     speeds = _speeds(parts)
-    down = most_endpoints(shape, fabric.attached)
     ratios = {"leaf": (down, shape.u)} if "leaf" in speeds else {}
     if "spine" in speeds:
-        ratios["spine"] = (shape.spine_down, shape.x)
+        ratios["spine"] = (spine_down, shape.x)
     leaf_gpus, pod_gpus = _below(parts.tiers, shape, gpus, size)
 
     def network_at(place: int) -> FabricBandwidth:

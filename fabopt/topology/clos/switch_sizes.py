@@ -8,7 +8,9 @@ from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.problem import Problem
+from fabopt.problem.subnet_manager import Twin
 from fabopt.topology.clos.shape import Parts
+from fabopt.units import milliwatts
 
 _POWERED: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], SwitchSize] = Lookup()
 
@@ -29,18 +31,21 @@ def switch_sizes(problem: Problem, parts: Parts) -> tuple[SwitchSize, ...]:
 
 def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     """Height of a switch, its power with the hungriest modules in all cages of the groups in use, and the ports of
-    these (each 0 where no rack has a limit on it). One that may be exchanged for its managed twin counts with the power
-    of the hungrier.
+    these (each 0 where no rack has a limit on it). The most that its maker states counts if that is more, and where
+    it may be exchanged for its managed twin the hungrier of both.
     """
     ends = 0 if problem.site.rack_limits.cable_ends == NO_LIMIT else _cable_ends(uses)
     if problem.site.rack_power_w is None:
         return SwitchSize(float(switch.product.rack_units), 0, ends)
     links = problem.links
     size = _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
-    rules = (fabric.managers for fabric in problem.fabrics if fabric.managers is not None)
-    twins = [rule.twins[switch.id].item.power_mw for rule in rules if switch.id in rule.twins]
-    hotter_mw = max(0, *twins, switch.item.power_mw) - switch.item.power_mw
-    return size._replace(power_mw=size.power_mw + hotter_mw, cable_ends=ends)
+    rules = (fabric.binding_managers for fabric in problem.fabrics if fabric.binding_managers is not None)
+    switches: list[SwitchType | Twin] = [switch, *(rule.twins[switch.id] for rule in rules if switch.id in rule.twins)]
+    modules_mw = size.power_mw - switch.item.power_mw
+    power_mw = max(one.item.power_mw for one in switches) + modules_mw
+    if problem.site.rack_limits.largest_power:
+        power_mw = max(power_mw, *(milliwatts(one.product.power_max_w or 0) for one in switches))
+    return size._replace(power_mw=power_mw, cable_ends=ends)
 
 
 def _cable_ends(uses: tuple[CageUse, ...]) -> int:

@@ -19,10 +19,11 @@ from fabopt.output.export.netbox.words import (
     interface_type,
     text,
 )
+from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import parse_split
-from fabopt.schema.case import Attachment
-from fabopt.schema.catalog import Cage, Nic
+from fabopt.schema.catalog import Nic
 from fabopt.schema.design import FabricDesign
+from fabopt.schema.product import Cage
 from fabopt.units import gbps
 from fabopt.wiring.model import NOTHING
 from fabopt.wiring.numbers import Numbers, logical_before

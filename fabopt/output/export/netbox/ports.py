@@ -17,7 +17,8 @@ from fabopt.output.export.netbox.connectors import (
 )
 from fabopt.output.export.netbox.objects import Objects
 from fabopt.output.export.netbox.words import Version
-from fabopt.schema.catalog import Cage, Switch
+from fabopt.schema.catalog import Switch
+from fabopt.schema.product import Cage
 from fabopt.wiring.model import KINDS, port_name
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fabopt.errors import InputError, fault
 from fabopt.output.words import printable
 from fabopt.schema.base import parse_split
-from fabopt.schema.catalog import Cage
+from fabopt.schema.product import Cage
 from fabopt.units import gbps
 
 PLANNED = "planned"

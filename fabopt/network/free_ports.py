@@ -1,0 +1,118 @@
+"""Endpoints on ports that nothing else takes: one a switch and round, switches with the most free ports first.
+
+Links that are planned leave cages of leaves and spines empty. Attachments that may be on any of them are dealt port by
+port: to the switch that has the fewest of them, of these to the one that had the most free ports before, of these to a
+leaf, of these to the first.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.schema.attachment import HostPort
+from fabopt.units import Number, ceil_of
+
+Ints = NDArray[np.int64]
+HostTier = Literal["leaf", "spine"]
+HOST_TIERS: tuple[HostTier, ...] = ("leaf", "spine")
+
+
+class Hosts(NamedTuple):
+    """The switches of a tier; arrays have shape (switches,).
+
+    ``cages``: empty ones, of so many ``lanes``; ``ports``: that the switch can still drive; ``room``: what the uplinks
+    carry beyond what is below already, in whole units of whoever asks.
+    """
+
+    cages: Ints
+    ports: Ints
+    lanes: int
+    room: tuple[int, ...]
+
+    @property
+    def free(self) -> Ints:
+        """Free ports of each switch, shape (switches,)."""
+        return np.asarray(free_ports(self.cages, self.ports, self.lanes))
+
+
+class Guest(NamedTuple):
+    """Endpoints that want so many free ports. ``load``: the room that one takes, for each tier that it may be on."""
+
+    ports: int
+    load: Mapping[HostTier, int]
+
+
+def free_ports(cages: Number, ports: Number, lanes: int) -> Number:
+    """Free ports of switches with so many empty cages that can drive so many ports more; never below 0."""
+    return np.maximum(0, np.minimum(cages * lanes, ports))
+
+
+def empty_cages(cages: Number, used: Number, lanes: int) -> Number:
+    """Cages of so many that are left beside ports in use."""
+    return cages - ceil_of(used, lanes)
+
+
+def dealt_to_free_ports(guests: Sequence[Guest], hosts: Mapping[HostTier, Hosts]) -> list[tuple[HostPort, ...]] | None:
+    """The switch of every port of every guest, in their order; None if one of them finds none.
+
+    Links of two guests never share a cage.
+    """
+    ledger = {tier: _Ledger(tier, one) for tier, one in hosts.items()}
+    places = []
+    for guest in guests:
+        own = _places_of(guest, [ledger[tier] for tier in HOST_TIERS if tier in ledger and tier in guest.load])
+        if own is None:
+            return None
+        places.append(own)
+    return places
+
+
+class _Ledger:
+    """What is left of the switches of a tier."""
+
+    def __init__(self, tier: HostTier, hosts: Hosts) -> None:
+        self.tier = tier
+        self.lanes = hosts.lanes
+        self.at_first = hosts.free.tolist()
+        self.cages: list[int] = hosts.cages.tolist()
+        self.ports: list[int] = hosts.ports.tolist()
+        self.room = list(hosts.room)
+        self.taken = [0] * len(self.at_first)
+
+    def takes(self, number: int, opened: int, load: int) -> bool:
+        """Whether a switch takes one more port of a guest that has so many in cages of its own there."""
+        in_cage = opened % self.lanes > 0 or self.cages[number] > 0
+        return in_cage and self.ports[number] > 0 and self.room[number] >= load
+
+    def take(self, number: int, opened: int, load: int) -> None:
+        """Give one port away."""
+        self.cages[number] -= opened % self.lanes == 0
+        self.ports[number] -= 1
+        self.room[number] -= load
+        self.taken[number] += 1
+
+
+def _places_of(guest: Guest, ledgers: Sequence[_Ledger]) -> tuple[HostPort, ...] | None:
+    queue = [
+        (taken, -free, rank, number)
+        for rank, ledger in enumerate(ledgers)
+        for number, (taken, free) in enumerate(zip(ledger.taken, ledger.at_first, strict=True))
+    ]
+    heapq.heapify(queue)
+    opened: dict[tuple[int, int], int] = {}
+    places: list[HostPort] = []
+    while len(places) < guest.ports and queue:
+        taken, free, rank, number = heapq.heappop(queue)
+        ledger, before = ledgers[rank], opened.get((rank, number), 0)
+        load = guest.load[ledger.tier]
+        if ledger.takes(number, before, load):
+            ledger.take(number, before, load)
+            opened[rank, number] = before + 1
+            places.append((ledger.tier, number))
+            heapq.heappush(queue, (taken + 1, free, rank, number))
+    return tuple(places) if len(places) == guest.ports else None

@@ -1,0 +1,118 @@
+"""Attachments of a case: endpoints beside the servers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from fabopt.schema.base import Count, Gbps, Name, Ratio, Split, Strict, Watts, Word, parse_split
+from fabopt.units import mbps
+
+RackId = Annotated[str, Field(min_length=1, max_length=20)]
+# A switch that an attachment's port is on: its tier, and its number there over all planes, from 0.
+HostPort = tuple[Literal["leaf", "spine"], int]
+AttachmentKind = Literal["endpoint", "storage", "management"]
+AttachmentTier = Literal["leaf", "spine", "any"]
+
+
+def _is_plain(kind: AttachmentKind) -> bool:
+    """Whether a kind is the default, and so not written."""
+    return kind == "endpoint"
+
+
+def _is_empty(ports: object) -> bool:
+    """Whether no attachment has such ports, and so nothing is written."""
+    return not ports
+
+
+# The switches of the ports of every attachment that is on free ones, by its name.
+FreePorts = Annotated[dict[str, tuple[HostPort, ...]], Field(exclude_if=_is_empty)]
+
+
+def is_open(value: object) -> bool:
+    """Whether a key is left open, and so not written."""
+    return value is None
+
+
+class Attachment(Strict):
+    """Other endpoints: each port takes one port at fabric speed of a switch of ``tier``.
+
+    ``tier``: ``leaf``: dealt over all leaves, like servers; ``spine``, ``any``: on ports that are free; None: as
+    ``kind`` has it (management: any). ``counts_in_ratio``: whether they count as endpoints in the oversubscription
+    above their switch; None: as ``kind`` has it (management: not).
+    ``boxes``: that these ports belong to, each with one port of management. ``rack_units``, ``power_w``: of a device,
+    which then stands in one of ``racks`` of the floor, or in a rack for attachments alone. ``max_oversubscription``: of
+    their traffic at the leaf, where it is not the fabric's. ``network``: filled in where they belong to a logical
+    fabric of the case. ``adds``: ports that each stage adds, filled in where they are counted; empty: all are there
+    from the first stage on.
+    """
+
+    name: Name
+    ports: Count
+    kind: Annotated[AttachmentKind, Field(exclude_if=_is_plain)] = "endpoint"
+    tier: Annotated[AttachmentTier | None, Field(exclude_if=is_open)] = None
+    counts_in_ratio: Annotated[bool | None, Field(exclude_if=is_open)] = None
+    boxes: Count = 1
+    rack_units: Annotated[float, Field(gt=0, le=100)] | None = None
+    power_w: Watts | None = None
+    racks: Annotated[tuple[RackId, ...], Field(min_length=1)] | None = None
+    max_oversubscription: Ratio | None = None
+    gbps: Gbps | None = None
+    form_factor: Word | None = None
+    split: Split | None = None
+    lane_gbps: Gbps | None = None
+    buys: Literal["both", "near", "none"] = "both"
+    network: Word | None = None
+    adds: tuple[Annotated[int, Field(ge=0)], ...] = ()
+
+    @model_validator(mode="after")
+    def _enough_to_buy(self) -> Self:
+        if self.buys == "both" and (self.form_factor is None or self.split is None):
+            raise ValueError("`buys: both` needs `form_factor` and `split` of the attachment's cage")
+        speeds = (None if self.split is None else parse_split(self.split).port_mbps, self.gbps and mbps(self.gbps))
+        if None not in speeds and speeds[0] != speeds[1]:
+            raise ValueError("`split` and `gbps` name different port speeds")
+        return self
+
+    @property
+    def placed_on(self) -> AttachmentTier:
+        """The tier whose switches have its ports: as given, or as its kind has it."""
+        return self.tier or ("any" if self.kind == "management" else "leaf")
+
+    @property
+    def counts(self) -> bool:
+        """Whether its ports count in oversubscription: as given, or as its kind has it."""
+        return self.kind != "management" if self.counts_in_ratio is None else self.counts_in_ratio
+
+    @model_validator(mode="after")
+    def _ratio_is_of_leaves(self) -> Self:
+        if self.max_oversubscription is not None and not (self.counts and self.placed_on == "leaf"):
+            raise ValueError(
+                "`max_oversubscription` is of a leaf's traffic: it goes with `tier: leaf` and `counts_in_ratio: true`"
+            )
+        if self.placed_on != "leaf" and self.split is not None and parse_split(self.split).ports > 1:
+            raise ValueError(
+                f"`split: {self.split}`, several ports of a cage, goes with `tier: leaf`, not with "
+                f"`tier: {self.placed_on}`"
+            )
+        return self
+
+    @property
+    def devices(self) -> int:
+        """Devices that are told apart: all of them where their height is known, else they count as one."""
+        return 1 if self.rack_units is None else self.boxes
+
+    @model_validator(mode="after")
+    def _devices_are_alike(self) -> Self:
+        for key in ("power_w", "racks"):
+            if self.rack_units is None and getattr(self, key) is not None:
+                raise ValueError(f"`{key}` goes with `rack_units`, the height of a device")
+        lanes = 1 if self.split is None else parse_split(self.split).ports
+        if self.devices > 1 and self.ports % (self.devices * lanes):
+            per_cage = f"{lanes} ports of a cage x " if lanes > 1 else ""
+            raise ValueError(
+                f"devices with `rack_units` are alike and fill their cages: {self.ports} ports are not a multiple of "
+                f"{per_cage}{self.boxes} devices"
+            )
+        return self

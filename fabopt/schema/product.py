@@ -1,0 +1,146 @@
+"""What every product of a catalog may say: its source, its price and terms of sale, its cages."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from fabopt.schema.base import (
+    Count,
+    Gbps,
+    Identifier,
+    Money,
+    Split,
+    Strict,
+    Text,
+    Word,
+)
+
+Protocol = Literal["ethernet", "infiniband"]
+PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
+
+
+class Source(Strict):
+    """Where a number comes from. ``url`` is free text."""
+
+    url: Text | None = None
+    date: Word | None = None
+    kind: Literal["list", "street", "estimate", "paper", "derived", "datasheet"] | None = None
+    confidence: Word | None = None
+    note: Text | None = None
+
+
+class PriceBreak(Strict):
+    """From ``from`` units on, every unit costs ``usd`` (all-units discount)."""
+
+    from_: Annotated[int, Field(alias="from", ge=1, le=10**9)]
+    usd: Money
+
+
+Price = Money | Annotated[tuple[PriceBreak, ...], Field(min_length=1)]
+
+
+def check_breaks(price: float | tuple[PriceBreak, ...] | None) -> None:
+    """Breaks start at 1 unit, rise in quantity and never rise in price; else ``ValueError``."""
+    if not isinstance(price, tuple):
+        return
+    if price[0].from_ != 1:
+        raise ValueError(f"the first price break must start `from: 1`, not {price[0].from_:,}")
+    for lower, upper in pairwise(price):
+        if upper.from_ <= lower.from_:
+            raise ValueError(f"price breaks must rise in `from`: {upper.from_:,} comes after {lower.from_:,}")
+        if upper.usd > lower.usd:
+            raise ValueError(
+                "a price break must not cost more than the one before it: "
+                f"{upper.usd:,.12g} USD from {upper.from_:,} on, {lower.usd:,.12g} from {lower.from_:,}"
+            )
+
+
+class SupplyFrom(Strict):
+    """So many can have been bought by any time from ``from_month`` on, counted from the start."""
+
+    from_month: Annotated[int, Field(ge=0, le=1200)]
+    quantity: Annotated[int, Field(ge=0)]
+
+
+Supply = Annotated[int, Field(ge=0)] | Annotated[tuple[SupplyFrom, ...], Field(min_length=1)]
+
+
+class Purchasable(Strict):
+    """What can be ordered: a price, and what limits the order.
+
+    ``price_breaks``: what a break's price is paid for, every unit of an order or those from the break on. An order is
+    of at least ``minimum_order`` units, in whole packs of ``pack_size``.
+    """
+
+    price_usd: Price | None = None
+    price_breaks: Literal["all-units", "incremental"] = "all-units"
+    minimum_order: Count | None = None
+    pack_size: Count | None = None
+    stock: Annotated[int, Field(ge=0)] | None = None
+    supply: Supply | None = None
+    lead_time_weeks: Annotated[float, Field(ge=0, le=5200)] | None = None
+
+    @model_validator(mode="after")
+    def _breaks_fall(self) -> Self:
+        check_breaks(self.price_usd)
+        return self
+
+    @model_validator(mode="after")
+    def _minimum_is_of_packs(self) -> Self:
+        if self.minimum_order and self.pack_size and self.minimum_order % self.pack_size:
+            raise ValueError(
+                f"`minimum_order` {self.minimum_order} is not a whole number of packs of {self.pack_size}; "
+                f"the smallest order would be {-(-self.minimum_order // self.pack_size) * self.pack_size}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _supply_grows(self) -> Self:
+        for earlier, later in pairwise(self.supply if isinstance(self.supply, tuple) else ()):
+            if later.from_month <= earlier.from_month:
+                raise ValueError(
+                    f"`supply` must rise in `from_month`: {later.from_month} comes after {earlier.from_month}"
+                )
+            if later.quantity < earlier.quantity:
+                raise ValueError(
+                    f"`supply` counts from the start: a `quantity` must not be below the one before it, and "
+                    f"{later.quantity:,} comes after {earlier.quantity:,}"
+                )
+        return self
+
+
+class Product(Strict):
+    """What every product may say about itself."""
+
+    id: Identifier
+    vendor: Word | None = None
+    part_number: Word | None = None
+    description: Text | None = None
+    source: Source | None = None
+    provenance: dict[str, Source] = {}
+    confidence: Word | None = None
+    notes: Text | None = None
+    end_of_life: bool = False
+
+
+class Cage(Strict):
+    """``count`` equal cages: what fits, and into which ports each can be split."""
+
+    count: Count
+    form_factor: Word
+    accepts: tuple[Word, ...] = ()
+    splits: Annotated[tuple[Split, ...], Field(min_length=1)]
+    lane_gbps: Gbps | None = None
+
+
+Cages = Annotated[tuple[Cage, ...], Field(min_length=1)]
+
+
+class Pcie(Strict):
+    """A PCI Express slot or card edge."""
+
+    generation: Annotated[int, Field(ge=1, le=9)]
+    lanes: Literal[1, 2, 4, 8, 16, 32]

@@ -1,0 +1,149 @@
+"""Servers of a catalog, the racks that rack-scale systems are sold in, and what is built into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from fabopt.schema.base import (
+    Count,
+    Gbps,
+    Identifier,
+    Strict,
+    Watts,
+    Word,
+)
+from fabopt.schema.product import (
+    Cages,
+    Pcie,
+    Product,
+    Purchasable,
+)
+from fabopt.units import ceil_div
+
+Precision = Literal["fp16", "bf16", "fp8", "fp4"]
+# What the servers are called among the devices of a whole rack.
+SERVERS_OF_RACK = "server"
+
+
+Role = Literal["compute", "storage", "in-band", "oob"]
+
+
+class BuiltInNic(Strict):
+    """NICs that come with the server: not chosen, not bought, all cabled."""
+
+    id: Identifier
+    count: Count
+    role: Role = "compute"
+    cages: Cages | None = None
+
+
+class ScaleUp(Strict):
+    """The NVLink-class domain: its size, and what each GPU can send into it, one direction."""
+
+    domain_gpus: Count
+    gbps_per_gpu: Gbps
+
+
+class RackDevices(Strict):
+    """Devices of one kind that stand one above the other in a whole rack. ``rack_units``: of each."""
+
+    device: Word
+    count: Count = 1
+    rack_units: Count | None = None
+
+    @property
+    def is_servers(self) -> bool:
+        """Whether they are the servers, whose height the server says."""
+        return self.device == SERVERS_OF_RACK
+
+
+class WholeRack(Strict):
+    """A rack that is sold, installed and powered as one thing: a rack-scale system.
+
+    ``rack_units``: of its frame; nothing else is installed there. ``devices``: what is in it, from the lowest unit up.
+    """
+
+    rack_units: Count
+    devices: Annotated[tuple[RackDevices, ...], Field(min_length=1)]
+
+    @property
+    def servers(self) -> int:
+        """How many servers are in it."""
+        return sum(devices.count for devices in self.devices if devices.is_servers)
+
+    @model_validator(mode="after")
+    def _servers_are_in_it(self) -> Self:
+        if not self.servers:
+            raise ValueError(f"none of its devices is `{SERVERS_OF_RACK}`, so it holds no server")
+        for devices in self.devices:
+            if devices.is_servers != (devices.rack_units is None):
+                raise ValueError(
+                    f"`rack_units` of `{devices.device}`: the height of `{SERVERS_OF_RACK}` is the server's own, "
+                    "every other device has one"
+                )
+        return self
+
+
+class Server(Product, Purchasable):
+    """The device with one set of rails (for a rack-scale system: the compute tray).
+
+    ``gpu_peak_tflops``: of one GPU, dense matrix products, by number format. ``rack``: of a rack-scale system; price
+    and power are then the whole rack's, ``rack_units`` those of one server in it.
+    """
+
+    gpu: Word | None = None
+    gpu_peak_tflops: dict[Precision, Annotated[float, Field(gt=0, le=10**6)]] = {}
+    gpus: Annotated[int, Field(ge=0, le=10_000)]
+    nic_slots: Annotated[int, Field(ge=0, le=1000)] = 0
+    pcie: Pcie | None = None
+    rack_units: Annotated[float, Field(gt=0, le=1000)] | None = None
+    power_w: Watts | None = None
+    scale_up: ScaleUp | None = None
+    nics: tuple[BuiltInNic, ...] = ()
+    rack: WholeRack | None = None
+
+    @model_validator(mode="after")
+    def _rack_holds_its_devices(self) -> Self:
+        if self.rack is None:
+            return self
+        if self.rack_units is None or not self.rack_units.is_integer():
+            raise ValueError("`rack_units` of a server in a whole `rack` is a whole number; give it one")
+        needed = sum(devices.count * self._height_of(devices) for devices in self.rack.devices)
+        if needed > self.rack.rack_units:
+            raise ValueError(f"the devices of `rack` fill {needed} units of {self.rack.rack_units}")
+        return self
+
+    @property
+    def sold_together(self) -> int:
+        """How many servers are sold as one thing, which has one price and one power: those of a whole rack, else 1."""
+        return 1 if self.rack is None else self.rack.servers
+
+    def sold_for(self, servers: int) -> int:
+        """How many of what is sold hold so many servers."""
+        return ceil_div(servers, self.sold_together)
+
+    def units_in_rack(self, per_rack: int) -> tuple[int, ...]:
+        """The lowest unit of each server of a rack that holds so many, from 1: a whole rack's own, else bottom up."""
+        height = ceil(self.rack_units or 1)
+        if self.rack is None:
+            return tuple(1 + index * height for index in range(per_rack))
+        servers = (place for place in self.places_in_rack() if place[1].is_servers)
+        return tuple(unit + index * height for unit, devices in servers for index in range(devices.count))
+
+    def places_in_rack(self) -> Iterator[tuple[int, RackDevices]]:
+        """The devices of a whole rack with the lowest unit that they fill, from 1."""
+        unit = 1
+        for devices in () if self.rack is None else self.rack.devices:
+            yield unit, devices
+            unit += devices.count * self._height_of(devices)
+
+    def units_kept(self, per_rack: int) -> int:
+        """Units of a rack of so many servers, from the lowest up, in which nothing else may be."""
+        return per_rack * ceil(self.rack_units or 1) if self.rack is None else self.rack.rack_units
+
+    def _height_of(self, devices: RackDevices) -> int:
+        return devices.rack_units or ceil(self.rack_units or 1)

@@ -1,0 +1,241 @@
+"""Attachments on ports of a Clos that nothing else takes: whether there are enough of them, and which ones they are on.
+
+A leaf has free ports beside its servers, attachments that are dealt over all leaves, the reserve and its uplinks; a
+spine beside its links, where its ports run at the speed of the servers'. What counts in oversubscription goes only
+where the uplinks carry it too. Rule ``attachments_take_free_ports``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import lcm
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.network.clos_links import ClosNumbers, attached_leaves, dealt, downlinks_of_spines
+from fabopt.network.free_ports import (
+    HOST_TIERS,
+    Guest,
+    Hosts,
+    HostTier,
+    dealt_to_free_ports,
+    empty_cages,
+    free_ports,
+)
+from fabopt.parts.switches import CageUse
+from fabopt.problem.attachments import AttachmentDemand
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.clos.cabling import numbers_of
+from fabopt.topology.clos.classes import ratio_of
+from fabopt.topology.clos.failures import survives
+from fabopt.topology.clos.figures import figures_of
+from fabopt.topology.clos.joins import attachment_joins
+from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.shape import Ints, Parts, Shape, down_cage_limit, most_endpoints
+from fabopt.topology.clos.step_deadline import is_in_time
+from fabopt.units import Number, ceil_of
+
+# Room above switches whose uplinks limit nothing.
+_NO_LIMIT = 2**62
+
+
+class _DownPorts(NamedTuple):
+    """Ports of a leaf or spine towards servers: how many cages, of how many ports, and ports that it drives."""
+
+    cages: Number
+    lanes: int
+    most: Number
+
+    def free(self, used: Number) -> Number:
+        """Free ports beside so many in use."""
+        return free_ports(empty_cages(self.cages, used, self.lanes), self.most - used, self.lanes)
+
+
+def _leaf_ports(parts: Parts, shape: Shape) -> _DownPorts:
+    down, up = parts.leaf_down, parts.leaf_up
+    cages = down.cages if up is None else down_cage_limit(down, up, shape.u)
+    return _DownPorts(cages, down.lane.ports, parts.leaf.max_ports - (shape.u if up is not None else 0))
+
+
+def _spine_ports(parts: Parts, shape: Shape) -> _DownPorts:
+    down, up = parts.spine_down, parts.spine_up
+    assert parts.spine is not None and down is not None
+    cages = down.cages if up is None else down_cage_limit(down, up, shape.x)
+    return _DownPorts(cages, down.lane.ports, parts.spine.max_ports - (shape.x if up is not None else 0))
+
+
+def tiers_for(problem: Problem, fabric: FabricProblem, parts: Parts, demand: AttachmentDemand) -> Iterator[HostTier]:
+    """The tiers of a Clos that an attachment on free ports may be on: at the servers' speed, and joined by parts."""
+    uses: dict[HostTier, CageUse | None] = {"leaf": parts.leaf_down, "spine": parts.spine_down}
+    for tier in HOST_TIERS:
+        use = uses[tier]
+        if use is None or not demand.takes(tier) or use.lane.port_mbps != parts.leaf_down.lane.port_mbps:
+            continue
+        if demand.buys == "none" or attachment_joins(problem, fabric, demand, use.port, parts.protocol, tier):
+            yield tier
+
+
+# -- whether there are enough -----------------------------------------------------------------------------------
+
+
+def may_fit(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
+    """Which rows may have enough free ports, shape (rows,): no row that has enough is left out.
+
+    Ports of attachments that are dealt over the leaves count as spread evenly, and so do links over spines.
+    """
+    fits = np.ones(np.size(shape.g), dtype=np.bool_)
+    if not fabric.on_free_ports:
+        return fits
+    tiers = {demand: tuple(tiers_for(problem, fabric, parts, demand)) for demand in fabric.on_free_ports}
+    if not all(tiers.values()):
+        return ~fits
+    free = {"leaf": _free_on_leaves(fabric, parts, shape), "spine": 0 * shape.g}
+    if parts.spine is not None:
+        free["spine"] = _free_on_spines(parts, shape)
+    for reach in set(tiers.values()):
+        ports = sum(demand.ports for demand, own in tiers.items() if set(own) <= set(reach))
+        fits = fits & (sum(free[tier] for tier in reach) >= ports)
+    return fits
+
+
+def _free_on_leaves(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
+    ports, most = _leaf_ports(parts, shape), most_endpoints(shape, fabric.attached)
+    keeps = 1 - fabric.reserve
+    reserved = ceil_of(most * keeps.denominator, keeps.numerator) - most
+    everywhere = fabric.attachment_ports // (shape.planes * shape.leaves)
+    full, last = (ports.free(servers * shape.k + everywhere + reserved) for servers in (shape.g, shape.last_group))
+    return shape.planes * shape.rails * ((shape.groups - 1) * full + last)
+
+
+def _free_on_spines(parts: Parts, shape: Shape) -> Number:
+    ports = _spine_ports(parts, shape)
+    blocks = ceil_of(shape.groups, shape.groups_per_pod)
+    full = ports.free(shape.leaves_per_pod * shape.u // shape.spines)
+    last = ports.free(shape.last_pod_groups * shape.leaves_of_a_group * shape.u // shape.spines)
+    pods_of_block = 1 + shape.rail_pods * (shape.rails - 1)
+    return shape.planes * pods_of_block * shape.spines * ((blocks - 1) * full + last)
+
+
+# -- which ones -------------------------------------------------------------------------------------------------
+
+
+def with_free_ports(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> ClosNetwork | None:
+    """A Clos with the switches of its attachments on free ports; None if they find none."""
+    if not fabric.on_free_ports:
+        return clos
+    loads = _Loads(fabric, clos)
+    guests = [_guest(problem, fabric, clos, loads, demand) for demand in fabric.attachments]
+    places = dealt_to_free_ports(guests, loads.hosts())
+    if places is None:
+        return None
+    placed = loads.with_places(places)
+    return placed if _gives_as_much(problem, fabric, clos, placed) else None
+
+
+def _guest(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, loads: _Loads, demand: AttachmentDemand
+) -> Guest:
+    if demand.tier == "leaf":
+        return Guest(0, {})
+    return Guest(
+        demand.ports, {tier: loads.of(tier, demand) for tier in tiers_for(problem, fabric, clos.parts, demand)}
+    )
+
+
+class _Loads:
+    """What the leaves and spines of a Clos have to carry, in whole units that keep every ratio exact."""
+
+    def __init__(self, fabric: FabricProblem, clos: ClosNetwork) -> None:
+        self.fabric = fabric
+        self.clos = clos
+        self.numbers = numbers_of(clos.parts.nic, clos.shape)
+        self.servers, self.attached = _dealt_ports(fabric, self.numbers)
+        ratios = [fabric.oversubscription_leaf, fabric.oversubscription_spine]
+        ratios += [ratio_of(fabric, one) for one in fabric.attachments]
+        self.unit = lcm(*(one.numerator for one in ratios))
+
+    def of(self, tier: HostTier, demand: AttachmentDemand) -> int:
+        """What a port of an attachment takes of what uplinks carry; nothing if it does not count."""
+        ratio = ratio_of(self.fabric, demand) if tier == "leaf" else self.fabric.oversubscription_spine
+        return self._load(ratio) if demand.counts else 0
+
+    def _load(self, ratio: Fraction) -> int:
+        return int(self.clos.parts.leaf_down.lane.port_mbps * self.unit / ratio)
+
+    def hosts(self) -> dict[HostTier, Hosts]:
+        """Leaves and spines with their free ports."""
+        hosts: dict[HostTier, Hosts] = {"leaf": self._leaves()}
+        if self.clos.parts.spine is not None:
+            hosts["spine"] = self._spines()
+        return hosts
+
+    def _leaves(self) -> Hosts:
+        parts, shape = self.clos.parts, self.clos.shape
+        used = self.servers + self.attached.sum(axis=0) + self.clos.reserved_ports
+        room = np.full(len(used), _NO_LIMIT, dtype=object)
+        if parts.leaf_up is not None:
+            loads = [
+                self._load(self.fabric.oversubscription_leaf),
+                *(self.of("leaf", d) for d in self.fabric.attachments),
+            ]
+            below = np.concatenate([self.servers[np.newaxis], self.attached]).astype(object)
+            room = int(shape.u) * parts.leaf_up.lane.port_mbps * self.unit - np.array(loads, dtype=object) @ below
+        return _hosts(_leaf_ports(parts, shape), used, room)
+
+    def _spines(self) -> Hosts:
+        parts, shape = self.clos.parts, self.clos.shape
+        assert parts.spine_down is not None
+        used = downlinks_of_spines(self.numbers)
+        room = np.full(len(used), _NO_LIMIT, dtype=object)
+        if parts.spine_up is not None:
+            load = int(parts.spine_down.lane.port_mbps * self.unit / self.fabric.oversubscription_spine)
+            room = int(shape.x) * parts.spine_up.lane.port_mbps * self.unit - load * used.astype(object)
+        return _hosts(_spine_ports(parts, shape), used, room)
+
+    def with_places(self, places: list[tuple[tuple[HostTier, int], ...]]) -> ClosNetwork:
+        """The Clos with these places of ports, attachment by attachment."""
+        counted, occupied = self.servers.copy(), self.servers + self.attached.sum(axis=0)
+        above = downlinks_of_spines(self.numbers) if self.clos.parts.spine is not None else np.zeros(1, dtype=np.int64)
+        for index, (demand, own) in enumerate(zip(self.fabric.attachments, places, strict=True)):
+            counted += self.attached[index] * demand.counts
+            for tier, number in own:
+                counted[number if tier == "leaf" else 0] += demand.counts and tier == "leaf"
+                occupied[number if tier == "leaf" else 0] += tier == "leaf"
+                above[number if tier == "spine" else 0] += demand.counts and tier == "spine"
+        return self.clos._replace(
+            down_ports=int(counted.max()), occupied_ports=int(occupied.max()), spine_ports=int(above.max()),
+            free=tuple(places),
+        )  # fmt: skip
+
+
+def _hosts(ports: _DownPorts, used: Ints, room: NDArray[np.object_]) -> Hosts:
+    cages = np.asarray(empty_cages(int(ports.cages), used, ports.lanes))
+    return Hosts(cages, int(ports.most) - used, ports.lanes, tuple(map(int, room)))
+
+
+def _dealt_ports(fabric: FabricProblem, numbers: ClosNumbers) -> tuple[Ints, Ints]:
+    """Server ports of every leaf, shape (leaves,), and ports of every attachment dealt to it, (attachments, leaves)."""
+    leaves = np.arange(numbers.planes * numbers.leaves)
+    group = leaves % numbers.leaves // numbers.rails
+    servers = np.minimum(numbers.g, numbers.servers - group * numbers.g) * numbers.k
+    attached = np.zeros((len(fabric.attachments), len(leaves)), dtype=np.int64)
+    owners = dealt([one.by_stage for one in fabric.attachments])
+    for leaf, (owner, _) in zip(attached_leaves(numbers, fabric.attached), owners, strict=True):
+        attached[owner, leaf] += 1
+    return servers, attached
+
+
+def _gives_as_much(problem: Problem, fabric: FabricProblem, before: ClosNetwork, placed: ClosNetwork) -> bool:
+    """Whether figures that the case asks for are met where attachments make a switch busier than any was before."""
+    if (placed.down_ports, placed.spine_ports) == (before.down_ports, before.spine_ports):
+        return True
+    gpus, demands = problem.server.gpus, fabric.figure_demands
+    if not survives(fabric, placed.parts, placed.shape, placed.down_ports, gpus).all():
+        return False
+    if demands is None:
+        return True
+    return figures_of(placed, problem.gpus).bisection >= demands.bisection and is_in_time(fabric, placed, gpus)

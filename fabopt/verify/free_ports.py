@@ -1,0 +1,146 @@
+"""Rule of attachments on free ports: there are such, and they go one to a switch and round, most free ports first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.schema.attachment import Attachment, HostPort
+from fabopt.schema.base import parse_split
+from fabopt.units import ceil_div, some
+from fabopt.verify.bandwidth import class_ratios
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.proof import UNPROVABLE, Proof
+
+RANKS = ("leaf", "spine")
+
+
+def takes_free_ports(fabric: FabricEvidence) -> bool:
+    """Whether the case has attachments of a fabric on free ports, or the file says so."""
+    try:
+        asked = any(one.placed_on != "leaf" for one in fabric.wanted.attachments)
+    except UNPROVABLE:
+        return True
+    return asked or bool(fabric.designed.free_ports)
+
+
+def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
+    """Ports of attachments that are on leaves or spines where there is room are each at the switch that is next.
+
+    Of the switches with a free port whose uplinks carry what counts, in the tiers that the attachment is on: the one
+    with the fewest ports of such attachments, then the most free ports before any of them came, then a leaf, then the
+    first. Ports run at the servers' speed; on spines each attachment has cages of its own. Source: case file,
+    ``attachments``; design file, ``free_ports``.
+    """
+    wanted = {one.name: one for one in fabric.wanted.attachments if one.placed_on != "leaf"}
+    proof.equal("attachments on free ports", list(fabric.designed.free_ports), list(wanted))
+    tiers = {role: _Switches.of(fabric, role) for role in RANKS[: fabric.num_tiers]}
+    for name, attachment in wanted.items():
+        places = fabric.designed.free_ports.get(name, ())
+        proof.equal(f"ports of {name}", len(places), attachment.ports)
+        allowed = RANKS if attachment.placed_on == "any" else (attachment.placed_on,)
+        strange = sorted({tier for tier, _ in places} - set(allowed) & set(tiers))
+        proof.equal(f"tiers of {name} that the case does not allow", strange, [])
+        _follow(proof, fabric, attachment, places, {tier: tiers[tier] for tier in dict(places) if tier in tiers})
+        of_tier = Counter(tier for tier, _ in places)
+        proof.note(f"{name} " + ", ".join(f"{some(of_tier[tier], 'port')} on {tier}s" for tier in sorted(of_tier)))
+
+
+def _follow(
+    proof: Proof,
+    fabric: FabricEvidence,
+    attachment: Attachment,
+    places: tuple[HostPort, ...],
+    tiers: dict[str, _Switches],
+) -> None:
+    """Deal the ports of an attachment again, and compare with where the file has them."""
+    index = [one.name for one in fabric.wanted.attachments].index(attachment.name)
+    loads = {"leaf": Fraction(0), "spine": Fraction(0)}
+    if attachment.counts:
+        speed = fabric.down("leaf").port_mbps
+        loads = {"leaf": speed / class_ratios(fabric)[index], "spine": speed / fabric.oversubscription_limits["spine"]}
+    own = {tier: np.zeros(len(switches.free), dtype=np.int64) for tier, switches in tiers.items()}
+    for port, place in enumerate(places, 1):
+        nexts = [
+            (*key, RANKS.index(tier))
+            for tier, switches in tiers.items()
+            if (key := switches.next(own[tier], loads[tier])) is not None
+        ]
+        best = min(nexts, key=lambda one: (one[0], one[1], one[3], one[2]), default=None)
+        expected = None if best is None else (RANKS[best[3]], best[2])
+        proof.equal(f"switch of port {port} of {attachment.name}", place, expected)
+        if place != expected:
+            return
+        tiers[place[0]].take(place[1], own[place[0]], loads[place[0]])
+
+
+class _Switches(NamedTuple):
+    """The leaves or spines, in arrays of shape (switches,): free ports before, ports of attachments on free ones, cages
+    and ports that are left, and the Mb/s that uplinks still carry.
+    """
+
+    free: NDArray[np.int64]
+    taken: NDArray[np.int64]
+    cages: NDArray[np.int64]
+    ports: NDArray[np.int64]
+    carried: list[Fraction] | None
+    lanes: int
+
+    @staticmethod
+    def of(fabric: FabricEvidence, role: str) -> _Switches:
+        """The switches of a tier without any attachments on free ports."""
+        tier, use = fabric.tier(role), fabric.tier(role).down
+        lanes = parse_split(use.split).ports
+        used = np.array(fabric.clos.dealt_ports if role == "leaf" else fabric.clos.spine_downlinks, dtype=np.int64)
+        cages = fabric.cage(role, use).count
+        if tier.up is not None and tier.up.cage_group == use.cage_group:
+            cages -= ceil_div(tier.up_ports, parse_split(tier.up.split).ports)
+        most = fabric.switch(role).max_ports or sum(
+            cage.count * max(parse_split(split).ports for split in cage.splits) for cage in fabric.switch(role).cages
+        )
+        occupied = used + (tier.reserved_ports if role == "leaf" else 0)
+        left, ports = cages - -(-occupied // lanes), most - tier.up_ports - occupied
+        if fabric.down(role).port_mbps != fabric.down("leaf").port_mbps:
+            left = left * 0
+        free = np.clip(np.minimum(left * lanes, ports), 0, None)
+        return _Switches(free, free * 0, left, ports, _carried(fabric, role, used), lanes)
+
+    def next(self, own: NDArray[np.int64], load: Fraction) -> tuple[int, int, int] | None:
+        """The next switch of the tier as (ports taken, minus free ports before, number); ``own``: of the attachment."""
+        fits = (self.ports > 0) & ((self.cages > 0) | (own % self.lanes > 0))
+        order = np.lexsort((-self.free, self.taken))
+        for number in order[fits[order]].tolist():
+            if not load or self.carried is None or self.carried[number] >= load:
+                return int(self.taken[number]), -int(self.free[number]), number
+        return None
+
+    def take(self, number: int, own: NDArray[np.int64], load: Fraction) -> None:
+        """Put one more port of an attachment on a switch."""
+        self.cages[number] -= own[number] % self.lanes == 0
+        self.ports[number] -= 1
+        self.taken[number] += 1
+        own[number] += 1
+        if self.carried is not None:
+            self.carried[number] -= load
+
+
+def _carried(fabric: FabricEvidence, role: str, used: NDArray[np.int64]) -> list[Fraction] | None:
+    """What the uplinks of each switch carry beside what is below already, in Mb/s; None where there are none."""
+    tier, clos = fabric.tier(role), fabric.clos
+    if tier.up is None:
+        return None
+    up, speed = tier.up_ports * fabric.up(role).port_mbps, fabric.down(role).port_mbps
+    if role == "spine":
+        return [up - int(links) * speed / fabric.oversubscription_limits["spine"] for links in used]
+    counts = [one.counts for one in fabric.wanted.attachments]
+    ratios = class_ratios(fabric)
+    return [
+        up
+        - servers * speed / fabric.oversubscription_limits["leaf"]
+        - sum(ports * speed / ratio for ports, ratio, count in zip(attached, ratios, counts, strict=True) if count)
+        for servers, attached in clos.dealt_leaves
+    ]

@@ -1,0 +1,189 @@
+"""Attachments on ports that are free: derived by hand, against the brute force, and on a machine that is sold.
+
+The parts are those of ``tests.solution.test_brute_force``: a leaf has 4 ports and costs 1000 USD, a spine 6 and 1500, a
+card 100, a cable over 3 m 10 and over 30 m 20. Four servers at 1:1 are on two leaves of 2 ports down and 2 up, and on a
+spine with 4 links, which leaves 2 of its ports free.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fabopt
+from fabopt.network.free_ports import Guest, Hosts, dealt_to_free_ports
+from fabopt.schema.attachment import HostPort
+from fabopt.schema.design import Design
+from fabopt.verify import verify
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.model import KINDS
+from tests.oracles.brute_force import solve
+from tests.samples.adapter import run
+from tests.samples.random_cases import generate
+from tests.samples.small import assert_proven, solved
+from tests.solution.test_brute_force import attachment, best, cable, cage, case, catalog, switch, usd
+
+Json = dict[str, Any]
+PARTS = catalog(switches=[switch("leaf", cage(4, "1x100")), switch("spine", cage(6, "1x100"), usd=1500)])
+TWO_TIERS: Json = {"tiers": 2, "switches": {"leaf": ["leaf"], "spine": ["spine"]}}
+WITHOUT = 2 * 1000 + 1500 + 4 * 100 + 4 * 10 + 4 * 20
+
+
+def wanted(*attachments: Json, servers: int = 4, **keys: Any) -> Json:
+    return case(servers, TWO_TIERS | {"attachments": list(attachments)} | keys)
+
+
+def manager(ports: int, **keys: Any) -> Json:
+    return attachment(ports, kind="management") | keys
+
+
+def hosts(free: list[int], lanes: int = 1, room: int = 0) -> Hosts:
+    ports = np.array(free)
+    return Hosts(-(-ports // lanes), ports, lanes, (room,) * len(free))
+
+
+# -- which port is next ---------------------------------------------------------------------------------------------
+
+
+def test_ports_go_one_a_switch_and_round_the_most_free_first() -> None:
+    both = {"leaf": hosts([1, 3]), "spine": hosts([3, 2])}
+    (places,) = dealt_to_free_ports([Guest(6, {"leaf": 0, "spine": 0})], both) or [()]
+    assert places == (("leaf", 1), ("spine", 0), ("spine", 1), ("leaf", 0), ("leaf", 1), ("spine", 0))
+
+
+def test_later_attachments_go_on_where_earlier_ones_ended() -> None:
+    guests = [Guest(1, {"spine": 0}), Guest(2, {"leaf": 0, "spine": 0})]
+    assert dealt_to_free_ports(guests, {"leaf": hosts([1]), "spine": hosts([2, 2])}) == [
+        (("spine", 0),),
+        (("spine", 1), ("leaf", 0)),
+    ]
+
+
+def test_two_attachments_share_no_cage() -> None:
+    one_cage = {"spine": hosts([2], lanes=2)}
+    assert dealt_to_free_ports([Guest(2, {"spine": 0})], one_cage) == [(("spine", 0), ("spine", 0))]
+    assert dealt_to_free_ports([Guest(1, {"spine": 0})] * 2, one_cage) is None
+
+
+def test_what_counts_goes_where_uplinks_carry_it() -> None:
+    tiers = {"leaf": hosts([3], room=1), "spine": hosts([1])}
+    assert dealt_to_free_ports([Guest(2, {"leaf": 1, "spine": 0})], tiers) == [(("leaf", 0), ("spine", 0))]
+    assert dealt_to_free_ports([Guest(3, {"leaf": 1, "spine": 0})], tiers) is None
+    assert dealt_to_free_ports([Guest(3, {"leaf": 0, "spine": 0})], tiers) is not None
+
+
+# -- what they cost -------------------------------------------------------------------------------------------------
+
+
+def test_management_takes_the_ports_that_spines_have_left() -> None:
+    # two cables over 30 m, and no switch
+    assert usd(PARTS, wanted()) == WITHOUT
+    assert usd(PARTS, wanted(manager(2))) == WITHOUT + 2 * 20
+    assert usd(PARTS, wanted(attachment(2, tier="spine"))) == WITHOUT + 2 * 20
+
+
+def test_outside_the_ratio_leaves_need_no_uplinks_for_them() -> None:
+    # on leaves there is room on four of them with a server each; two that carry their port too need two uplinks
+    below = 4 * 1000 + 4 * 100 + 6 * 10
+    assert usd(PARTS, wanted(attachment(2, counts_in_ratio=False))) == below + 1500 + 4 * 20
+    assert usd(PARTS, wanted(attachment(2))) == below + 2 * 1500 + 8 * 20
+
+
+def test_too_few_free_ports_take_another_switch() -> None:
+    found = best(PARTS, wanted(manager(3)))
+    assert found is not None and found.capex_cents > (WITHOUT + 3 * 20) * 100
+
+
+def test_a_spine_of_another_speed_takes_none() -> None:
+    fast = catalog(
+        switches=[switch("leaf", cage(4, "1x100"), cage(2, "1x200")), switch("spine", cage(6, "1x200"), usd=1500)],
+        cables=[*PARTS["cables"], cable("fast", "1x200", "1x200")],
+    )
+    assert best(fast, wanted(attachment(1, tier="spine"))) is None
+    assert best(fast, wanted(manager(1))) is not None
+
+
+def test_the_run_to_a_spine_can_be_said() -> None:
+    said = wanted(manager(1)) | {"site": {"distances_m": {"attachment-spine": 3}}}
+    assert usd(PARTS, said) == WITHOUT + 10
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_attachments_never_lower_the_cost(seed: int) -> None:
+    parts, hosted = generate("hosted", seed)
+    plain = copy.deepcopy(hosted)
+    plain["fabrics"][0]["attachments"] = []
+    with_them, without = (run(copy.deepcopy(parts), one) for one in (hosted, plain))
+    if with_them["status"] == "optimal":
+        speeds = {one.get("split", one.get("gbps")) for one in hosted["fabrics"][0]["attachments"]}
+        assert without["objective"]["value"] <= with_them["objective"]["value"], speeds
+
+
+def test_random_cases_put_some_on_spines() -> None:
+    answers = [solve(*generate("hosted", seed)) for seed in range(6)]
+    assert any(found is not None for found in answers)
+
+
+# -- where they are -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def design() -> Design:
+    made = solved(wanted(manager(2)), PARTS)
+    assert_proven(made)
+    return made
+
+
+def test_the_file_says_where_every_port_is(design: Design) -> None:
+    fabric = design.fabrics[0]
+    assert fabric.free_ports == {"manager": (("spine", 0), ("spine", 0))}
+    assert [(row.from_, row.to, row.count) for row in fabric.links if row.attachment] == [("attachment", "spine", 2)]
+    assert [tier.down_ports for tier in fabric.tiers] == [2, 4]
+    assert fabric.oversubscription == {"leaf": 1}
+
+
+def test_they_are_in_the_last_cages_of_a_spine(design: Design) -> None:
+    wiring = wiring_of(design)
+    rows = np.flatnonzero(wiring.links.kind == KINDS.index("attachment-spine"))
+    assert wiring.links.b_cage[rows].tolist() == [6, 5] and wiring.links.a_nic_port[rows].tolist() == [1, 2]
+    assert {wiring.devices.name[row] for row in wiring.links.b[rows].tolist()} == {"compute-spine-001"}
+
+
+def failures(design: Design, places: tuple[HostPort, ...]) -> set[str]:
+    """Checks that fail where the ports of the manager are elsewhere."""
+    fabric = design.fabrics[0].model_copy(update={"free_ports": {"manager": places}})
+    return {check.name for check in verify(design.model_copy(update={"fabrics": (fabric,)})) if not check.ok}
+
+
+@pytest.mark.parametrize(
+    "places", [(("spine", 0),), (("spine", 0), ("leaf", 0)), (("spine", 0), ("spine", 1)), (("core", 0), ("spine", 0))]
+)
+def test_another_place_is_refused(design: Design, places: tuple[HostPort, ...]) -> None:
+    assert "attachments_take_free_ports" in failures(design, places)
+
+
+def test_the_next_switch_is_the_one_with_the_most_free_ports() -> None:
+    # two planes of one spine each would do; here two spines share the uplinks, and take one port each
+    made = solved(wanted(manager(2), servers=6, switches={"leaf": ["leaf"], "spine": ["spine"]}), PARTS)
+    assert_proven(made)
+    places = made.fabrics[0].free_ports["manager"]
+    assert len(set(places)) == 2 and "attachments_take_free_ports" in failures(made, places[::-1])
+
+
+# -- a machine that is sold -----------------------------------------------------------------------------------------
+
+
+def test_four_ufm_ports_cost_no_switch_of_96_dgx_b200() -> None:
+    ndr = ["nvidia-qm9700"]
+    fabric: Json = {"name": "compute", "protocol": "infiniband", "switches": {"leaf": ndr, "spine": ndr, "core": ndr}}
+    machine: Json = {"name": "dgx-b200-96", "server": "nvidia-dgx-b200", "servers": 96, "fabrics": [fabric]}
+    ufm = {"name": "ufm", "kind": "management", "ports": 4, "gbps": 400, "form_factor": "OSFP-RHS", "split": "1x400"}
+    with_ufm = machine | {"fabrics": [fabric | {"attachments": [ufm]}]}
+    plain, managed = (fabopt.solve(one).design for one in (machine, with_ufm))
+    for made in (plain, managed):
+        assert {tier.role: tier.count for tier in made.fabrics[0].tiers} == {"leaf": 24, "spine": 16}
+    assert managed.totals is not None and plain.totals is not None
+    assert 0 < managed.totals.capex_usd - plain.totals.capex_usd < 10_000

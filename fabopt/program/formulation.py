@@ -222,8 +222,8 @@ class Program:
         """A quantity that follows from which candidates are built, the least of each fabric aside."""
         terms: list[tuple[pulp.LpVariable, int]] = []
         offset = 0
-        for fabric in self.problem.fabrics:
-            values = {index: value(one) for index, one in enumerate(self.candidates) if one.fabric == fabric.name}
+        for fabric in dict.fromkeys(candidate.fabric for candidate in self.candidates):
+            values = {index: value(one) for index, one in enumerate(self.candidates) if one.fabric == fabric}
             least = min(values.values())
             terms += [(self.pick[index], number - least) for index, number in values.items() if number > least]
             offset += least

@@ -56,13 +56,17 @@ def solve(
     time_limit_s: float | None = None,
     catalogs: Sequence[str] | None = None,
     price_changes: Sequence[str] = (),
+    alternatives_s: float | None = None,
 ) -> Result:
     """Return the cheapest design that meets a case: a path, a mapping like a case file's content, or a ``Case``.
 
     ``catalog`` or ``catalogs`` (names or paths) replace the case's; ``price_changes`` are like ``"switch=+20%"``.
+    ``alternatives_s``: seconds for a look at what else there is, None: 20, 0: none.
     Raises ``InputError`` with all faults of wrong input; an infeasible case is a ``Result``, not an error.
     """
     from fabopt.solution import optimize
+    from fabopt.solution.question import ALTERNATIVES_S
 
     inputs = inputs_from_objects(case, catalog, catalogs, price_changes)
-    return Result(optimize.solve(inputs, engine=engine, time_limit_s=time_limit_s))
+    looks = ALTERNATIVES_S if alternatives_s is None else alternatives_s
+    return Result(optimize.solve(inputs, engine=engine, time_limit_s=time_limit_s, alternatives_s=looks))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 Number = Any  # an int, or an integer array: every formula of such a number holds for both
@@ -80,6 +81,11 @@ def ceil_div(numerator: int, denominator: int) -> int:
 def ceil_of(numerator: Number, denominator: Number) -> Number:
     """Ceiling of a quotient, of integers or arrays."""
     return -(-numerator // denominator)
+
+
+def ceil_decimetres(metres: float) -> float:
+    """A length in whole decimetres, up."""
+    return ceil(round(metres * 10, 6)) / 10
 
 
 def some(number: float, noun: str) -> str:

@@ -32,7 +32,7 @@ LIBRARIES = [PYTHON, "-c", "from ortools.sat.python import cp_model; import pulp
 SOLVE_ALONE = [
     PYTHON, "-c",
     "import sys; from fabopt.io.case import inputs_from_objects; from fabopt.solution import optimize; "
-    "optimize.solve(inputs_from_objects(sys.argv[1]), alternatives=False)",
+    "optimize.solve(inputs_from_objects(sys.argv[1]), alternatives_s=0)",
 ]  # fmt: skip
 SIZED = "name: sized\nserver: generic-hgx-h100\ngpus: {gpus}\nworkload: {{profile: pretraining}}\n"
 HALL = "site: {{servers_per_rack: 4, floor: {{rows: {rows}, racks_per_row: {racks}}}}}\n"
@@ -277,7 +277,7 @@ def direct(patience_s: float) -> list[str]:
     content["fabrics"][0]["tiers"] = [1, 2]
     inputs, parts = inputs_from_objects(content), reference()
     started = time.perf_counter()
-    design = optimize.solve(inputs, alternatives=False)
+    design = optimize.solve(inputs, alternatives_s=0)
     ours = time.perf_counter() - started
     started = time.perf_counter()
     status, cents, _ = solve_direct(parts, content, patience_s)

@@ -94,7 +94,7 @@ def main() -> None:
     for gpus in given.gpus:
         for family in given.families:
             started = time.perf_counter()
-            made = optimize.solve(inputs_from_objects(case(family, gpus, given.ratio), catalog), alternatives=False)
+            made = optimize.solve(inputs_from_objects(case(family, gpus, given.ratio), catalog), alternatives_s=0)
             broken = [check.name for check in made.checks if not check.ok]
             if broken or made.status not in ("optimal", "infeasible"):
                 raise SystemExit(f"{family}, {gpus} GPUs: {made.status}; {', '.join(broken)}")

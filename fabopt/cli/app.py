@@ -112,11 +112,18 @@ def solve(
     time_limit: TimeLimit = None,
     catalog: Catalogs = None,
     price_change: PriceChanges = None,
+    alternatives: Annotated[
+        float | None,
+        typer.Option(
+            "--alternatives", metavar="S", help="Look for S seconds at what else there is (0: not at all); default: 20."
+        ),
+    ] = None,
 ) -> None:
     """Find the cheapest design that meets a case."""
     from fabopt.cli.solving import SolveRequest, solve_case
 
-    raise typer.Exit(solve_case(SolveRequest(case, engine.value, time_limit, catalog, price_change), json, bom))
+    request = SolveRequest(case, engine.value, time_limit, catalog, price_change, alternatives)
+    raise typer.Exit(solve_case(request, json, bom))
 
 
 @app.command()

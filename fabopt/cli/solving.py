@@ -57,12 +57,16 @@ class SolveRequest:
     time_limit_s: float | None = None
     catalogs: Sequence[str] | None = None
     price_changes: Sequence[str] | None = None
+    alternatives_s: float | None = None
 
     def inputs(self) -> Inputs:
         """Read everything the case names; ``InputError`` lists all faults."""
         limit = self.time_limit_s
         if limit is not None and not (limit > 0 and math.isfinite(limit)):
             raise InputError([fault("--time-limit", "", "not a time", limit, allowed="more than 0 seconds")])
+        looks = self.alternatives_s
+        if looks is not None and not 0 <= looks < math.inf:
+            raise InputError([fault("--alternatives", "", "not a time", looks, allowed="0 seconds or more")])
         return read_inputs(self.case, self.catalogs, self.price_changes or ())
 
     def design(self) -> Design:
@@ -71,10 +75,12 @@ class SolveRequest:
         clock = self.clock()
         from fabopt.solution import optimize
         from fabopt.solution.designs import stopped_design
+        from fabopt.solution.question import ALTERNATIVES_S
 
+        looks = ALTERNATIVES_S if self.alternatives_s is None else self.alternatives_s
         try:
             with progress_shown() as progress, engines_silenced():
-                return optimize.solve(inputs, engine=self.engine, progress=progress, clock=clock)
+                return optimize.solve(inputs, engine=self.engine, progress=progress, clock=clock, alternatives_s=looks)
         except NoAnswerError as error:
             return stopped_design(inputs, self.engine, str(error))
         except KeyboardInterrupt:

@@ -63,6 +63,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     part = design.file_part()
     fabric = fabric.with_switches(candidate.counted)
     runs_m = fabric.runs_m if fabric.groups is None else fabric.groups.of(part.structure)
+    runs_m = {**runs_m, **dict(part.attached_runs_m)}
     fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment), runs_m=runs_m)
     figures = design.measured_figures(problem.gpus)
     asked = [(one.failed, one.count) for one in fabric.resilience]

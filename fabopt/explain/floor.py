@@ -8,11 +8,11 @@ import numpy as np
 
 from fabopt.explain.what_if import Inquiry
 from fabopt.floor.plan import FloorPlan
-from fabopt.floor.rack_rules import parts_of, without_parts
+from fabopt.floor.rack_rules import parts_of, rule_of, without_parts
 from fabopt.floor.racks import racks_needed
 from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.site import FloorSite
-from fabopt.schema.default_rules import RACK_RULES, is_asked_for
+from fabopt.schema.default_rules import is_asked_for
 from fabopt.schema.design import Conflict
 from fabopt.schema.rack_rules import OFF
 from fabopt.search.floor.apart import TooFar, too_far_apart
@@ -83,12 +83,17 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
 def rack_rule_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Keys of the default rule of racks that alone stand in the way, where the case asks for it by name."""
     case = inquiry.case
-    for key in reversed(parts_of(case)) if is_asked_for(case.rules, RACK_RULES) else ():
+    for key in (one for one in reversed(parts_of(case)) if is_asked_for(case.rules, rule_of(one))):
         inquiry.tell(f"site.rack_rules.{key}")
         if inquiry.design(without_parts(case, (key,))) is not None:
-            detail = f"`rules.{RACK_RULES}` asks for it; without it there is a design"
-            value = getattr(case.site.rack_rules, key)
-            yield Conflict(limit=f"site.rack_rules.{key}", value=value, needed=OFF[key], detail=detail)
+            detail = f"`rules.{rule_of(key)}` asks for it; without it there is a design"
+            value, off = _told(getattr(case.site.rack_rules, key)), _told(OFF[key])
+            yield Conflict(limit=f"site.rack_rules.{key}", value=value, needed=off, detail=detail)
+
+
+def _told(value: float | str | None) -> float | str | None:
+    """A value of a rule as a conflict tells it: a word for what is on or off."""
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def no_layout_fits(inquiry: Inquiry) -> Iterator[Conflict]:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.layouts import IN_SERVER_RACKS, Layout
-from fabopt.floor.rack_rules import RackLimits
-from fabopt.floor.racks import Ints, Positions, height_m
+from fabopt.floor.rack_rules import FEWEST_RACKS, NO_LIMIT, RackLimits
+from fabopt.floor.racks import Bools, Ints, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers
+from fabopt.units import ceil_div
 
 
 class SwitchSize(NamedTuple):
@@ -48,9 +49,12 @@ class FreeSpace:
         """How many more such switches each rack holds, shape (racks,)."""
         by_units = self.limits.most_switches(self.units, self.installed, size.units)
         by_power = self.power_mw // max(1, size.power_mw)
-        by_ends = (self.most[1] - self.cable_ends) // max(1, size.cable_ends)
-        by_number = self.most[0] - self.installed
-        return np.asarray(np.maximum(0, np.minimum.reduce([by_units, by_power, by_ends, by_number])))
+        most = np.minimum(by_units, by_power)
+        if self.limits.switches < NO_LIMIT:
+            most = np.minimum(most, self.most[0] - self.installed)
+        if size.cable_ends:
+            most = np.minimum(most, (self.most[1] - self.cable_ends) // size.cable_ends)
+        return np.asarray(np.maximum(0, most))
 
     def unit(self, racks: Ints, before: Ints, size: SwitchSize) -> Ints:
         """The lowest unit of a switch in each of ``racks``, ``before`` more of its size being there first, broadcast.
@@ -118,14 +122,18 @@ class _Filling:
         np.add.at(weights, (leaf_racks, pod), 1.0)
         away = self.layout.tray_from_switches_m @ weights / weights.sum(axis=0)
         nearest = self.layout.switch_racks[np.argsort(np.round(away, 6), axis=0, kind="stable")]
-        racks = _dealt(nearest.T.tolist(), numbers.spines, self.space.switches(size).tolist())
+        most = _half(numbers.spines) if self.layout.plan.limits.spread_spines else numbers.spines
+        racks = _dealt(nearest.T.tolist(), numbers.spines, self.space.switches(size).tolist(), most)
         return self.install(np.array(racks, dtype=np.int64), size)
 
     def cores(self, numbers: ClosNumbers, size: SwitchSize, spine_racks: Ints) -> Positions | None:
         """Cores in the racks for switches nearest to all spines on average, each rack filled before the next."""
         count = numbers.planes * numbers.cores
         nearest = _by_distance(self.layout, spine_racks)
-        racks = np.repeat(nearest, self.space.switches(size)[nearest])[:count]
+        space = self.space.switches(size)[nearest]
+        if self.layout.plan.limits.spread_spines:
+            space = np.minimum(space, _half(count))
+        racks = np.repeat(nearest, space)[:count]
         return self.install(racks, size) if len(racks) == count else None
 
 
@@ -149,22 +157,59 @@ def place_leaves(layout: Layout, numbers: ClosNumbers, size: SwitchSize) -> Posi
 
 def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
     """Rack of every leaf in the order of numbers; none if they do not fit. ``space``: leaves that each rack holds."""
-    if layout.policy in IN_SERVER_RACKS:
+    count, spreads = numbers.planes * numbers.rails, layout.plan.limits.spread_leaves
+    if layout.policy in IN_SERVER_RACKS and (numbers.rails > 1 or not spreads):
         return np.tile(layout.in_server_racks(numbers.g, numbers.rails), numbers.planes)
-    racks = _dealt(layout.nearest_to_groups(numbers.g), numbers.planes * numbers.rails, space.tolist())
+    if layout.policy in IN_SERVER_RACKS:
+        by_plane = layout.in_server_racks(numbers.g, numbers.planes)
+        return np.asarray(by_plane.reshape(numbers.groups, numbers.planes).T.ravel())
+    most = np.where(_fills_many(layout, numbers) & spreads, _half(count), count).tolist()
+    racks = _dealt(layout.nearest_to_groups(numbers.g), count, space.tolist(), most)
     if not racks:
         return np.array([], dtype=np.int64)
     by_group = np.array(racks, dtype=np.int64).reshape(numbers.groups, numbers.planes, numbers.rails)
     return by_group.transpose(1, 0, 2).ravel()
 
 
-def _dealt(orders: list[list[int]], count: int, space: list[int]) -> list[int]:
-    """Racks of ``count`` switches for every order of racks, each rack filled before the next; none if space ends."""
+def _half(count: int) -> int:
+    """The most of so many switches that are in one rack if they are spread over two at least."""
+    return max(1, ceil_div(count, FEWEST_RACKS))
+
+
+def _fills_many(layout: Layout, numbers: ClosNumbers) -> Bools:
+    """Whether the servers of each group are in more than one rack, shape (groups,)."""
+    first = np.arange(numbers.groups) * numbers.g
+    last = np.minimum(first + numbers.g, layout.servers) - 1
+    return np.asarray(first // layout.per_rack < last // layout.per_rack)
+
+
+def is_spread(layout: Layout, numbers: ClosNumbers, tier: int, racks: Ints) -> bool:
+    """Whether the switches of a tier (0: leaves) are in two racks at least where rule ``rack-spread`` asks for it.
+
+    ``racks``: of the switches in the order of their numbers, shape (switches,).
+    """
+    # Rule ``devices_are_spread``
+    limits = layout.plan.limits
+    if not (limits.spread_spines if tier else limits.spread_leaves):
+        return True
+    if tier == 0:
+        by_group = racks.reshape(numbers.planes, numbers.groups, numbers.rails).transpose(1, 0, 2)
+        sets = by_group.reshape(numbers.groups, -1)[_fills_many(layout, numbers)]
+    else:
+        sets = racks.reshape(-1, numbers.spines) if tier == 1 else racks.reshape(1, -1)
+    return sets.shape[1] < FEWEST_RACKS or bool((sets != sets[:, :1]).any(axis=1).all())
+
+
+def _dealt(orders: list[list[int]], count: int, space: list[int], most: int | list[int]) -> list[int]:
+    """Racks of ``count`` switches for every order of racks, each rack filled before the next; none if space ends.
+
+    ``most``: of those of one order in a rack, for all orders or for each.
+    """
     racks: list[int] = []
-    for order in orders:
+    for order, at_most in zip(orders, [most] * len(orders) if isinstance(most, int) else most, strict=True):
         missing = count
         for rack in order:
-            taken = min(missing, space[rack])
+            taken = min(missing, space[rack], at_most)
             if taken:
                 space[rack] -= taken
                 racks += [rack] * taken

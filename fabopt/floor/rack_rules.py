@@ -6,7 +6,7 @@ Rule ``racks_keep_rules``. See docs/formulation/floor.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, NamedTuple
 
@@ -15,13 +15,15 @@ from numpy.typing import ArrayLike
 
 from fabopt.floor.racks import Floats, Ints, servers_per_rack
 from fabopt.schema.case import Case, Fabric, Floor
-from fabopt.schema.default_rules import RACK_RULES, is_kept
-from fabopt.schema.rack_rules import OFF, RackRules
+from fabopt.schema.default_rules import RACK_RULES, RACK_SPREAD, is_kept
+from fabopt.schema.rack_rules import OFF, SPREAD, RackRules
 from fabopt.schema.server import Server
 from fabopt.units import ceil_div, exact
 
 # More than a rack can ever have.
 NO_LIMIT: Final = 10**9
+# Over so many racks devices are spread.
+FEWEST_RACKS: Final = 2
 # One management switch in a rack.
 MANAGEMENT_UNITS: Final = 1
 
@@ -33,7 +35,8 @@ class RackLimits:
     ``kept_units``: at the top of every rack with servers or switches; ``manager_units``: of cable managers for each
     switch; ``switches`` and ``cable_ends``: the most in a rack; ``largest_power``: whether its power is checked with
     the most that makers state. ``side_m``: what a cable within a rack runs sideways; ``spare_m`` and
-    ``spare_fraction`` of its way: the least that a cable is longer.
+    ``spare_fraction`` of its way: the least that a cable is longer. ``spread_spines``, ``spread_leaves``: whether
+    spines and cores, and leaves, are in two racks at least.
     """
 
     kept_units: int = 0
@@ -44,6 +47,8 @@ class RackLimits:
     side_m: float = 0.0
     spare_m: float = 0.0
     spare_fraction: float = 0.0
+    spread_spines: bool = False
+    spread_leaves: bool = False
 
     def spared_m(self, way_m: ArrayLike, slack_m: float) -> Floats:
         """The cable for ways of such lengths in metres, with at least ``slack_m`` more; shape of ``way_m``."""
@@ -52,6 +57,8 @@ class RackLimits:
 
     def managers(self, switches: Ints) -> Ints:
         """Whole units of the cable managers of so many switches in a rack, shape of ``switches``."""
+        if not self.manager_units:
+            return np.zeros_like(switches)
         return np.asarray(-(-switches * self.manager_units.numerator // self.manager_units.denominator))
 
     def most_switches(self, units: Ints, installed: Ints, height: int) -> Ints:
@@ -60,6 +67,8 @@ class RackLimits:
         ``installed``: those that are there, whose managers are no more in ``units``.
         """
         upper, lower = self.manager_units.numerator, self.manager_units.denominator
+        if not upper:
+            return np.asarray(np.maximum(0, units // height))
         left = (units + self.managers(installed)) * lower - installed * upper
         return np.asarray(np.maximum(0, left // (height * lower + upper)))
 
@@ -76,16 +85,23 @@ def _part(whole: int, index: int, of: int) -> int:
 
 
 def rack_limits(case: Case) -> RackLimits:
-    """The rule of a case; no limits without a floor, or where the case turns it off."""
-    if case.site.floor is None or not is_kept(case.rules, RACK_RULES):
+    """The rules of a case; no limits without a floor, or where the case turns them off."""
+    if case.site.floor is None:
         return NO_LIMITS
     rules = case.site.rack_rules
+    spread = is_kept(case.rules, RACK_SPREAD)
+    limits = _kept_limits(case) if is_kept(case.rules, RACK_RULES) else NO_LIMITS
+    return replace(limits, spread_spines=spread and rules.spread_spines, spread_leaves=spread and rules.spread_leaves)
+
+
+def _kept_limits(case: Case) -> RackLimits:
+    rules, floor = case.site.rack_rules, case.site.floor
     return RackLimits(
         sum(kept_units(case).values()),
         exact(rules.manager_units_per_switch),
         NO_LIMIT if rules.switches is None else rules.switches,
         NO_LIMIT if rules.cable_ends is None else rules.cable_ends,
-        rules.power == "largest" and case.site.floor.rack_power_w is not None,
+        rules.power == "largest" and floor is not None and floor.rack_power_w is not None,
         rules.side_m,
         rules.spare_m,
         rules.spare_fraction,
@@ -120,11 +136,16 @@ def servers_in_group(fabric: Fabric, case: Case, server: Server) -> int | None:
     return None if per_rack is None or racks is None else per_rack * racks
 
 
+def rule_of(key: str) -> str:
+    """The default rule that a key of ``site.rack_rules`` is a part of."""
+    return RACK_SPREAD if key in SPREAD else RACK_RULES
+
+
 def parts_of(case: Case) -> tuple[str, ...]:
     """Keys of ``site.rack_rules`` that ask for something, in the order in which they are given up last."""
     if rack_limits(case) == NO_LIMITS:
         return ()
-    return tuple(_asking(case))
+    return tuple(key for key in _asking(case) if is_kept(case.rules, rule_of(key)))
 
 
 def _asking(case: Case) -> Iterator[str]:
@@ -144,7 +165,8 @@ def without_parts(case: Case, keys: tuple[str, ...]) -> Case:
 def empty_racks(units: int, switches: int, rack_units: int, limits: RackLimits) -> int:
     """Empty racks that hold switches of so many units together."""
     managers = int(limits.managers(np.asarray(switches)))
-    return max(ceil_div(units + managers, max(1, rack_units - limits.kept_units)), ceil_div(switches, limits.switches))
+    racks = max(ceil_div(units + managers, max(1, rack_units - limits.kept_units)), ceil_div(switches, limits.switches))
+    return max(racks, FEWEST_RACKS) if limits.spread_spines and switches > 1 else racks
 
 
 class KeptUnits(NamedTuple):
@@ -169,7 +191,7 @@ def kept_places(case: Case, floor: Floor, switches: Mapping[str, Sequence[tuple[
     ``switches``: in it, by fabric: the lowest unit and the whole units of each.
     """
     limits = rack_limits(case)
-    if limits == NO_LIMITS:
+    if not is_kept(case.rules, RACK_RULES):
         return
     above = floor.rack_units + 1
     for key, units in kept_units(case).items():

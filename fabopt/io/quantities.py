@@ -15,7 +15,15 @@ _RATIO = re.compile(rf"({_NUMBER.pattern})\s*:\s*1")
 _UNIT = re.compile(rf"({_NUMBER.pattern})\s*([^0-9\s].*)?")
 _DOLLARS = re.compile(r"(?:US)?\$\s*|USD\s+")
 _DOLLARS_AFTER = re.compile(r"\s*(?:\$|USD)")
-SHARES = ("reserve_ports", "fraction", "discount_rate", "price_decline", "gpu_utilization", "max_exposed_communication")
+SHARES = (
+    "reserve_ports",
+    "spare_fraction",
+    "fraction",
+    "discount_rate",
+    "price_decline",
+    "gpu_utilization",
+    "max_exposed_communication",
+)
 
 
 class MeasuredText(NamedTuple):

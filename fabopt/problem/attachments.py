@@ -27,7 +27,8 @@ from fabopt.units import exact, mbps
 class AttachmentDemand:
     """Endpoints beside servers: ``port`` is their cage in use, None where the case does not describe it.
 
-    ``tier``: ``leaf``: dealt over all leaves; else on free ports. ``counts``: whether they count in oversubscription.
+    ``tier``: ``leaf``: dealt over all leaves; else on free ports. ``counts``: whether they count in oversubscription;
+    ``manages``: whether they are hosts of management, which may run a subnet manager.
 
     ``network``: the logical fabric that they belong to, which has its own ratio; ``nic``: the NICs in every server
     whose ports these are, if they are servers'.
@@ -46,6 +47,7 @@ class AttachmentDemand:
     adds: tuple[int, ...] = ()
     tier: AttachmentTier = "leaf"
     counts: bool = True
+    manages: bool = False
 
     def run_to(self, tier: str) -> str:
         """The kind of links whose run theirs to a tier have."""
@@ -110,7 +112,7 @@ def attachment_demand(attachment: Attachment, ports: PortTypes) -> AttachmentDem
     own = None if attachment.max_oversubscription is None else exact(attachment.max_oversubscription)
     return AttachmentDemand(
         attachment.name, attachment.ports, speed, port, attachment.buys, own, attachment.network, adds=attachment.adds,
-        tier=attachment.placed_on, counts=attachment.counts,
+        tier=attachment.placed_on, counts=attachment.counts, manages=attachment.kind == "management",
     )  # fmt: skip
 
 

@@ -119,6 +119,8 @@ class FabricProblem:
     # where runs follow from the size of the groups; of a part of the space in which they are all alike: its sizes
     groups: GroupRuns | None = None
     span: Span | None = None
+    # on a floor, whether the runs of attachments are those of a candidate whose switches are in racks
+    attachments_measured: bool = False
     # how its subnets of InfiniBand are managed; None where the rule does not hold or nothing is known of switches
     managers: SubnetManagers | None = None
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fabopt.floor.rack_rules import parts_of, without_parts
+from fabopt.floor.rack_rules import parts_of, rule_of, without_parts
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
-from fabopt.schema.default_rules import RACK_RULES, is_asked_for
+from fabopt.schema.default_rules import is_asked_for
 
 
 def parts_to_give_up(problem: Problem) -> tuple[str, ...]:
     """Keys of the rule that hold and that the case does not ask for by the name of the rule."""
-    case = problem.case
-    return () if is_asked_for(case.rules, RACK_RULES) else parts_of(case)
+    rules = problem.case.rules
+    return tuple(key for key in parts_of(problem.case) if not is_asked_for(rules, rule_of(key)))
 
 
 def without_rack_parts(problem: Problem, keys: tuple[str, ...]) -> Problem:

@@ -20,7 +20,7 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import NO_LIMITS, RackLimits, rack_limits, servers_in_rack
 from fabopt.floor.racks import Floats
 from fabopt.schema.case import Case, Distances
-from fabopt.schema.default_rules import LENGTHS, is_kept
+from fabopt.schema.default_rules import ATTACHMENT_RUNS, LENGTHS, is_kept
 from fabopt.schema.server import Server
 
 # On larger floors only the candidates that look best are measured, and nothing is called optimal.
@@ -35,6 +35,7 @@ Method = Literal["sizes", "places", "layouts", "estimates"]
 USUAL = Distances(server_leaf=3, leaf_spine=30, spine_core=50)
 # Kinds of links whose runs follow from a floor.
 RUNS_ON_FLOOR = ("server-leaf", "leaf-spine", "spine-core")
+RUNS_OF_ATTACHMENTS = ("attachment-leaf", "attachment-spine")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,7 @@ class FlatSite:
     runs_are_alike = True
     settles = True
     policies: tuple[Policy, ...] = ()
+    measures_attachments: bool = False
     rack_power_w: float | None = None
     rack_limits: RackLimits = NO_LIMITS
 
@@ -79,7 +81,8 @@ class FlatSite:
 class FloorSite:
     """A floor plan: a link runs from the rack of one device to that of the other. Fields as those of ``FlatSite``.
 
-    ``appliances``: the racks that these take before anything else is placed.
+    ``appliances``: the racks that these take before anything else is placed; ``measures_attachments``: whether links
+    of attachments run as far as it is to these. Rule ``attachment-runs``.
     """
 
     given: Mapping[str, float]
@@ -87,6 +90,7 @@ class FloorSite:
     appliances: ApplianceRacks
     servers_per_rack: int
     method: Method
+    measures_attachments: bool
     runs_are_alike = False
     settles = False
     policies: tuple[Policy, ...] = POLICIES
@@ -108,7 +112,8 @@ class FloorSite:
         Lengths are in metres. ``lengths_m``: those on sale, rising, shape (lengths,).
         """
         least_m = counted_m(lengths_m, self.plan.least_m)
-        return {**self.given, **dict.fromkeys(RUNS_ON_FLOOR, least_m)}
+        measured = (*RUNS_ON_FLOOR, *(RUNS_OF_ATTACHMENTS if self.measures_attachments else ()))
+        return {**self.given, **dict.fromkeys(measured, least_m)}
 
     def searched_by(self, method: Method) -> FloorSite:
         """The site with its candidates searched in another way."""
@@ -146,7 +151,8 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
         method = "estimates"
     elif plan.usable_racks <= MOST_RACKS and servers <= MOST_SERVERS_ANYWHERE and not grows:
         method = "places"
-    return FloorSite(given, plan, appliances, per_rack, method)
+    measures = bool(appliances.appliances) and is_kept(case.rules, ATTACHMENT_RUNS)
+    return FloorSite(given, plan, appliances, per_rack, method, measures)
 
 
 def with_distances(case: Case) -> Case:

@@ -64,6 +64,17 @@ class Clock:
             self._stopped_at = time.monotonic()
             BELL.arm()
 
+    @contextmanager
+    def shortened(self, seconds: float) -> Iterator[None]:
+        """Within, be over after so many seconds, if it is not over before."""
+        before = self._end
+        end = time.monotonic() + seconds + self._reserved_s
+        self._end = end if before is None else min(before, end)
+        try:
+            yield
+        finally:
+            self._end = before
+
     @property
     def is_stopped(self) -> bool:
         """Whether somebody stopped it before its time was over."""

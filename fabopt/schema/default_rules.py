@@ -24,13 +24,22 @@ class DefaultRule(NamedTuple):
     anchor: str
 
 
+ATTACHMENT_RUNS: Final = "attachment-runs"
 LENGTHS: Final = "lengths"
 NIC_PAIRING: Final = "nic-pairing"
 RACK_RULES: Final = "rack-rules"
+RACK_SPREAD: Final = "rack-spread"
 SUBNET_MANAGER: Final = "subnet-manager"
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
     rule.name: rule
     for rule in (
+        DefaultRule(
+            ATTACHMENT_RUNS,
+            "on a floor, cables of attachments whose devices are in racks reach from any of them to every switch that "
+            "it has a port on",
+            "wires_cover_runs",
+            "docs/cases.md#attachments",
+        ),
         DefaultRule(
             LENGTHS,
             "the lengths of links follow from the racks that groups fill, where neither `site.distances_m` nor a "
@@ -50,6 +59,12 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "cabled",
             "racks_keep_rules",
             "docs/cases.md#racks",
+        ),
+        DefaultRule(
+            RACK_SPREAD,
+            "the spines of a pod, all cores, and the leaves of a group of more than one rack are in two racks at least",
+            "devices_are_spread",
+            "docs/cases.md#racks-that-fail",
         ),
         DefaultRule(
             SUBNET_MANAGER,

@@ -21,7 +21,8 @@ class RackRules(Strict):
     that the ports of its switches may have, None being no limit. ``power``: whether a switch counts in
     ``rack_power_w`` with the larger of what its maker states at most and what it uses with its modules, or the latter.
     ``side_m``: added to cables that stay in a rack, out to its side and back; ``spare_m``, ``spare_fraction``: of its
-    way, the least that every cable is longer.
+    way, the least that every cable is longer. ``spread_spines``, ``spread_leaves``: whether spines and cores, and
+    leaves, are in two racks at least (rule ``rack-spread``).
     """
 
     switches: Annotated[int, Field(ge=1, le=1000)] | None = 20
@@ -34,9 +35,11 @@ class RackRules(Strict):
     side_m: Spare = 0.48
     spare_m: Spare = 0.3
     spare_fraction: Annotated[float, Field(ge=0, le=1)] = 0.05
+    spread_spines: bool = True
+    spread_leaves: bool = True
 
 
-# Every part of the rule with the value that turns it off, in the order in which parts are given up last.
+# Every part of the rules with the value that turns it off, in the order in which parts are given up last.
 OFF: Final[dict[str, int | str | None]] = {
     "pdu_units": 0,
     "patch_panel_units": 0,
@@ -48,7 +51,10 @@ OFF: Final[dict[str, int | str | None]] = {
     "side_m": 0,
     "power": "typical",
     "cable_ends": None,
+    "spread_spines": False,
+    "spread_leaves": False,
 }
+SPREAD: Final = ("spread_spines", "spread_leaves")
 
 
 class RackGroups(Strict):

@@ -48,7 +48,7 @@ class SubnetManagerUse(Strict):
     """Rule ``subnet-manager`` in a fabric: whether it is kept (None where it does not apply), and by what.
 
     ``subnets``: networks of switches that share no link; ``nodes``: the most ports of NICs and attachments in one;
-    ``managers``: switches of each that run a subnet manager and manage so many.
+    ``managers``: switches of each that run a subnet manager and manage so many, and ports of hosts (``hosts``).
     """
 
     kept: bool | None
@@ -56,6 +56,7 @@ class SubnetManagerUse(Strict):
     subnets: int = 0
     nodes: int = 0
     managers: int = 0
+    hosts: int = 0
     twins: tuple[TwinUse, ...] = ()
 
 

@@ -31,17 +31,18 @@ def build(question: Question, answers: Answers) -> Design:
     if answers.best is None:
         return _without_answer(question, answers)
     alternatives = list(other_separations(question.inputs.case, answers.best, answers.tried))
+    seconds = question.clock.spent_s()
     complete = _compared(question, answers.best, alternatives) and answers.complete
-    design = design_of(answers.best, question.settings.engine, question.clock.spent_s())
+    design = design_of(answers.best, question.settings.engine, seconds)
     return design.model_copy(update={"alternatives": tuple(alternatives), "alternatives_complete": complete})
 
 
 def _compared(question: Question, answer: Answer, alternatives: list[Alternative]) -> bool:
-    """Add designs of other kinds; returns whether the clock let all of them be looked at."""
-    if not question.compares:
+    """Add designs of other kinds; returns whether time let all of them be looked at."""
+    if not question.alternatives_s:
         return True
     try:
-        with question.clock.bounded():
+        with question.clock.shortened(question.alternatives_s), question.clock.bounded():
             for alternative in alternatives_of(answer, question.settings, question.clock):
                 alternatives.append(alternative)
     except StoppedError:

@@ -9,19 +9,24 @@ from fabopt.floor.group_runs import RACKS_PER_ROW, GroupRuns, given_m, group_run
 from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import USUAL
-from fabopt.schema.case import Case
-from fabopt.schema.default_rules import DEFAULT_RULES, LENGTHS, is_asked_for, is_kept, without
+from fabopt.schema.default_rules import ATTACHMENT_RUNS, DEFAULT_RULES, LENGTHS, is_asked_for, is_kept, without
 from fabopt.schema.design import Design, FabricDesign, LinkRow
 from fabopt.schema.structure import Structure
 from fabopt.solution.question import Answers, Question
 from fabopt.units import some
 
 RULE = DEFAULT_RULES[LENGTHS]
-NOT_KEPT = (
-    f"rule `{LENGTHS}` is not kept: with the lengths that follow from the size of the groups there is no design; links "
-    f"run {USUAL.server_leaf:g} m to leaves, {USUAL.leaf_spine:g} m to spines and {USUAL.spine_core:g} m to cores "
-    "where `site.distances_m` says nothing"
-)
+NOT_KEPT = {
+    LENGTHS: (
+        f"rule `{LENGTHS}` is not kept: with the lengths that follow from the size of the groups there is no design; "
+        f"links run {USUAL.server_leaf:g} m to leaves, {USUAL.leaf_spine:g} m to spines and {USUAL.spine_core:g} m to "
+        "cores where `site.distances_m` says nothing"
+    ),
+    ATTACHMENT_RUNS: (
+        f"rule `{ATTACHMENT_RUNS}` is not kept: nothing on sale is as long as it is from the racks of attachments to "
+        "their switches; their cables are planned at the flat distances of `site.distances_m`"
+    ),
+}
 
 
 def length_notes(problem: Problem, design: Design) -> Iterator[str]:
@@ -66,7 +71,7 @@ def _told_runs(runs: GroupRuns, fabric: FabricDesign) -> Iterator[str]:
 def _run_kind(row: LinkRow, fabric: FabricDesign) -> str:
     """The kind of links whose run those of a row have."""
     if row.attachment is not None:
-        return "server-leaf" if row.attachment in {one.name for one in fabric.logical} else "attachment-leaf"
+        return "server-leaf" if row.attachment in {one.name for one in fabric.logical} else f"attachment-{row.to}"
     if row.scope is not None:
         return "spine-core" if row.scope == "global" else "leaf-spine"
     return f"{row.from_}-{row.to}"
@@ -107,17 +112,17 @@ def _and(words: list[str]) -> str:
 
 
 def freed(question: Question, answers: Answers) -> Question | None:
-    """The question without the default rule, where no design keeps it and the case does not ask for it by name."""
-    case = question.inputs.case
-    follow = any(answer.problem.site.groups is not None for answer in answers.tried)
-    if answers.optimum.verdict != "infeasible" or not follow or question.problem is not None:
+    """The question without the default rule of runs, where no design keeps it and the case does not ask for it by name.
+
+    Without a floor that is the one of lengths, on a floor that of runs of attachments.
+    """
+    case, sites = question.inputs.case, [answer.problem.site for answer in answers.tried]
+    rule = LENGTHS if any(site.groups is not None for site in sites) else ATTACHMENT_RUNS
+    applies = rule == LENGTHS or any(site.measures_attachments for site in sites)
+    if answers.optimum.verdict != "infeasible" or not applies or question.problem is not None:
         return None
-    if is_asked_for(case.rules, LENGTHS):
+    if is_asked_for(case.rules, rule):
         return None
-    inputs = replace(question.inputs, case=without_lengths(case), notes=(*question.inputs.notes, NOT_KEPT))
+    free = case.model_copy(update={"rules": without(case.rules, rule)})
+    inputs = replace(question.inputs, case=free, notes=(*question.inputs.notes, NOT_KEPT[rule]))
     return replace(question, inputs=inputs)
-
-
-def without_lengths(case: Case) -> Case:
-    """The case without the default rule of lengths."""
-    return case.model_copy(update={"rules": without(case.rules, LENGTHS)})

@@ -43,7 +43,8 @@ def _cut_short(question: Question, design: Design) -> Iterator[str]:
     """What the clock has left out beside the answer."""
     if not design.alternatives_complete:
         what = "alternatives were compared" if design.fabrics else "that could help was looked at"
-        yield f"not all {what}: {question.clock.reason}"
+        limit = f"{question.alternatives_s:g} s for them (`--alternatives`) were over"
+        yield f"not all {what}: {question.clock.reason if question.clock.is_over() else limit}"
 
 
 def case_notes(problem: Problem) -> Iterator[str]:

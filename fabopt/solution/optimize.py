@@ -20,8 +20,9 @@ from fabopt.search.separations import problems_of, words_of
 from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.lengths import freed
 from fabopt.solution.notes import with_notes
-from fabopt.solution.question import Answers, Question
+from fabopt.solution.question import ALTERNATIVES_S, Answers, Question
 from fabopt.solution.single_points import with_single_points
+from fabopt.solution.subnet_hosts import costed, hosted
 from fabopt.verify import verify
 
 # What comes after the search takes about so long, its own end included, and so much more a server and fabric.
@@ -36,12 +37,13 @@ def solve(
     time_limit_s: float | None = None,
     progress: Callable[[str], None] | None = None,
     prune: bool = True,
-    alternatives: bool = True,
+    alternatives_s: float = ALTERNATIVES_S,
     clock: Clock | None = None,
 ) -> Design:
     """The cheapest design of a case, or the proof that there is none.
 
     ``status`` is optimal, feasible (time limit), infeasible (``conflicts`` say why) or unknown.
+    ``alternatives_s``: seconds for a look at what else there is, once the answer is known; 0: none.
     ``prune=False`` gives every candidate to the program: for tests on small cases.
     ``clock``: one that somebody else stops; None: one of its own, which the first Ctrl-C stops.
     Raises ``InputError`` for an unknown engine.
@@ -50,10 +52,10 @@ def solve(
         raise InputError([fault("--engine", "", "unknown engine", engine, allowed=", ".join(ENGINES))])
     settings = Settings(engine, time_limit_s, prune, progress or (lambda text: None))
     if clock is not None:
-        return _answered_in_time(Question(inputs, settings, clock, compares=alternatives))
+        return _answered_in_time(Question(inputs, settings, clock, alternatives_s=alternatives_s))
     clock = Clock(time_limit_s)
     with interrupts(clock):
-        return _answered_in_time(Question(inputs, settings, clock, compares=alternatives))
+        return _answered_in_time(Question(inputs, settings, clock, alternatives_s=alternatives_s))
 
 
 def _answered_in_time(question: Question) -> Design:
@@ -68,6 +70,7 @@ def answered(question: Question) -> Design:
     """The one path from a question to its design: of a case, of all its separations, of a point of a study."""
     answers = search(question, prepare(question))
     question, answers = _without_what_cannot_be_kept(question, answers)
+    question, answers = _with_hosts(question, answers)
     design = build(question, answers)
     design = with_notes(question, answers, design)
     return with_checks(question, design)
@@ -85,6 +88,16 @@ def _without_what_cannot_be_kept(question: Question, answers: Answers) -> tuple[
     others = search(other, prepare(other))
     is_limited = answers.shown.limits_in_all.are_set
     return (question, answers) if others.best is None and is_limited else (other, others)
+
+
+def _with_hosts(question: Question, answers: Answers) -> tuple[Question, Answers]:
+    """The question with the hosts that its fabrics need, and its answers; itself if they find no place."""
+    for other in hosted(question, answers):
+        question.settings.progress("no switch manages the fabric: attaching hosts")
+        others = search(other, prepare(other))
+        if others.best is not None:
+            return costed(other, answers, others), others
+    return question, answers
 
 
 def proven(question: Question) -> Design:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem
@@ -12,19 +13,23 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.search.answer import Answer
 from fabopt.search.separations import cheapest, without_design
 
+# For how long what else there is is looked at, if nobody says it.
+ALTERNATIVES_S: Final = 20.0
+
 
 @dataclass(frozen=True)
 class Question:
     """The best design of a case: of all its separations, or of the one ``problem`` that a study has prepared.
 
-    ``answer``: what a study has found for it; None: it is to be searched for. ``compares``: whether what else there is
-    is looked at. ``proves``: False for a design whose hardware has been proven in other numbers.
+    ``answer``: what a study has found for it; None: it is to be searched for. ``alternatives_s``: for how long what
+    else there is is looked at; 0: not at all. ``proves``: False for a design whose hardware has been proven in other
+    numbers.
     """
 
     inputs: Inputs
     settings: Settings
     clock: Clock
-    compares: bool = False
+    alternatives_s: float = 0
     proves: bool = True
     problem: Problem | None = None
     answer: Answer | None = None

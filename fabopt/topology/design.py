@@ -47,7 +47,8 @@ class FilePart(NamedTuple):
     """What only the family knows to write into the design file.
 
     ``links``: kinds, in the order of their rows; ``server_racks``: as in ``FloorUse``; ``free_ports``: the switches of
-    the ports of attachments that are on free ones, attachment by attachment.
+    the ports of attachments that are on free ones, attachment by attachment; ``attached_runs_m``: how far attachments
+    are by kind of links, where that is measured.
     """
 
     protocol: str
@@ -59,6 +60,7 @@ class FilePart(NamedTuple):
     links: tuple[LinkUse, ...]
     placement: Placement | None = None
     free_ports: tuple[tuple[HostPort, ...], ...] = ()
+    attached_runs_m: tuple[tuple[str, float], ...] = ()
     server_racks: tuple[str, ...] = ()
 
 

@@ -25,10 +25,13 @@ Exchange = tuple[int, ...]
 
 
 class Subnets(NamedTuple):
-    """The subnets of a design, all alike. ``nodes``: the most ports of NICs and attachments in one of them."""
+    """The subnets of a design, all alike. ``nodes``: the most ports of NICs and attachments in one of them; ``hosts``:
+    ports of hosts of management, where there is one subnet.
+    """
 
     number: int
     nodes: int
+    hosts: int
 
 
 class SwitchesOfTier(NamedTuple):
@@ -62,13 +65,13 @@ def _managed(
         return
     subnets = subnets_of(part, fabric, servers)
     places = list(_places(part, managers, candidate.design, subnets))
-    can_be = any(place.manages or place.twin is not None for place in places)
+    can_be = subnets.hosts or any(place.manages or place.twin is not None for place in places)
     speed_mbps = part.nic.port.lane.port_mbps
     if not (can_be or managers.is_asked_for or is_manageable(fabric, managers, subnets.nodes, speed_mbps)):
         yield candidate
         return
     met: set[frozenset[tuple[tuple[int, Item], int]]] = set()
-    for rank, exchange in enumerate(_exchanges(places, managers.fewest)):
+    for rank, exchange in enumerate(_exchanges(places, subnets.hosts, managers.fewest)):
         managed = _exchanged(candidate, places, exchange, subnets, rank)
         uses = frozenset(managed.devices.items())
         if uses not in met:
@@ -94,7 +97,9 @@ def subnets_of(part: FilePart, fabric: FabricProblem, servers: int) -> Subnets:
     planes, leaves = part.nic.planes, part.tiers[0].num_switches
     alone = all("server" in (link.near, link.far) or link.near == "attachment" for link in part.links)
     number = leaves if alone else planes
-    return Subnets(number, servers * part.nic.ports_per_server // number + fabric.attachment_ports)
+    hosts = sum(one.ports for one in fabric.attachments if one.manages) if number == 1 else 0
+    attached = sum(one.ports for one in fabric.attachments)
+    return Subnets(number, servers * part.nic.ports_per_server // number + attached, hosts)
 
 
 def _places(
@@ -108,13 +113,13 @@ def _places(
         yield SwitchesOfTier(tier, by_stage, manages, usable)
 
 
-def _exchanges(places: Sequence[SwitchesOfTier], fewest: int) -> Iterator[Exchange]:
+def _exchanges(places: Sequence[SwitchesOfTier], hosts: int, fewest: int) -> Iterator[Exchange]:
     """Every way to have as many managers as a subnet can have, ``fewest`` at the most, one of them from the start; none
-    where it can have no manager.
+    where it can have no manager. ``hosts``: managers that are there anyway.
     """
     most = [place.by_stage[-1] if place.twin is not None else 0 for place in places]
-    managed = sum(place.by_stage[-1] for place in places if place.manages)
-    at_first = any(place.manages and place.by_stage[0] for place in places)
+    managed = hosts + sum(place.by_stage[-1] for place in places if place.manages)
+    at_first = hosts > 0 or any(place.manages and place.by_stage[0] for place in places)
     wanted = max(0, min(fewest, managed + sum(most)) - managed)
     for exchange in product(*(range(min(wanted, number), -1, -1) for number in most)):
         starts = any(number and place.by_stage[0] for number, place in zip(exchange, places, strict=True))
@@ -152,21 +157,24 @@ def managers_in(
         return SubnetManagerUse(kept=None, detail="one of the servers runs it, as they are joined to each other")
     subnets = subnets_of(part, fabric, servers)
     own = sum(place.by_stage[-1] for place in _places(part, fabric.managers, design, subnets) if place.manages)
-    managers = own + sum(twin.count for twin in twins) // subnets.number
+    switches = own + sum(twin.count for twin in twins) // subnets.number
     return SubnetManagerUse(
-        kept=managers > 0,
-        detail=_detail(part, subnets, managers),
+        kept=switches + subnets.hosts > 0,
+        detail=_detail(part, subnets, switches),
         subnets=subnets.number,
         nodes=subnets.nodes,
-        managers=managers,
+        managers=switches + subnets.hosts,
+        hosts=subnets.hosts,
         twins=tuple(twins),
     )
 
 
-def _detail(part: FilePart, subnets: Subnets, managers: int) -> str:
-    ports = f"{subnets.nodes:,} ports" + (" of each subnet" if subnets.number > 1 else "")
-    if managers:
-        return f"{some(managers, 'switch')}{' each' if subnets.number > 1 else ''} for {ports}"
+def _detail(part: FilePart, subnets: Subnets, switches: int) -> str:
+    ports = some(subnets.nodes, "port") + (" of each subnet" if subnets.number > 1 else "")
+    told = [some(number, noun) for number, noun in ((switches, "switch"), (subnets.hosts, "port")) if number]
+    if told:
+        words = [*told[:-1], told[-1] + (" of hosts" if subnets.hosts else "")]
+        return f"{' and '.join(words)}{' each' if subnets.number > 1 else ''} for {ports}"
     silent = [tier.switch.id for tier in part.tiers if tier.switch.product.managed is None]
     if silent:
         return f"the catalog does not say whether {' and '.join(dict.fromkeys(silent))} runs a subnet manager"

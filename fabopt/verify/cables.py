@@ -9,8 +9,10 @@ import numpy as np
 from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.units import some
 from fabopt.verify.assemblies import CabledAssembly
+from fabopt.verify.attached_runs import measures_attachments
 from fabopt.verify.codes import coded, combined, repeated
 from fabopt.verify.fit import cable_faults, fibre_joins, form_fits, works_together
+from fabopt.verify.floor_runs import ways_m
 from fabopt.verify.link_rows import CageEnd, ListedRow
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import FabricCabling
@@ -164,6 +166,8 @@ def wires_cover_runs(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("cables with another run than their longest link", int((~true).sum()), 0)
     covers = cables.length_m[own] >= longest[own] - SAME_M
     proof.equal("cables shorter than their run", int((~covers).sum()), 0)
+    if measures_attachments(cabling.fabric.evidence):
+        _cables_reach_racks(proof, cabling, cabled)
     for assembly in cabling.assemblies:
         cable = cabling.links.cable[assembly.rows]
         lengths = np.unique(cables.length_m[cable]).tolist()
@@ -180,6 +184,14 @@ def wires_cover_runs(proof: Proof, cabling: FabricCabling) -> None:
                     max(lengths) <= reach, f"{assembly.name}: {max(lengths):g} m, {part.id} reaches {reach:g} m"
                 )
         proof.note(f"{assembly.name} {', '.join(f'{length:g}' for length in lengths)} m")
+
+
+def _cables_reach_racks(proof: Proof, cabling: FabricCabling, cabled: Ints) -> None:
+    """No cable is shorter than the way along the trays between any two racks whose devices it joins."""
+    cable = cabling.links.cable[cabled]
+    ways = ways_m(cabling.fabric.evidence, cabling.cabled.wiring)[cabling.cabled.wiring.links.fabric == cabling.index]
+    short = np.nan_to_num(ways[cabled]) > cabling.cables.length_m[cable] + SAME_M
+    proof.equal("links further than their cable along the trays", int(short.sum()), 0)
 
 
 def modules_fill_cages(proof: Proof, cabling: FabricCabling) -> None:

@@ -16,7 +16,7 @@ from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import has_floor
 from fabopt.verify.out_of_band import counts_ports
 from fabopt.verify.proof import Proof, as_check, prove
-from fabopt.verify.racks import keeps_racks
+from fabopt.verify.racks import keeps_racks, keeps_spread
 from fabopt.verify.rules import (
     APPLIANCE_RULES,
     CABLED_RULES,
@@ -27,6 +27,7 @@ from fabopt.verify.rules import (
     MONEY_RULES,
     RACK_RULES,
     SEPARATION_RULES,
+    SPREAD_RULES,
     WORKLOAD_RULES,
     fabric_rules,
     logical_rules,
@@ -83,6 +84,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
         if has_floor(evidence):
             yield from _proven(FLOOR_RULES, cabled)
             yield from _proven(RACK_RULES, cabled, when=keeps_racks(evidence))
+            yield from _proven(SPREAD_RULES, cabled, when=keeps_spread(evidence))
             yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
     yield from _proven(MONEY_RULES, evidence)
     yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)

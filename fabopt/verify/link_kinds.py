@@ -12,6 +12,7 @@ from fabopt.schema.catalog import Nic
 from fabopt.schema.design import LinkPart, PortUse
 from fabopt.schema.product import Cage
 from fabopt.units import ceil_div
+from fabopt.verify.attached_runs import attached_run_m
 from fabopt.verify.clos_counts import EqualDevices
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_rows import (
@@ -31,7 +32,6 @@ from fabopt.wiring.design_file import divide, item_at
 SERVER_LEAF = "server-leaf"
 LEAF_SPINE = "leaf-spine"
 SPINE_CORE = "spine-core"
-ATTACHMENT_LEAF = "attachment-leaf"
 ATTACHMENT_SPINE = "attachment-spine"
 
 
@@ -48,7 +48,7 @@ def rows_between(
 
 def attachment_run_m(fabric: FabricEvidence, attachment: Attachment) -> float:
     """Metres from attachments to leaves; as for servers where the case does not say, and where servers' ports are."""
-    return fabric.run_m(SERVER_LEAF if attachment.name in fabric.logical else ATTACHMENT_LEAF)
+    return fabric.run_m(SERVER_LEAF) if attachment.name in fabric.logical else attached_run_m(fabric, "leaf")
 
 
 def attachment_rows(fabric: FabricEvidence, servers: tuple[ListedRow, ...]) -> dict[str, tuple[ListedRow, ...]]:
@@ -239,7 +239,7 @@ def kinds_to_spines(fabric: FabricEvidence) -> Iterator[LinkKind]:
             LinkSide(end, fill_of([(1, ports)], end.lane.ports), (EqualDevices(1, peers),)),
             switch_side(spine, used),
             ports,
-            fabric.run_m(ATTACHMENT_SPINE),
+            attached_run_m(fabric, "spine"),
             rows_between(fabric, "attachment", "spine", attachment.name),
             attachment.buys,
             attachment.name,

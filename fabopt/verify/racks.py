@@ -1,12 +1,14 @@
-"""Rule ``rack-rules``: what every rack keeps, counted again device by device."""
+"""Rules ``rack-rules`` and ``rack-spread``: what racks keep and what they share, counted again device by device."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from math import ceil
 
 from fabopt.schema.catalog import Switch, Transceiver
-from fabopt.schema.default_rules import RACK_RULES, is_kept
+from fabopt.schema.default_rules import RACK_RULES, RACK_SPREAD, is_kept
+from fabopt.schema.design import FabricDesign
 from fabopt.units import exact, milliwatts, some
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
@@ -129,3 +131,53 @@ class _Racks:
             if self._role[device] in SWITCHES
         )
         return max(ends.values(), default=0)
+
+
+def keeps_spread(evidence: Evidence) -> bool:
+    """Whether a case does not turn the rule of spread off."""
+    try:
+        return is_kept(evidence.case.rules, RACK_SPREAD)
+    except UNPROVABLE:
+        return True
+
+
+@since("0.2.0")
+def devices_are_spread(proof: Proof, cabled: CabledDesign) -> None:
+    """No rack has all spines of a pod, all cores, or all leaves of a group whose servers are in several racks.
+
+    Of two or more such switches, racks >= 2; spines plane by plane, cores and leaves over all planes. Source: case
+    file, ``site.rack_rules.spread_spines``, ``.spread_leaves``.
+    """
+    rules, counts = cabled.evidence.case.site.rack_rules, Counter[str]()
+    for kind, racks in _spread_sets(cabled):
+        if rules.spread_leaves if kind == "leaf" else rules.spread_spines:
+            proof.holds(len(set(racks)) > 1, f"{some(len(racks), kind)} all in {racks[0]}")
+            counts[kind] += 1
+    proof.note(", ".join(f"{some(number, 'set')} of {kind} switches" for kind, number in counts.items()) or "no sets")
+
+
+def _spread_sets(cabled: CabledDesign) -> Iterator[tuple[str, list[str]]]:
+    """The tier and the racks of switches of which no rack may have all, where there are two or more."""
+    devices = cabled.wiring.devices
+    sets: dict[tuple[str, str, int, int], list[str]] = defaultdict(list)
+    columns = zip(devices.fabric, devices.role, devices.plane, devices.pod, devices.group, devices.rack, strict=True)
+    for fabric, role, plane, pod, group, rack in columns:
+        if role == "spine":
+            sets[fabric, role, int(plane), int(pod)].append(rack)
+        elif role == "core":
+            sets[fabric, role, 0, 0].append(rack)
+        elif role == "leaf":
+            sets[fabric, role, 0, int(group)].append(rack)
+    many = {designed.name: _groups_of_many(cabled, designed) for designed in cabled.evidence.design.fabrics}
+    for (fabric, role, _, number), racks in sets.items():
+        if len(racks) > 1 and (role != "leaf" or number in many[fabric]):
+            yield role, racks
+
+
+def _groups_of_many(cabled: CabledDesign, designed: FabricDesign) -> set[int]:
+    """Numbers, from 1, of the groups whose servers are in more than one rack."""
+    group = designed.structure.servers_per_group
+    racks: dict[int, set[int]] = defaultdict(set)
+    for server in range(cabled.evidence.servers):
+        racks[server // group + 1].add(server // cabled.evidence.design.racks.servers_per_rack)
+    return {number for number, of_group in racks.items() if len(of_group) > 1}

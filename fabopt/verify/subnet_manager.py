@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fabopt.schema.attachment import Attachment
 from fabopt.schema.catalog import Switch
 from fabopt.schema.default_rules import SUBNET_MANAGER, is_asked_for, is_kept
 from fabopt.schema.design import TierUse
@@ -54,13 +55,20 @@ def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
     subnets, nodes = _subnets(fabric), _nodes(fabric)
     proof.equal("subnets", said.subnets, subnets)
     proof.equal("ports of a subnet", said.nodes, nodes)
-    managers = sum(_managers(proof, fabric, tier, said, subnets) for tier in fabric.designed.tiers)
+    hosts = sum(one.ports for one in _hosts(fabric)) if subnets == 1 else 0
+    proof.equal("ports of hosts", said.hosts, hosts)
+    managers = hosts + sum(_managers(proof, fabric, tier, said, subnets) for tier in fabric.designed.tiers)
     proof.equal("twins of no tier", len(said.twins) - len({twin.role for twin in said.twins}), 0)
     proof.equal("managers of a subnet", said.managers, managers)
     proof.equal("kept", said.kept, managers > 0)
     if not managers:
         _is_told(proof, fabric)
     proof.note(f"{some(managers, 'manager')} in each of {some(subnets, 'subnet')} of {nodes:,} ports")
+
+
+def _hosts(fabric: FabricEvidence) -> list[Attachment]:
+    """Attachments that may run a subnet manager."""
+    return [one for one in fabric.wanted.attachments if one.kind == "management"]
 
 
 def _subnets(fabric: FabricEvidence) -> int:
@@ -136,7 +144,8 @@ def subnets_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     rows, subnet = _joined(cabling)
     number = int(subnet.max(initial=-1)) + 1
     proof.equal("subnets", said.subnets, number)
-    ports, managers = _ports(cabling, rows, subnet, number), [0] * number
+    ports = _ports(cabling, rows, subnet, number, of_hosts=False)
+    managers = _ports(cabling, rows, subnet, number, of_hosts=True).tolist() if number == 1 else [0] * number
     for row, joined in zip(rows.tolist(), subnet.tolist(), strict=True):
         product = cabling.fabric.evidence.part(cabling.devices.product[row], Switch)
         managers[joined] += _manages(product, int(ports[joined]))
@@ -173,9 +182,13 @@ def _places(cabling: FabricCabling, rows: Ints) -> Ints:
     return place
 
 
-def _ports(cabling: FabricCabling, rows: Ints, subnet: Ints, number: int) -> Ints:
-    """Ports of NICs and attachments in each subnet, shape (subnets,)."""
-    place = _places(cabling, rows)
+def _ports(cabling: FabricCabling, rows: Ints, subnet: Ints, number: int, of_hosts: bool) -> Ints:
+    """Ports of NICs and attachments in each subnet, or of hosts of management alone; shape (subnets,)."""
+    place, names = _places(cabling, rows), {one.name for one in _hosts(cabling.fabric)}
     near, far = place[cabling.links.a], place[cabling.links.b]
     outside = (near < 0) != (far < 0)
+    if of_hosts:
+        is_host = np.array([role == "attachment" for role in cabling.devices.role], dtype=np.bool_)
+        is_host &= np.array([product in names for product in cabling.devices.product], dtype=np.bool_)
+        outside &= is_host[cabling.links.a] | is_host[cabling.links.b]
     return np.bincount(subnet[np.maximum(near, far)[outside]], minlength=number)

@@ -19,7 +19,7 @@ from fabopt.wiring.attachments import LeafSlots, OpenCages, in_cages, lanes_of, 
 from fabopt.wiring.cages import at_slots, down_cages, last_down_cages
 from fabopt.wiring.fabric_plan import FabricPlan
 from fabopt.wiring.join import CabledLinks
-from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Ints
+from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Floats, Ints
 
 NO_MEDIUM = "none"
 
@@ -34,6 +34,12 @@ class _NearEnd(NamedTuple):
     port: Ints
     slot: Ints
     kind: str
+
+    def run_m(self, plan: FabricPlan, rows: Sequence[LinkRow], b: Ints) -> Floats:
+        """The run of every link, as far as planned; where the ports are servers', as theirs."""
+        if self.kind == "server-leaf":
+            return plan.runs.of(self.kind, self.device, b)
+        return np.full(len(b), float(rows[0].length_m))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +116,7 @@ def _to_spines(
         b=b,
         far=last_down_cages(plan.switch("spine"), tier, slots),
         gbps=float(tier.gbps_down),
-        run_m=plan.runs.of("attachment-spine", first + device, b),
+        run_m=np.full(len(ports), float(rows[0].length_m)),
         assemblies=[assembly_of(plan.numbers.embedded, row, 1, lanes) for row in rows],
         row=none.copy(),
         stage=np.zeros(len(ports), dtype=np.int64),
@@ -181,7 +187,7 @@ def _cabled(plan: FabricPlan, entry: _Attached, placed: LeafSlots) -> CabledLink
         b=b,
         far=down_cages(plan.switch("leaf"), tier.down, slots.slot),
         gbps=float(tier.gbps_down),
-        run_m=plan.runs.of(end.kind, end.device, b),
+        run_m=end.run_m(plan, entry.rows, b),
         assemblies=entry.assemblies,
         row=np.full(len(own), NOTHING),
         stage=entry.stage,

@@ -325,7 +325,7 @@ def test_a_new_case_solves_as_it_is(run: Run) -> None:
 @pytest.mark.parametrize("server", ["nvidia-dgx-h100", "generic-hgx-a100"])
 def test_a_new_case_of_the_reference_catalog_solves_as_it_is(run: Run, server: str) -> None:
     assert run("new", "pod", "--gpus", "64", "--server", server, "--workload", "pretraining").code == 0
-    assert optimize.solve(read_inputs("pod.yaml"), alternatives=False).status == "optimal"
+    assert optimize.solve(read_inputs("pod.yaml"), alternatives_s=0).status == "optimal"
 
 
 def test_a_new_case_names_its_catalog_from_where_it_stands(run: Run, folder: Path) -> None:

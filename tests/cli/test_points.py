@@ -84,7 +84,7 @@ def test_points_of_a_sweep_are_what_solve_answers(name: str, values: tuple[int, 
         content = {**CASE, **{key: body for key, body in changed.items() if key in ("servers", "fabrics")}}
         content["servers"] = value if name == "servers" else 4
         inputs = inputs_from_objects({key: body for key, body in content.items() if key != "catalog"}, small.catalog())
-        solved = optimize.solve(inputs, alternatives=False)
+        solved = optimize.solve(inputs, alternatives_s=0)
         point = design_at(front, number)
         assert point.objective.model_dump(exclude=SEARCHED) == solved.objective.model_dump(exclude=SEARCHED)
         assert point.case.content == {**solved.case.content, "catalog": ["./parts.json"]}

@@ -208,7 +208,7 @@ def test_reference_catalog_ten_million_servers(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Search, "any_design", counted)
     content = {"name": "endless", "server": "generic-hgx-h100", "servers": ENDLESS}
-    design = optimize.solve(inputs_from_objects(content), alternatives=False)
+    design = optimize.solve(inputs_from_objects(content), alternatives_s=0)
     found = conflict(design, "stages.servers")
     assert isinstance(found.needed, int)
     assert 12_500 < found.needed < ENDLESS
@@ -272,6 +272,6 @@ def test_running_out_of_time_proves_nothing(looks: int, monkeypatch: pytest.Monk
     limits = {"power_w": (cheap.totals.power_w + lean.totals.power_w) / 2}
     seen = iter(range(1_000_000))
     monkeypatch.setattr(Clock, "is_over", lambda self: next(seen) >= looks)
-    design = optimize.solve(inputs({**content, "limits": limits}), time_limit_s=3600, alternatives=False)
+    design = optimize.solve(inputs({**content, "limits": limits}), time_limit_s=3600, alternatives_s=0)
     assert design.status != "infeasible"
     assert design.conflicts == ()

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fabopt.cli import main
 from fabopt.errors import InputError
 from fabopt.floor.appliances import ApplianceRacks
+from fabopt.floor.racks import height_m
 from fabopt.output.export.elevation import elevation_of
 from fabopt.output.html.racks import floor_view
 from fabopt.output.terminal.answer import totals_line
 from fabopt.output.terminal.floor import floor_lines
 from fabopt.schema.case import Case
-from fabopt.schema.design import Design
-from fabopt.verify import verify
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design, LinkRow
+from fabopt.verify import verify, verify_wiring
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import KINDS
 from tests.samples.export_samples import exported
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, assert_proven, catalog, inputs, product
@@ -30,6 +36,7 @@ from tests.samples.small import solved as small_solved
 FLOOR: Json = {"rows": 2, "racks_per_row": 5, "rack_units": 12}
 PORT: Json = {"form_factor": "QSFP112", "split": "1x400"}
 STORES: Json = {"name": "stores", "ports": 6, "boxes": 3, "rack_units": 5, "power_w": 900, "buys": "none"}
+AT_FLAT_DISTANCES: Json = {"attachment-runs": False, "rack-rules": False}
 DOORS: Json = {"name": "doors", "ports": 2, "boxes": 2, "rack_units": 1.5, "power_w": 300, "buys": "none"}
 
 
@@ -96,10 +103,10 @@ def test_without_a_height_they_have_no_place() -> None:
 
 
 def test_design_is_that_of_a_floor_with_these_racks_reserved() -> None:
-    design = solved(case(STORES, DOORS))
+    design = solved(case(STORES, DOORS, rules=AT_FLAT_DISTANCES))
     assert_proven(design)
     flat = [{key: one[key] for key in ("name", "ports", "boxes", "buys")} for one in (STORES, DOORS)]
-    other = solved(case(*flat, floor={"reserved": ["B04", "B05"]}))
+    other = solved(case(*flat, floor={"reserved": ["B04", "B05"]}, rules=AT_FLAT_DISTANCES))
     one, two = design.fabrics[0], other.fabrics[0]
     assert one.placement is not None and two.placement is not None
     assert one.placement.model_copy(update={"attachments": {}}) == two.placement
@@ -129,12 +136,64 @@ def test_too_few_racks_for_servers_are_proven() -> None:
 
 def test_runs_past_the_flat_distance_are_told() -> None:
     bought = STORES | {"boxes": 2, "ports": 2, "buys": "both"} | PORT
-    near, far = case(bought), case(bought)
+    near, far = case(bought, rules=AT_FLAT_DISTANCES), case(bought, rules=AT_FLAT_DISTANCES)
     near["site"]["distances_m"] = {"attachment-leaf": 1}
     notes = [note for note in solved(near).notes if "attachment-leaf" in note]
     assert len(notes) == 1 and notes[0].startswith("compute stores: its cables are planned for 1 m")
     assert "from B05 to" in notes[0]
     assert not any("attachment-leaf" in note for note in solved(far).notes)
+
+
+def attached_rows(design: Design) -> list[LinkRow]:
+    return [row for row in design.fabrics[0].links if row.attachment is not None]
+
+
+def farthest_m(design: Design, name: str) -> float:
+    """From any device of an attachment to any leaf, along the trays."""
+    evidence, placement = Embedded(design), design.fabrics[0].places
+    units = {one.name: one.rack_units or 0 for one in evidence.wanted["compute"].attachments}[name]
+    leaf = evidence.part(design.fabrics[0].tiers[0].id, Switch).rack_units or 0
+    return max(
+        float(evidence.plan.run_m(
+            evidence.plan.rack_index(near), height_m(low, units), evidence.plan.rack_index(far), height_m(high, leaf)
+        ))
+        for near, low in placement.attachments[name]
+        for far, high in placement.leaf
+    )  # fmt: skip
+
+
+def test_cables_reach_the_racks_of_attachments() -> None:
+    # six ports are more than there are leaves, so every leaf has one; the flat distance plays no part
+    bought = STORES | {"boxes": 2, "buys": "both"} | PORT
+    content = case(bought)
+    content["site"]["distances_m"] = {"attachment-leaf": 1}
+    design = solved(content)
+    assert_proven(design)
+    assert not any("attachment-leaf" in note for note in design.notes)
+    (row,) = attached_rows(design)
+    reach_m = farthest_m(design, "stores")
+    assert reach_m <= row.length_m < reach_m + 0.1
+    assert all(reach_m <= (part.length_m or 0) for part in row.parts if part.end is None)
+
+
+def test_cables_that_end_before_the_rack_are_refused() -> None:
+    bought = STORES | {"boxes": 2, "buys": "both"} | PORT
+    design = solved(case(bought))
+    wiring = wiring_of(design)
+    attached = wiring.cables.kind == KINDS.index("attachment-leaf")
+    shorter = replace(wiring.cables, length_m=np.where(attached, 1.0, wiring.cables.length_m))
+    failed = {check.name for check in verify_wiring(design, replace(wiring, cables=shorter)) if not check.ok}
+    assert "wires_cover_runs" in failed
+
+
+def test_what_no_cable_reaches_is_told() -> None:
+    # the devices are across an aisle of 100 m, and no fibre is longer than 50 m
+    bought = STORES | {"boxes": 2, "ports": 2, "buys": "both"} | PORT
+    content = case(bought, floor={"aisle_m": 100})
+    design = solved(content)
+    asked = solved(content | {"rules": {"attachment-runs": True}})
+    assert (design.status, asked.status) == ("optimal", "infeasible")
+    assert any("attachment-runs" in note for note in design.notes)
 
 
 # -- files ------------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def on_floor(floor: Json, fabric: Json | None = None, **changes: Any) -> Json:
 
 
 def solved(content: Json, given: Json | None = None, prune: bool = True, alternatives: bool = False) -> Design:
-    return solve(inputs(content, given or parts()), prune=prune, alternatives=alternatives)
+    return solve(inputs(content, given or parts()), prune=prune, alternatives_s=60 * alternatives)
 
 
 def a_floor(seed: int) -> Json:
@@ -79,7 +79,7 @@ def test_search_finds_what_placing_every_size_finds(seed: int) -> None:
 def test_engines_agree_on_a_floor(engine: str) -> None:
     content = on_floor({"rows": 2, "racks_per_row": 5, "rack_units": 32}, servers=7)
     one = solved(content)
-    other = solve(inputs(content, parts()), engine=engine, alternatives=False)
+    other = solve(inputs(content, parts()), engine=engine, alternatives_s=0)
     assert one.fabrics == other.fabrics and one.bom == other.bom and one.floor == other.floor
 
 

@@ -32,7 +32,7 @@ def rack_parts(devices: list[Json] | None = None, frame: int = 10, height: float
 def flat(servers: int, **changes: object) -> Design:
     content = on_floor({}, {"tiers": "any"}, servers=servers, **changes)
     del content["site"]
-    return solve(inputs(content, rack_parts()), alternatives=False)
+    return solve(inputs(content, rack_parts()), alternatives_s=0)
 
 
 def test_whole_racks_are_bought_and_powered() -> None:
@@ -53,7 +53,7 @@ def test_stages_buy_whole_racks() -> None:
     stages = [{"name": f"s{index}", "month": 6 * index, "servers": 2 + 2 * index} for index in range(3)]
     content = on_floor({}, {"tiers": "any"}, stages=stages, include_servers=True)
     del content["site"]
-    design = solve(inputs(content, rack_parts()), alternatives=False)
+    design = solve(inputs(content, rack_parts()), alternatives_s=0)
     assert_proven(design)
     assert [row.quantity for row in design.bom if row.kind == "server"] == [1, 1]
 
@@ -87,13 +87,13 @@ def test_groups_are_whole_racks(racks: int) -> None:
     fabric: Json = {"group_by": {"racks": racks}, "rails": "any", "tiers": "any"}
     content = on_floor({}, fabric, servers=9)
     del content["site"]
-    design = solve(inputs(content, rack_parts()), alternatives=False)
+    design = solve(inputs(content, rack_parts()), alternatives_s=0)
     assert_proven(design)
     structure = design.fabrics[0].structure
     assert structure.servers_per_group == 3 * racks and not any("cut racks" in note for note in design.notes)
     alone = {**content, "site": {"servers_per_rack": 3 * racks}, "fabrics": [
         {**content["fabrics"][0], "group_by": "rack"}]}  # fmt: skip
-    other = solve(inputs(alone, parts()), alternatives=False)
+    other = solve(inputs(alone, parts()), alternatives_s=0)
     assert design.totals is not None and other.totals is not None
     assert design.totals.capex_usd == other.totals.capex_usd
 
@@ -102,7 +102,7 @@ def test_a_group_that_cuts_racks_is_said() -> None:
     fabric: Json = {"tiers": 2, "switches": {"leaf": ["small"]}, "nics_per_server": 4, "min_gbps_per_gpu": 400}
     content = on_floor({}, fabric, servers=8)
     del content["site"]
-    design = solve(inputs(content, rack_parts()), alternatives=False)
+    design = solve(inputs(content, rack_parts()), alternatives_s=0)
     size = design.fabrics[0].structure.servers_per_group
     said = f"compute: groups of {size} servers cut racks of 3; `group_by` keeps them whole"
     assert (said in design.notes) == (size % 3 != 0) and size % 3

@@ -373,18 +373,20 @@ class Rules:
     side: float = 0.0
     spare: float = 0.0
     share: float = 0.0
+    spread: bool = False
 
 
 def rules_of(case: Json) -> Rules:
     rules = case.get("rules", {})
+    spread = rules != "none" and rules.get("rack-spread", True)
     if rules == "none" or not rules.get("rack-rules", True):
-        return Rules()
+        return Rules(spread=spread)
     said = {"switches": 20, "manager_units_per_switch": 0.5, "management_units": 1} | case["site"].get("rack_rules", {})
     kept = sum(said.get(f"{what}_units", 0) for what in ("patch_panel", "pdu", "management"))
     return Rules(
         kept, Fraction(str(said["manager_units_per_switch"])), said["switches"] or math.inf,
         said.get("cable_ends") or math.inf, said.get("power") != "typical", said.get("side_m", 0.48),
-        said.get("spare_m", 0.3), said.get("spare_fraction", 0.05),
+        said.get("spare_m", 0.3), said.get("spare_fraction", 0.05), spread,
     )  # fmt: skip
 
 
@@ -484,8 +486,25 @@ def place(
             a, b = np.array(size.uplinks.a), np.array(size.uplinks.b) + size.leaves
             cost = cost + above.of(hall.run_m(racks[:, a], heights[:, a], racks[:, b], heights[:, b]))
         cost = np.where(np.isfinite(heights).all(axis=1), cost, np.inf)
+        if rules.spread:
+            cost = np.where(apart(size, racks, server_rack), cost, np.inf)
         best = min(best, float(cost.min()) + size.boxes_cents)
     return best
+
+
+def apart(size: Size, racks: np.ndarray, server_rack: np.ndarray) -> np.ndarray:
+    """Whether no rack has all spines, or all leaves of the same servers, if these are in several racks; by place."""
+    served: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for leaf in range(size.leaves):
+        servers = sorted({a for a, b in zip(size.servers.a, size.servers.b, strict=True) if b == leaf})
+        served[tuple(servers)].append(leaf)
+    sets = [leaves for servers, leaves in served.items() if len(set(server_rack[list(servers)].tolist())) > 1]
+    sets.append(list(range(size.leaves, size.leaves + size.spines)))
+    good = np.ones(len(racks), dtype=bool)
+    for switches in sets:
+        if len(switches) > 1:
+            good &= (racks[:, switches] != racks[:, switches[:1]]).any(axis=1)
+    return good
 
 
 def stack(
@@ -553,7 +572,8 @@ def toy_with_rules(seed: int) -> tuple[Json, Json]:
     }  # fmt: skip
     for switch in catalog["switches"]:
         switch["power_max_w"] = dice.choice([200, 400, 800])
-    return {**case, "rules": {"rack-rules": True}, "site": {**case["site"], "rack_rules": rules}}, catalog
+    asked = {"rack-rules": True, "rack-spread": dice.random() < 0.5}
+    return {**case, "rules": asked, "site": {**case["site"], "rack_rules": rules}}, catalog
 
 
 def toy_catalog(dice: random.Random) -> Json:

@@ -26,6 +26,9 @@ def follow(case: Json) -> bool:
     return "rules" in case and case["rules"] != "none" and case["rules"].get("lengths", True)
 
 
+ENDPOINTS = ("server-leaf", "attachment-leaf", "attachment-spine")
+
+
 class GroupLengths:
     """The runs of a case's links by the servers of a group and of a pod."""
 
@@ -39,10 +42,14 @@ class GroupLengths:
         """Metres that links of a kind run: ``servers`` of a group, of a pod, or of all."""
         if kind == "attachment-leaf" and "server-leaf" in self.said:
             return Fraction(str(self.said.get(kind, self.said["server-leaf"])))
+        if kind == "attachment-spine" and kind not in self.said:
+            below = self.said.get("attachment-leaf", self.said.get("server-leaf"))
+            if below is not None and "leaf-spine" in self.said:
+                return max(Fraction(str(below)), Fraction(str(self.said["leaf-spine"])))
         if kind in self.said:
             return Fraction(str(self.said[kind]))
         racks = math.ceil(min(servers, self.servers) / self.per_rack)
-        bottom = range(1, UNITS - math.ceil(self.units) + 2) if kind in ("server-leaf", "attachment-leaf") else None
+        bottom = range(1, UNITS - math.ceil(self.units) + 2) if kind in ENDPOINTS else None
         return Fraction(str(longest(racks, bottom, self.units)))
 
 

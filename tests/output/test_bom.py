@@ -26,7 +26,7 @@ FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", '=HYPERLINK("http://example.org")', 
 def design() -> Design:
     """Three leaves and spines of the tiny catalog: switches, NICs, cables, optics and fibres are bought."""
     case = {"name": "pod", "server": "acme-gpu2", "servers": 6, "fabrics": [{"name": "compute", "tiers": 2}]}
-    return optimize.solve(inputs_from_objects(case, yaml.safe_load(TINY.read_text())), alternatives=False)
+    return optimize.solve(inputs_from_objects(case, yaml.safe_load(TINY.read_text())), alternatives_s=0)
 
 
 def renamed(design: Design, text: str) -> Design:

@@ -28,7 +28,7 @@ def case(*fabrics: Json, server: str = "nvidia-dgx-h200", servers: int = 16, **c
 
 
 def solved(content: Json) -> Design:
-    return optimize.solve(inputs_from_objects(content), alternatives=False)
+    return optimize.solve(inputs_from_objects(content), alternatives_s=0)
 
 
 def demand(fabric: Json, **changes: Any) -> tuple[int, float, float]:

@@ -194,7 +194,7 @@ def test_out_of_band_ports_count_the_host_once() -> None:
                 {"name": "management", "role": "oob"},
             ],
         }),
-        alternatives=False,
+        alternatives_s=0,
     )  # fmt: skip
     assert_proven(design)
     switches = sum(tier.count for fabric in design.fabrics for tier in fabric.tiers)
@@ -488,7 +488,7 @@ def test_limits_and_the_program_count_a_logical_fabric() -> None:
     cheapest_cents = capex_cents(solved(case(), parts()))
     assert cheapest_cents is not None
     inputs = inputs_from_objects(with_lengths(case(limits={"budget_usd": cheapest_cents / 100})), parts())
-    assert capex_cents(optimize.solve(inputs, alternatives=False)) == cheapest_cents
+    assert capex_cents(optimize.solve(inputs, alternatives_s=0)) == cheapest_cents
     less = case(limits={"budget_usd": (cheapest_cents - 1) / 100})
     assert solved(less, parts()).status == "infeasible"
     text = formulation_text(inputs_from_objects(case(), parts()), "lp")

@@ -11,6 +11,7 @@ from tests.oracles.brute_force import solve
 from tests.oracles.direct_cpsat import solve_direct
 from tests.paths import ROOT
 from tests.samples.adapter import outline, run
+from tests.samples.lengths import USUAL
 from tests.samples.random_cases import generate
 from tests.solution.test_brute_force import cage as a_cage
 from tests.solution.test_brute_force import card, case, catalog, switch
@@ -82,7 +83,10 @@ def reference() -> Json:
 def test_1024_gpus_on_infiniband_of_the_reference_catalog() -> None:
     parts = reference()
     fabric = {"name": "compute", "tiers": [1, 2], "protocol": "infiniband"}
-    wanted = {"name": "pod", "catalog": ["reference"], "server": "nvidia-dgx-h100", "servers": 128, "fabrics": [fabric]}
+    wanted = {
+        "name": "pod", "catalog": ["reference"], "server": "nvidia-dgx-h100", "servers": 128, "fabrics": [fabric],
+        "rules": {"subnet-manager": False}, "site": {"distances_m": USUAL},
+    }  # fmt: skip
     status, cents, _ = solve_direct(parts, wanted, TIME_LIMIT_S)
     theirs = outline(run(parts, wanted))
     assert theirs is not None

@@ -11,13 +11,16 @@ Json = dict[str, Any]
 
 
 def run(catalog: Json, case: Json, **options: Any) -> Json:
-    """Solve a case over a catalog and return the design file's content; ``options`` as of ``fabopt.solve``.
+    """Solve a case over a catalog and return the design file's content; ``options`` as of ``fabopt.solve``, no look at
+    what else there is if they say nothing of it.
 
     It says its lengths (``with_lengths``) and wants no redundancy where it leaves that out, as the oracles have it.
     """
     import fabopt
 
-    design = fabopt.solve(without_redundancy(with_lengths(case)), catalog=catalog, **options).design
+    design = fabopt.solve(
+        without_redundancy(with_lengths(case)), catalog=catalog, **{"alternatives_s": 0, **options}
+    ).design
     return design.model_dump(by_alias=True, mode="json")
 
 

@@ -12,6 +12,7 @@ from fabopt.solution import optimize
 from tests.floor import test_appliances
 from tests.problem import test_separation
 from tests.samples import growth_samples, random_cases, random_growth, small
+from tests.samples.lengths import RACKS
 from tests.samples.resilience import without_redundancy
 from tests.topology import test_direct, test_dragonfly_plus, test_server_torus
 from tests.workload import test_workload_designs
@@ -45,7 +46,7 @@ def _with_offers() -> Pair:
 
 def _on_a_floor() -> Pair:
     storage = test_appliances.STORES | {"boxes": 1, "ports": 2, "buys": "both"} | test_appliances.PORT
-    return test_appliances.parts(), test_appliances.case(storage, floor={"rows": 1}, rules={"rack-rules": False})
+    return test_appliances.parts(), test_appliances.case(storage, floor={"rows": 1}, rules=dict.fromkeys(RACKS, False))
 
 
 MAKERS: dict[str, Callable[[], Pair]] = {

@@ -16,7 +16,7 @@ import pandas as pd
 from fabopt.output.export.formats import Options, export
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.model import NOTHING, Cables, Devices, Lent, Links, Modules, Wiring
+from fabopt.wiring.model import KINDS, NOTHING, Cables, Devices, Lent, Links, Modules, Wiring
 from tests.paths import ROOT
 from tests.samples import small
 
@@ -146,12 +146,13 @@ def by_hand() -> Wiring:
     ]
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     none = np.full(6, NOTHING)
-    kinds = np.array([0, 0, 2, 2, 2, 2])
+    below, above = KINDS.index("server-leaf"), KINDS.index("leaf-spine")
+    kinds = np.array([below] * 2 + [above] * 4)
     links = Links(np.zeros(6, int), kinds, *columns, np.full(6, 200.0), np.zeros(6, int), none, none)
     cables = Cables(
         ["W1", "W2", "W3"],
         np.zeros(3, int),
-        np.array([0, 2, 2]),
+        np.array([below, above, above]),
         ["splitter", "aoc", "splitter"],
         np.array([3.0, 30.0, 3.0]),
         np.array([2.5, 21.0, 1.0]),

@@ -31,7 +31,7 @@ def changed(case: Json, over: Mapping[str, Any]) -> Json:
 def point(case: Json, catalog: Json | None, over: Mapping[str, Any]) -> FrontPoint:
     """The cheapest design with some keys set."""
     content = changed(case, {key.replace("fabrics.", ""): value for key, value in over.items()})
-    design = optimize.solve(inputs_from_objects(content, catalog), alternatives=False)
+    design = optimize.solve(inputs_from_objects(content, catalog), alternatives_s=0)
     budget = over.get("limits.budget_usd")
     return FrontPoint(
         budget_usd=budget,

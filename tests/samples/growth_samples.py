@@ -48,7 +48,7 @@ def cheaper_later(recabling: str, usd: float = 10, **first: Any) -> Json:
 
 def solved(parts: Json, wanted: Json) -> Design:
     """The design of a case, without a look at alternatives."""
-    return optimize.solve(inputs_from_objects(wanted, parts), alternatives=False)
+    return optimize.solve(inputs_from_objects(wanted, parts), alternatives_s=0)
 
 
 @cache

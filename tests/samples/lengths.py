@@ -8,7 +8,7 @@ from typing import Any
 
 Json = dict[str, Any]
 # Default rules that hold on floors.
-RACKS = ("rack-rules",)
+RACKS = ("rack-rules", "rack-spread")
 USUAL = {"server-leaf": 3, "leaf-spine": 30, "spine-core": 50}
 
 

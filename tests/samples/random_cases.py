@@ -306,8 +306,8 @@ def a_case(dice: Dice, servers: int) -> Json:
         del fabric["max_oversubscription"]
         case["workload"] = {"profile": dice.one(["mixed", "fine-tuning", "inference"])}
     if dice.chance(0.08):
-        fabric["group_by"] = dice.one(["rack", {"racks": 2}])
-        case["site"] = {"servers_per_rack": dice.number(1, 4)}
+        size = dice.number(1, 4)
+        fabric["group_by"], case["site"] = ({"racks": 2} if size == 1 else "rack"), {"servers_per_rack": size}
     if dice.chance(0.3):
         case.setdefault("site", {})["distances_m"] = {
             "server-leaf": dice.one([2, 3, 5]),

@@ -95,12 +95,12 @@ def inputs(content: Json, parts: Json | None = None) -> Inputs:
 
 def solved(content: Json, parts: Json | None = None, engine: str = "cp-sat", prune: bool = True) -> Design:
     """The design of a case, without a look at alternatives."""
-    return optimize.solve(inputs(content, parts), engine=engine, prune=prune, alternatives=False)
+    return optimize.solve(inputs(content, parts), engine=engine, prune=prune, alternatives_s=0)
 
 
 def solved_file(path: Path | str, engine: str = "cp-sat") -> Design:
     """The design of a case file, without a look at alternatives."""
-    return optimize.solve(inputs_from_objects(path), engine=engine, alternatives=False)
+    return optimize.solve(inputs_from_objects(path), engine=engine, alternatives_s=0)
 
 
 def comparable(design: Design) -> str:

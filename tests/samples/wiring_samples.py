@@ -28,7 +28,7 @@ def random_design(family: str, seed: int) -> Design | None:
     """The design of a random case; None where it has none."""
     catalog, case = random_cases.generate(family, seed)
     case = {key: value for key, value in case.items() if key != "catalog"}
-    design = optimize.solve(inputs_from_objects(case, catalog), alternatives=False)
+    design = optimize.solve(inputs_from_objects(case, catalog), alternatives_s=0)
     return design if design.fabrics else None
 
 

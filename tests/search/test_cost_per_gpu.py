@@ -81,7 +81,7 @@ def every(parts: Json, content: Json) -> list[dict[str, Any]]:
 
 
 def solved(content: Json, parts: Json | None = None) -> Design:
-    return optimize.solve(inputs_from_objects(content, parts), alternatives=False)
+    return optimize.solve(inputs_from_objects(content, parts), alternatives_s=0)
 
 
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
@@ -190,15 +190,15 @@ def test_counted_servers_cost_the_same() -> None:
 def test_every_engine_gives_the_same_design(engine: str) -> None:
     parts, content = trains(*generate("linear", 0), 0)
     read = inputs_from_objects(content, parts)
-    one = optimize.solve(read, alternatives=False)
-    assert comparable(optimize.solve(read, engine=engine, alternatives=False)) == comparable(one)
-    assert comparable(optimize.solve(read, prune=False, alternatives=False)) == comparable(one)
+    one = optimize.solve(read, alternatives_s=0)
+    assert comparable(optimize.solve(read, engine=engine, alternatives_s=0)) == comparable(one)
+    assert comparable(optimize.solve(read, prune=False, alternatives_s=0)) == comparable(one)
 
 
 def test_a_stopped_search_says_what_nothing_is_below() -> None:
     parts, content = trains(*generate("linear", 17), 17)
     read = inputs_from_objects(content, parts)
-    best = optimize.solve(read, alternatives=False).objective.value
+    best = optimize.solve(read, alternatives_s=0).objective.value
     problem, clock = problem_of(read.case, read.catalog), Clock(None)
     found = RatioSearch(problem, Settings(progress=lambda text: clock.stop() if "so far" in text else None), clock)
     stopped = found.run()

@@ -22,13 +22,15 @@ from tests.samples.small import Json, assert_proven, case, catalog, inputs, prod
 SEEDS = (3, 5, 6, 11, 16, 24, 26, 27, 28, 31, 33, 35)
 # Rules that bind, that do not, and that leave no design.
 RULE_SEEDS = (5, 13, 16, 20, 27, 28, 31, 35)
+# Of these seed 28 has one rack for spines.
+SPREAD_SEEDS = (5, 6, 13, 16, 28, 33, 35)
 # Few enough switches to count their orders in a rack too.
 ORDER_SEEDS = (5, 13, 16, 20, 26)
 
 
 def toy_design(seed: int) -> Design:
     content, parts = toy(seed)
-    return solve(inputs(content, parts), alternatives=False)
+    return solve(inputs(content, parts), alternatives_s=0)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -44,7 +46,7 @@ def test_small_floors_equal_brute_force(seed: int) -> None:
 def test_small_floors_with_rules_of_racks_equal_brute_force(seed: int) -> None:
     """Units at the top and for cable managers, switches and cable ends; on these floors never cheaper than without."""
     content, parts = toy_with_rules(seed)
-    design, least = solve(inputs(content, parts), alternatives=False), cheapest(content, parts)
+    design, least = solve(inputs(content, parts), alternatives_s=0), cheapest(content, parts)
     if least is None:
         assert design.status == "infeasible"
         return
@@ -52,6 +54,24 @@ def test_small_floors_with_rules_of_racks_equal_brute_force(seed: int) -> None:
     assert design.objective.value is not None and round(design.objective.value * 100) == least
     without = toy_design(seed)
     assert without.objective.value is not None and without.objective.value <= design.objective.value
+
+
+@pytest.mark.parametrize("seed", SPREAD_SEEDS)
+def test_small_floors_with_devices_spread_equal_brute_force(seed: int) -> None:
+    """The same racks for servers and switches, so nothing is cheaper for the rule."""
+    content, parts = toy(seed)
+    free = toy_design(seed)
+    content = {**content, "rules": {"rack-rules": False, "rack-spread": True}}
+    design, least = solve(inputs(content, parts), alternatives_s=0), cheapest(content, parts)
+    if least is None:
+        assert design.status == "infeasible"
+        given_up = solve(inputs({**content, "rules": {"rack-rules": False}}, parts), alternatives_s=0)
+        assert_proven(given_up)
+        assert any("rule `rack-spread`: `site.rack_rules.spread_" in note for note in given_up.notes)
+        return
+    assert_proven(design)
+    assert design.objective.value is not None and round(design.objective.value * 100) == least
+    assert free.objective.value is not None and free.objective.value <= design.objective.value
 
 
 @pytest.mark.parametrize("seed", ORDER_SEEDS)
@@ -90,16 +110,16 @@ def test_servers_stand_where_that_is_cheapest() -> None:
     run more than 10 m, and the next length on sale is that of a dearer cable of 30 m.
     """
     floor = {"rows": 1, "racks_per_row": 6, "rack_pitch_m": 1.5, "rack_units": 28, "reserved": ["A02", "A03", "A04"]}
-    design = solve(inputs(on_floor(floor, servers=6), parts()), alternatives=False)
+    design = solve(inputs(on_floor(floor, servers=6), parts()), alternatives_s=0)
     assert_proven(design)
     assert design.floor is not None and design.floor.server_racks == ("A05", "A06")
 
 
 def test_too_many_places_fall_back_to_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
     content = on_floor({"rows": 1, "racks_per_row": 5}, servers=6)
-    anywhere = solve(inputs(content, parts()), alternatives=False)
+    anywhere = solve(inputs(content, parts()), alternatives_s=0)
     monkeypatch.setattr(tree, "MOST_STEPS", 3)
-    ruled = solve(inputs(content, parts()), alternatives=False)
+    ruled = solve(inputs(content, parts()), alternatives_s=0)
     assert_proven(ruled)
     assert anywhere.objective.value is not None and ruled.objective.value is not None
     assert anywhere.objective.value <= ruled.objective.value
@@ -111,8 +131,8 @@ def test_longer_lengths_that_cost_less_are_in_the_bound() -> None:
     given = parts()
     product(given, "dac")["lengths"] = [{"m": m, "price_usd": usd} for m, usd in ((1, 50), (2, 900), (3, 60))]
     content = on_floor({"rows": 2, "racks_per_row": 5}, servers=6)
-    cut = solve(inputs(content, given), alternatives=False)
-    whole = solve(inputs(content, given), alternatives=False, prune=False)
+    cut = solve(inputs(content, given), alternatives_s=0)
+    whole = solve(inputs(content, given), alternatives_s=0, prune=False)
     assert_proven(cut)
     assert cut.objective.value == whole.objective.value
 
@@ -137,10 +157,10 @@ def test_breakouts_at_leaves_carry_servers_and_attachments(attached_m: float, si
     no less. A breakout that is shared is as long as the longest of its links.
     """
     content = storage_case(attached_m, **size)
-    design = solve(inputs_from_objects(content), alternatives=False)
+    design = solve(inputs_from_objects(content), alternatives_s=0)
     assert_proven(design)
     flat = {"distances_m": {"server-leaf": 20, "leaf-spine": 20, "spine-core": 20, "attachment-leaf": attached_m}}
-    alike = solve(inputs_from_objects(content | {"site": flat | {"servers_per_rack": 2}}), alternatives=False)
+    alike = solve(inputs_from_objects(content | {"site": flat | {"servers_per_rack": 2}}), alternatives_s=0)
     assert design.objective.value is not None and alike.objective.value is not None
     assert design.objective.value <= alike.objective.value
 
@@ -193,11 +213,11 @@ def test_budgets_on_a_large_floor(monkeypatch: pytest.MonkeyPatch, share: float,
     """Below what any place takes: proven. Between that and the best found: open, with both figures."""
     large(monkeypatch)
     floor = {"rows": 2, "racks_per_row": 6}
-    free = solve(inputs(on_floor(floor, servers=6), parts()), alternatives=False)
+    free = solve(inputs(on_floor(floor, servers=6), parts()), alternatives_s=0)
     assert free.objective.value is not None and free.objective.bound is not None
     assert free.objective.bound < free.objective.value
     budget = float(np.floor(free.objective.value * share))
-    design = solve(inputs(on_floor(floor, servers=6, limits={"budget_usd": budget}), parts()), alternatives=False)
+    design = solve(inputs(on_floor(floor, servers=6, limits={"budget_usd": budget}), parts()), alternatives_s=0)
     assert design.status == status
     if status == "feasible":
         return
@@ -210,10 +230,10 @@ def test_a_power_limit_is_met_by_what_draws_least(monkeypatch: pytest.MonkeyPatc
     """The cheapest candidates draw too much; those that draw least are looked at before nothing is found."""
     large(monkeypatch)
     floor = {"rows": 2, "racks_per_row": 6}
-    lean = solve(inputs(on_floor(floor, servers=6, objective="power_w"), parts()), alternatives=False)
+    lean = solve(inputs(on_floor(floor, servers=6, objective="power_w"), parts()), alternatives_s=0)
     assert lean.totals is not None
     limits = {"power_w": lean.totals.power_w}
-    design = solve(inputs(on_floor(floor, servers=6, limits=limits), parts()), alternatives=False)
+    design = solve(inputs(on_floor(floor, servers=6, limits=limits), parts()), alternatives_s=0)
     assert design.totals is not None and design.totals.power_w <= lean.totals.power_w
 
 
@@ -226,7 +246,7 @@ def test_bounds_on_large_floors_know_how_far_servers_are_apart(monkeypatch: pyte
     bounds = []
     for pitch in (0.3, 6):
         content = on_floor({"rows": 1, "racks_per_row": 6, "rack_pitch_m": pitch, "tray_height_m": 1.2}, servers=6)
-        design = solve(inputs(content, parts(50)), alternatives=False)
+        design = solve(inputs(content, parts(50)), alternatives_s=0)
         assert design.objective.bound is not None and design.objective.value is not None
         assert design.objective.bound <= design.objective.value
         bounds.append(design.objective.bound)

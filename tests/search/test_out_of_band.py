@@ -329,7 +329,7 @@ def test_large_floors_count_what_they_place() -> None:
         ],
         "site": {"servers_per_rack": 4, "floor": {"rows": 10, "racks_per_row": 24, "network_racks": "row"}},
     }  # fmt: skip
-    design = solve(inputs_from_objects(content), alternatives=False)
+    design = solve(inputs_from_objects(content), alternatives_s=0)
     assert design.status == "feasible"
     assert [check for check in design.checks if not check.ok] == []
     found = ports(design)

@@ -32,8 +32,7 @@ SEEDS = {
     "three_tier": 8,
     "rails": 10,
     "planes": 8,
-    "hosted": 16,
-    "hosted_high": 6,
+    "hosted": 10,
 }
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 

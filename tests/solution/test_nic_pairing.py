@@ -40,7 +40,7 @@ def wanted(fabric: Json | None = None, **keys: Any) -> Json:
 
 def designed(parts: Json, content: Json, alternatives: bool = False) -> Design:
     """The design, which is proven optimal."""
-    design = optimize.solve(small.inputs(content, parts), alternatives=alternatives)
+    design = optimize.solve(small.inputs(content, parts), alternatives_s=60 * alternatives)
     small.assert_proven(design)
     return design
 

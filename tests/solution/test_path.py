@@ -28,6 +28,7 @@ def on_a_floor(separation: str, rows: int = 1) -> Json:
     content = case(STORES | {"boxes": 1, "ports": 2, "buys": "both"} | PORT, floor={"rows": rows})
     content["site"]["distances_m"] = {"attachment-leaf": 1}
     content["fabrics"][0]["tiers"] = "any"
+    content["rules"] = "none"
     content["fabrics"].append(STORAGE | {"separation": separation})
     return content
 

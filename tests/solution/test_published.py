@@ -26,7 +26,7 @@ RAILS = 8
 def designed(parts: str, server: str, servers: int, site: dict[str, Any] | None = None, **fabric: Any) -> Design:
     demand = {"name": "compute", "min_gbps_per_gpu": 400, "max_oversubscription": 1, **fabric}
     case = {"name": "published", "server": server, "servers": servers, "fabrics": [demand], "site": site or {}}
-    design = optimize.solve(inputs_from_objects(case, catalogs=[parts]), alternatives=False)
+    design = optimize.solve(inputs_from_objects(case, catalogs=[parts]), alternatives_s=0)
     assert_proven(design)
     return design
 

@@ -33,7 +33,7 @@ def rack_case(rack_rules: Json | None = None, rules: Any = None, **changes: Any)
 
 
 def solved(content: Json) -> Design:
-    return solve(inputs(content, parts()), alternatives=False)
+    return solve(inputs(content, parts()), alternatives_s=0)
 
 
 def switches_by_rack(design: Design) -> dict[str, int]:
@@ -91,11 +91,11 @@ def test_the_larger_power_counts() -> None:
     floor = {**FLOOR, "rack_power_w": 3000}
     product(content, "gpu-4")["power_w"] = 100
     case = rack_case(site={"floor": floor, "servers_per_rack": 2})
-    kept = solve(inputs(case, content), alternatives=False)
+    kept = solve(inputs(case, content), alternatives_s=0)
     assert_proven(kept)
     assert set(switches_by_rack(kept).values()) == {1}
     typical = solve(
-        inputs({**case, "site": {**case["site"], "rack_rules": {"power": "typical"}}}, content), alternatives=False
+        inputs({**case, "site": {**case["site"], "rack_rules": {"power": "typical"}}}, content), alternatives_s=0
     )
     assert max(switches_by_rack(typical).values()) == 2
     used = {check.name: check.detail for check in kept.checks}["racks_keep_rules"]
@@ -103,17 +103,17 @@ def test_the_larger_power_counts() -> None:
 
 
 def test_off_is_the_space_without() -> None:
-    off = solved(rack_case(rules={"rack-rules": False}))
+    off = solved(rack_case(rules={"rack-rules": False, "rack-spread": False}))
     free = solved(rack_case(rules="none"))
     assert off.fabrics == free.fabrics and off.bom == free.bom
-    assert "racks_keep_rules" not in {check.name for check in off.checks}
+    assert not {"racks_keep_rules", "devices_are_spread"} & {check.name for check in off.checks}
 
 
 def test_what_no_design_keeps_is_given_up_and_told() -> None:
     """Two racks are full of three servers each to the top, so nothing can be kept above them; managers can."""
     floor = {**FLOOR, "racks_per_row": 3}
     site = {"floor": floor, "servers_per_rack": 3}
-    design = solved(rack_case(servers=6, site=site))
+    design = solved(rack_case(servers=6, site=site, rules={"rack-spread": False}))
     assert_proven(design)
     told = [note for note in design.notes if "is not kept" in note]
     assert told == [
@@ -145,3 +145,39 @@ def test_a_rule_that_is_asked_for_is_named_where_it_stands_in_the_way() -> None:
     design = solved(rack_case({"cable_ends": 1}, {"rack-rules": True}))
     assert design.status == "infeasible"
     assert {"site.rack_rules.cable_ends"} == {conflict.limit for conflict in design.conflicts}
+
+
+# Racks that fail
+
+
+def racks_of(design: Design, role: str) -> set[str]:
+    return {rack for rack, _ in getattr(design.fabrics[0].places, role)}
+
+
+@pytest.mark.parametrize("racks", [4, 9])
+def test_no_rack_has_all_of_what_stands_in_for_each_other(racks: int) -> None:
+    """On a small floor, and in layouts: without the rule one rack has everything."""
+    site = {"floor": {**FLOOR, "racks_per_row": racks}, "servers_per_rack": 1}
+    fabric = {"tiers": 2, "max_oversubscription": 1}
+    content = small_case(fabric, servers=4, site=site, rules={"rack-rules": False})
+    spread, free = solved(content), solved({**content, "rules": "none"})
+    assert_proven(spread)
+    assert "devices_are_spread" in {check.name for check in spread.checks}
+    assert free.objective.value is not None and spread.objective.value is not None
+    assert free.objective.value <= spread.objective.value
+    assert len(racks_of(spread, "leaf")) > 1
+    assert len(spread.fabrics[0].places.spine) == 1 or len(racks_of(spread, "spine")) > 1
+    record = free.case.model_copy(update={"content": {**free.case.content, "rules": {"rack-rules": False}}})
+    if len(racks_of(free, "leaf")) == 1:
+        failed = {check.name for check in verify(free.model_copy(update={"case": record})) if not check.ok}
+        assert "devices_are_spread" in failed
+
+
+def test_spread_gives_way_first() -> None:
+    """One rack for switches: what racks keep stays, the spread of the spines goes."""
+    site = {"floor": {**FLOOR, "racks_per_row": 1, "rack_units": 24}, "servers_per_rack": 4}
+    design = solved(small_case({"tiers": 2}, servers=4, site=site, rules={}))
+    assert_proven(design)
+    told = [note for note in design.notes if "is not kept" in note]
+    assert all("`rack-spread`" in note for note in told)
+    assert any(note.startswith("rule `rack-rules`: racks") for note in design.notes)

@@ -43,7 +43,7 @@ def pair(fabric: Json | None = None, parts: Json | None = None, **keys: Any) -> 
 
 def designed(parts: Json, wanted: Json, alternatives: bool = False) -> Design:
     """The design, which is proven optimal."""
-    design = optimize.solve(small.inputs(wanted, parts), alternatives=alternatives)
+    design = optimize.solve(small.inputs(wanted, parts), alternatives_s=60 * alternatives)
     small.assert_proven(design)
     return design
 
@@ -81,7 +81,7 @@ def test_a_case_or_a_fabric_turns_it_off(keys: Json) -> None:
 def test_it_holds_where_a_case_says_nothing() -> None:
     parts, wanted = pair()
     del wanted["resilience"]
-    design = optimize.solve(inputs_from_objects(with_lengths(wanted), parts), alternatives=False)
+    design = optimize.solve(inputs_from_objects(with_lengths(wanted), parts), alternatives_s=0)
     assert usd(design) == TWO_SPINES
     assert design.case.content["resilience"] == "default" == design.case.content["fabrics"][0]["resilience"]
 

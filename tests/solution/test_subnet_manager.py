@@ -49,7 +49,7 @@ def designed(content: Json, fabric: Json | None = None, alternatives: bool = Fal
         | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
         | keys
     )
-    design = optimize.solve(small.inputs(wanted, content), alternatives=alternatives)
+    design = optimize.solve(small.inputs(wanted, content), alternatives_s=60 * alternatives)
     small.assert_proven(design)
     return design
 
@@ -133,10 +133,17 @@ def test_the_cheaper_tier_is_exchanged() -> None:
 # -- what is not kept, and what is not known --------------------------------------------------------------------------
 
 
+def too_small(ports: int = 4, **keys: Any) -> Json:
+    """A switch and a twin of so many ports that manages three."""
+    cages = cage(ports, "1x100")
+    return parts(switch("plain", cages, **PLAIN, **keys), switch("twin", cages, **TWIN, max_managed_nodes=3, supply=0))
+
+
 def test_a_subnet_that_is_too_large_is_told() -> None:
+    # every port is in use, so a host has none; with another spine it has one, and a cable of 20 USD
     four = cage(4, "1x100")
-    content = parts(switch("plain", four, **PLAIN), switch("twin", four, **TWIN, max_managed_nodes=3))
-    design = designed(content)
+    assert usd(designed(too_small())) == TWO_SPINES + 20
+    design = designed(too_small(supply=3))
     assert usd(design) == ONE_SPINE and said(design).kept is False
     assert any("compute: rule `subnet-manager` is not kept (no switch" in note for note in design.notes)
     enough = parts(switch("plain", four, **PLAIN), switch("twin", four, **TWIN, max_managed_nodes=4))
@@ -148,6 +155,28 @@ def test_what_the_catalog_does_not_say_is_told() -> None:
     assert usd(silent) == ONE_SPINE and silent.fabrics[0].subnet_manager is None
     assert any("rule `subnet-manager` is not judged" in note for note in silent.notes)
     assert any("does not say how many ports twin manages" in note for note in designed(parts()).notes)
+
+
+@pytest.mark.parametrize(("resilience", "hosts"), (("none", 1), ("default", 2)))
+def test_hosts_are_attached_where_no_switch_manages_the_subnet(resilience: str, hosts: int) -> None:
+    # one switch has its four servers, at 10 USD a cable, and ports to spare; a host's cable is as long
+    bare = designed(too_small(8), {"tiers": 1}, rules="none")
+    design = designed(too_small(8), {"tiers": 1}, resilience=resilience)
+    use = said(design)
+    assert (use.kept, use.managers, use.hosts, use.nodes, use.twins) == (True, hosts, hosts, 4 + hosts, ())
+    assert usd(design) == usd(bare) + 10 * hosts and bought(design) == {"plain": 1}
+    assert sum(row.count for row in design.fabrics[0].links if row.attachment == "subnet-manager") == hosts
+    assert any("no switch manages a subnet of this size" in note for note in design.notes)
+
+
+def test_hosts_that_the_case_attaches_manage_it() -> None:
+    ufm = {"name": "ufm", "kind": "management", "ports": 1, "buys": "none"}
+    content = parts(switch("plain", cage(8, "1x100"), **PLAIN), switch("twin", cage(8, "1x100"), **TWIN))
+    design = designed(content, {"tiers": 1, "attachments": [ufm]})
+    assert said(design).hosts == 1 and bought(design) == {"plain": 1}
+    both = designed(content, {"tiers": 1, "attachments": [ufm]}, resilience="default")
+    assert (said(both).hosts, said(both).managers) == (1, 2) and bought(both) == {"twin": 1}
+    assert "subnets_are_managed" in failed(design, hosts=0)
 
 
 def test_a_budget_comes_before_it() -> None:
@@ -185,7 +214,7 @@ def test_a_growing_cluster_has_its_manager_from_the_start() -> None:
     stages = [{"name": "one", "month": 0, "servers": 2}, {"name": "two", "month": 12, "servers": 4}]
     content = case(4, {"tiers": 2}) | {"rules": {}, "resilience": "none", "stages": stages}
     del content["servers"]
-    design = optimize.solve(small.inputs(content | {"site": {"distances_m": USUAL}}, parts()), alternatives=False)
+    design = optimize.solve(small.inputs(content | {"site": {"distances_m": USUAL}}, parts()), alternatives_s=0)
     small.assert_proven(design)
     assert [(row.stage, row.quantity) for row in design.bom if row.id == "twin"] == [("one", 1)]
 
@@ -218,8 +247,7 @@ def test_the_verifier_counts_again() -> None:
 
 
 def test_what_is_not_kept_must_be_told() -> None:
-    four = cage(4, "1x100")
-    design = designed(parts(switch("plain", four, **PLAIN), switch("twin", four, **TWIN, max_managed_nodes=3)))
+    design = designed(too_small(supply=3))
     untold = design.model_copy(update={"notes": ()})
     assert [check.name for check in verify(untold) if not check.ok] == ["subnets_are_managed"]
 

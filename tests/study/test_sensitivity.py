@@ -295,7 +295,7 @@ def priced(parts: Json, one: PriceRange, step: int) -> Json:
 
 
 def answer(parts: Json, wanted: Json) -> Design:
-    return optimize.solve(inputs_from_objects(wanted, parts), alternatives=False)
+    return optimize.solve(inputs_from_objects(wanted, parts), alternatives_s=0)
 
 
 def thousandfold(design: Design) -> float:

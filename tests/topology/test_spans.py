@@ -62,4 +62,4 @@ def test_pods_are_bounded_together_by_runs_that_are_no_longer() -> None:
 def test_servers_without_number_are_answered() -> None:
     """Each of 10^10 racks had a length of its own, which took 78 GB."""
     given = inputs(length_case(servers=10**11), length_catalog())
-    assert optimize.solve(given, time_limit_s=20, alternatives=False).status == "infeasible"
+    assert optimize.solve(given, time_limit_s=20, alternatives_s=0).status == "infeasible"

@@ -20,7 +20,7 @@ from fabopt.verify.editions import BROUGHT
 from fabopt.verify.rules import WIRING_RULES
 from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.model import NOTHING, Wiring
+from fabopt.wiring.model import KINDS, NOTHING, Wiring
 from tests.samples import export_samples, growth_samples, small
 from tests.samples.verify_fixtures import DESIGNS, Json, read
 from tests.samples.wiring_samples import Sizes, a_design, changed, picked, random_design, swapped, without
@@ -140,7 +140,7 @@ def cut(made: Wiring, kind: int, box: int) -> Wiring:
     return picked(made, "links", np.flatnonzero(~gone).tolist())
 
 
-SERVERS, ATTACHMENTS, SPINES, CORES = range(4)
+SERVERS, ATTACHMENTS, SPINES, CORES = map(KINDS.index, ("server-leaf", "attachment-leaf", "leaf-spine", "spine-core"))
 MUTANTS: dict[str, tuple[str, str, Change]] = {
     # boxes
     "another fabric": ("one_tier", "boxes_are_listed", lambda w: replace(w, fabrics=("storage",))),
@@ -168,7 +168,7 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
     "a link less": ("two_tiers", "links_join_tiers", lambda w: without(w, "links", 5)),
     "a link twice": ("two_tiers", "links_join_tiers", lambda w: picked(w, "links", [*range(len(w.links)), 5])),
     "another kind": ("two_tiers", "links_join_tiers", lambda w: with_link(w, SPINES, kind=CORES)),
-    "no kind": ("two_tiers", "links_join_tiers", lambda w: with_link(w, SPINES, kind=9)),
+    "no kind": ("two_tiers", "links_join_tiers", lambda w: with_link(w, SPINES, kind=len(KINDS))),
     "no box": ("two_tiers", "links_join_tiers", lambda w: with_link(w, SPINES, b=len(w.devices))),
     "a box before the first": ("two_tiers", "links_join_tiers", lambda w: with_link(w, SPINES, b=-1)),
     "turned round": ("two_tiers", "links_join_tiers", lambda w: with_link(w, SPINES, a=int(w.links.b[-1]))),

@@ -45,7 +45,7 @@ def case(workload: Json | None = None, **keys: Any) -> Json:
 
 
 def solved(workload: Json | None = None, **keys: Any) -> Design:
-    return optimize.solve(inputs_from_objects(case(workload, **keys)), alternatives=False)
+    return optimize.solve(inputs_from_objects(case(workload, **keys)), alternatives_s=0)
 
 
 @pytest.fixture(scope="module")
@@ -147,13 +147,13 @@ def test_racks_that_share_leaves_tolerate_more() -> None:
 def test_growth_takes_the_plan_of_the_last_stage() -> None:
     stages = [{"name": "first", "month": 0, "servers": 3}, {"name": "second", "month": 12, "servers": 8}]
     content = {key: value for key, value in case().items() if key != "servers"}
-    design = optimize.solve(inputs_from_objects({**content, "stages": stages}), alternatives=False)
+    design = optimize.solve(inputs_from_objects({**content, "stages": stages}), alternatives_s=0)
     assert design.workload is not None and design.workload.plan.data == 64
     assert all(check.ok for check in design.checks)
 
 
 def test_servers_that_count_are_paid_once() -> None:
-    whole = optimize.solve(inputs_from_objects({**case(), "include_servers": True}), alternatives=False)
+    whole = optimize.solve(inputs_from_objects({**case(), "include_servers": True}), alternatives_s=0)
     assert whole.workload is not None and whole.totals is not None
     per_gpu = whole.totals.capex_usd / (64 * whole.workload.gpu_utilization)
     assert whole.workload.usd_per_effective_gpu == pytest.approx(per_gpu, rel=1e-5)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fabopt.floor.arrangements import InPlaces
 from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.open_layouts import OpenLayout
-from fabopt.floor.placement import FreeSpace, SwitchSize, space_in
+from fabopt.floor.placement import FreeSpace, SwitchSize, is_spread, space_in
 from fabopt.floor.racks import Floats, Ints, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers, TierLinks
 from fabopt.parts.switches import TIER_ROLES
@@ -298,6 +298,8 @@ class _Tree:
             above = _Above(self.layout, self.sized, number, self._racks[number], self._racks[number + 1])
         for chosen, cost in self._chosen(number, tier, above, spent):
             positions = (*below, tier.positions(chosen))
+            if not is_spread(self.layout, self.sized.numbers, number, positions[-1].rack):
+                continue
             if above is None:
                 yield positions
                 continue

@@ -72,7 +72,7 @@ def attached_to_leaves(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Attach
     )
 
 
-def _ports_on_leaves(fabric: FabricProblem, clos: ClosNetwork) -> Iterator[tuple[int, int]]:
+def ports_on_leaves(fabric: FabricProblem, clos: ClosNetwork) -> Iterator[tuple[int, int]]:
     """The leaf and the attachment of every port on a leaf."""
     owners = dealt([one.by_stage for one in fabric.attachments])
     leaves = attached_leaves(numbers_of(clos.parts.nic, clos.shape), fabric.attached)
@@ -85,7 +85,7 @@ def _leaf_by_leaf(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     numbers = numbers_of(clos.parts.nic, clos.shape)
     last = int(clos.shape.last_group)
     on_leaf = [[0] * len(fabric.attachments) for _ in range(numbers.planes * numbers.leaves)]
-    for leaf, owner in _ports_on_leaves(fabric, clos):
+    for leaf, owner in ports_on_leaves(fabric, clos):
         on_leaf[leaf][owner] += 1
     kinds = Counter(
         ((last if leaf % numbers.leaves // numbers.rails == numbers.groups - 1 else numbers.g), tuple(attached))
@@ -109,7 +109,7 @@ def attachment_leaf(
         Side((PeerLinks(1, 1, demand.ports, 0),), ports, demand.ports),
         Side((PeerLinks(demand.ports, 1, 1, 0),), 1, 1),
     )
-    key = ("attachment", demand.name, demand.port, leaf.port)
+    key = ("attachment", demand.name, demand.port, leaf.port, *clos.attached_runs_m)
     return choices_of(need, joins, ("attachment", "leaf"), key, False, prune, demand.name)
 
 
@@ -129,7 +129,7 @@ def attachment_spine(
         return (Choice(("attachment", demand.name, "none", "spine", int(far.cages)), 1, (Option((row,)),)),)
     joins = attachment_joins(problem, fabric, demand, spine.port, clos.parts.protocol, "spine")
     need = Need(Side((PeerLinks(1, 1, ports, 0),), 1, ports), far)
-    key = ("attachment", demand.name, demand.port, spine.port, "spine")
+    key = ("attachment", demand.name, demand.port, spine.port, "spine", *clos.attached_runs_m)
     return choices_of(need, joins, ("attachment", "spine"), key, False, prune, demand.name)
 
 
@@ -145,7 +145,7 @@ def _later_links(
     choices: list[Choice] = []
     for stage, ports in enumerate(demand.adds):
         need = Need(Side((PeerLinks(1, 1, ports, 0),), 1, ports), Side((PeerLinks(ports, 1, 1, 0),), 1, 1))
-        key = ("attachment", demand.name, leaf.port, stage)
+        key = ("attachment", demand.name, leaf.port, stage, *clos.attached_runs_m)
         for choice in choices_of(need, joins, ("attachment", "leaf"), key, False, prune, demand.name) or ():
             choices.append(replace(choice, options=tuple(_at(option, stage) for option in choice.options)))
     linked = sum(choice.count * choice.options[0].rows[0].links for choice in choices if choice.options)
@@ -206,7 +206,7 @@ def with_attachments(
         bought = demand.buys != "none" and demand.ports > 0
         lists.append(_undominated(joins, links, lambda one: (one.cable,)) if bought else (None,))
     staged = staged_links(problem, clos, links) if clos.stages else None
-    owners = list(_ports_on_leaves(fabric, clos))
+    owners = list(ports_on_leaves(fabric, clos))
     options: list[Option] = []
     for chosen in product(*lists):
         option = _joint_option(demands, links, clos, classes, limit, chosen)

@@ -13,6 +13,7 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
 from fabopt.topology.clos.attached import attached_to_leaves, attachment_leaf, attachment_spine, with_attachments
+from fabopt.topology.clos.attached_runs import with_attached_runs
 from fabopt.topology.clos.cage_sharing import clashes_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.devices import devices_of
@@ -69,6 +70,7 @@ def candidates_of(
 def _candidate(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, bound: float, prune: bool
 ) -> Candidate | None:
+    fabric, clos = with_attached_runs(problem, fabric, clos)
     choices = all_choices(_links(problem, fabric, clos, prune))
     if choices is None:
         return None

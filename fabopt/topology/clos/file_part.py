@@ -22,6 +22,7 @@ def file_part_of(clos: ClosNetwork) -> FilePart:
         tiers=tuple(_tiers(clos)),
         links=tuple(_links(clos)),
         free_ports=clos.free,
+        attached_runs_m=clos.attached_runs_m,
         placement=clos.placement.in_file(),
         server_racks=clos.placement.server_racks,
     )

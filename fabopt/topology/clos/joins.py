@@ -20,10 +20,10 @@ def run_of(fabric: FabricProblem, kind: str) -> float:
 def runs_differ(problem: Problem, fabric: FabricProblem, kind: str) -> bool:
     """Whether the run of a kind is the least that links can have: on a floor, and where sizes of any run are looked at.
 
-    Those of attachments are never.
+    Those of attachments are where they are measured, until their switches are in racks.
     """
     if kind.startswith("attachment-"):
-        return False
+        return problem.site.measures_attachments and not fabric.attachments_measured
     pods_differ = kind == "leaf-spine" and fabric.span is not None and not fabric.span.alike
     return fabric.is_open or pods_differ or not problem.site.runs_are_alike
 

@@ -22,7 +22,8 @@ class ClosNetwork(NamedTuple):
     ``down_ports``: most ports of a leaf that count in its oversubscription; ``occupied_ports``: most that are in use,
     ``reserved_ports``: kept free beside those of servers and attachments that are dealt over the leaves. ``free``: the
     switches of the ports of every attachment that is on free ones, by its place in the fabric; ``spine_ports``: most
-    ports of a spine that count in its oversubscription.
+    ports of a spine that count in its oversubscription; ``attached_runs_m``: by kind of links how far attachments in
+    racks are, where that is measured.
     """
 
     parts: Parts
@@ -32,6 +33,7 @@ class ClosNetwork(NamedTuple):
     reserved_ports: int
     spine_ports: int = 0
     free: tuple[tuple[HostPort, ...], ...] = ()
+    attached_runs_m: tuple[tuple[str, float], ...] = ()
     placement: ClosPlacement = FlatPlacement()
     stages: tuple[StageNumbers, ...] = ()
 

@@ -16,8 +16,8 @@ from fabopt.topology.direct.graph_network import GraphNetwork, UniformNetwork
 
 # Links, both ways, times devices with endpoints: beyond, some seconds for one network.
 MOST_RINGS = 30_000_000
-# Of Mb/s: loads are sums in floating point, files have six digits of Gb/s.
-_DIGITS = 3
+# Loads are sums in floating point: the rate that is meant, in Mb/s, is the nearest fraction with small terms.
+_MOST_DENOMINATOR = 10**6
 
 
 def allreduce(network: GraphNetwork, gpus: int) -> Fraction | None:
@@ -25,7 +25,7 @@ def allreduce(network: GraphNetwork, gpus: int) -> Fraction | None:
     rings = network.rings()
     if 2 * network.links * (int(rings.max()) + 1) > MOST_RINGS:
         return None
-    rate = Fraction(round(ring_rate(network.graph(), rings), _DIGITS))
+    rate = Fraction(ring_rate(network.graph(), rings)).limit_denominator(_MOST_DENOMINATOR)
     injection = network.nic.injection
     return min(injection, rate * network.share(gpus))
 

@@ -1,0 +1,47 @@
+"""How far attachments are from their switches on a floor, recounted from the racks that the file names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.floor.appliances import appliances_of
+from fabopt.floor.racks import height_m
+from fabopt.schema.default_rules import ATTACHMENT_RUNS, is_kept
+from fabopt.units import ceil_decimetres
+from fabopt.verify.editions import FIRST, named_edition
+from fabopt.verify.evidence import Evidence, FabricEvidence
+
+
+def measures_attachments(evidence: Evidence) -> bool:
+    """Whether runs of attachments are measured: on a floor with devices in racks, where the rule is on."""
+    if not evidence.design.racks.server_racks or named_edition(evidence.design) == FIRST:
+        return False
+    return is_kept(evidence.case.rules, ATTACHMENT_RUNS) and any(True for _ in appliances_of(evidence.case))
+
+
+def attached_run_m(fabric: FabricEvidence, tier: str) -> float:
+    """Metres from attachments to a tier: the farthest of any device and switch with a port of its attachment."""
+    kind = f"attachment-{tier}"
+    if not measures_attachments(fabric.evidence):
+        return fabric.run_m(kind)
+    return max(_runs_m(fabric, tier), default=fabric.run_m(kind))
+
+
+def _runs_m(fabric: FabricEvidence, tier: str) -> Iterator[float]:
+    plan, switch = fabric.evidence.plan, fabric.switch(tier)
+    switches = fabric.designed.places.leaf if tier == "leaf" else fabric.designed.places.spine
+    for index, attachment in enumerate(fabric.wanted.attachments):
+        numbers = {number for role, number in fabric.designed.free_ports.get(attachment.name, ()) if role == tier}
+        if tier == "leaf":
+            numbers |= {leaf for leaf, (_, dealt) in enumerate(fabric.clos.dealt_leaves) if dealt[index]}
+        places = fabric.designed.places.attachments.get(attachment.name, ())
+        if attachment.name in fabric.logical or not numbers:
+            continue
+        if not places:
+            yield fabric.run_m(f"attachment-{tier}")
+        for rack, unit in places:
+            near = plan.rack_index(rack), float(height_m(unit, attachment.rack_units or 0))
+            for number in numbers:
+                far_rack, far_unit = switches[number]
+                far = plan.rack_index(far_rack), float(height_m(far_unit, switch.rack_units or 0))
+                yield ceil_decimetres(float(plan.run_m(*near, *far)))

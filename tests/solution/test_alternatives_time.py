@@ -1,0 +1,54 @@
+"""How long what else there is is looked at: after the answer, for so many seconds, or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabopt.cli.solving import SolveRequest
+from fabopt.errors import InputError
+from fabopt.program.settings import Clock
+from fabopt.solution.optimize import solve
+from tests.samples.small import assert_proven, case, inputs
+
+WANTED = case({"tiers": "any", "max_oversubscription": 2})
+
+
+def test_what_is_cut_off_is_said_and_the_answer_is_the_same() -> None:
+    whole, cut = solve(inputs(WANTED)), solve(inputs(WANTED), alternatives_s=1e-9)
+    assert whole.alternatives and whole.alternatives_complete
+    assert not cut.alternatives and not cut.alternatives_complete
+    assert cut.notes[-1] == "not all alternatives were compared: 1e-09 s for them (`--alternatives`) were over"
+    assert (cut.status, cut.totals, cut.bom) == ("optimal", whole.totals, whole.bom)
+    assert_proven(cut)
+
+
+def test_without_a_look_nothing_is_cut_off() -> None:
+    alone = solve(inputs(WANTED), alternatives_s=0)
+    assert not alone.alternatives and alone.alternatives_complete
+    assert not any("alternatives" in note for note in alone.notes)
+
+
+def test_the_time_of_the_answer_is_its_own() -> None:
+    """What is compared afterwards is not in it."""
+    clock, told = Clock(None), list[float]()
+
+    def progress(text: str) -> None:
+        if text.startswith("looking at the best design with"):
+            told.append(clock.spent_s())
+
+    design = solve(inputs(WANTED), progress=progress, clock=clock)
+    assert design.objective.solve_s is not None and told
+    assert design.objective.solve_s <= told[0] + 0.001
+
+
+def test_a_clock_is_shortened_within_only() -> None:
+    clock = Clock(None)
+    with clock.shortened(0):
+        assert clock.is_over()
+    assert not clock.is_over() and clock.left() is None
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("inf"), float("nan")])
+def test_what_is_no_time_is_refused(seconds: float) -> None:
+    with pytest.raises(InputError, match="--alternatives: not a time; found "):
+        SolveRequest("case.yaml", alternatives_s=seconds).inputs()

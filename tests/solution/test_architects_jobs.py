@@ -1,0 +1,138 @@
+"""Jobs of a network architect, each with what would be signed off: proven, every rule kept, nothing left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fabopt.io.case import inputs_from_objects
+from fabopt.schema.design import Design
+from fabopt.solution.optimize import solve
+from tests.samples.small import assert_proven, counts
+
+Json = dict[str, Any]
+
+FULL: Json = {"min_gbps_per_gpu": 400, "max_oversubscription": 1}
+UFM: Json = {
+    "name": "ufm", "kind": "management", "ports": 4, "boxes": 2, "rack_units": 1, "power_w": 700,
+    "form_factor": "OSFP", "split": "1x400", "buys": "both",
+}  # fmt: skip
+HALL: Json = {"floor": {"rows": 3, "racks_per_row": 14, "rack_power_w": 60_000}}
+
+
+def fabric(name: str = "compute", **keys: Any) -> Json:
+    return {"name": name, **({} if name == "compute" else {"role": name}), **keys}
+
+
+def b200(*attachments: Json) -> Json:
+    compute = fabric(protocol="infiniband", attachments=list(attachments), **FULL)
+    return {"server": "nvidia-dgx-b200", "servers": 96, "fabrics": [compute], "site": HALL}
+
+
+def h100(gpus: int, **keys: Any) -> Json:
+    return {"server": "nvidia-dgx-h100", "gpus": gpus, "fabrics": [fabric(**keys)]}
+
+
+MI300X: Json = {
+    "server": "supermicro-as-8125gs-tnmr2", "servers": 256, "site": {"servers_per_rack": 4},
+    "fabrics": [
+        fabric(protocol="ethernet", **FULL),
+        fabric("storage", min_gbps_per_gpu=20, max_oversubscription=2),
+        fabric("in-band", min_gbps_per_server=50), fabric("oob"),
+    ],
+}  # fmt: skip
+GROWTH: Json = {
+    "server": "nvidia-dgx-h100", "fabrics": [fabric(**FULL)],
+    "stages": [{"name": f"month-{month}", "month": month, "servers": servers}
+               for month, servers in ((0, 32), (12, 128), (24, 256))],
+}  # fmt: skip
+NVL72: Json = {
+    "server": "nvidia-gb200-nvl72-tray", "servers": 16 * 18, "fabrics": [fabric(group_by="rack", **FULL)],
+    "site": {"floor": {"rows": 2, "racks_per_row": 16, "rack_power_w": 140_000}},
+}  # fmt: skip
+LAB: Json = {
+    "server": "generic-hgx-a100", "servers": 16,
+    "fabrics": [fabric(protocol="ethernet", min_gbps_per_gpu=200, max_oversubscription=1, tiers=2)],
+}  # fmt: skip
+H200: Json = {
+    "server": "nvidia-dgx-h200", "servers": 32,
+    "site": {"servers_per_rack": 4, "floor": {"rows": 2, "racks_per_row": 8, "rack_power_w": 45_000}},
+    "fabrics": [
+        fabric(protocol="infiniband", **FULL),
+        fabric("storage", protocol="ethernet", min_gbps_per_gpu=25, max_oversubscription=2, tiers=2),
+        fabric("in-band", protocol="ethernet", min_gbps_per_server=100, tiers=2), fabric("oob"),
+    ],
+}  # fmt: skip
+NODES: Json = {
+    "name": "storage-nodes", "kind": "storage", "ports": 8, "boxes": 4, "form_factor": "QSFP112", "split": "1x200",
+    "buys": "both",
+}  # fmt: skip
+STORAGE: Json = {
+    "server": "nvidia-dgx-h100", "servers": 8,
+    "fabrics": [fabric(tiers=2, **FULL),
+                fabric("storage", protocol="ethernet", min_gbps_per_gpu=25, tiers=2, attachments=[NODES])],
+}  # fmt: skip
+
+JOBS: dict[str, Json] = {
+    "96 DGX B200": b200(),
+    "96 DGX B200 with UFM": b200(UFM),
+    "256 MI300X, four fabrics": MI300X,
+    "256 to 2,048 GPUs": GROWTH,
+    "16 NVL72": NVL72,
+    "4,096 GPUs, Clos": h100(4096, **FULL),
+    "4,096 GPUs, rail-only": h100(4096, topologies=["rail-only"], **FULL),
+    "4,096 GPUs, dragonfly": h100(4096, topologies=["dragonfly"], max_oversubscription=2),
+    "lab of 16 nodes": LAB,
+    "512 H100 for Llama 3 70B": {**h100(512), "workload": {"model": "llama3-70b"}},
+    "32 DGX H200, four fabrics": H200,
+    "eight servers with storage": STORAGE,
+}
+# Roles whose switches may each cut servers off: a server has one management port.
+MAY_CUT_OFF = {"oob"}
+# Families without a second way by their nature, which the answer lists.
+EXEMPT = {"4,096 GPUs, rail-only", "4,096 GPUs, dragonfly"}
+
+_designs: dict[str, Design] = {}
+
+
+def design_of(job: str) -> Design:
+    if job not in _designs:
+        inputs = inputs_from_objects({"name": "job", "catalog": ["reference"], **JOBS[job]}, None)
+        _designs[job] = solve(inputs, alternatives_s=0)
+    return _designs[job]
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_job_can_be_signed(job: str) -> None:
+    """Proven, all rules of the check hold (every cable at least its run, no rack over its rules), and no switch cuts
+    servers off where a second way was to be had.
+    """
+    design = design_of(job)
+    assert_proven(design)
+    roles = {fabric.name: fabric.role for fabric in design.fabrics}
+    cut = {
+        point.fabric
+        for point in design.single_points_of_failure or ()
+        if point.device in ("leaf", "spine", "core") and not point.degraded
+    }
+    assert {roles[name] for name in cut} <= MAY_CUT_OFF or job in EXEMPT
+    assert not any("is not kept" in note for note in design.notes)
+
+
+def test_managers_cost_no_leaf_and_no_spine() -> None:
+    plain, managed = (counts(design_of(job)) for job in ("96 DGX B200", "96 DGX B200 with UFM"))
+    assert (plain["leaf"], plain["spine"]) == (managed["leaf"], managed["spine"]) == (24, 16)
+    assert managed["attachment_spine"] == 4
+
+
+def test_infiniband_has_a_subnet_manager() -> None:
+    for job in ("96 DGX B200", "32 DGX H200, four fabrics"):
+        managers = design_of(job).fabrics[0].subnet_manager
+        assert managers is not None and managers.kept
+
+
+def test_groups_of_nvl72_are_racks() -> None:
+    fabric = design_of("16 NVL72").fabrics[0]
+    assert fabric.structure.servers_per_group == 18
+    assert not any("cut racks" in note for note in design_of("16 NVL72").notes)

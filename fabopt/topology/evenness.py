@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from fabopt.network.clos_shape import ClosShape
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import servers_per_rack
-from fabopt.units import ceil_of
 
 
 class Evenness(NamedTuple):
-    """``missing``: servers that leaf groups and pods lack to be as large as the largest; ``splits_racks``: whether
-    groups share racks.
+    """``spread``: servers by which the largest leaf group exceeds the smallest; ``cut_racks``: racks in which there are
+    servers of two groups or more.
     """
 
-    missing: int
-    splits_racks: bool
+    spread: int
+    cut_racks: int
 
 
-EVEN: Final = Evenness(0, False)
+EVEN: Final = Evenness(0, 0)
 
 
-def evenness_of(problem: Problem, shape: ClosShape, groups_per_pod: int = 1) -> Evenness:
-    """How even the groups of a network are at its last stage. ``shape``: of one row; pods: of so many groups."""
+def evenness_of(problem: Problem, shape: ClosShape) -> Evenness:
+    """How even the groups of a network are at its last stage, its servers filling racks in order.
+
+    ``shape``: of one row. Where nothing says how many servers a rack has, none is cut.
+    """
     g, groups, per_rack = int(shape.g), int(shape.groups), servers_per_rack(problem.case, problem.site)
-    places = g * groups_per_pod * int(ceil_of(groups, groups_per_pod))
-    splits = per_rack is not None and groups > 1 and g % per_rack > 0
-    return Evenness(places - problem.servers, splits)
+    spread = min(g, problem.servers) - int(shape.last_group)
+    return Evenness(spread, 0 if per_rack is None else _cut_racks(g, groups, per_rack))
+
+
+def _cut_racks(g: int, groups: int, per_rack: int) -> int:
+    firsts = g * np.arange(1, groups)
+    return len(np.unique(firsts[firsts % per_rack > 0] // per_rack))

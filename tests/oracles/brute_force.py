@@ -759,13 +759,15 @@ def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> Best |
     return answer(best[1], purchase, designs, len(ties) - 1)
 
 
-def unevenness(space: Space, structure: Structure) -> tuple[bool, bool, int]:
-    """Whether groups and pods differ in size; whether two groups share a rack; servers that would make them equal."""
-    pod = structure.groups_per_pod if structure.tiers > 2 else 1
-    filled = structure.groups + -structure.groups % pod
+def unevenness(space: Space, structure: Structure) -> tuple[int, int]:
+    """Servers that the largest group has more than the smallest, and racks with servers of several groups."""
+    group_of = [server // structure.g for server in range(space.servers)]
+    sizes = Counter(group_of).values()
     per_rack = space.lengths.per_rack if space.lengths else (space.case.get("site") or {}).get("servers_per_rack")
-    missing = structure.g * filled - space.servers
-    return missing > 0, bool(per_rack and structure.groups > 1 and structure.g % per_rack), missing
+    groups_in_rack: dict[int, set[int]] = {}
+    for server, group in enumerate(group_of if per_rack else ()):
+        groups_in_rack.setdefault(server // per_rack, set()).add(group)
+    return max(sizes) - min(sizes), sum(len(groups) > 1 for groups in groups_in_rack.values())
 
 
 def full_rank(space: Space, structure: Structure, purchase: Purchase) -> tuple[Any, ...]:

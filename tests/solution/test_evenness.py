@@ -31,15 +31,15 @@ def test_groups_are_equal() -> None:
     assert two_tiers(6, 2).structure.g == 3
 
 
-@pytest.mark.parametrize(("per_rack", "size"), ((None, 4), (4, 4), (5, 5), (3, 6), (6, 6), (7, 4)))
-def test_groups_fill_racks_or_are_nearly_equal(per_rack: int | None, size: int) -> None:
-    # 4 + 3, 5 + 2 and 6 + 1 servers all have two uplinks a leaf, and none are equal
-    assert two_tiers(7, 3, {"servers_per_rack": per_rack} if per_rack else None).structure.g == size
+def test_groups_are_nearly_equal() -> None:
+    # 4 + 3, 5 + 2 and 6 + 1 servers all have two uplinks a leaf
+    assert two_tiers(7, 3).structure.g == 4
 
 
-def test_equal_groups_come_before_whole_racks() -> None:
-    # 3 + 3 rather than 4 + 2, where a rack has two servers
-    assert two_tiers(6, 2, {"servers_per_rack": 2}).structure.g == 3
+@pytest.mark.parametrize("per_rack", (2, 5, 6))
+def test_equal_groups_come_before_whole_racks(per_rack: int) -> None:
+    # 4 + 3 servers share a rack of any of these sizes; 5 + 2 and 6 + 1 would not with 5 and 6, nor 4 + 3 with 4
+    assert two_tiers(7, 3, {"servers_per_rack": per_rack}).structure.g == 4
 
 
 def cords(usd: float) -> list[Json]:

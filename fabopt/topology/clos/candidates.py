@@ -86,7 +86,7 @@ def _candidate(
         clashes=clashes_of(clos.parts, clos.shape, choices),
         counted=fabric.counted,
         logical_fabrics=tuple(one for one in fabric.attachments if one.network is not None),
-        evenness=evenness_of(problem, clos.shape, int(clos.shape.groups_per_pod) if clos.tiers > 2 else 1),
+        evenness=evenness_of(problem, clos.shape),
     )
 
 

@@ -11,7 +11,7 @@ objective (``offset``), so that solvers work on small differences; the optimum i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -198,14 +198,17 @@ class Program:
             for _, item in used:
                 if item.kind in PART_KINDS:
                     uses.setdefault(item, {})[var.name] = var, int(var.upBound)
-        terms: list[tuple[pulp.LpVariable, int]] = []
         unavoidable = uses.keys() & self._unavoidable()
-        for item in sorted(uses.keys() - unavoidable, key=lambda one: one.index):
-            part = PART.binary(item.index)
-            for var, most in uses[item].values():
-                self.lp += var - most * part <= 0, f"part_numbers_{item.index}_{var.name}"
-            terms.append((part, 1))
+        open_items = sorted(uses.keys() - unavoidable, key=lambda one: one.index)
+        terms = [(self._part(item, uses[item].values()), 1) for item in open_items]
         return Level("part_numbers", pulp.LpAffineExpression(terms), len(unavoidable))
+
+    def _part(self, item: Item, uses: Iterable[tuple[pulp.LpVariable, int]]) -> pulp.LpVariable:
+        """Whether an item is in use: by any of some variables, each up to its most."""
+        part = PART.binary(item.index)
+        for var, most in uses:
+            self.lp += var - most * part <= 0, f"part_numbers_{item.index}_{var.name}"
+        return part
 
     def _unavoidable(self) -> set[Item]:
         """Items that some fabric has whichever of its candidates is built, with whichever options."""

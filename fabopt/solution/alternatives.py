@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, estimating
-from fabopt.problem.rules_kept import OF_MANAGERS, OF_NICS, OF_REDUNDANCY, is_bound, left_out
+from fabopt.problem.rules_kept import OF_MANAGERS, OF_NICS, OF_REDUNDANCY, is_bound, left_out, without_rules
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, Sums, sums_of
 from fabopt.program.settings import Clock, Settings
@@ -61,8 +61,9 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
         if fabric.role not in MANAGEMENT:
             yield from comparison.other_kinds(index)
             yield from comparison.flat_runs(index)
-    for what, rules in WITHOUT_RULES:
-        yield from comparison.without_rules(what, rules)
+    if comparison.may_be_cheaper_without_rules():
+        for what, rules in WITHOUT_RULES:
+            yield from comparison.without_rules(what, rules)
     yield from comparison.fewer_part_numbers()
     yield from comparison.other_plans()
     clock.look()
@@ -114,6 +115,11 @@ class _Comparison:
         if optimum.value is not None:
             yield self._alternative(optimum, index, "flat runs", f"{FLAT_RUN_M} m")
 
+    def may_be_cheaper_without_rules(self) -> bool:
+        """Whether any design may be cheaper that keeps none of the default rules, of which each one alone is a part."""
+        self.clock.look()
+        return is_bound(self.problem) and self._without(without_rules(self.answer.problem))._may_beat_answer()
+
     def without_rules(self, what: str, rules: frozenset[str]) -> Iterator[Alternative]:
         """The best design that need not keep some default rules, where it is cheaper for that."""
         if not is_bound(self.problem, rules):
@@ -122,7 +128,7 @@ class _Comparison:
         self.settings.progress(f"looking at the best design without the rule of {what}")
         cheaper: list[tuple[Alternative, Optimum]] = []
         for problem in left_out(self.answer.problem, rules):
-            free = _Comparison(replace(self.answer, problem=problem), self.settings, self.clock)
+            free = self._without(problem)
             rival = free._rival({}) if free._may_beat_answer() else None
             if rival is not None and rival.value is not None:
                 alternative = self._alternative(rival, 0, what, "none")
@@ -130,6 +136,10 @@ class _Comparison:
                     cheaper.append((alternative, rival))
         for alternative, rival in sorted(cheaper, key=lambda pair: pair[0].objective)[:1]:
             yield alternative.model_copy(update={"summary": self._other_fabrics(rival)})
+
+    def _without(self, problem: Problem) -> _Comparison:
+        """The answer beside designs of a problem that is bound to less of the rules."""
+        return _Comparison(replace(self.answer, problem=problem), self.settings, self.clock)
 
     def _may_beat_answer(self) -> bool:
         """Whether a design may have a lower objective than the answer; of a ratio that is not known."""

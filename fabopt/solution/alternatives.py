@@ -20,6 +20,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
+from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
 from fabopt.solution.summaries import in_metric, summaries_of, summary_of
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
@@ -38,6 +39,7 @@ MANAGEMENT = ("in-band", "oob")
 MOST_OF_A_KIND = 200
 # What a design without some default rules is called, and those rules.
 WITHOUT_RULES = (("redundancy", OF_REDUNDANCY), (NIC_PAIRING, OF_NICS), (SUBNET_MANAGER, OF_MANAGERS))
+PART_NUMBERS = "part numbers"
 BEST_FOUND = " (the best found)"
 
 
@@ -62,6 +64,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     if comparison.may_be_cheaper_without_rules():
         for what, rules in WITHOUT_RULES:
             yield from comparison.without_rules(what, rules)
+    yield from comparison.fewer_part_numbers()
     yield from comparison.other_plans()
     clock.look()
 
@@ -157,6 +160,19 @@ class _Comparison:
         if not told or len(picked) == 1:
             return summaries_of(self.problem, picked)
         return "; ".join(f"{name}: {text}" for name, text in told)
+
+    def fewer_part_numbers(self) -> Iterator[Alternative]:
+        """What the devices of the answer cost, joined with fewer part numbers."""
+        if self.answer.ratio is not None:
+            return
+        self.clock.look()
+        picked = self.answer.picked
+        rival = with_fewer_part_numbers(self.answer.problem, picked, self.quiet, self.clock)
+        if rival is not None:
+            before, after = (part_numbers_of(self.problem, parts) for parts in (picked, list(rival.picked)))
+            alternative = self._alternative(rival, 0, PART_NUMBERS, str(after))
+            summary = f"the same devices, joined by other parts: {some(after, 'part number')} for {before}"
+            yield alternative.model_copy(update={"summary": summary})
 
     def other_plans(self) -> Iterator[Alternative]:
         """What growth would cost if it were not planned; of a ratio it is not known, as these plans are only bills."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from fabopt.errors import Fault, fault, nearest
-from fabopt.io.losses import check_outside_losses
+from fabopt.io.floor_losses import check_outside_losses
 from fabopt.io.recognition import ProductNames, hint_for
 from fabopt.io.roles import check_roles
 from fabopt.io.workload import check_workload

@@ -27,7 +27,7 @@ from fabopt.problem.attachments import (
 from fabopt.problem.demand import Demand, demand_of, stages_of
 from fabopt.problem.nic_pairing import Nics, by_pairing
 from fabopt.problem.out_of_band import ByStage
-from fabopt.problem.site import FloorSite, Site
+from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import NIC_PAIRING, SUBNET_MANAGER, is_asked_for, is_kept
@@ -269,7 +269,7 @@ def fabric_of(
 def _survivals(fabric: Fabric, servers: int, site: Site) -> Iterator[Survival]:
     for loss in fabric.survived:
         failed, count = loss.failures
-        outlived = failed == RACK and isinstance(site, FloorSite) and servers > site.servers_per_rack
+        outlived = failed == RACK and site.servers_per_rack is not None and servers > site.servers_per_rack
         yield Survival(failed, count, mbps(loss.least_gbps), outlived)
 
 

@@ -14,7 +14,7 @@ from fabopt.schema.resilience import FEED, survives_loss_of
 def parts_to_give_up(problem: Problem) -> tuple[str, ...]:
     """Keys of the rule that hold and that the case does not ask for by the name of the rule.
 
-    Nor the power that one of two feeds gives, where a fabric has to do with one.
+    Nor the power that one of two feeds gives, where a fabric has to do with one. Rule ``feeds_carry_racks``.
     """
     case = problem.case
     on_one_feed = any(survives_loss_of(case.resilience_of(fabric), FEED) for fabric in case.fabrics)

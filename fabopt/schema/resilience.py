@@ -30,7 +30,7 @@ NO_RULE: Final = "none"
 def _check_survived(text: str) -> str:
     outside = FROM_OUTSIDE.fullmatch(text)
     if outside is not None and outside[1] != "1":
-        raise ValueError(f"a {outside[2]} is lost with all that is on it, one at a time: write `1 {outside[2]}`")
+        raise ValueError(f"{outside[2]}s are lost one at a time: write `1 {outside[2]}`")
     if outside is None and SURVIVED.fullmatch(text) is None:
         kinds = "leaf, spine, core, plane, cable, switch, rack or feed"
         raise ValueError(f"write a number and what fails, as in `1 leaf`: {kinds}")

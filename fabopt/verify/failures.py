@@ -44,7 +44,8 @@ def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
         given = bandwidth_left(fabric, *demand.failures) / MBPS_PER_GBPS
         shown = f"{plain_fraction(given)} of {demand.least_gbps} Gb/s per GPU wanted after {demand.survive}"
         proof.holds(given + LAST_DIGIT / 2 >= exact(demand.least_gbps), shown)
-        proof.note(shown)
+        if demand.min_gbps_per_gpu is not None:
+            proof.note(shown)
     if not proof.noted:
         proof.note("the file says nothing of failures")
 

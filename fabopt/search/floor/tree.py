@@ -354,7 +354,7 @@ class _Tree:
         yield from put(spent, None if above is None else above.none, 0)
 
     def _outlives(self, tier: _Tier, chosen: list[int], below: tuple[Positions, ...]) -> bool:
-        """Whether enough may be left without the rack that got the last switch of a tier, with all that is in it now."""
+        """Whether enough may be left without the rack that got the last switch of a tier, with all there is now."""
         demand = self.sized.rack_demand
         if demand is None:
             return True

@@ -18,7 +18,7 @@ from fabopt.network.graph.survival import PLACES, ServerPorts, Share, by_number,
 from fabopt.problem.fabric import FabricProblem, Survival
 from fabopt.schema.resilience import FEED, RACK, Failed, Failing
 from fabopt.topology.clos.network import ClosNetwork
-from fabopt.topology.clos.rack_losses import WorstRack
+from fabopt.topology.clos.rack_losses import RacksOfClos
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.failures import LostPlace
 from fabopt.units import Number
@@ -193,8 +193,8 @@ class ClosFailures:
         return LostPlace(self._worst_rack.name, self._worst_rack.loss.servers)
 
     @cached_property
-    def _worst_rack(self) -> WorstRack:
-        return WorstRack(self.clos)
+    def _worst_rack(self) -> RacksOfClos:
+        return RacksOfClos(self.clos)
 
 
 def _cut_off(parts: Parts, shape: Shape, failed: str) -> int:

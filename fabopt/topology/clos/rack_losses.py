@@ -110,14 +110,14 @@ def survives_racks(fabric: FabricProblem, clos: ClosNetwork) -> bool:
 
 
 @dataclass(frozen=True)
-class WorstRack:
-    """The worst rack of a Clos whose switches are in racks; raises ``ValueError`` for others."""
+class RacksOfClos:
+    """The racks of a Clos as they are lost; raises ``ValueError`` where there is no floor."""
 
     clos: ClosNetwork
 
     @cached_property
     def loss(self) -> RackLoss:
-        """What its loss leaves, and takes."""
+        """What the worst loss leaves, and takes."""
         placement = self._placement
         plant = plant_of(self.clos, placement.numbers)
         racks = np.concatenate([of_tier.rack for of_tier in placement.positions])
@@ -131,12 +131,12 @@ class WorstRack:
 
     @property
     def name(self) -> str:
-        """Its id."""
+        """The id of the worst rack."""
         return self._placement.layout.plan.ids[self.loss.rack]
 
     @property
     def mbps(self) -> Fraction:
-        """What is left per GPU without it."""
+        """What is left per GPU without the worst rack, in Mb/s."""
         return Fraction(self.loss.mbps).limit_denominator(_MOST_DENOMINATOR)
 
 
@@ -147,36 +147,46 @@ def _switches(numbers: ClosNumbers, tiers: int) -> tuple[int, ...]:
     return tuple(int(count) for count in counts[:tiers])
 
 
+class _Between(NamedTuple):
+    """Links between switches, which are numbered from the leaves up; columns of shape (links,)."""
+
+    a: Ints
+    b: Ints
+    mbps: Ints
+
+
+def _links_between(clos: ClosNetwork, numbers: ClosNumbers, first: Ints) -> _Between:
+    """The links between switches; ``first``: number of the first switch of each tier."""
+    parts, none = clos.parts, np.zeros(0, dtype=np.int64)
+    columns = [(none, none, none)]
+    if parts.leaf_up is not None:
+        links = leaf_spine(numbers, 1)
+        columns.append((links.a, first[1] + links.b, np.full(len(links.a), parts.leaf_up.lane.port_mbps)))
+    if parts.spine_up is not None:
+        links = spine_core(numbers, 1)
+        columns.append((first[1] + links.a, first[2] + links.b, np.full(len(links.a), parts.spine_up.lane.port_mbps)))
+    return _Between(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+
 def plant_of(clos: ClosNetwork, numbers: ClosNumbers) -> Plant:
     """A sized Clos link by link."""
-    parts, shape, nic = clos.parts, clos.shape, clos.parts.nic
-    counts = _switches(numbers, parts.tiers)
-    first = np.cumsum((0, *counts))
-    number = [np.arange(count) for count in counts]
-    planes = [of_tier // (count // numbers.planes) for of_tier, count in zip(number, counts, strict=True)]
-    pods = [planes[0] * numbers.pods + numbers.pod_of_leaf(number[0])]
-    between, mbps = [], []
-    if parts.leaf_up is not None:
-        pods.append(number[1] // numbers.spines)
-        links = leaf_spine(numbers, 1)
-        between.append((links.a, first[1] + links.b))
-        mbps.append(np.full(len(links.a), parts.leaf_up.lane.port_mbps))
-    if parts.spine_up is not None:
-        pods.append(np.zeros_like(number[2]))
-        links = spine_core(numbers, 1)
-        between.append((first[1] + links.a, first[2] + links.b))
-        mbps.append(np.full(len(links.a), parts.spine_up.lane.port_mbps))
-    none = np.zeros(0, dtype=np.int64)
-    a, b = (np.concatenate([none, *ends]) for ends in (zip(*between, strict=True) if between else ((), ())))
+    parts, shape, nic, counts = clos.parts, clos.shape, clos.parts.nic, _switches(numbers, clos.parts.tiers)
+    planes = [np.arange(count) // (count // numbers.planes) for count in counts]
+    pods = (
+        planes[0] * numbers.pods + numbers.pod_of_leaf(np.arange(counts[0])),
+        *(np.arange(count) // numbers.spines for count in counts[1:2]),
+        *(np.zeros(count, dtype=np.int64) for count in counts[2:]),
+    )
+    between = _links_between(clos, numbers, np.cumsum((0, *counts)))
     return Plant(
         tier=np.repeat(np.arange(len(counts)), counts),
         network=np.concatenate(planes),
         pod=np.concatenate(pods),
         plane=np.concatenate(planes),
-        a=a,
-        b=b,
-        mbps=np.concatenate([none, *mbps]),
-        length=np.ones_like(a),
+        a=between.a,
+        b=between.b,
+        mbps=between.mbps,
+        length=np.ones_like(between.a),
         switch_of=server_leaf(numbers, 1).links.b.reshape(numbers.servers, -1),
         nic_of=np.repeat(np.arange(numbers.nics), numbers.ports_per_nic),
         port_mbps=nic.port.lane.port_mbps,

@@ -23,6 +23,7 @@ from fabopt.topology.clos.link_kinds import kind_choices, kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of, placed_in
 from fabopt.topology.clos.rack_losses import survives_racks
 from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.evenness import evenness_of
 from fabopt.units import Number
 
 
@@ -87,6 +88,7 @@ def _candidate(
         clashes=clashes_of(clos.parts, clos.shape, choices),
         counted=fabric.counted,
         logical_fabrics=tuple(one for one in fabric.attachments if one.network is not None),
+        evenness=evenness_of(problem, clos.shape),
     )
 
 

@@ -20,6 +20,7 @@ from fabopt.schema.resilience import FEED, RACK, Failed, Failing
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.rack_losses import RacksOfClos
 from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.clos.stripes import across_halves
 from fabopt.topology.failures import LostPlace
 from fabopt.units import Number
 
@@ -158,9 +159,12 @@ class ClosFailures:
 
         Raises ``ValueError`` for a rack of a network that is not in racks.
         """
+        left = self._worst_rack.mbps if failed == RACK else self._of_devices(failed, count)
+        across = across_halves(self.clos.parts, self.clos.shape, self.gpus)
+        return left if across is None else min(left, across)
+
+    def _of_devices(self, failed: Failed, count: int) -> Fraction:
         clos = self.clos
-        if failed == RACK:
-            return self._worst_rack.mbps
         failed, count = ("spine", 0) if failed == FEED else (failed, count)
         left = bandwidth_left(clos.parts, clos.shape, clos.down_ports, self.gpus, failed, count)
         assert isinstance(left, Fraction)  # of one candidate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,13 @@ from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import OpenLayout, open_layouts
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.schema.resilience import RACK
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.units import ceil_div, milliwatts
+
+# Over how many racks layouts spread switches that stand in for each other, beside what rule ``rack-spread`` does, where
+# something has to be left without a rack.
+SPREADS: Final = (2, 4, 8, 16)
 
 
 def spread(fabric: FabricProblem) -> FabricProblem:
@@ -29,9 +34,15 @@ def in_layouts(problem: Problem, fabric: FabricProblem, needed: SwitchSums) -> t
     """
     floor, size, band = problem.floor, _server_size(problem), _band(problem, fabric)
     units, power_mw, switches = needed
-    worth_it = layouts(floor.plan, problem.servers, floor.servers_per_rack, size, units, power_mw, band, switches)
+    outlives = any(one.failed == RACK for other in problem.fabrics for one in other.resilience)
     in_one = with_typical_runs if floor.method == "estimates" else in_layout
-    return tuple(in_one(problem, fabric, layout) for layout in worth_it)
+    return tuple(
+        in_one(problem, fabric, layout)
+        for spread_over in (None, *(SPREADS if outlives else ()))
+        for layout in layouts(
+            floor.plan, problem.servers, floor.servers_per_rack, size, units, power_mw, band, switches, spread_over
+        )
+    )
 
 
 def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, ...]:

@@ -17,12 +17,13 @@ from fabopt.schema.design import Alternative, Conflict, Design, Objective, Total
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer
+from fabopt.search.relaxation import relaxed_value
 from fabopt.search.separations import words_of
 from fabopt.search.step_time import use_on
 from fabopt.solution.alternatives import alternatives_of, other_separations
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import in_metric
-from fabopt.units import cents, rounded, usd
+from fabopt.units import cents, rounded, usd, watts
 from fabopt.verify.editions import edition_of
 
 
@@ -97,7 +98,16 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
         solve_s=round(seconds, 3),
         candidates=optimum.sized,
         candidates_in_program=optimum.in_program,
+        floor=_floor_value(answer),
     )
+
+
+def _floor_value(answer: Answer) -> int | float | None:
+    """What no Clos of as many tiers costs less than, rounded down."""
+    least, weights = relaxed_value(answer), answer.problem.weights
+    if least is None:
+        return None
+    return usd(least // weights.scale) if weights.per_cent else watts(least // weights.scale)
 
 
 def _value_and_bound(answer: Answer) -> tuple[int | float | None, int | float | None]:

@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.answer import Answer
 from fabopt.search.expansion import Expansion
-from fabopt.topology.clos.blocks import Block
+from fabopt.topology.clos.blocks import Block, Lower
 from fabopt.topology.clos.bounds import BoundedCosts, Bounds
 from fabopt.topology.spans import pods_together
 
@@ -61,23 +63,48 @@ def _is_relaxed(answer: Answer) -> bool:
     )
 
 
+class _Equipped(NamedTuple):
+    """A NIC option in one span of the sizes, with the leaf switches for it, the cheapest share first."""
+
+    bound: float
+    bounds: Bounds
+    protocol: str
+    nic: NicOption
+    lowers: list[Lower]
+
+
 def _least(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, family: str, tiers: int) -> float:
     """The least of any NICs with any leaf switch under so many tiers, over all sizes of groups."""
+    equipped = [
+        one
+        for part, _ in pods_together(problem, replace(fabric, aligned=False), family)
+        if tiers in part.tiers
+        for one in _equipped(costs.bounds(problem, part, prune=True), family, tiers)
+    ]
     least = np.inf
-    for part, _ in pods_together(problem, replace(fabric, aligned=False), family):
-        if tiers in part.tiers:
-            bounds = costs.bounds(problem, part, prune=True)
-            for bound, block in _blocks(bounds, part, family, tiers):
-                if bound < least:
-                    least = min(least, float(bounds.of_block(block, tiers)[0]))
+    for option in sorted(equipped, key=lambda option: option.bound):
+        if option.bound >= least:
+            break
+        least = min(least, _under(option, tiers, least))
     return least
 
 
-def _blocks(bounds: Bounds, fabric: FabricProblem, family: str, tiers: int) -> Iterator[tuple[float, Block]]:
-    """Ways to equip servers with leaf switches and uplinks, with a bound that counts no uplinks."""
-    for protocol in fabric.protocols:
+def _equipped(bounds: Bounds, family: str, tiers: int) -> Iterator[_Equipped]:
+    """Ways to equip servers, each with a bound that counts no uplinks."""
+    for protocol in bounds.fabric.protocols:
         for nic in bounds.nics(protocol):
-            if nic.topology == family and nic.allows(tiers):
-                for share, leaf, down in bounds.lowers(nic.port, protocol, None):
-                    bound = float(bounds.of_servers(nic, share)[0])
-                    yield from ((bound, Block(protocol, tiers, nic, leaf, down, up)) for up in leaf.uses)
+            lowers = bounds.lowers(nic.port, protocol, None)
+            if nic.topology == family and nic.allows(tiers) and lowers:
+                yield _Equipped(float(bounds.of_servers(nic, lowers[0].share)[0]), bounds, protocol, nic, lowers)
+
+
+def _under(equipped: _Equipped, tiers: int, enough: float) -> float:
+    """The least of one way to equip servers, if it is less than ``enough``; else anything that is not."""
+    least, (_, bounds, protocol, nic, lowers) = enough, equipped
+    for share, leaf, down in lowers:
+        if float(bounds.of_servers(nic, share)[0]) >= least:
+            break
+        for up in leaf.uses:
+            block = Block(protocol, tiers, nic, leaf, down, up)
+            least = min(least, float(bounds.of_block(block, tiers)[0]))
+    return least

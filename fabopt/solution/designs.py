@@ -35,7 +35,11 @@ def build(question: Question, answers: Answers) -> Design:
     seconds = question.clock.spent_s()
     complete = _compared(question, answers.best, alternatives) and answers.complete
     design = design_of(answers.best, question.settings.engine, seconds)
-    return design.model_copy(update={"alternatives": tuple(alternatives), "alternatives_complete": complete})
+    # what a study has picked for two metrics is not the least of one
+    least = None if question.answer is not None else _floor_value(answers.best)
+    objective = design.objective.model_copy(update={"floor": least})
+    compared = {"alternatives": tuple(alternatives), "alternatives_complete": complete}
+    return design.model_copy(update={"objective": objective, **compared})
 
 
 def _compared(question: Question, answer: Answer, alternatives: list[Alternative]) -> bool:
@@ -98,7 +102,6 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
         solve_s=round(seconds, 3),
         candidates=optimum.sized,
         candidates_in_program=optimum.in_program,
-        floor=_floor_value(answer),
     )
 
 

@@ -138,7 +138,7 @@ def assert_shown(command: str, shown: list[str], output: str) -> None:
 def test_commands_print_what_is_shown(page: Path, desk: Path) -> None:
     for block in blocks(page):
         first = block.text.splitlines()[0] if block.text else ""
-        if block.language == "yaml" and re.fullmatch(r"# [\w-]+\.yaml", first):
+        if block.language in ("yaml", "csv") and re.fullmatch(rf"# [\w-]+\.{block.language}", first):
             (desk / first[2:]).write_text(block.text)
         if block.language == "console":
             for command, shown in commands(block.text):
@@ -188,7 +188,7 @@ def test_yaml_examples_are_valid(page: Path, tmp_path: Path) -> None:
         content = yaml.safe_load(block.text)
         if "server" in content:
             inputs_from_objects(content)
-        elif set(content) <= {"name", "description", "source", "prices"}:
+        elif set(content) <= {"name", "description", "source", "prices", "terms"}:
             (tmp_path / "book.yaml").write_text(block.text)
             read_price_books(["./book.yaml"], read_catalog(["reference"], ROOT), tmp_path)
 

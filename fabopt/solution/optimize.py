@@ -21,7 +21,7 @@ from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.lengths import freed
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, Question
-from fabopt.solution.single_points import with_single_points
+from fabopt.solution.single_points import with_single_points, with_those_of
 from fabopt.solution.subnet_hosts import costed, hosted
 from fabopt.verify import verify
 
@@ -155,9 +155,9 @@ def with_checks(question: Question, design: Design) -> Design:
     """The design with its single points of failure, and every rule proven again; as it is if there is none."""
     if not design.fabrics:
         return design
+    if question.twin is not None:
+        return with_those_of(question.twin, design)
     design, wiring = with_single_points(design)
-    if not question.proves:
-        return design
     return design.model_copy(update={"checks": verify(design, wiring)})
 
 

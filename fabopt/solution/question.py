@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, Protocol
 
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
+from fabopt.schema.losses import SinglePoint, WorstRack
 from fabopt.search.answer import Answer
 from fabopt.search.separations import cheapest, without_design
 
@@ -17,20 +18,32 @@ from fabopt.search.separations import cheapest, without_design
 ALTERNATIVES_S: Final = 20.0
 
 
+class SameHardware(Protocol):
+    """A design with the same devices and links as another one."""
+
+    @property
+    def single_points_of_failure(self) -> tuple[SinglePoint, ...] | None:
+        """Whose loss takes what from whom; None where it is not known."""
+
+    @property
+    def worst_rack(self) -> WorstRack | None:
+        """The rack whose loss hits most servers."""
+
+
 @dataclass(frozen=True)
 class Question:
     """The best design of a case: of all its separations, or of the one ``problem`` that a study has prepared.
 
     ``answer``: what a study has found for it; None: it is to be searched for. ``alternatives_s``: for how long what
-    else there is is looked at; 0: not at all. ``proves``: False for a design whose hardware has been proven in other
-    numbers.
+    else there is is looked at; 0: not at all. ``twin``: a design of the same hardware in other numbers that has been
+    proven, which this one then need not be: what it loses with a device or rack is the same.
     """
 
     inputs: Inputs
     settings: Settings
     clock: Clock
     alternatives_s: float = 0
-    proves: bool = True
+    twin: SameHardware | None = None
     problem: Problem | None = None
     answer: Answer | None = None
 

@@ -23,6 +23,7 @@ from tests.samples import small
 from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.lengths import USUAL
 from tests.samples.random_cases import generate
+from tests.samples.small import usd
 from tests.solution.test_brute_force import cage, card, case, catalog, switch
 
 Json = dict[str, Any]
@@ -49,14 +50,7 @@ def designed(content: Json, fabric: Json | None = None, alternatives: bool = Fal
         | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
         | keys
     )
-    design = optimize.solve(small.inputs(wanted, content), alternatives_s=60 * alternatives)
-    small.assert_proven(design)
-    return design
-
-
-def usd(design: Design) -> float:
-    assert design.totals is not None
-    return design.totals.capex_usd
+    return small.designed(content, wanted, alternatives)
 
 
 def said(design: Design) -> SubnetManagerUse:

@@ -55,7 +55,7 @@ class MatchedLine:
 
 def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
     """The one product whose name the line has, and the one length that all which it says agrees on."""
-    called = [found for text in line.names if (found := names.called(text))]
+    called = [matches for text in line.names if (matches := names.called(text))]
     by_description = not called and not any(line.names)
     if by_description and (described := names.described(line.description) or names.called(line.description)):
         called = [described]
@@ -66,7 +66,7 @@ def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
         return MatchedLine(
             reason=f"its names are of different products: {_listed({m.id for ms in called for m in ms})}"
         )
-    matches = names.of_vendor({match for found in called for match in found if match.id in ids}, line.vendor)
+    matches = names.of_vendor({match for one in called for match in one if match.id in ids}, line.vendor)
     ids = {match.id for match in matches}
     if len(ids) > 1:
         return MatchedLine(reason=f"several products have this name: {_listed(ids)}", suggestion=_listed(ids))

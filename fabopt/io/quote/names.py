@@ -100,7 +100,7 @@ class QuotedNames:
         return list(dict.fromkeys(known))
 
     def of_vendor(self, matches: Iterable[NameMatch], vendor: str) -> set[NameMatch]:
-        """Those of a vendor, where it is one of theirs; else all."""
+        """Matches whose product a vendor makes; all of them where none is by that vendor."""
         matches = set(matches)
         own = {match for match in matches if bare(vendor) in _makers(self.products[match.id])}
         return own or matches

@@ -24,7 +24,7 @@ from fabopt.schema.catalog import (
     PriceBook,
     PriceByLength,
 )
-from fabopt.schema.product import Price, PriceBreak, Product, Source, check_packs
+from fabopt.schema.product import Price, PriceBreak, PriceSource, Product, check_packs
 from fabopt.units import CENTS_PER_USD, exact, rounded, usd
 
 KIND_OF_WORD = dict(zip(("switch", "nic", "transceiver", "cable", "fibre", "server"), KINDS, strict=True))
@@ -133,7 +133,7 @@ def _booked(product: Product, book: PriceBook) -> Product:
     return product if terms is None else _with_terms(product, terms)
 
 
-def _until(source: Source, terms: OrderTerms | OrderTermsByLength | None) -> Source:
+def _until(source: PriceSource, terms: OrderTerms | OrderTermsByLength | None) -> PriceSource:
     """The source of a price with the day on which it ends, the earliest where lengths differ."""
     said = terms.values() if isinstance(terms, dict) else [terms] if terms is not None else []
     ends = [own.valid_until for own in said if own.valid_until is not None]

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal, TypeVar
 
 from fabopt.schema.catalog import OrderTerms, OrderTermsByLength, PriceBook
-from fabopt.schema.product import Price, Source
+from fabopt.schema.product import Price, PriceSource
 from fabopt.units import CENTS_PER_USD, rounded, usd
 
 # Matched: a product with its price. Unpriced: no price is stated. Left over: a price that is not taken. A subtotal or a
@@ -99,7 +99,7 @@ def book_of(quote: Quote, name: str | None, url: str) -> PriceBook:
         prices[id_] = price if length_m is None else {**_lengths(prices.get(id_)), length_m: price}
         if own != OrderTerms():
             terms[id_] = own if length_m is None else {**_lengths(terms.get(id_)), length_m: own}
-    source = Source(url=url, date=quote.date, kind="quote", confidence="high", valid_until=quote.valid_until)
+    source = PriceSource(url=url, date=quote.date, kind="quote", confidence="high", valid_until=quote.valid_until)
     return PriceBook(name=name, description=f"Prices of {url}", source=source, prices=prices, terms=terms)
 
 

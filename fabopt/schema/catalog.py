@@ -28,10 +28,10 @@ from fabopt.schema.product import (
     LeadTime,
     Pcie,
     Price,
+    PriceSource,
     Product,
     Protocol,
     Purchasable,
-    Source,
     check_breaks,
     check_packs,
 )
@@ -250,7 +250,7 @@ class PriceBook(Strict):
 
     name: BookName | None = None
     description: Text | None = None
-    source: Source | None = None
+    source: PriceSource | None = None
     prices: Annotated[dict[Identifier, Price | PriceByLength], Field(min_length=1)]
     terms: dict[Identifier, OrderTerms | OrderTermsByLength] = {}
 

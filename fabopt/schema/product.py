@@ -35,13 +35,18 @@ Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValida
 
 
 class Source(Strict):
-    """Where a number comes from. ``url`` is free text; ``valid_until``: the last day of a quote."""
+    """Where a number comes from. ``url`` is free text."""
 
     url: Text | None = None
     date: Word | None = None
     kind: Literal["list", "street", "quote", "estimate", "paper", "derived", "datasheet"] | None = None
     confidence: Word | None = None
     note: Text | None = None
+
+
+class PriceSource(Source):
+    """Where a price comes from. ``valid_until``: the last day of a quote."""
+
     valid_until: Day | None = None
 
 
@@ -141,7 +146,7 @@ class Product(Strict):
     part_number: Word | None = None
     description: Text | None = None
     source: Source | None = None
-    provenance: dict[str, Source] = {}
+    provenance: dict[str, PriceSource] = {}
     confidence: Word | None = None
     notes: Text | None = None
     end_of_life: bool = False

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from fabopt.schema.design import BomRow, Design
-from fabopt.schema.product import Source
+from fabopt.schema.product import PriceSource
 from fabopt.units import some
 
 _MOST_NAMED = 4
@@ -46,7 +46,7 @@ def quote_notes(design: Design) -> Iterator[str]:
 def _quote_of(design: Design, row: BomRow) -> _Quoted | None:
     provenance = design.parts.get(row.id, {}).get("provenance") or {}
     try:
-        source = Source.model_validate(provenance.get("price_usd") or {})
+        source = PriceSource.model_validate(provenance.get("price_usd") or {})
     except ValidationError:
         return None
     return _Quoted(source.url or "a quote", source.valid_until) if source.valid_until is not None else None

@@ -119,6 +119,8 @@ class FabricProblem:
     # where runs follow from the size of the groups; of a part of the space in which they are all alike: its sizes
     groups: GroupRuns | None = None
     span: Span | None = None
+    # ids of the racks that switches of a tier are pinned to, by tier
+    racks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # on a floor, whether the runs of attachments are those of a candidate whose switches are in racks
     attachments_measured: bool = False
     # how its subnets of InfiniBand are managed; None where the rule does not hold or nothing is known of switches
@@ -253,6 +255,7 @@ def fabric_of(
         switches={protocol: switches_of(fabric, protocol, offering) for protocol in protocols},
         runs_m=site.runs_m(offering.item_table.lengths_m),
         groups=site.groups,
+        racks=fabric.pinned,
         managers=subnet_managers(case, fabric, offering),
         refused_nics=tuple(refusals.told.values()),
         topologies=families_of(case, fabric),

@@ -12,7 +12,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.losses import SinglePoint, WorstRack
 from fabopt.search.answer import Answer
-from fabopt.search.separations import cheapest, without_design
+from fabopt.search.separations import PROVEN, cheapest, without_design
 
 # For how long what else there is is looked at, if nobody says it.
 ALTERNATIVES_S: Final = 20.0
@@ -44,6 +44,8 @@ class Question:
     clock: Clock
     alternatives_s: float = 0
     twin: SameHardware | None = None
+    # fabrics whose own switches manage their subnets, or hosts that are attached to them, whatever that costs
+    managed: frozenset[str] = frozenset()
     problem: Problem | None = None
     answer: Answer | None = None
 
@@ -63,6 +65,11 @@ class Answers:
         if best is None or self.complete:
             return best
         return replace(best, optimum=replace(best.optimum, verdict="feasible", bound=None))
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the best of every combination is proven, or that it has none."""
+        return self.complete and all(one.optimum.verdict in PROVEN for one in self.tried)
 
     @property
     def shown(self) -> Problem:

@@ -63,7 +63,8 @@ class ApplianceRacks:
     """
 
     def __init__(self, case: Case, floor: Floor) -> None:
-        self._floor, self._named = floor, case.named_racks
+        self._floor = floor
+        self._others = {*case.pinned_racks, *floor.named_racks}
         self.appliances = tuple(appliances_of(case))
         space = _SpaceBelow(floor)
         self.places: Mapping[ApplianceKey, tuple[Place, ...]] = MappingProxyType(
@@ -82,7 +83,7 @@ class ApplianceRacks:
     @cached_property
     def free(self) -> tuple[str, ...]:
         """Racks for those that name none, from the end of the floor: nobody has named them, and trays reach them."""
-        plan = FloorPlan(self._floor, {*self.listed, *self._named})
+        plan = FloorPlan(self._floor, {*self.listed, *self._others})
         lost = set(plan.cut_off())
         usable = [plan.ids[rack] for rack in np.flatnonzero(plan.usable)[::-1].tolist()]
         return tuple(rack for rack in usable if rack not in lost)

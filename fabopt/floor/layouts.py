@@ -138,7 +138,10 @@ class Layout:
     # -- what runs cannot be shorter than -----------------------------------------------------------------------------
 
     def racks_of(self, tier: int) -> Ints:
-        """Racks for the switches of a tier (0: leaves), the first choice first, where they are not with servers."""
+        """Racks for switches of a tier (0: leaves) that are not with servers, the first choice first, shape (racks,).
+
+        Rule ``named_racks_are_kept``.
+        """
         return self.pins.get(tier, self.switch_racks)
 
     @property
@@ -276,7 +279,7 @@ def layouts(
     """Layouts worth looking at for about so many switches, of so many units and so much power together.
 
     None if the floor has too few racks for the servers, or these do not leave a rack what it keeps. ``pins``: as those
-    of ``Layout``; racks to which any fabric pins switches have servers only if others are too few.
+    of ``Layout``, each of shape (racks named,); racks to which any fabric pins switches have servers only if others are too few.
     """
     needed, wanted = racks_needed(servers, per_rack), racks_for(units, power_mw, plan, switches)
     usable = reachable(plan)
@@ -296,8 +299,8 @@ def layouts(
 
 
 def _server_racks(plan: FloorPlan, usable: Ints, for_switches: Ints, needed: int) -> Ints:
-    """So many racks for servers, or fewer: those that the case names, else in the order of the floor, pinned ones only
-    if others are too few.
+    """So many racks for servers, or fewer, shape (racks found,): those that the case names, else in the order of the
+    floor, pinned ones only if others are too few. ``usable``, ``for_switches``: racks, each of shape (racks listed,).
     """
     if plan.server_racks is not None:
         return plan.server_racks[np.isin(plan.server_racks, usable)][:needed]

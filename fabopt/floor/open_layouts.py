@@ -62,7 +62,7 @@ def open_layouts(
     pins: Pins | None = None,
 ) -> tuple[OpenLayout, ...]:
     """Layouts of a small floor: one for every permitted set of racks of servers; none if there are too few racks, or
-    these would not have what they keep. ``pins``: as those of ``Layout``.
+    these would not have what they keep. ``pins``: as those of ``Layout``, each of shape (racks named,).
     """
     if not leaves_kept_units(plan, server_size):
         return ()
@@ -75,7 +75,7 @@ def open_layouts(
 
 
 def _sets_for_servers(plan: FloorPlan, needed: int) -> Iterator[Ints]:
-    """Every permitted set of so many racks for servers, in the order in which these fill them."""
+    """Every permitted set of so many racks for servers, in the order in which these fill them, shape (needed,)."""
     if plan.server_racks is not None:
         own = plan.server_racks[plan.usable[plan.server_racks]]
         yield from (own[:needed],) if len(own) >= needed else ()

@@ -17,7 +17,7 @@ POLICIES: tuple[Policy, ...] = ("top-of-rack", "middle-of-row", "end-of-row", "n
 
 
 def switch_racks_of(plan: FloorPlan, needed: int, wanted: int, free: int) -> Iterator[tuple[Policy, Ints]]:
-    """Policies with the racks that they keep for switches, as ``network_racks`` allows.
+    """Policies with the racks that they keep for switches, as ``network_racks`` allows; of shape (racks kept,).
 
     ``needed``: racks of servers; ``wanted``: racks that the switches fill; ``free``: racks that servers leave.
     """
@@ -33,7 +33,7 @@ def switch_racks_of(plan: FloorPlan, needed: int, wanted: int, free: int) -> Ite
 def _beside(plan: FloorPlan, servers: Ints) -> Iterator[tuple[Policy, Ints]]:
     """Policies where the case names the racks of servers, with racks in the order in which they are for switches.
 
-    Those of servers are among them.
+    Those of servers are among them. All have shape (racks listed,).
     """
     allowed, nearest = plan.floor.network_racks, plan.from_centre(servers)
     if isinstance(allowed, tuple):

@@ -142,7 +142,10 @@ class Racks:
         return self._index[id_]
 
     def indices(self, ids: Iterable[str]) -> Ints:
-        """Return the indices of the racks named ``ids``, in their order; ``ValueError`` for a name that is unknown."""
+        """Return the indices of the racks named ``ids``, in their order, shape (racks named,).
+
+        ``ValueError`` for a name that is unknown.
+        """
         return np.array([self.rack_index(id_) for id_ in ids], dtype=np.int64)
 
     def marked(self, ids: Iterable[str]) -> Bools:

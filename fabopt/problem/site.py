@@ -144,8 +144,7 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
     if floor is None:
         return FlatSite(given, group_runs(case.site, server, servers))
     appliances, per_rack = ApplianceRacks(case, floor), servers_in_rack(case, server)
-    pinned = {rack for fabric in case.fabrics for racks in fabric.pinned.values() for rack in racks}
-    plan = FloorPlan(floor, appliances.taken, rack_limits(case), pinned)
+    plan = FloorPlan(floor, appliances.taken, rack_limits(case), case.pinned_racks)
     assert per_rack is not None, "a case with a floor is refused if its server has no height"
     method: Method = "layouts"
     if servers > MOST_SERVERS_PROVEN_ON_FLOOR:

@@ -228,6 +228,12 @@ class Floor(Strict):
     server_racks: Annotated[RackIds | None, Field(exclude_if=is_open)] = None
 
     @property
+    def named_racks(self) -> tuple[str, ...]:
+        """Ids of the racks that it names for servers, and for switches of any tier."""
+        for_switches = self.network_racks if isinstance(self.network_racks, tuple) else ()
+        return (*(self.server_racks or ()), *for_switches)
+
+    @property
     def cross_positions(self) -> tuple[int, ...]:
         """Where trays cross the rows, in order: 0 is before a row's first rack; both ends if nothing is given."""
         return tuple(sorted({0, self.racks_per_row} if self.cross_trays is None else self.cross_trays))
@@ -310,14 +316,9 @@ class Case(Strict):
     maximize: Literal["gbps_per_gpu", "servers", "bisection"] = "gbps_per_gpu"
 
     @property
-    def named_racks(self) -> frozenset[str]:
-        """Ids of the racks that the case names for servers or switches."""
-        floor = self.site.floor
-        if floor is None:
-            return frozenset()
-        for_switches = floor.network_racks if isinstance(floor.network_racks, tuple) else ()
-        pinned = {rack for fabric in self.fabrics for racks in fabric.pinned.values() for rack in racks}
-        return frozenset({*for_switches, *(floor.server_racks or ()), *pinned})
+    def pinned_racks(self) -> frozenset[str]:
+        """Ids of the racks that the case names for the switches of some tier."""
+        return frozenset(rack for fabric in self.fabrics for racks in fabric.pinned.values() for rack in racks)
 
     def resilience_of(self, fabric: Fabric) -> AnyResilience:
         """What holds for a fabric: its own words, else the case's."""

@@ -134,8 +134,7 @@ class _Racks:
 @if_unprovable(True)
 def names_racks(evidence: Evidence) -> bool:
     """Whether a case names racks for servers, or for switches of a tier."""
-    floor = evidence.case.site.floor
-    return floor is not None and (floor.server_racks is not None or any(one.racks for one in evidence.case.fabrics))
+    return bool(evidence.plan.floor.server_racks or evidence.case.pinned_racks)
 
 
 @since("0.2.0")
@@ -145,10 +144,10 @@ def named_racks_are_kept(proof: Proof, cabled: CabledDesign) -> None:
     Source: case file, ``site.floor.server_racks``, ``fabrics[].racks``.
     """
     evidence, devices = cabled.evidence, cabled.wiring.devices
-    floor, filled = evidence.case.site.floor, evidence.design.racks.server_racks
-    if floor is not None and floor.server_racks is not None:
-        proof.equal("racks of servers", list(filled), list(floor.server_racks[: len(filled)]))
-        proof.note(f"{some(len(filled), 'rack')} of {some(len(floor.server_racks), 'rack')} for servers")
+    own, filled = evidence.plan.floor.server_racks, evidence.design.racks.server_racks
+    if own is not None:
+        proof.equal("racks of servers", list(filled), list(own[: len(filled)]))
+        proof.note(f"{len(filled)} of {some(len(own), 'rack')} for servers")
     racks: dict[tuple[str, str], set[str]] = defaultdict(set)
     for fabric, role, rack in zip(devices.fabric, devices.role, devices.rack, strict=True):
         racks[fabric, role].add(rack)

@@ -101,7 +101,7 @@ def test_servers_elsewhere_are_found() -> None:
 
 
 def test_racks_in_the_way_are_named() -> None:
-    # one rack has units for no more than 32 switches of one unit, and power for none
+    # three servers of 4 kW and 8 units leave a rack 1 kW and 8 units: too little for all spines
     design = two_tiers(
         {"spine": ["A02"]}, {"rack_power_w": 13_000, "server_racks": ["A02", "A03", "A04", "A05", "B01"]}
     )

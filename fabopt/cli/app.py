@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fabopt.cli.inspection import as_built
 from fabopt.cli.signals import ATTENDANT
 from fabopt.output.export import FORMATS
 
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 catalog_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(catalog_app, name="catalog", help="List, show and check the products that designs are made of.")
+app.command("as-built")(as_built)
 
 
 class Engine(StrEnum):

@@ -279,7 +279,8 @@ def layouts(
     """Layouts worth looking at for about so many switches, of so many units and so much power together.
 
     None if the floor has too few racks for the servers, or these do not leave a rack what it keeps. ``pins``: as those
-    of ``Layout``, each of shape (racks named,); racks to which any fabric pins switches have servers only if others are too few.
+    of ``Layout``, each of shape (racks named,); racks to which any fabric pins switches have servers only if others are
+    too few.
     """
     needed, wanted = racks_needed(servers, per_rack), racks_for(units, power_mw, plan, switches)
     usable = reachable(plan)

@@ -14,7 +14,7 @@ import numpy as np
 
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import Policy, switch_racks_of
-from fabopt.floor.rack_rules import empty_racks
+from fabopt.floor.rack_rules import FEWEST_RACKS, empty_racks
 from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
 from fabopt.units import ceil_div
 
@@ -50,8 +50,9 @@ class Layout:
 
     ``per_rack`` servers fill each of ``server_racks`` in turn, bottom up. ``server_racks`` and ``switch_racks`` are
     indices of the plan's racks, each of shape (racks listed,). ``band``: (index, fabrics): of the space that a rack has
-    for switches a fabric gets an equal part, counted from the top. ``pins``: of the tiers (0: leaves) whose racks the
-    case names these, which take the place of ``switch_racks``.
+    for switches a fabric gets an equal part, counted from the top. ``spread_over``: racks over which the spines of a
+    pod, cores, and leaves of a group of several racks are dealt at least; None: two, where rule ``rack-spread`` holds.
+    ``pins``: of the tiers (0: leaves) whose racks the case names these, which take the place of ``switch_racks``.
     """
 
     plan: FloorPlan
@@ -62,13 +63,24 @@ class Layout:
     server_racks: Ints
     switch_racks: Ints
     band: tuple[int, int] = (0, 1)
+    spread_over: int | None = None
     pins: Pins = field(default_factory=dict)
 
     @cached_property
     def name(self) -> str:
-        """The policy, and how many racks are for switches only."""
+        """The policy, how many racks are for switches only, and over how many the same switches are spread if that is
+        more than the rule.
+        """
         alone = len(set(self.switch_racks.tolist()) - set(self.server_racks.tolist()))
-        return f"{self.policy}-{alone}"
+        return f"{self.policy}-{alone}" + (f"-over-{self.spread_over}" if self.spread_over else "")
+
+    def most_together(self, count: int, spreads: bool) -> int:
+        """The most of so many switches that stand in for each other that are in one rack.
+
+        ``spreads``: whether rule ``rack-spread`` holds for them.
+        """
+        racks = self.spread_over or (FEWEST_RACKS if spreads else 1)
+        return max(1, ceil_div(count, racks))
 
     @cached_property
     def server_rack(self) -> Ints:
@@ -274,15 +286,18 @@ def layouts(
     power_mw: int,
     band: tuple[int, int] = (0, 1),
     switches: int = 0,
+    spread_over: int | None = None,
     pins: Pins | None = None,
 ) -> list[Layout]:
     """Layouts worth looking at for about so many switches, of so many units and so much power together.
 
-    None if the floor has too few racks for the servers, or these do not leave a rack what it keeps. ``pins``: as those
-    of ``Layout``, each of shape (racks named,); racks to which any fabric pins switches have servers only if others are
-    too few.
+    ``spread_over``, ``pins``: as in ``Layout``, pins each of shape (racks named,); racks to which any fabric pins
+    switches have servers only if others are too few.
+
+    None if the floor has too few racks for the servers, or these do not leave a rack what it keeps.
     """
-    needed, wanted = racks_needed(servers, per_rack), racks_for(units, power_mw, plan, switches)
+    needed = racks_needed(servers, per_rack)
+    wanted = max(racks_for(units, power_mw, plan, switches), min(switches, spread_over or 1))
     usable = reachable(plan)
     if len(usable) < needed or not leaves_kept_units(plan, server_size):
         return []
@@ -294,8 +309,8 @@ def layouts(
             if len(racks) < wanted:
                 nearest = plan.from_centre(server_racks)
                 switch_racks = np.concatenate([racks, nearest[np.isin(nearest, server_racks)]])
-            fixed = (plan, policy, servers, per_rack, server_size)
-            worth_it.append(Layout(*fixed, server_racks, switch_racks, band, pins or {}))
+            in_racks = (servers, per_rack, server_size, server_racks, switch_racks, band, spread_over, pins or {})
+            worth_it.append(Layout(plan, policy, *in_racks))
     return worth_it
 
 

@@ -68,7 +68,7 @@ def open_layouts(
         return ()
     pinned, fixed = {tier: np.sort(racks) for tier, racks in (pins or {}).items()}, (servers, per_rack, server_size)
     return tuple(
-        OpenLayout(plan, "anywhere", *fixed, racks, above, band, pinned, leaf_racks=pinned.get(0, leaves))
+        OpenLayout(plan, "anywhere", *fixed, racks, above, band, pins=pinned, leaf_racks=pinned.get(0, leaves))
         for racks in _sets_for_servers(plan, ceil_div(servers, per_rack))
         for leaves, above in (_permitted(plan, set(racks.tolist())),)
     )

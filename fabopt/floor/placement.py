@@ -11,7 +11,6 @@ from fabopt.floor.layouts import Layout
 from fabopt.floor.rack_rules import FEWEST_RACKS, NO_LIMIT, RackLimits
 from fabopt.floor.racks import Bools, Ints, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers
-from fabopt.units import ceil_div
 
 
 class SwitchSize(NamedTuple):
@@ -122,7 +121,7 @@ class _Filling:
         np.add.at(weights, (leaf_racks, pod), 1.0)
         away = self.layout.tray_from_m(1) @ weights / weights.sum(axis=0)
         nearest = self.layout.racks_of(1)[np.argsort(np.round(away, 6), axis=0, kind="stable")]
-        most = _half(numbers.spines) if self.layout.plan.limits.spread_spines else numbers.spines
+        most = self.layout.most_together(numbers.spines, self.layout.plan.limits.spread_spines)
         racks = _dealt(nearest.T.tolist(), numbers.spines, self.space.switches(size).tolist(), most)
         return self.install(np.array(racks, dtype=np.int64), size)
 
@@ -130,9 +129,8 @@ class _Filling:
         """Cores in the racks for switches nearest to all spines on average, each rack filled before the next."""
         count = numbers.planes * numbers.cores
         nearest = _for_cores(self.layout, spine_racks)
-        space = self.space.switches(size)[nearest]
-        if self.layout.plan.limits.spread_spines:
-            space = np.minimum(space, _half(count))
+        most = self.layout.most_together(int(count), self.layout.plan.limits.spread_spines)
+        space = np.minimum(self.space.switches(size)[nearest], most)
         racks = np.repeat(nearest, space)[:count]
         return self.install(racks, size) if len(racks) == count else None
 
@@ -163,17 +161,12 @@ def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
     if layout.has_leaves_with_servers:
         by_plane = layout.in_server_racks(numbers.g, numbers.planes)
         return np.asarray(by_plane.reshape(numbers.groups, numbers.planes).T.ravel())
-    most = np.where(_fills_many(layout, numbers) & spreads, _half(count), count).tolist()
+    most = np.where(_fills_many(layout, numbers), layout.most_together(count, spreads), count).tolist()
     racks = _dealt(layout.nearest_to_groups(numbers.g), count, space.tolist(), most)
     if not racks:
         return np.array([], dtype=np.int64)
     by_group = np.array(racks, dtype=np.int64).reshape(numbers.groups, numbers.planes, numbers.rails)
     return by_group.transpose(1, 0, 2).ravel()
-
-
-def _half(count: int) -> int:
-    """The most of so many switches that are in one rack if they are spread over two at least."""
-    return max(1, ceil_div(count, FEWEST_RACKS))
 
 
 def _fills_many(layout: Layout, numbers: ClosNumbers) -> Bools:

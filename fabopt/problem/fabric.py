@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -32,7 +32,7 @@ from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import NIC_PAIRING, SUBNET_MANAGER, is_asked_for, is_kept
 from fabopt.schema.product import PROTOCOLS, Protocol
-from fabopt.schema.resilience import Failing, redundancy_of
+from fabopt.schema.resilience import RACK, Surviving, redundancy_of
 from fabopt.schema.server import Server
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps
@@ -57,11 +57,15 @@ class FigureDemands:
 
 @dataclass(frozen=True)
 class Survival:
-    """What must be left per GPU (Mb/s) when ``count`` devices or links of a kind fail."""
+    """What must be left per GPU (Mb/s) when ``count`` devices or links of a kind fail.
 
-    failed: Failing
+    ``outlived``: of a rack, whether there are servers in other ones.
+    """
+
+    failed: Surviving
     count: int
     least_mbps: int
+    outlived: bool = False
 
 
 class Span(NamedTuple):
@@ -240,7 +244,7 @@ def fabric_of(
         protocols=protocols,
         tiers=_tiers(fabric),
         figure_demands=_figure_demands(demand),
-        resilience=tuple(Survival(*one.failures, mbps(one.min_gbps_per_gpu)) for one in fabric.survived),
+        resilience=tuple(_survivals(fabric, servers, site)),
         kept_rules=_kept_rules(fabric, case),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
@@ -264,6 +268,13 @@ def fabric_of(
         per_switch=switch_ports(fabric, offering, server),
         logical_fabrics=tuple(logical_fabric_of(one, offering, server, pcie, case.rules) for one in fabric.on_own_nics),
     )
+
+
+def _survivals(fabric: Fabric, servers: int, site: Site) -> Iterator[Survival]:
+    for loss in fabric.survived:
+        failed, count = loss.failures
+        outlived = failed == RACK and site.servers_per_rack is not None and servers > site.servers_per_rack
+        yield Survival(failed, count, mbps(loss.least_gbps), outlived)
 
 
 def _nics(

@@ -46,7 +46,7 @@ class FlatSite:
     ``method``: how candidates are searched; ``runs_are_alike``: whether all links of a kind run the same; ``settles``:
     whether a search that has the time always says whether there is a design; ``policies``: rules by which switches may
     be placed; ``rack_power_w``: the most that a rack may use, if that is limited;
-    ``rack_limits``: what racks keep.
+    ``rack_limits``: what racks keep; ``servers_per_rack``: how many fill one whose place is known.
     """
 
     given: Mapping[str, float]
@@ -58,6 +58,7 @@ class FlatSite:
     measures_attachments: bool = False
     rack_power_w: float | None = None
     rack_limits: RackLimits = NO_LIMITS
+    servers_per_rack: int | None = None
 
     def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
         """By kind of links how far they run at the least, in metres.

@@ -24,7 +24,8 @@ class RackRules(Strict):
     ``rack_power_w`` with the larger of what its maker states at most and what it uses with its modules, or the latter.
     ``side_m``: added to cables that stay in a rack, out to its side and back; ``spare_m``, ``spare_fraction``: of its
     way, the least that every cable is longer. ``spread_spines``, ``spread_leaves``: whether spines and cores, and
-    leaves, are in two racks at least (rule ``rack-spread``).
+    leaves, are in two racks at least (rule ``rack-spread``). ``feeds``: of power of every rack, each of which gives
+    ``rack_power_w``; not a part of the rules that can be given up.
     """
 
     switches: Annotated[int, Field(ge=1, le=1000)] | None = 20
@@ -39,6 +40,7 @@ class RackRules(Strict):
     spare_fraction: Annotated[float, Field(ge=0, le=1)] = 0.05
     spread_spines: bool = True
     spread_leaves: bool = True
+    feeds: Literal[1, 2] = 2
 
 
 # Every part of the rules with the value that turns it off, in the order in which parts are given up last.

@@ -55,12 +55,16 @@ def _power_fits(proof: Proof, cabled: CabledDesign) -> None:
     limit_w = cabled.evidence.plan.floor.rack_power_w
     if limit_w is None:
         return
-    typical = rack_milliwatts(cabled.evidence, cabled.wiring)
-    most = typical + _more_milliwatts(cabled)
+    typical, most = rack_milliwatts(cabled.evidence, cabled.wiring), most_milliwatts(cabled)
     for rack, used in most.items():
         proof.holds(used <= milliwatts(limit_w), f"{rack} uses up to {used / 1000:g} W of {limit_w:g}")
     told = [f"{max(used.values(), default=0) / 1000:g} W" for used in (most, typical)]
     proof.note(f"up to {told[0]} in a rack, typically {told[1]}")
+
+
+def most_milliwatts(cabled: CabledDesign) -> Counter[str]:
+    """Power of every rack with each switch at the larger of what its maker states and what it uses with its modules."""
+    return rack_milliwatts(cabled.evidence, cabled.wiring) + _more_milliwatts(cabled)
 
 
 def _more_milliwatts(cabled: CabledDesign) -> Counter[str]:
@@ -132,7 +136,7 @@ class _Racks:
 
 
 @if_unprovable(True)
-def names_racks(evidence: Evidence) -> bool:
+def has_named_racks(evidence: Evidence) -> bool:
     """Whether a case names racks for servers, or for switches of a tier."""
     return bool(evidence.plan.floor.server_racks or evidence.case.pinned_racks)
 

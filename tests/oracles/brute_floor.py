@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.oracles.brute_rack_losses import left_without_racks, wanted_gbps
+
 Json = dict[str, Any]
 UNIT_M, FOOT_M = 0.04445, 0.1
 # Places of one size that are worth counting.
@@ -408,7 +410,7 @@ def rules_of(case: Json) -> Rules:
 
 def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
     """Cents of the cheapest design in any place, None if there is none; ``orders``: switches in any order in a rack."""
-    rules, server = rules_of(case), catalog["servers"][0]
+    rules, server, without_rack = rules_of(case), catalog["servers"][0], wanted_gbps(case)
     hall = Hall(case["site"]["floor"], rules, case["fabrics"][0].get("racks", {}))
     power = hall.floor.get("rack_power_w")
     per_rack = (hall.units - rules.kept) // server["rack_units"]
@@ -426,7 +428,8 @@ def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
         if size.boxes_cents >= best:
             break
         for chosen in hall.server_sets(free, needed):
-            best = min(best, place(hall, catalog, server, size, chosen, per_rack, case["servers"], orders, rules))
+            of_case = (per_rack, case["servers"], orders, rules, without_rack)
+            best = min(best, place(hall, catalog, server, size, chosen, *of_case))
     return None if best == math.inf else best
 
 
@@ -452,8 +455,12 @@ def place(
     servers: int,
     orders: bool,
     rules: Rules,
+    without_rack: float | None = None,
 ) -> float:
-    """The least cost of a size over all racks for its switches, the servers being in some racks."""
+    """The least cost of a size over all racks for its switches, the servers being in some racks.
+
+    ``without_rack``: Gb/s per GPU that are left without any one of them.
+    """
     limit = hall.floor.get("rack_power_w", math.inf)
     room = np.full(len(hall.racks), hall.units - rules.kept)
     watts = np.full(len(hall.racks), float(limit))
@@ -502,8 +509,17 @@ def place(
         cost = np.where(np.isfinite(heights).all(axis=1), cost, np.inf)
         if rules.spread:
             cost = np.where(apart(size, racks, server_rack), cost, np.inf)
+        if without_rack is not None:
+            cost = np.where(left(size, racks, server_rack) >= without_rack - 1e-9, cost, np.inf)
         best = min(best, float(cost.min()) + size.boxes_cents)
     return best
+
+
+def left(size: Size, racks: np.ndarray, server_rack: np.ndarray) -> np.ndarray:
+    """Gb/s per GPU that are left without the worst rack, by place."""
+    cards = np.array(size.servers.b).reshape(len(server_rack), -1)
+    links = (size.pair, port(size.up)[1]) if size.spine else (0, 0)
+    return left_without_racks(cards, size.leaves, size.spines, links, port(size.down)[1], racks, server_rack)
 
 
 def apart(size: Size, racks: np.ndarray, server_rack: np.ndarray) -> np.ndarray:
@@ -603,6 +619,26 @@ def toy_with_rules(seed: int) -> tuple[Json, Json]:
         switch["power_max_w"] = dice.choice([200, 400, 800])
     asked = {"rack-rules": True, "rack-spread": dice.random() < 0.5}
     return {**case, "rules": asked, "site": {**case["site"], "rack_rules": rules}}, catalog
+
+
+def toy_without_rack(seed: int) -> tuple[Json, Json]:
+    """(case, catalog) of a toy with two cards a server and few servers in a rack, that asks what is left without one.
+
+    Catalogs are drawn anew until servers have two cards.
+    """
+    dice, (case, _) = random.Random(f"rack {seed}"), toy(seed)
+    while True:
+        catalog = toy_catalog(dice)
+        if catalog["servers"][0]["gpus"] == 2:
+            break
+    racks, of_rack = dice.choice([3, 4, 4]), dice.choice([1, 1, 2])
+    units = of_rack * catalog["servers"][0]["rack_units"] + dice.choice([2, 3, 4])
+    floor = {**case["site"]["floor"], "rows": 1, "racks_per_row": racks, "rack_units": units}
+    for key in ("network_racks", "blocked", "rack_power_w"):
+        floor.pop(key, None)
+    asked = {"survive": "1 rack", "min_gbps_per_gpu": dice.choice([25, 25, 50, 50, 75])}
+    servers = dice.choice([2, 2, 3, 3, 4])
+    return {**case, "servers": servers, "site": {"floor": floor}, "resilience": [asked]}, catalog
 
 
 def toy_catalog(dice: random.Random) -> Json:

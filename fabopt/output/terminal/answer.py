@@ -129,7 +129,10 @@ def failure_line(fabric: FabricDesign) -> str:
     """Say what is left when something fails; empty where the file does not say."""
     parts = []
     for failure in fabric.failures:
-        cut = f" ({some(failure.servers_cut_off, 'server')} cut off)" if failure.servers_cut_off else ""
+        told = [f"{some(failure.servers_cut_off, 'server')} cut off"] if failure.servers_cut_off else []
+        if failure.worst is not None:
+            told.insert(0, f"{failure.worst} with {some(failure.servers_lost or 0, 'server')}")
+        cut = f" ({', '.join(told)})" if told else ""
         parts.append(f"{some(failure.count, failure.failed)} {plain(failure.gbps_per_gpu)}{cut}")
     return f"left per GPU without {', '.join(parts)} Gb/s" if parts else ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,13 @@ from fabopt.floor.open_layouts import OpenLayout, open_layouts
 from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.schema.resilience import RACK
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.units import ceil_div, milliwatts
+
+# Over how many racks layouts spread switches that stand in for each other, beside what rule ``rack-spread`` does, where
+# something has to be left without a rack.
+SPREADS: Final = (2, 4, 8, 16)
 
 
 def spread(fabric: FabricProblem) -> FabricProblem:
@@ -30,10 +35,14 @@ def in_layouts(problem: Problem, fabric: FabricProblem, needed: SwitchSums) -> t
     """
     floor, size, band = problem.floor, _server_size(problem), _band(problem, fabric)
     units, power_mw, switches = needed
-    around = (floor.plan, problem.servers, floor.servers_per_rack, size)
-    worth_it = layouts(*around, units, power_mw, band, switches, _pins(problem, fabric))
+    outlives = any(one.failed == RACK for other in problem.fabrics for one in other.resilience)
+    around, pins = (floor.plan, problem.servers, floor.servers_per_rack, size), _pins(problem, fabric)
     in_one = with_typical_runs if floor.method == "estimates" else in_layout
-    return tuple(in_one(problem, fabric, layout) for layout in worth_it)
+    return tuple(
+        in_one(problem, fabric, layout)
+        for spread_over in (None, *(SPREADS if outlives else ()))
+        for layout in layouts(*around, units, power_mw, band, switches, spread_over, pins)
+    )
 
 
 def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, ...]:

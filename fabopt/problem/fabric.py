@@ -122,6 +122,8 @@ class FabricProblem:
     logical_fabrics: tuple[LogicalFabric, ...] = ()
     # where runs follow from the size of the groups; of a part of the space in which they are all alike: its sizes
     groups: GroupRuns | None = None
+    # stripes that are not even are alike on all leaves of a rail
+    by_rail: bool = False
     span: Span | None = None
     # ids of the racks that switches of a tier are pinned to, by tier
     racks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -146,7 +148,7 @@ class FabricProblem:
         default rules only.
         """
         return (
-            self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
+            self.tiers, self.aligned, self.even, self.by_rail, self.group_servers, self.oversubscription_leaf,
             self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,
             self.resilience, self.is_open, self.binding_managers,
             tuple((protocol, options) for protocol, options in self.nics.items()),
@@ -248,6 +250,7 @@ def fabric_of(
         kept_rules=_kept_rules(fabric, case),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
+        by_rail=fabric.striping == "rail",
         group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,

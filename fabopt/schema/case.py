@@ -119,7 +119,7 @@ class Fabric(Strict):
     tiers: Any_ | Tier | Annotated[tuple[Tier, ...], Field(min_length=1)] = "any"
     planes: Any_ | Literal["rails"] | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = 1
     rails: Literal["aligned", "any"] = "aligned"
-    striping: Literal["even", "any"] = "even"
+    striping: Literal["even", "any", "rail"] = "even"
     homing: Literal["any", "dual"] = "any"
     torus_nodes: TorusNodes = "any"
     nics: Any_ | Ids = "any"

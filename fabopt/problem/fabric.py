@@ -237,8 +237,7 @@ def fabric_of(
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refusals = Refusals(paired_only=is_kept(case.rules, NIC_PAIRING))
-    offered = _nics(fabric, protocols, demand, offering, server, pcie, refusals)
-    nics, unpaired = by_pairing(offered, case.rules)
+    nics, unpaired = by_pairing(_nics(fabric, protocols, demand, offering, server, pcie, refusals), case.rules)
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
         name=fabric.name,

@@ -44,7 +44,10 @@ KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 
 
 class Switch(Manageable, Product, Purchasable):
-    """A switch. ``max_ports``: logical ports the ASIC can drive (absent: what the cages split into)."""
+    """A switch. ``max_ports``: logical ports the ASIC can drive (absent: what the cages split into).
+
+    ``power_supplies``: of which half are on each feed of its rack; absent: not known.
+    """
 
     asic: Word | None = None
     protocol: Protocol
@@ -53,6 +56,7 @@ class Switch(Manageable, Product, Purchasable):
     rack_units: Annotated[float, Field(gt=0, le=1000)] = 1
     power_w: Watts | None = None
     power_max_w: Watts | None = None
+    power_supplies: Count | None = None
     latency_ns: Annotated[float, Field(gt=0)] | None = None
     buffer_mb: Annotated[float, Field(gt=0)] | None = None
     works_with: tuple[Word, ...] = ()

@@ -139,11 +139,7 @@ def assert_shown(command: str, shown: list[str], output: str) -> None:
 def test_commands_print_what_is_shown(page: Path, desk: Path) -> None:
     for block in blocks(page):
         first = block.text.splitlines()[0] if block.text else ""
-<<<<<<< HEAD
-        if block.language in ("yaml", "csv") and re.fullmatch(rf"# [\w-]+\.{block.language}", first):
-=======
         if re.fullmatch(rf"# [\w-]+\.{block.language}", first) and block.language in ("yaml", "csv"):
->>>>>>> main
             (desk / first[2:]).write_text(block.text)
         if block.language == "console":
             for command, shown in commands(block.text):

@@ -68,7 +68,7 @@ class FoundCabling:
     unnamed     ends of devices that have no name of their own, by what stands for it
     reporters   planned devices that say all that they see
     networks    numbers of the planned networks that files are of; whole: those of which a file has all cables
-    matched     of how many names of devices how many are planned
+    strangers   names that reports of LLDP are called after, of devices that are not planned
     """
 
     joined: Mapping[tuple[PortName, PortName], Joined]
@@ -76,7 +76,7 @@ class FoundCabling:
     reporters: frozenset[str]
     networks: frozenset[int]
     whole: frozenset[int]
-    matched: tuple[int, int]
+    strangers: tuple[str, ...]
     unresolved_host_ports: int
 
     @cached_property
@@ -132,8 +132,7 @@ class _Resolution:
         self._numbers: dict[str, SonicNumbers] = self._numberings(form_factors)
 
     def cabling(self) -> FoundCabling:
-        matched = self._matched()
-        self._require_names(matched)
+        self._require_names(*self._matched())
         joined = self._joined()
         told = _with_ports(joined, self.plan)
         whole = [self._networks(report) for report in self.reports if report.is_whole]
@@ -144,7 +143,7 @@ class _Resolution:
             & set(self.plan.devices),
             frozenset().union(*map(self._networks, self.reports)),
             frozenset().union(*whole),
-            matched,
+            tuple(name for name in self._reporters() if name not in self.plan.devices),
             sum(not port.port for pair in joined for port in pair if port.device in self.plan.devices),
         )  # fmt: skip
 
@@ -172,8 +171,11 @@ class _Resolution:
         counted = {device for name, device in resolved.items() if device in self.plan.devices or not is_unnamed(name)}
         return sum(device in self.plan.devices for device in counted), len(counted)
 
-    def _require_names(self, matched: tuple[int, int]) -> None:
-        known, all_ = matched
+    def _reporters(self) -> list[str]:
+        """Devices, by their planned names where they have one, of which there are reports of LLDP."""
+        return [self._device(name) for report in self.reports if not report.is_whole for name in report.reporters]
+
+    def _require_names(self, known: int, all_: int) -> None:
         if known and LEAST_SHARE * known >= all_:
             return
         strange = next((end.device for end in self._ends() if self._device(end.device) not in self.plan.devices), "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -308,6 +309,38 @@ def test_other_encodings() -> None:
         with pytest.raises(InputError, match=match):
             text_of(data, "file")
     assert text_of(b"\xef\xbb\xbfa", "file") == "a"
+
+
+def test_whatever_is_read_is_read_or_refused() -> None:
+    """Files with random pieces cut, doubled, exchanged for those of others: no other error comes of them."""
+    interface = {"name": "swp1", "chassis": [{"name": [{"value": "spine-1"}]}], "port": [{"id": [{"value": "swp33"}]}]}
+    texts = [
+        DISCOVERY,
+        SONIC,
+        CUMULUS,
+        json.dumps({"lldp": {"interface": [{"swp1": entry()}, {"swp2": entry()}]}}),
+        json.dumps({"lldp": [{"interface": [interface]}]}),
+        json.dumps(
+            {"lldpNeighbors": [{"port": "Ethernet1", "neighborDevice": "spine-1", "neighborPort": "Ethernet3"}]}
+        ),
+        json.dumps({"lldpNeighbors": {"Ethernet1": {"lldpNeighborInfo": [{"systemName": "spine-1"}]}}}),
+        "lldp.swp1.via=LLDP\nlldp.swp1.chassis.name=spine-1\nlldp.swp1.port.ifname=x\n",
+        "A-Node Name,A-Port,Z-Node Name,Z-Port\na,1,b,2\n",
+    ]
+    draw = random.Random(0)
+    refused = 0
+    for _ in range(3000):
+        text = draw.choice(texts)
+        for _ in range(draw.randrange(1, 5)):
+            start, other = draw.randrange(len(text)), draw.choice(texts)
+            end, piece = start + draw.randrange(12), draw.randrange(len(other))
+            text = text[:start] + draw.choice(["", text[start:end] * 2, other[piece : piece + 9], "[]"]) + text[end:]
+            text = text or "x"
+        try:
+            assert list(recognised(text, "file", "leaf-1").sightings) is not None
+        except InputError:
+            refused += 1
+    assert 1000 < refused < 3000
 
 
 def test_folders_and_sizes(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedDevice, PortName
 from fabopt.inspect.port_names import (
     CAGES,
     AdapterOrder,
+    HostPorts,
     SonicNumbers,
     adapter_order,
     infiniband_port,
@@ -126,8 +127,9 @@ class _Resolution:
     ) -> None:
         self.plan, self.names, self.reports = plan, names, reports
         self._unnamed: set[PortName] = set()
-        self._ports: dict[str, list[str]] = {}
+        self._ports: dict[tuple[str, str], HostPorts] = {}
         self._known: dict[str, str] = {}
+        self._of_files: frozenset[int] = frozenset().union(*map(self._networks, reports))
         self._order: AdapterOrder = self._adapters()
         self._numbers: dict[str, SonicNumbers] = self._numberings(form_factors)
 
@@ -141,7 +143,7 @@ class _Resolution:
             frozenset(self._unnamed),
             frozenset(self._device(name) for report in self.reports for name in report.reporters)
             & set(self.plan.devices),
-            frozenset().union(*map(self._networks, self.reports)),
+            self._of_files,
             frozenset().union(*whole),
             tuple(name for name in self._reporters() if name not in self.plan.devices),
             sum(not port.port for pair in joined for port in pair if port.device in self.plan.devices),
@@ -197,16 +199,24 @@ class _Resolution:
 
     # -- ports ------------------------------------------------------------------------------------------------------
 
-    def _ports_of(self, host: str) -> list[str]:
-        """Planned ports of a host, in order."""
-        if host not in self._ports:
+    def _ports_of(self, host: str, end: SeenEnd) -> HostPorts:
+        """Planned ports of a host that an end may be; only ``ibnetdiscover`` tells the GUIDs of nodes."""
+        protocol = "infiniband" if end.node else "ethernet"
+        if (host, protocol) not in self._ports:
             ports = self.plan.devices[host].ports
-            self._ports[host] = [ports[key] for key in sorted(ports)]
-        return self._ports[host]
+            rows = [
+                (port, self.plan.links[self.plan.link_at[PortName(host, port)]]) for _, port in sorted(ports.items())
+            ]
+            own = tuple(port for port, link in rows if link.protocol == protocol) or tuple(port for port, _ in rows)
+            self._ports[host, protocol] = HostPorts(
+                own, tuple(port for port, link in rows if link.network in self._of_files)
+            )
+        return self._ports[host, protocol]
 
     def _adapters(self) -> AdapterOrder:
-        seen = ((self._device(end.device), name) for end in self._ends() if end.number is None for name in end.ports)
-        return adapter_order(seen, self.plan, self._ports_of)
+        ends = ((self._device(end.device), end) for end in self._ends() if end.number is None)
+        hosts = ((device, end) for device, end in ends if device in self.plan.devices)
+        return adapter_order((self._ports_of(host, end), name) for host, end in hosts for name in end.ports)
 
     def _numberings(self, form_factors: Mapping[str, str]) -> dict[str, SonicNumbers]:
         names: dict[str, list[str]] = {}
@@ -243,7 +253,7 @@ class _Resolution:
             return _End(PortName(device, infiniband_port(end.number, known)))
         names = [self.names.planned.get(name.lower(), name) for name in end.ports]
         if known.is_host:
-            return _End(PortName(device, self._host_port(device, names)))
+            return _End(PortName(device, self._host_port(device, end, names)))
         for name in names:
             port = switch_port(name, known, self._numbers.get(device, CAGES))
             if port:
@@ -252,15 +262,13 @@ class _Resolution:
             return _End(NO_PORT, is_dropped=True)
         return _End(PortName(device, next(iter(names), "")))
 
-    def _host_port(self, host: str, names: Sequence[str]) -> str:
-        ports = self._ports_of(host)
+    def _host_port(self, host: str, end: SeenEnd, names: Sequence[str]) -> str:
+        known, ports = self.plan.devices[host].ports.values(), self._ports_of(host, end)
         for name in names:
-            if name in ports:
-                return name
-            known = self._order.port(name, ports)
-            if known:
-                return known
-        return ports[0] if len(ports) == 1 else ""
+            port = name if name in known else self._order.port(name, ports)
+            if port:
+                return port
+        return next(iter(known)) if len(known) == 1 else ""
 
     # -- links ------------------------------------------------------------------------------------------------------
 

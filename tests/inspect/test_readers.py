@@ -11,7 +11,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.inspect.ibnetdiscover import gbps_of
 from fabopt.inspect.planned import PlannedDevice
-from fabopt.inspect.port_names import CAGES, SonicNumbers, numbering, switch_port
+from fabopt.inspect.port_names import CAGES, HostPorts, SonicNumbers, adapter_order, numbering, switch_port
 from fabopt.inspect.reading import MAX_BYTES, device_of, read, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, address, is_unnamed, text_of
 
@@ -236,6 +236,29 @@ def leaf(lanes: int) -> PlannedDevice:
 def test_names_of_ports(lanes: int, seen_names: list[str], form_factor: str, name: str, planned: str) -> None:
     device = leaf(lanes)
     assert switch_port(name, device, numbering([*seen_names, name], device, form_factor)) == planned
+
+
+COMPUTE = tuple(f"nic{number}p1" for number in range(3, 7))
+STORAGE = ("nic7p1", "nic8p1")
+
+
+@pytest.mark.parametrize(
+    ("of_networks", "numbers", "first", "last"),
+    [
+        ((*COMPUTE, *STORAGE), range(6), "nic3p1", "nic8p1"),
+        (COMPUTE, range(4), "nic3p1", "nic6p1"),
+        (COMPUTE, (0, 3, 5, 9), "nic3p1", "nic6p1"),
+        (STORAGE, (4, 5), "nic7p1", "nic8p1"),
+        (STORAGE, (7, 8), "nic7p1", "nic8p1"),
+        (COMPUTE, (0, 3, 9), "", ""),
+    ],
+)
+def test_adapters_are_ports_in_order(of_networks: tuple[str, ...], numbers: range, first: str, last: str) -> None:
+    """A host with two Ethernet ports, four of a compute fabric and two of a storage fabric, both InfiniBand."""
+    ports = HostPorts((*COMPUTE, *STORAGE), of_networks)
+    order = adapter_order((ports, f"mlx5_{number}") for number in numbers)
+    assert [order.port(f"mlx5_{number}", ports) for number in (min(numbers), max(numbers))] == [first, last]
+    assert order.port("mlx5_77", ports) == order.port("eth0", ports) == ""
 
 
 def test_numbers_without_ports_are_cages() -> None:

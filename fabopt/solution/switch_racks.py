@@ -57,7 +57,7 @@ def switch_racks(answer: Answer) -> int:
     """Racks with switches and no servers, in use by an answer; 0 without a floor."""
     parts = [candidate.design.file_part() for candidate, _ in answer.picked]
     servers = {rack for part in parts for rack in part.server_racks}
-    placed = [part.placement for part in parts if part.placement is not None]
+    placed = [part.placement for part in parts if part.placement]
     return len({rack for one in placed for rack, _ in (*one.leaf, *one.spine, *one.core)} - servers)
 
 

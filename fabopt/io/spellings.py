@@ -37,6 +37,7 @@ OTHER_WORDS: dict[str, dict[str, str]] = {
         "tco": "tco_usd",
         "power": "power_w",
         "cost": "capex_usd",
+        "cheapest": "capex_usd",
         "price": "capex_usd",
     },
     "price_decline": PRODUCT_KINDS,

@@ -40,7 +40,7 @@ _TIERS = {2: "two", 3: "three"}
 def floor_line(design: Design) -> str:
     """What no Clos of these parts costs less than, whatever its groups, rails and stripes; empty if not known."""
     objective = design.objective
-    if objective.floor is None or not objective.value:
+    if not objective.floor or not objective.value:
         return ""
     below = 1 - objective.floor / objective.value
     tiers = listed([_TIERS[number] for number in sorted({len(fabric.tiers) for fabric in design.fabrics})], "or")

@@ -246,8 +246,9 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
         proof.holds(not any(given), f"a design that is {design.status} has fabrics or sums")
         return
     proof.holds(objective.value is not None, "no value")
-    if objective.floor is not None and objective.value is not None:
-        proof.holds(objective.floor <= objective.value, f"floor {objective.floor} above value {objective.value}")
+    least, value = objective.floor, objective.value
+    if least is not None and value is not None:
+        proof.holds(least <= value, f"floor {least} above value {value}")
     if design.status == "optimal":
         proof.equal("objective.bound", objective.bound, objective.value)
         proof.equal("objective.gap", objective.gap, 0)

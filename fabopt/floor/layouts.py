@@ -6,7 +6,7 @@ docs/formulation/floor.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -16,6 +16,7 @@ import numpy as np
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import empty_racks
 from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
+from fabopt.floor.shares import WHOLE, Part, Share
 from fabopt.units import ceil_div
 
 Policy = Literal["top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks", "anywhere"]
@@ -48,8 +49,8 @@ class Layout:
     """Servers in place, and the racks in which switches may be installed, the first choice first.
 
     ``per_rack`` servers fill each of ``server_racks`` in turn, bottom up. ``server_racks`` and ``switch_racks`` are
-    indices of the plan's racks, each of shape (racks listed,). ``band``: (index, fabrics): of the space that a rack has
-    for switches a fabric gets an equal part, counted from the top.
+    indices of the plan's racks, each of shape (racks listed,). ``share``: what a fabric has of
+    the space that a rack has for switches.
     """
 
     plan: FloorPlan
@@ -59,7 +60,7 @@ class Layout:
     server_size: ServerSize
     server_racks: Ints
     switch_racks: Ints
-    band: tuple[int, int] = (0, 1)
+    share: Share = WHOLE
 
     @cached_property
     def name(self) -> str:
@@ -95,14 +96,17 @@ class Layout:
     @cached_property
     def top_unit(self) -> Ints:
         """The highest unit of each rack that this fabric may use, shape (racks,)."""
-        index, fabrics = self.band
-        return np.asarray(self._top - self._units_above_servers * index // fabrics)
+        return np.asarray(self._top - self._by_rack("units", Part.start, self._units_above_servers))
 
     @cached_property
     def free_units(self) -> Ints:
         """Units of each rack that this fabric may use, shape (racks,); none where nothing may be installed."""
-        (index, fabrics), above = self.band, self._units_above_servers
-        return np.where(self.plan.usable, above * (index + 1) // fabrics - above * index // fabrics, 0)
+        return np.where(self.plan.usable, self._by_rack("units", Part.of, self._units_above_servers), 0)
+
+    def _by_rack(self, what: str, part_of: Callable[[Part, Ints], Ints], amounts: Ints) -> Ints:
+        """Parts of what racks have, shape (racks,), by whether servers are in them."""
+        beside, alone = (part_of(getattr(room, what), amounts) for room in (self.share.beside, self.share.alone))
+        return np.where(self._servers_in_rack > 0, beside, alone)
 
     @cached_property
     def _units_above_servers(self) -> Ints:
@@ -118,10 +122,13 @@ class Layout:
         """The highest unit below those that every rack keeps."""
         return self.plan.floor.rack_units - self.plan.limits.kept_units
 
-    @property
-    def most(self) -> tuple[int, int]:
-        """Switches, and ends of cables at them, that this fabric may have in a rack."""
-        return self.plan.limits.part(*self.band)
+    @cached_property
+    def most(self) -> tuple[Ints, Ints]:
+        """Switches, and ends of cables at them, that this fabric may have in each rack, both of shape (racks,)."""
+        switches, ends = (
+            np.full(len(self.plan), most) for most in (self.plan.limits.switches, self.plan.limits.cable_ends)
+        )
+        return self._by_rack("switches", Part.of, switches), self._by_rack("cable_ends", Part.of, ends)
 
     @cached_property
     def free_mw(self) -> Ints:
@@ -130,7 +137,8 @@ class Layout:
         if limit is None:
             return np.full(len(self.plan), UNLIMITED)
         taken = np.where(self._servers_in_rack > 0, self.server_size.power_mw, 0)
-        return np.asarray(np.maximum(0, int(limit * 1000) - taken) // self.band[1])
+        free_mw = np.maximum(0, int(limit * 1000) - taken)
+        return self._by_rack("power_mw", lambda part, amounts: amounts // part.whole * part.own, free_mw)
 
     # -- what runs cannot be shorter than -----------------------------------------------------------------------------
 
@@ -245,17 +253,15 @@ def layouts(
     servers: int,
     per_rack: int,
     server_size: ServerSize,
-    units: int,
-    power_mw: int,
-    band: tuple[int, int] = (0, 1),
-    switches: int = 0,
+    wanted: int,
+    share_in: Callable[[Policy], Share] = lambda policy: WHOLE,
 ) -> list[Layout]:
-    """Layouts worth looking at for about so many switches, of so many units and so much power together.
+    """Layouts worth looking at for switches that fill about so many racks.
 
-    None if the floor has too few racks for the servers, or these do not leave a rack what it keeps.
+    None if the floor has too few racks for the servers, or these do not leave a rack what it keeps. ``share_in``: what
+    the fabric has of every rack by the policy.
     """
-    needed, wanted = racks_needed(servers, per_rack), racks_for(units, power_mw, plan, switches)
-    usable = reachable(plan)
+    needed, usable = racks_needed(servers, per_rack), reachable(plan)
     if len(usable) < needed or not leaves_kept_units(plan, server_size):
         return []
     worth_it: list[Layout] = []
@@ -266,7 +272,8 @@ def layouts(
             if len(racks) < wanted:
                 nearest = plan.from_centre(server_racks)
                 switch_racks = np.concatenate([racks, nearest[np.isin(nearest, server_racks)]])
-            worth_it.append(Layout(plan, policy, servers, per_rack, server_size, server_racks, switch_racks, band))
+            share = share_in(policy)
+            worth_it.append(Layout(plan, policy, servers, per_rack, server_size, server_racks, switch_racks, share))
     return worth_it
 
 

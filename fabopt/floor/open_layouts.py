@@ -15,6 +15,7 @@ import numpy as np
 from fabopt.floor.layouts import Layout, ServerSize, leaves_kept_units
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import Ints
+from fabopt.floor.shares import WHOLE, Share
 from fabopt.units import ceil_div
 
 # Usable racks of a floor on which all places are looked at.
@@ -48,13 +49,13 @@ class OpenLayout(Layout):
         free = self.switch_racks
         needed = units + int(self.plan.limits.managers(np.asarray(switches)))
         has_room = self.free_units[free].sum() >= needed and self.free_mw[free].sum() >= power_mw
-        if has_room and len(free) * self.most[0] >= switches:
+        if has_room and self.most[0][free].sum() >= switches:
             return free
         return np.union1d(free, self.server_racks)
 
 
 def open_layouts(
-    plan: FloorPlan, servers: int, per_rack: int, server_size: ServerSize, band: tuple[int, int] = (0, 1)
+    plan: FloorPlan, servers: int, per_rack: int, server_size: ServerSize, share: Share = WHOLE
 ) -> tuple[OpenLayout, ...]:
     """Layouts of a small floor: one for every permitted set of racks of servers; none if there are too few racks, or
     these would not have what they keep.
@@ -65,7 +66,7 @@ def open_layouts(
     listed = set(plan.network_racks().tolist()) if isinstance(plan.floor.network_racks, tuple) else set()
     allowed = [rack for rack in np.flatnonzero(plan.usable).tolist() if rack not in listed]
     return tuple(
-        OpenLayout(plan, "anywhere", servers, per_rack, server_size, np.array(racks), above, band, leaf_racks=leaves)
+        OpenLayout(plan, "anywhere", servers, per_rack, server_size, np.array(racks), above, share, leaf_racks=leaves)
         for racks in combinations(allowed, needed)
         for leaves, above in (_permitted(plan, set(racks)),)
     )

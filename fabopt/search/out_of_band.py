@@ -69,7 +69,7 @@ class Together:
 
     def attached(self, costs: BoundedCosts) -> float:
         """The least that the links of attachments cost, out-of-band ones aside: their search counts them."""
-        return sum(self._attached(costs, one) for one in self.problem.fabrics if one.per_switch is None)
+        return sum(self.attached_to(costs, one) for one in self.problem.fabrics if one.per_switch is None)
 
     def _turn(self, fabric: FabricProblem) -> tuple[bool, float]:
         """Out-of-band last; those whose candidates were furthest from their bound first."""
@@ -81,10 +81,11 @@ class Together:
             return 0.0
         sized = (one for batch in sizing.batches for i in range(len(batch)) for one in self.sized(batch, i))
         least = min((least_of(one, costs.table[0]) for one in sized), default=np.inf)
-        self.above_bound[fabric.name] = max(0.0, least - sizing.least - self._attached(costs, fabric))
+        self.above_bound[fabric.name] = max(0.0, least - sizing.least - self.attached_to(costs, fabric))
         return self.above_bound[fabric.name]
 
-    def _attached(self, costs: BoundedCosts, fabric: FabricProblem) -> float:
+    def attached_to(self, costs: BoundedCosts, fabric: FabricProblem) -> float:
+        """The least that the links of a fabric's attachments cost beside what its search finds."""
         if fabric.logical_fabrics:
             # its search has counted them, as they depend on the NICs of the logical fabrics
             return 0.0
@@ -93,7 +94,7 @@ class Together:
     def _counted(self, fabric: FabricProblem, costs: BoundedCosts) -> Counted:
         leaves = [leaf.item for roles in fabric.switches.values() for leaf in roles["leaf"]]
         switch = min((float(costs.of(item)[0]) for item in leaves), default=0.0)
-        look, attached = partial(self.look, costs), partial(self._attached, costs)
+        look, attached = partial(self.look, costs), partial(self.attached_to, costs)
         return Counted(self.problem, self.context, fabric, look, attached, self.sized, switch)
 
 

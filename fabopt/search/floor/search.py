@@ -12,6 +12,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, estimating, in_layouts_only
 from fabopt.problem.site import Method
 from fabopt.program.lexicographic import Optimum
+from fabopt.program.settings import StoppedError
 from fabopt.search.coefficients import distinct, tolerance
 from fabopt.search.floor.apart import nothing_joins, obstacle, too_far_apart
 from fabopt.search.floor.estimates import ESTIMATES_WITHIN, likely
@@ -42,6 +43,7 @@ class FloorSearch(Search):
         return self._in_layouts(ties)
 
     def _in_layouts(self, ties: bool) -> Optimum:
+        self.expansion.place_own_best()
         try:
             return self._prove(ties)
         except TooManyPlacesError:
@@ -59,16 +61,32 @@ class FloorSearch(Search):
         return any(part.layout is not None for part in self.expansion.restrictions.values())
 
     def _layout_by_layout(self, ties: bool) -> Optimum:
-        """The best of the layouts, each searched for all fabrics, since several share the racks of servers."""
-        optima = [self._in_layout(number, ties) for number in range(self._number_of_layouts)]
-        with_design = [optimum for optimum in optima if optimum.value is not None]
-        if not with_design:
-            proven = all(optimum.verdict == "infeasible" for optimum in optima)
+        """The best of the layouts, each searched for all fabrics, since several share the racks of servers.
+
+        Those of the lowest bound come first; what cannot be better than the best design met is left.
+        """
+        searches = [self._of_layout(number) for number in range(self._number_of_layouts)]
+        bounds = [search.least_bound() for search in searches]
+        optima: dict[int, Optimum] = {}
+        best = (np.inf, len(searches))
+        for number in sorted(range(len(searches)), key=bounds.__getitem__):
+            if (_least_value(bounds[number]), number) < best:
+                searches[number].beaten_from = best[0] + (number < best[1])
+                optimum = self._meet(searches[number].run(ties=False))
+                optima[number] = _bounded_from(optimum, bounds[number])
+                best = min(best, (np.inf if optimum.value is None else optimum.value, number))
+        if best[1] not in optima or optima[best[1]].value is None:
+            proven = all(optimum.verdict == "infeasible" for optimum in optima.values())
             return Optimum("infeasible" if proven else "unknown", sized=self.expansion.sized)
-        best = min(with_design, key=lambda optimum: optimum.value or 0)
-        if all(optimum.verdict in ("optimal", "infeasible") for optimum in optima):
-            return best
-        bounds = [optimum.bound for optimum in optima if optimum.verdict != "infeasible"]
+        return self._best_of(list(optima.values()), optima[best[1]], ties)
+
+    def _best_of(self, optima: list[Optimum], best: Optimum, ties: bool) -> Optimum:
+        """The best of some layouts, its ties broken; optimal if it is proven that no other one is better."""
+        assert best.value is not None
+        open_ = [one for one in optima if not _is_decided(one, best.value)]
+        if not open_:
+            return self._tied(replace(best, verdict="optimal", bound=best.value), ties)
+        bounds = [one.bound for one in open_]
         known = [bound for bound in bounds if bound is not None]
         return replace(best, verdict="feasible", bound=min(known) if self._bounds_all(known, bounds) else None)
 
@@ -76,14 +94,23 @@ class FloorSearch(Search):
     def _number_of_layouts(self) -> int:
         return len(self.expansion.variants(self.problem.fabrics[0], self.expansion.costs_of(0)))
 
-    def _in_layout(self, number: int, ties: bool) -> Optimum:
-        """The best in one layout."""
+    def _of_layout(self, number: int) -> FloorSearch:
+        """The search of one layout."""
         restrictions = self.expansion.restrictions
         part = {
             fabric.name: replace(restrictions.get(fabric.name, Restriction()), layout=number)
             for fabric in self.problem.fabrics
         }
-        return self._meet(type(self)(self.problem, self.settings, self.clock, part, context=self.context).run(ties))
+        return type(self)(self.problem, self.settings, self.clock, part, context=self.context)
+
+    def least_bound(self) -> float:
+        """No design has a lower objective, by what each fabric costs at least; -inf if time leaves that open."""
+        try:
+            with self.clock.bounded():
+                expanded = self.expansion.expand(np.zeros(len(self.expansion.caps) - 1))
+        except StoppedError:
+            return -np.inf
+        return -np.inf if expanded.stopped else expanded.bound + self.fixed
 
     def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
         """Whether the least bound that is known bounds the designs of all layouts."""
@@ -95,7 +122,25 @@ class FloorSearch(Search):
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
         """The next slack: not at once that of the cutoff that proves, for a better design may lower that."""
+        needed = min(needed, self._to_be_beaten(bound))
         return min(needed, max(slack * RISE, abs(bound) * FIRST_RISE_ON_FLOOR, 1.0))
+
+
+def _least_value(bound: float) -> float:
+    """The least whole number that an objective above a bound may be."""
+    return float(np.ceil(bound - tolerance(bound))) if np.isfinite(bound) else bound
+
+
+def _bounded_from(optimum: Optimum, bound: float) -> Optimum:
+    """An optimum with a bound that was known before, if it has none."""
+    if optimum.bound is not None or not np.isfinite(bound):
+        return optimum
+    return replace(optimum, bound=int(_least_value(bound)))
+
+
+def _is_decided(optimum: Optimum, value: int) -> bool:
+    """Whether it is known of a layout that its best is the one met, or no better than ``value``."""
+    return optimum.verdict in ("optimal", "infeasible") or (optimum.bound is not None and optimum.bound >= value)
 
 
 class PlaceSearch(FloorSearch):
@@ -105,8 +150,14 @@ class PlaceSearch(FloorSearch):
     _expansion = PlaceExpansion
 
     def _in_layouts(self, ties: bool) -> Optimum:
+        self.expansion.place_own_best()
+        return self._prove(ties)
+
+    def _best(self, ties: bool) -> Optimum:
+        if self._in_one_layout:
+            return self._in_layouts(ties)
         try:
-            return self._prove(ties)
+            return super()._best(ties)
         except TooManyPlacesError:
             self.settings.progress("too many places for the switches on this floor: looking at layouts")
             return self._instead(FloorSearch, in_layouts_only(self.problem), ties)

@@ -11,8 +11,9 @@ import numpy as np
 
 from fabopt.floor.layouts import Layout
 from fabopt.floor.length_classes import classes_of_runs
-from fabopt.floor.placement import SwitchSize, place, place_leaves
+from fabopt.floor.placement import place, place_leaves
 from fabopt.floor.racks import Positions, height_m
+from fabopt.floor.shares import SwitchSize
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption

@@ -67,6 +67,14 @@ class Together:
                     slack -= min(slack, self._certain(sizings[fabric.name], fabric, costs))
         return [sizings[fabric.name] for fabric in self.problem.fabrics]
 
+    def least(self, costs: BoundedCosts) -> float:
+        """No design costs less, links of attachments aside; infinite if a fabric has none, -inf if time was over."""
+        sizings = [
+            self.look(costs, fabric, 0.0) if fabric.per_switch is None else self._counted(fabric, costs).fewest()
+            for fabric in self.problem.fabrics
+        ]
+        return -np.inf if any(one.stopped for one in sizings) else sum(one.least for one in sizings)
+
     def attached(self, costs: BoundedCosts) -> float:
         """The least that the links of attachments cost, out-of-band ones aside: their search counts them."""
         return sum(self.attached_to(costs, one) for one in self.problem.fabrics if one.per_switch is None)
@@ -121,7 +129,7 @@ class Counted:
         ``least`` bounds all designs: it is for the fewest switches that any have, and more ports never cost less. The
         cheapest for every number of switches are there too, so that there is a first answer.
         """
-        sizing = self._fewest(others)
+        sizing = self.fewest()
         totals = sums_of_switches([self._numbers(sizing) for sizing in others], len(self.problem.stages))
         if not np.isfinite(sizing.least) or not totals:
             return sizing
@@ -154,7 +162,7 @@ class Counted:
                 for others in combinations_with_replacement(range(above + 1), len(sizes) - 1):
                     yield plus(tuple(leaves * one for one in groups), (*others, above))
 
-    def _fewest(self, others: Sequence[Sizing]) -> Sizing:
+    def fewest(self) -> Sizing:
         """The bound of all designs, without candidates."""
         numbered = with_fewest(self.problem, self.context, self.fabric)
         first = self.look(numbered, 0.0)

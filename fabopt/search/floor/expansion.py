@@ -53,8 +53,11 @@ class FloorExpansion(Expansion):
         self.together.measures = self.together.measures and not self.by_own_best
 
     def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
-        """Search a fabric in every layout; from its own best design on, if that is wanted."""
-        if not self.by_own_best:
+        """Search a fabric in every layout; from its own best design on, if that is wanted.
+
+        Not one that counts switches: it is searched again for every number of them, and is small.
+        """
+        if not self.by_own_best or fabric.per_switch is not None:
             return self._bounded(costs, fabric, slack)
         known, key = self.context.own_best, self._key(costs, fabric, 0.0)
         if key not in known:

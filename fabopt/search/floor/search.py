@@ -107,10 +107,9 @@ class FloorSearch(Search):
         """No design has a lower objective, by what each fabric costs at least; -inf if time leaves that open."""
         try:
             with self.clock.bounded():
-                expanded = self.expansion.expand(np.zeros(len(self.expansion.caps) - 1))
-        except StoppedError:
+                return self.expansion.least() + self.fixed
+        except (StoppedError, TooManyPlacesError):
             return -np.inf
-        return -np.inf if expanded.stopped else expanded.bound + self.fixed
 
     def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
         """Whether the least bound that is known bounds the designs of all layouts."""

@@ -219,13 +219,21 @@ class Layout:
     @cached_property
     def least_switch_m(self) -> float:
         """A run that no link from a leaf to a switch above it is shorter than."""
-        racks, leaves = self.switch_racks[self.free_units[self.switch_racks] > 0], self._leaf_racks
-        if not racks.size or not leaves.size:
-            return np.inf
-        tops = 2 * (self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[racks], 1))))
-        tray = self.plan.tray_m(leaves[:, None], racks[None, :])
-        run = self.plan.spared_m(tops + 2 * self.plan.floor.drop_m + tray)
-        return float(np.where(leaves[:, None] == racks[None, :], self.plan.least_in_rack_m, run).min())
+        racks = np.unique(self.switch_racks)
+        run = self.least_to_switches_m[:, self.free_units[racks] > 0]
+        return float(run.min(initial=np.inf))
+
+    @cached_property
+    def least_to_switches_m(self) -> Floats:
+        """Runs that no link from a leaf to a switch above it is shorter than, by their racks, in metres.
+
+        Shape (racks of leaves, racks for switches), both in the order of the plan.
+        """
+        racks, leaves = np.unique(self.switch_racks), self._leaf_racks
+        free = racks[self.free_units[racks] > 0]
+        tops = 2 * (self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[free], 1), initial=0.0)))
+        run = self.plan.spared_m(tops + 2 * self.plan.floor.drop_m + self.plan.tray_m(leaves[:, None], racks[None, :]))
+        return np.where(leaves[:, None] == racks[None, :], self.plan.least_in_rack_m, run)
 
 
 def racks_for(units: int, power_mw: int, plan: FloorPlan, switches: int = 0) -> int:

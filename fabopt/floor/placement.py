@@ -107,7 +107,7 @@ class _Filling:
         np.add.at(weights, (leaf_racks, pod), 1.0)
         away = self.layout.tray_from_switches_m @ weights / weights.sum(axis=0)
         nearest = self.layout.switch_racks[np.argsort(np.round(away, 6), axis=0, kind="stable")]
-        most = _half(numbers.spines) if self.layout.plan.limits.spread_spines else numbers.spines
+        most = half(numbers.spines) if self.layout.plan.limits.spread_spines else numbers.spines
         racks = _dealt(nearest.T.tolist(), numbers.spines, self.space.switches(size).tolist(), most)
         return self.install(np.array(racks, dtype=np.int64), size)
 
@@ -117,7 +117,7 @@ class _Filling:
         nearest = _by_distance(self.layout, spine_racks)
         space = self.space.switches(size)[nearest]
         if self.layout.plan.limits.spread_spines:
-            space = np.minimum(space, _half(count))
+            space = np.minimum(space, half(count))
         racks = np.repeat(nearest, space)[:count]
         return self.install(racks, size) if len(racks) == count else None
 
@@ -148,7 +148,7 @@ def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
     if layout.policy in IN_SERVER_RACKS:
         by_plane = layout.in_server_racks(numbers.g, numbers.planes)
         return np.asarray(by_plane.reshape(numbers.groups, numbers.planes).T.ravel())
-    most = np.where(_fills_many(layout, numbers) & spreads, _half(count), count).tolist()
+    most = np.where(_fills_many(layout, numbers) & spreads, half(count), count).tolist()
     racks = _dealt(layout.nearest_to_groups(numbers.g), count, space.tolist(), most)
     if not racks:
         return np.array([], dtype=np.int64)
@@ -156,7 +156,7 @@ def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
     return by_group.transpose(1, 0, 2).ravel()
 
 
-def _half(count: int) -> int:
+def half(count: int) -> int:
     """The most of so many switches that are in one rack if they are spread over two at least."""
     return max(1, ceil_div(count, FEWEST_RACKS))
 

@@ -19,7 +19,7 @@ from tests.samples.small import Json, inputs
 QUICK = (1, 4, 7, 9, 12, 14, 15, 17, 18, 19, 22, 23, 29, 31, 34, 37, 38, 39, 40, 41, 45, 49, 52)
 TIMES = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 SEEDS = QUICK if TIMES == 1 else range(40 * TIMES)
-# Quick ones of several fabrics, of each family, and of every kind of attachments; with ``FABOPT_ORACLE_SEEDS`` as above.
+# Quick ones of several fabrics and of every kind of attachments; with ``FABOPT_ORACLE_SEEDS`` as above.
 QUICK_NETWORKS = (0, 1, 2, 3)
 NETWORK_SEEDS = QUICK_NETWORKS if TIMES == 1 else range(40 * TIMES)
 # An answer that is cut short proves nothing.

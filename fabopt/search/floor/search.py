@@ -66,7 +66,8 @@ class FloorSearch(Search):
         Those of the lowest bound come first; what cannot be better than the best design met is left.
         """
         searches = [self._of_layout(number) for number in range(self._number_of_layouts)]
-        bounds = [search.least_bound() for search in searches]
+        anywhere = -np.inf if self.clock.over_at() is None else self._bound_anywhere()
+        bounds = [max(anywhere, search.least_bound()) for search in searches]
         optima: dict[int, Optimum] = {}
         best = (np.inf, len(searches))
         for number in sorted(range(len(searches)), key=bounds.__getitem__):
@@ -104,12 +105,27 @@ class FloorSearch(Search):
         return type(self)(self.problem, self.settings, self.clock, part, context=self.context)
 
     def least_bound(self) -> float:
-        """No design has a lower objective, by what each fabric costs at least; -inf if time leaves that open."""
+        """No design has a lower objective, by what each fabric costs at least; -inf if that is left open."""
         try:
             with self.clock.bounded():
                 return self.expansion.least() + self.fixed
         except (StoppedError, TooManyPlacesError):
             return -np.inf
+
+    def _bound_anywhere(self) -> float:
+        """No design has a lower objective, wherever servers and switches are; -inf if time leaves that open."""
+        try:
+            with self.clock.bounded():
+                least = sum(self._least_anywhere(self.expansion.costs_of(0))) - self.expansion.saving + self.fixed
+        except StoppedError:
+            return -np.inf
+        return -np.inf if self.clock.is_over() else least
+
+    def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
+        """What every fabric costs at least, wherever its switches are; infinite if it cannot be made."""
+        fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
+        sizings = [self.expansion.space(spread(fabric), costs).search() for fabric in fabrics]
+        return [of_fabric.least if of_fabric.batches else np.inf for of_fabric in sizings]
 
     def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
         """Whether the least bound that is known bounds the designs of all layouts."""
@@ -230,9 +246,3 @@ class EstimateSearch(FloorSearch):
         """Metrics with a limit. Not NIC slots, which were looked at before: by them alone all switches are equal."""
         nics = np.array([item.kind == "nic" for item in self.problem.item_table.items])
         return [row for row in range(1, len(self.expansion.table)) if self.expansion.table[row][~nics].any()]
-
-    def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
-        """What every fabric costs at least, wherever its switches are; infinite if it cannot be made."""
-        fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
-        sizings = [self.expansion.space(spread(fabric), costs).search() for fabric in fabrics]
-        return [of_fabric.least if of_fabric.batches else np.inf for of_fabric in sizings]

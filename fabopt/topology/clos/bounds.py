@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from fabopt.floor.arrangements import Anywhere, InLayout
+from fabopt.floor.length_classes import classes_of_runs
 from fabopt.network.free_ports import HOST_TIERS
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.nics import NicOption
@@ -83,9 +84,9 @@ class Bounds:
     def _run_bounds(self) -> RunBounds:
         match self.fabric.arrangement:
             case InLayout(layout, "measured"):
-                return LayoutBounds(self.problem, layout, self.link_at)
+                return LayoutBounds(self.problem, layout, self.links_by_class)
             case Anywhere("spread"):
-                return SpreadBounds(self.problem, self.fabric, self.link_at)
+                return SpreadBounds(self.problem, self.fabric, self.links_by_class)
             case _:
                 return FlatBounds(self.fabric.runs_m, self.link_at)
 
@@ -184,6 +185,9 @@ class Bounds:
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str, kind: str = "server-leaf") -> Floats:
         """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
         longer = runs_differ(self.problem, self.fabric, kind)
+        if longer:
+            length_class = int(classes_of_runs(self.problem.item_table.lengths_m, run_m))
+            return np.asarray(self.links_by_class(near, far, protocol)[:, length_class])
         key = (near, far, run_m, protocol, longer)
         known = self.costs.least_links
         if key not in known:
@@ -191,6 +195,21 @@ class Bounds:
                 self.problem.links.assemblies(near, far, run_m, protocol, False, longer) if np.isfinite(run_m) else ()
             )
             known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
+        return known[key]
+
+    def links_by_class(self, near: PortType, far: PortType, protocol: str) -> Floats:
+        """The least that a link costs over a run of each length class or a longer one, shape (metrics, classes + 1);
+        infinite past all on sale.
+        """
+        key, known = (near, far, protocol), self.costs.least_by_class
+        if key not in known:
+            lengths_m, assemblies = self.problem.item_table.lengths_m, self.problem.links.in_all_lengths(*key)
+            least = np.full((len(lengths_m) + 1, self.costs.table.shape[0]), np.inf)
+            if assemblies:
+                classes = classes_of_runs(lengths_m, [one.length_m for one in assemblies])
+                costs = self.costs.per_link(assemblies, near.ports, far.ports)
+                np.minimum.at(least, classes, costs.T)
+            known[key] = np.asarray(np.minimum.accumulate(least[::-1])[::-1].T)
         return known[key]
 
     def attached(self) -> float:

@@ -83,6 +83,17 @@ class ClosShape:
         return self.u // self.spines
 
     @property
+    def is_uneven(self) -> Number:
+        """Whether a leaf has more links to some spines than to others."""
+        return self.links_per_pair * self.spines != self.u
+
+    @property
+    def shared_links(self) -> Number:
+        """Fewest links that two leaves of a pod have to the same spines: u where stripes are even."""
+        links = self.links_per_pair * self.spines
+        return np.where(links == self.u, self.u, links + np.maximum(0, 2 * (self.u - links) - self.spines))
+
+    @property
     def spine_down(self) -> Number:
         """Most down links of any spine: of its pod's leaves. Rule ``spines_serve_pods``."""
         return ceil_of(self.leaves_per_pod * self.u, self.spines)

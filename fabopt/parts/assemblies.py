@@ -72,7 +72,9 @@ def dominates(item: Item | None, other: Item | None) -> bool:
 
 
 def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
-    """Drop what another assembly of the same mode beats in every part; of equals the first by name stays.
+    """Drop what another assembly of the same mode beats in some part and is no dearer than in the others.
+
+    Of equals all stay, as one of them may be a part number that is in use elsewhere.
 
     A splitter does not stand for a breakout fibre: at a server it needs ports that all go to one leaf.
     """
@@ -88,11 +90,19 @@ def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
             and dominates(other.near, assembly.near)
             and dominates(other.cable, assembly.cable)
             and dominates(other.far, assembly.far)
+            and not _equal(other, assembly)
             for other in rivals
         ):
             kept.setdefault(_key(assembly, _looked_at(assembly.near), _looked_at(assembly.far)), []).append(assembly)
             useful.append(assembly)
     return useful
+
+
+def _equal(assembly: Assembly, other: Assembly) -> bool:
+    """Whether assemblies of different parts cost and use the same, part by part."""
+    parts = ((assembly.near, other.near), (assembly.cable, other.cable), (assembly.far, other.far))
+    alike = (dominates(one, another) and dominates(another, one) for one, another in parts)
+    return assembly.items != other.items and all(alike)
 
 
 # What assemblies of which one may beat the other have in common: mode, ports of a cable, near part, cable, far part.

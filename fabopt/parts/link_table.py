@@ -5,10 +5,12 @@ Sources: docs/catalog.md; the lane-rate rule is the hardware's: passive copper c
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import NamedTuple
 
 from fabopt.parts.assemblies import Assembly, Mode, dominates, undominated
@@ -85,6 +87,7 @@ class LinkTable:
         ``all_``: with those that others beat, which may still win by sharing a cage with other links. ``longer``: over
         this run or any longer one, for bounds: a longer length may be the cheaper one.
         """
+        run_m = self.length_on_sale_m(run_m)
         ends = _Ends(near, far, protocol, all_)
         return _ASSEMBLIES.of(self, (ends, run_m, longer), self._assemblies, ends, run_m, longer)
 
@@ -114,6 +117,17 @@ class LinkTable:
 
     def _all_joins(self, ends: _Ends) -> tuple[_Join, ...]:
         return (*self._cables(ends), *self._optics(ends))
+
+    def length_on_sale_m(self, run_m: float) -> float:
+        """The shortest length of anything on sale that covers a run, infinite if there is none: runs with the same one
+        are joined alike.
+        """
+        place = bisect_left(self._lengths_m, run_m)
+        return self._lengths_m[place] if place < len(self._lengths_m) else inf
+
+    @cached_property
+    def _lengths_m(self) -> Sequence[float]:
+        return [float(length_m) for length_m in self._item_table.lengths_m]
 
     def longest_m(self, near: PortType, far: PortType, protocol: str) -> float:
         """The longest run over which two cages can be joined; 0 if nothing joins them."""

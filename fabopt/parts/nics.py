@@ -6,7 +6,7 @@ Bandwidth over the bus follows the contract, section PCIe.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from fabopt.parts.items import Item
@@ -24,6 +24,22 @@ PCIE_X16_GBPS: Mapping[int, float] = {3: 126, 4: 252, 5: 504, 6: 1000}
 X16_LANES = 16
 # Ports of a dual-homed NIC in a plane.
 PORTS_OF_A_PAIR = 2
+
+
+@dataclass
+class Refusals:
+    """Why NICs are not picked whose ports would do, by id (``told``).
+
+    ``paired_only``: nothing is told of numbers of them that rule ``nic-pairing`` leaves out.
+    """
+
+    paired_only: bool = False
+    told: dict[str, str] = field(default_factory=dict)
+
+    def add(self, name: str, option: NicOption, why: str | None) -> None:
+        """Add a reason, if there is one; the last one of a name is told."""
+        if why is not None and (option.pairs or not self.paired_only):
+            self.told[name] = why
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,9 +167,9 @@ def nic_options(
     server: Server,
     pcie: Mapping[int, float],
     demand_mbps: int,
-    refused: dict[str, str],
+    refusals: Refusals,
 ) -> Iterable[NicOption]:
-    """Ways to equip servers that give what is demanded; ``refused``: why, by id of NICs whose ports would do."""
+    """Ways to equip servers that give what is demanded; ``refusals`` are added of NICs whose ports would do."""
     built_in = [one for one in server.nics if one.role == fabric.role]
     if built_in:
         options = _built_in_options(built_in, offering, fabric, protocol, server, pcie)
@@ -171,15 +187,13 @@ def nic_options(
             # Rule ``scale_up_carries_rails``
             why = cannot_forward(server, option.nics_per_server, option.injection) if option.apart else None
             if why is not None:
-                refused[f"{nic.id} on rails of its own"] = why
+                refusals.add(f"{nic.id} on rails of its own", option, why)
             elif option.apart and server.scale_up is not None:
                 yield replace(option, scale_up=exact(server.scale_up.gbps_per_gpu) * 1000)
             else:
                 yield option
         elif option.ports_per_server * option.port.lane.port_mbps >= demand_mbps * server.gpus:
-            why = _refusal(nic, option, server, fabric, demand_mbps)
-            if why is not None:
-                refused[nic.id] = why
+            refusals.add(nic.id, option, _refusal(nic, option, server, fabric, demand_mbps))
 
 
 def _refusal(nic: Nic, option: NicOption, server: Server, fabric: Fabric, demand_mbps: int) -> str | None:

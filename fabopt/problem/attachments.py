@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
-from fabopt.parts.nics import NicOption, nic_options
+from fabopt.parts.nics import NicOption, Refusals, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.problem.nic_pairing import Nics, by_pairing
@@ -124,7 +124,7 @@ def logical_fabric_of(
     demand = mbps(carried.min_gbps_per_gpu)
     nics: dict[str, tuple[NicOption, ...]] = {
         protocol: tuple(
-            one for one in nic_options(own, protocol, offering, server, pcie, demand, {}) if one.port.ports == 1
+            one for one in nic_options(own, protocol, offering, server, pcie, demand, Refusals()) if one.port.ports == 1
         )
         for protocol in PROTOCOLS
     }

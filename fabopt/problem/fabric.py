@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
 from fabopt.floor.group_runs import GroupRuns
 from fabopt.floor.rack_rules import servers_in_group
-from fabopt.parts.nics import NicOption, nic_options
+from fabopt.parts.nics import NicOption, Refusals, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import SwitchType, switches_of
 from fabopt.problem.attachments import (
@@ -228,7 +228,8 @@ def fabric_of(
     """
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
-    offered, refused = _nics(fabric, protocols, demand, offering, server, pcie)
+    refusals = Refusals(paired_only=is_kept(case.rules, NIC_PAIRING))
+    offered = _nics(fabric, protocols, demand, offering, server, pcie, refusals)
     nics, unpaired = by_pairing(offered, case.rules)
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
@@ -253,7 +254,7 @@ def fabric_of(
         runs_m=site.runs_m(offering.item_table.lengths_m),
         groups=site.groups,
         managers=subnet_managers(case, fabric, offering),
-        refused_nics=refused,
+        refused_nics=tuple(refusals.told.values()),
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,
         torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
@@ -269,18 +270,17 @@ def _nics(
     offering: Offering,
     server: Server,
     pcie: Mapping[int, float],
-) -> tuple[dict[str, tuple[NicOption, ...]], tuple[str, ...]]:
-    """The NICs that give each GPU what is asked for, by protocol, and why others are refused."""
-    refused: dict[str, str] = {}
-    nics: dict[str, tuple[NicOption, ...]] = {
+    refusals: Refusals,
+) -> dict[str, tuple[NicOption, ...]]:
+    """The NICs that give each GPU what is asked for, by protocol; ``refusals`` say why others do not."""
+    return {
         protocol: tuple(
             one
-            for one in nic_options(fabric, protocol, offering, server, pcie, demand.gpu_mbps, refused)
+            for one in nic_options(fabric, protocol, offering, server, pcie, demand.gpu_mbps, refusals)
             if one.injection >= demand.least_injection and one.crosses_any_cut >= demand.bisection_mbps
         )
         for protocol in protocols
     }
-    return nics, tuple(refused.values())
 
 
 def _kept_rules(fabric: Fabric, case: Case) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
-from fabopt.parts.nics import nic_options
+from fabopt.parts.nics import Refusals, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import switches_of
 from fabopt.problem.demand import case_workload, computing, stages_of
@@ -85,6 +85,6 @@ def _least_offered(
     offers = [
         option.injection
         for protocol in _protocols(fabric)
-        for option in nic_options(fabric, protocol, offering, server, pcie, asked, {})
+        for option in nic_options(fabric, protocol, offering, server, pcie, asked, Refusals())
     ]
     return Fraction(int(min(offers, default=Fraction(asked))))

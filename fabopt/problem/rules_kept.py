@@ -78,6 +78,16 @@ def _with_fabric(problem: Problem, index: int, fabric: FabricProblem) -> Problem
     return replace(problem, fabrics=(*problem.fabrics[:index], fabric, *problem.fabrics[index + 1 :]))
 
 
+def managed_by_switches(problem: Problem, names: frozenset[str]) -> Problem:
+    """The problem in which switches of some fabrics manage their subnets, whatever that costs."""
+    for index, fabric in enumerate(problem.fabrics):
+        if fabric.name in names and fabric.managers is not None:
+            kept = tuple(rule for rule in fabric.kept_rules if rule != SUBNET_MANAGER)
+            bound = replace(fabric, managers=replace(fabric.managers, is_asked_for=True), kept_rules=kept)
+            problem = _with_fabric(problem, index, bound)
+    return problem
+
+
 def taken_up(problem: Problem, part: RulePart) -> Problem:
     """Return a problem with one more rule, or part of one."""
     fabric = problem.fabrics[part.fabric]

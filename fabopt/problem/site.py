@@ -131,6 +131,13 @@ class FloorSite:
 Site = FlatSite | FloorSite
 
 
+def servers_per_rack(case: Case, site: Site) -> int | None:
+    """Servers of a rack, where a floor, the lengths of links or the case say it."""
+    if isinstance(site, FloorSite):
+        return site.servers_per_rack
+    return case.site.servers_per_rack if site.groups is None else site.groups.per_rack.number
+
+
 def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
     """The site of a case. ``servers``: at the last stage; ``grows``: whether there are stages before it."""
     given, floor = given_m(case.site), case.site.floor

@@ -11,7 +11,7 @@ objective (``offset``), so that solvers work on small differences; the optimum i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -31,6 +31,9 @@ Weight = Callable[[int, Item], int]
 
 PICK = Variables("pick", ("candidate",), "", "1 if the candidate is built")
 LINKS = Variables("links", ("kind", "option"), "units of links", "how many of the kind the option makes")
+PART = Variables("part", ("item",), "", "1 if the item is in use, where ties go to fewer part numbers")
+# What has part numbers: all but servers and work.
+PART_KINDS = ("switch", "nic", "transceiver", *CABLE_KINDS)
 FIXED = Variables("fixed", (), "", "carries the part of the objective that every design has")
 
 
@@ -153,20 +156,23 @@ class Program:
         """What the case minimizes."""
         return self._weighed("objective", self.problem.weights)
 
-    def ties(self) -> list[Level]:
-        """What breaks ties of the objective, in order (docs/formulation/search.md)."""
+    def ties(self) -> Iterator[Level]:
+        """What breaks ties of the objective, in order (docs/formulation/search.md); part numbers add rows of theirs."""
         weights = self.problem.weights
         energy = self.problem.energy_cents_per_mw
-        levels = [self._weighed(metric, weights_of(metric, energy)) for metric in self.problem.then]
+        for metric in self.problem.then:
+            yield self._weighed(metric, weights_of(metric, energy))
         if weights != Weights(1, 0, 0, 1):
-            levels.append(self._level("capex", self._cents, self.purchases.cost()))
-        levels.append(self._level("power", self._of_network(lambda stage, item: item.power_mw)))
-        levels.append(self._level("rack_units", self._of_network(lambda stage, item: item.rack_milliunits)))
-        levels.append(self._level("switches", lambda stage, item: int(item.kind == "switch")))
-        levels.append(self._level("cables", lambda stage, item: int(item.kind in CABLE_KINDS)))
-        levels += self._rank_levels()
-        levels.append(self._option_level())
-        return levels
+            yield self._level("capex", self._cents, self.purchases.cost())
+        yield self._level("power", self._of_network(lambda stage, item: item.power_mw))
+        yield self._level("rack_units", self._of_network(lambda stage, item: item.rack_milliunits))
+        yield self._level("switches", lambda stage, item: int(item.kind == "switch"))
+        yield self._level("cables", lambda stage, item: int(item.kind in CABLE_KINDS))
+        yield self._level_of_candidates("spread_of_groups", lambda one: one.evenness.spread)
+        yield self._level_of_candidates("cut_racks", lambda one: one.evenness.cut_racks)
+        yield self.part_numbers()
+        yield from self._rank_levels()
+        yield self._option_level()
 
     def _weighed(self, name: str, weights: Weights) -> Level:
         """Money, power, rack units or counts; the servers' power only where its energy is paid."""
@@ -184,6 +190,46 @@ class Program:
     @staticmethod
     def _of_network(weight: Weight) -> Weight:
         return lambda stage, item: 0 if item.kind == "server" else weight(stage, item)
+
+    def part_numbers(self) -> Level:
+        """How many part numbers there are; those that every design has are ``offset``. Adds rows that count them."""
+        uses: dict[Item, dict[str, tuple[pulp.LpVariable, int]]] = {}
+        for var, used in (*zip(self.pick, (one.devices for one in self.candidates), strict=True), *self._unit_uses()):
+            for _, item in used:
+                if item.kind in PART_KINDS:
+                    uses.setdefault(item, {})[var.name] = var, int(var.upBound)
+        unavoidable = uses.keys() & self._unavoidable()
+        open_items = sorted(uses.keys() - unavoidable, key=lambda one: one.index)
+        terms = [(self._part(item, uses[item].values()), 1) for item in open_items]
+        return Level("part_numbers", pulp.LpAffineExpression(terms), len(unavoidable))
+
+    def _part(self, item: Item, uses: Iterable[tuple[pulp.LpVariable, int]]) -> pulp.LpVariable:
+        """Whether an item is in use: by any of some variables, each up to its most."""
+        part = PART.binary(item.index)
+        for var, most in uses:
+            self.lp += var - most * part <= 0, f"part_numbers_{item.index}_{var.name}"
+        return part
+
+    def _unavoidable(self) -> set[Item]:
+        """Items that some fabric has whichever of its candidates is built, with whichever options."""
+        of_fabric: dict[str, set[Item]] = {}
+        for candidate in self.candidates:
+            items = {item for _, item in candidate.devices}
+            for choice in candidate.choices:
+                items |= set.intersection(*(set(option.items) for option in choice.options))
+            of_fabric[candidate.fabric] = of_fabric.get(candidate.fabric, items) & items
+        return set().union(*of_fabric.values())
+
+    def _level_of_candidates(self, name: str, value: Callable[[Candidate], int]) -> Level:
+        """A quantity that follows from which candidates are built, the least of each fabric aside."""
+        terms: list[tuple[pulp.LpVariable, int]] = []
+        offset = 0
+        for fabric in dict.fromkeys(candidate.fabric for candidate in self.candidates):
+            values = {index: value(one) for index, one in enumerate(self.candidates) if one.fabric == fabric}
+            least = min(values.values())
+            terms += [(self.pick[index], number - least) for index, number in values.items() if number > least]
+            offset += least
+        return Level(name, pulp.LpAffineExpression(terms), offset)
 
     def _rank_levels(self) -> list[Level]:
         levels = []

@@ -9,7 +9,7 @@ from math import floor, inf
 from fabopt.errors import NoAnswerError
 from fabopt.problem.problem import Problem
 from fabopt.program.dominance import without_dominated_parts
-from fabopt.program.formulation import Program, value_of
+from fabopt.program.formulation import Level, Program, value_of
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import LAST_SECONDS, Clock, Settings, unbroken
 from fabopt.program.solvers import Solution, solve
@@ -46,13 +46,22 @@ class Optimum:
         return self.least - fixed
 
 
-def optimum_of(problem: Problem, candidates: Sequence[Candidate], settings: Settings, clock: Clock) -> Optimum:
+def optimum_of(
+    problem: Problem,
+    candidates: Sequence[Candidate],
+    settings: Settings,
+    clock: Clock,
+    most_part_numbers: int | None = None,
+) -> Optimum:
     """The best of some candidates, any of equal ones; infeasible if a fabric has none."""
     present = {candidate.fabric for candidate in candidates}
     if len(present) < len(problem.fabrics):
         return Optimum("infeasible")
     settings.progress(f"solving a program of {some(len(candidates), 'candidate')}")
     program = Program(problem, without_dominated_parts(problem, candidates) if settings.prune else candidates)
+    if most_part_numbers is not None:
+        part_numbers = program.part_numbers()
+        program.lp += part_numbers.expression <= most_part_numbers - part_numbers.offset, "most_part_numbers"
     level = program.objective()
     program.lp.setObjective(level.expression)
     solution = _solved(program, None, settings, clock)
@@ -84,12 +93,23 @@ def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
         if program.is_settled or not level.expression:
             continue
         program.lp += held <= value_of(held, values), f"level_{number}"
+        if _is_least(level, values):
+            held = level.expression
+            continue
         program.lp.setObjective(level.expression)
         solution = _solved(program, values, settings, clock)
         values, held = solution.values or values, level.expression
         if solution.verdict != "optimal" or clock.is_over():
             break
     return replace(optimum, picked=picked_in(program, values), values=values)
+
+
+def _is_least(level: Level, values: Mapping[str, int]) -> bool:
+    """Whether no solution has less of a quantity: there is none of it, and nothing takes any away."""
+    if any(weight < 0 for weight in level.expression.values()):
+        return False
+    known = all(var.name in values for var in level.expression)
+    return known and value_of(level.expression, values) == 0
 
 
 def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings, clock: Clock) -> Solution:

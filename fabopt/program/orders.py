@@ -137,7 +137,7 @@ def _order_levels(program: Program) -> Iterator[Level]:
     """Objective and capex, then spares, units, how early they are bought, and which they are."""
     last = len(program.problem.stages) - 1
     yield program.objective()
-    yield program.ties()[0]
+    yield next(program.ties())
     buy, spare = program.purchases.buy, program.purchases.spare
     weights: tuple[tuple[str, Callable[[Item, int], int]], ...] = (
         ("units", lambda item, stage: 1),

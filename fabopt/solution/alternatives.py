@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, estimating
-from fabopt.problem.rules_kept import OF_MANAGERS, OF_NICS, OF_REDUNDANCY, is_bound, left_out
+from fabopt.problem.rules_kept import OF_MANAGERS, OF_NICS, OF_REDUNDANCY, is_bound, left_out, without_rules
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, Sums, sums_of
 from fabopt.program.settings import Clock, Settings
@@ -20,6 +20,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
+from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
 from fabopt.solution.summaries import in_metric, summaries_of, summary_of
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
@@ -38,6 +39,7 @@ MANAGEMENT = ("in-band", "oob")
 MOST_OF_A_KIND = 200
 # What a design without some default rules is called, and those rules.
 WITHOUT_RULES = (("redundancy", OF_REDUNDANCY), (NIC_PAIRING, OF_NICS), (SUBNET_MANAGER, OF_MANAGERS))
+PART_NUMBERS = "part numbers"
 BEST_FOUND = " (the best found)"
 
 
@@ -59,8 +61,10 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
         if fabric.role not in MANAGEMENT:
             yield from comparison.other_kinds(index)
             yield from comparison.flat_runs(index)
-    for what, rules in WITHOUT_RULES:
-        yield from comparison.without_rules(what, rules)
+    if comparison.may_be_cheaper_without_rules():
+        for what, rules in WITHOUT_RULES:
+            yield from comparison.without_rules(what, rules)
+    yield from comparison.fewer_part_numbers()
     yield from comparison.other_plans()
     clock.look()
 
@@ -111,6 +115,11 @@ class _Comparison:
         if optimum.value is not None:
             yield self._alternative(optimum, index, "flat runs", f"{FLAT_RUN_M} m")
 
+    def may_be_cheaper_without_rules(self) -> bool:
+        """Whether any design may be cheaper that keeps none of the default rules, of which each one alone is a part."""
+        self.clock.look()
+        return is_bound(self.problem) and self._without(without_rules(self.answer.problem))._may_beat_answer()
+
     def without_rules(self, what: str, rules: frozenset[str]) -> Iterator[Alternative]:
         """The best design that need not keep some default rules, where it is cheaper for that."""
         if not is_bound(self.problem, rules):
@@ -119,7 +128,7 @@ class _Comparison:
         self.settings.progress(f"looking at the best design without the rule of {what}")
         cheaper: list[tuple[Alternative, Optimum]] = []
         for problem in left_out(self.answer.problem, rules):
-            free = _Comparison(replace(self.answer, problem=problem), self.settings, self.clock)
+            free = self._without(problem)
             rival = free._rival({}) if free._may_beat_answer() else None
             if rival is not None and rival.value is not None:
                 alternative = self._alternative(rival, 0, what, "none")
@@ -127,6 +136,10 @@ class _Comparison:
                     cheaper.append((alternative, rival))
         for alternative, rival in sorted(cheaper, key=lambda pair: pair[0].objective)[:1]:
             yield alternative.model_copy(update={"summary": self._other_fabrics(rival)})
+
+    def _without(self, problem: Problem) -> _Comparison:
+        """The answer beside designs of a problem that is bound to less of the rules."""
+        return _Comparison(replace(self.answer, problem=problem), self.settings, self.clock)
 
     def _may_beat_answer(self) -> bool:
         """Whether a design may have a lower objective than the answer; of a ratio that is not known."""
@@ -147,6 +160,19 @@ class _Comparison:
         if not told or len(picked) == 1:
             return summaries_of(self.problem, picked)
         return "; ".join(f"{name}: {text}" for name, text in told)
+
+    def fewer_part_numbers(self) -> Iterator[Alternative]:
+        """What the devices of the answer cost, joined with fewer part numbers."""
+        if self.answer.ratio is not None:
+            return
+        self.clock.look()
+        picked = self.answer.picked
+        rival = with_fewer_part_numbers(self.answer.problem, picked, self.quiet, self.clock)
+        if rival is not None:
+            before, after = (part_numbers_of(self.problem, parts) for parts in (picked, list(rival.picked)))
+            alternative = self._alternative(rival, 0, PART_NUMBERS, str(after))
+            summary = f"the same devices, joined by other parts: {some(after, 'part number')} for {before}"
+            yield alternative.model_copy(update={"summary": summary})
 
     def other_plans(self) -> Iterator[Alternative]:
         """What growth would cost if it were not planned; of a ratio it is not known, as these plans are only bills."""

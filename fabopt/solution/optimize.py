@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from fabopt.errors import InputError, fault
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem
+from fabopt.problem.rules_kept import managed_by_switches
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Design
@@ -21,8 +22,8 @@ from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.lengths import freed
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, Question
-from fabopt.solution.single_points import with_single_points
-from fabopt.solution.subnet_hosts import costed, hosted
+from fabopt.solution.single_points import with_single_points, with_those_of
+from fabopt.solution.subnet_hosts import with_managers_of_subnets
 from fabopt.verify import verify
 
 # What comes after the search takes about so long, its own end included, and so much more a server and fabric.
@@ -68,9 +69,9 @@ def _answered_in_time(question: Question) -> Design:
 
 def answered(question: Question) -> Design:
     """The one path from a question to its design: of a case, of all its separations, of a point of a study."""
-    answers = search(question, prepare(question))
+    answers = _search_all(question)
     question, answers = _without_what_cannot_be_kept(question, answers)
-    question, answers = _with_hosts(question, answers)
+    question, answers = with_managers_of_subnets(question, answers, _search_all)
     design = build(question, answers)
     design = with_notes(question, answers, design)
     return with_checks(question, design)
@@ -85,19 +86,9 @@ def _without_what_cannot_be_kept(question: Question, answers: Answers) -> tuple[
     if other is None:
         return question, answers
     question.settings.progress("no design keeps the default rules: looking without them")
-    others = search(other, prepare(other))
+    others = _search_all(other)
     is_limited = answers.shown.limits_in_all.are_set
     return (question, answers) if others.best is None and is_limited else (other, others)
-
-
-def _with_hosts(question: Question, answers: Answers) -> tuple[Question, Answers]:
-    """The question with the hosts that its fabrics need, and its answers; itself if they find no place."""
-    for other in hosted(question, answers):
-        question.settings.progress("no switch manages the fabric: attaching hosts")
-        others = search(other, prepare(other))
-        if others.best is not None:
-            return costed(other, answers, others), others
-    return question, answers
 
 
 def proven(question: Question) -> Design:
@@ -116,7 +107,12 @@ def prepare(question: Question) -> Iterable[Problem]:
     """The problem of every combination of separations; the one that a study has prepared."""
     if question.problem is not None:
         return (question.problem,)
-    return problems_of(question.inputs.case, question.inputs.catalog, question.settings.prune)
+    problems = problems_of(question.inputs.case, question.inputs.catalog, question.settings.prune)
+    return (managed_by_switches(problem, question.managed) for problem in problems)
+
+
+def _search_all(question: Question) -> Answers:
+    return search(question, prepare(question))
 
 
 def search(question: Question, problems: Iterable[Problem]) -> Answers:
@@ -155,9 +151,9 @@ def with_checks(question: Question, design: Design) -> Design:
     """The design with its single points of failure, and every rule proven again; as it is if there is none."""
     if not design.fabrics:
         return design
+    if question.twin is not None:
+        return with_those_of(question.twin, design)
     design, wiring = with_single_points(design)
-    if not question.proves:
-        return design
     return design.model_copy(update={"checks": verify(design, wiring)})
 
 

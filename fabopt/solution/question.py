@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, Protocol
 
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
+from fabopt.schema.losses import SinglePoint, WorstRack
 from fabopt.search.answer import Answer
-from fabopt.search.separations import cheapest, without_design
+from fabopt.search.separations import PROVEN, cheapest, without_design
 
 # For how long what else there is is looked at, if nobody says it.
 ALTERNATIVES_S: Final = 20.0
+
+
+class SameHardware(Protocol):
+    """A design with the same devices and links as another one."""
+
+    @property
+    def single_points_of_failure(self) -> tuple[SinglePoint, ...] | None:
+        """Whose loss takes what from whom; None where it is not known."""
+
+    @property
+    def worst_rack(self) -> WorstRack | None:
+        """The rack whose loss hits most servers."""
 
 
 @dataclass(frozen=True)
@@ -22,15 +35,17 @@ class Question:
     """The best design of a case: of all its separations, or of the one ``problem`` that a study has prepared.
 
     ``answer``: what a study has found for it; None: it is to be searched for. ``alternatives_s``: for how long what
-    else there is is looked at; 0: not at all. ``proves``: False for a design whose hardware has been proven in other
-    numbers.
+    else there is is looked at; 0: not at all. ``twin``: a design of the same hardware in other numbers that has been
+    proven, which this one then need not be: what it loses with a device or rack is the same.
     """
 
     inputs: Inputs
     settings: Settings
     clock: Clock
     alternatives_s: float = 0
-    proves: bool = True
+    twin: SameHardware | None = None
+    # fabrics whose own switches manage their subnets, or hosts that are attached to them, whatever that costs
+    managed: frozenset[str] = frozenset()
     problem: Problem | None = None
     answer: Answer | None = None
 
@@ -50,6 +65,11 @@ class Answers:
         if best is None or self.complete:
             return best
         return replace(best, optimum=replace(best.optimum, verdict="feasible", bound=None))
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the best of every combination is proven, or that it has none."""
+        return self.complete and all(one.optimum.verdict in PROVEN for one in self.tried)
 
     @property
     def shown(self) -> Problem:

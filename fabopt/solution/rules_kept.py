@@ -45,7 +45,7 @@ def _chosen_numbers(problem: Problem, design: Design) -> Iterator[tuple[str, int
         yield from ((name, nic.per_server) for name, nic in uses.items() if not nic.built_in and wanted[name] == "any")
 
 
-def not_kept(question: Question, fabric: str, rule: str, detail: str) -> str:
-    """Say that a fabric does not keep a rule, and why."""
-    why = NOT_IN_TIME if question.clock.is_over() else NO_DESIGN
+def not_kept(question: Question, fabric: str, rule: str, detail: str, why: str | None = None) -> str:
+    """Say that a fabric does not keep a rule, and why: ``why``, if it is not that there is no design, or no time."""
+    why = why or (NOT_IN_TIME if question.clock.is_over() else NO_DESIGN)
     return f"{fabric}: rule `{rule}` is not kept ({detail}): {why}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fabopt.schema.design import Design
+from fabopt.solution.question import SameHardware
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import UNPROVABLE
 from fabopt.verify.single_points import single_points_of
@@ -17,6 +18,12 @@ class Wired(NamedTuple):
 
     design: Design
     wiring: Wiring | None
+
+
+def with_those_of(twin: SameHardware, design: Design) -> Design:
+    """The design with the single points of failure of one that has the same devices and links."""
+    update = {"single_points_of_failure": twin.single_points_of_failure, "worst_rack": twin.worst_rack}
+    return design.model_copy(update=update)
 
 
 def with_single_points(design: Design) -> Wired:

@@ -1,13 +1,20 @@
-"""Hosts that manage a subnet of InfiniBand where no switch can: the design is asked for again, with them attached."""
+"""Subnets of InfiniBand that no switch of the cheapest design manages: other switches do, or hosts that are attached.
+
+Designs without a manager are looked at first, as they cost no more than with one. What such a fabric has instead is
+decided by searching both parts of its space, fabric by fabric: designs whose own switches manage it, and designs with
+hosts. The cheaper of two optima is the optimum of both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from fabopt.parts.nics import NicOption
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import sums_of
+from fabopt.program.settings import StoppedError
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.default_rules import SUBNET_MANAGER
 from fabopt.schema.structure import Structure
@@ -20,68 +27,124 @@ HOST = "subnet-manager"
 # What is bought for hosts, and in which words: what their cables need at the switch, or cables like the servers'.
 AT_SWITCH, LIKE_SERVERS = "with what their cables need at the switch", "with NICs and cables like the servers'"
 
+Search = Callable[[Question], Answers]
 
-def hosted(question: Question, answers: Answers) -> Iterator[Question]:
-    """The question with hosts on the fabrics that no switch manages: joined by optics, of which those at the switch
-    are bought; or with NICs like the servers', and whole cables.
+
+class Answered(NamedTuple):
+    """A question with what its search came to."""
+
+    question: Question
+    answers: Answers
+
+
+class Unmanaged(NamedTuple):
+    """A fabric of one subnet without a manager among its switches: how many ports of hosts it needs; its NICs."""
+
+    fabric: str
+    ports: int
+    nic: NicOption
+
+
+def with_managers_of_subnets(question: Question, answers: Answers, search: Search) -> Answered:
+    """The question in which every subnet that a manager can be had for has one, as cheaply as can be; as it is where
+    there is none, or time runs out. Studies prepare their own problems, to which nothing is attached.
     """
-    best, fabrics = answers.best, question.inputs.case.fabrics
+    best = answers.best
     if best is None or question.problem is not None or len(best.problem.stages) > 1:
-        return
-    unmanaged = dict(_unmanaged(best))
-    if not unmanaged or any(one.name == HOST for fabric in fabrics for one in fabric.attachments):
-        return
-    at_switch = {
-        name: Attachment(name=HOST, kind="management", ports=n, buys="near") for name, (n, _) in unmanaged.items()
-    }
-    yield _with_hosts(question, at_switch, AT_SWITCH)
-    if all(nic.port.ports == 1 for _, nic in unmanaged.values()):
-        whole = {name: _like_servers(best.problem, nic, ports) for name, (ports, nic) in unmanaged.items()}
-        yield _with_hosts(question, whole, LIKE_SERVERS)
+        return Answered(question, answers)
+    try:
+        managed = _managed(question, answers, search, frozenset())
+    except StoppedError:
+        return Answered(question, replace(answers, complete=False))
+    return Answered(_costed(managed.question, answers, managed.answers), managed.answers)
 
 
-def costed(question: Question, before: Answers, after: Answers) -> Question:
-    """The question with a note of what its hosts cost."""
+def _managed(question: Question, answers: Answers, search: Search, given_up: frozenset[str]) -> Answered:
+    """The cheapest of all ways to manage a fabric that has no manager; the answers themselves where all have one, but
+    for those of which it is given up.
+    """
+    assert answers.best is not None
+    unmanaged = next(_unmanaged(answers.best, question.managed | given_up), None)
+    if unmanaged is None:
+        return Answered(question, answers)
+    question.settings.progress(f"no switch manages {unmanaged.fabric}: looking at other switches, and at hosts")
+    ways: list[Answered] = []
+    is_decided = answers.is_decided
+    for way in _ways(question, answers.best.problem, unmanaged):
+        tried = (Answered(other, search(other)) for other in way)
+        first = next((one for one in tried if one.answers.best is not None or not one.answers.is_decided), None)
+        if first is not None:
+            is_decided &= first.answers.is_decided
+            ways += [_managed(*first, search, given_up)] if first.answers.best is not None else []
+    if not ways:
+        ways = [_managed(question, answers, search, given_up | {unmanaged.fabric})]
+    cheapest = min(ways, key=lambda way: way.answers.optimum.value or 0)
+    return cheapest._replace(answers=replace(cheapest.answers, complete=cheapest.answers.complete and is_decided))
+
+
+def _ways(question: Question, problem: Problem, unmanaged: Unmanaged) -> Iterator[Iterator[Question]]:
+    """Each way to manage a fabric, as questions of which the first counts that has a design: by other switches; by
+    hosts joined by optics, of which those at the switch are bought, or with NICs like the servers', and whole cables.
+    """
+    yield iter((replace(question, managed=question.managed | {unmanaged.fabric}),))
+    yield _with_hosts(question, problem, unmanaged)
+
+
+def _with_hosts(question: Question, problem: Problem, unmanaged: Unmanaged) -> Iterator[Question]:
+    bare = Attachment(name=HOST, kind="management", ports=unmanaged.ports, buys="near")
+    yield _with_host(question, unmanaged.fabric, bare, AT_SWITCH)
+    if unmanaged.nic.port.ports == 1:
+        yield _with_host(question, unmanaged.fabric, _like_servers(problem, unmanaged), LIKE_SERVERS)
+
+
+def _with_host(question: Question, name: str, host: Attachment, bought: str) -> Question:
+    case = question.inputs.case
+    fabrics = (
+        one.model_copy(update={"attachments": (*one.attachments, host)}) if one.name == name else one
+        for one in case.fabrics
+    )
+    note = (
+        f"{name}: rule `{SUBNET_MANAGER}`: no switch manages a subnet of this size; attached are "
+        f"{some(host.ports, 'port')} of hosts (`{HOST}`), {bought}"
+    )
+    inputs = replace(
+        question.inputs,
+        case=case.model_copy(update={"fabrics": tuple(fabrics)}),
+        notes=(*question.inputs.notes, note),
+    )
+    return replace(question, inputs=inputs, managed=question.managed | {name})
+
+
+def _costed(question: Question, before: Answers, after: Answers) -> Question:
+    """The question with a note of what its managers cost, if it has any that the first answers had not."""
+    if after.tried is before.tried:
+        return question
     assert before.best is not None and after.best is not None
     sums = (sums_of(one.problem, one.picked).cents for one in (before.best, after.best))
     more = usd(-next(sums) + next(sums))
-    note = f"rule `{SUBNET_MANAGER}`: hosts and the ports for them make the design ${more:,} dearer"
+    note = f"rule `{SUBNET_MANAGER}`: managers of subnets, and the ports for them, make the design ${more:,} dearer"
     return replace(question, inputs=replace(question.inputs, notes=(*question.inputs.notes, note)))
 
 
-def _with_hosts(question: Question, hosts: Mapping[str, Attachment], bought: str) -> Question:
-    case = question.inputs.case
-    fabrics = (
-        one.model_copy(update={"attachments": (*one.attachments, hosts[one.name])}) if one.name in hosts else one
-        for one in case.fabrics
-    )
-    notes = (
-        f"{name}: rule `{SUBNET_MANAGER}`: no switch manages a subnet of this size; attached are "
-        f"{some(host.ports, 'port')} of hosts (`{HOST}`), {bought}"
-        for name, host in hosts.items()
-    )
-    changed = case.model_copy(update={"fabrics": tuple(fabrics)})
-    return replace(question, inputs=replace(question.inputs, case=changed, notes=(*question.inputs.notes, *notes)))
-
-
-def _like_servers(problem: Problem, nic: NicOption, ports: int) -> Attachment:
+def _like_servers(problem: Problem, unmanaged: Unmanaged) -> Attachment:
     """A host with the NICs of the servers."""
+    nic = unmanaged.nic
     product = next(one for one in problem.catalog.nics if one.id == nic.nic_id)
     built_in = next((one.cages for one in problem.server.nics if one.id == nic.nic_id and one.cages), None)
     cage = (built_in or product.cages)[nic.group]
     return Attachment(
         name=HOST,
         kind="management",
-        ports=ports,
+        ports=unmanaged.ports,
         form_factor=cage.form_factor,
         split=nic.split,
         lane_gbps=cage.lane_gbps,
     )
 
 
-def _unmanaged(answer: Answer) -> Iterator[tuple[str, tuple[int, NicOption]]]:
-    """Fabrics of one subnet that no switch of theirs manages, as far as that is known of all: how many ports of hosts
-    they need, and their NICs.
+def _unmanaged(answer: Answer, decided: frozenset[str]) -> Iterator[Unmanaged]:
+    """Fabrics of one subnet that no switch of theirs manages, as far as that is known of all; those aside of which it
+    is ``decided`` what manages them.
     """
     problem = answer.problem
     for fabric, (candidate, _) in zip(problem.fabrics, answer.picked, strict=True):
@@ -90,11 +153,12 @@ def _unmanaged(answer: Answer) -> Iterator[tuple[str, tuple[int, NicOption]]]:
         is_clos = fabric.topologies == ("clos",) and isinstance(part.structure, Structure)
         is_known = all(tier.switch.product.managed is not None for tier in part.tiers)
         if (
-            is_known
+            fabric.name not in decided
+            and is_known
             and managers is not None
             and said is not None
             and said.kept is False
             and said.subnets == 1
             and is_clos
         ):
-            yield fabric.name, (managers.fewest, part.nic)
+            yield Unmanaged(fabric.name, managers.fewest, part.nic)

@@ -13,6 +13,7 @@ from fabopt.solution.question import Question
 from fabopt.solution.rules_kept import not_kept
 from fabopt.wiring.design_file import Embedded
 
+OF_A_STUDY = "hosts that manage it, or dearer switches, are looked for where a case is solved alone"
 RULE = DEFAULT_RULES[SUBNET_MANAGER]
 
 
@@ -24,7 +25,8 @@ def subnet_notes(question: Question, problem: Problem, design: Design) -> Iterat
             silent = "the catalog does not say of any switch for InfiniBand whether it runs a subnet manager"
             yield f"{fabric.name}: rule `{SUBNET_MANAGER}` is not judged: {silent}"
         elif said is not None and said.kept is False:
-            yield not_kept(question, fabric.name, SUBNET_MANAGER, said.detail)
+            why = None if question.problem is None else OF_A_STUDY
+            yield not_kept(question, fabric.name, SUBNET_MANAGER, said.detail, why)
         elif said is not None and said.kept:
             yield from _kept(design, fabric)
 

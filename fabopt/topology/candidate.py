@@ -13,6 +13,7 @@ from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import DeviceRole
 from fabopt.schema.subnet_manager import TwinUse
 from fabopt.topology.design import NetworkDesign
+from fabopt.topology.evenness import EVEN, Evenness
 from fabopt.topology.link_parts import Need, Quantities
 from fabopt.units import ceil_of
 
@@ -137,6 +138,8 @@ class Candidate:
     counted: tuple[int, ...] = ()
     logical_fabrics: tuple[AttachmentDemand, ...] = ()
     twins: tuple[TwinUse, ...] = ()
+    # what breaks ties: see ``fabopt.topology.evenness``
+    evenness: Evenness = EVEN
 
     @property
     def equipment(self) -> tuple[AttachmentDemand, ...]:
@@ -276,11 +279,15 @@ def all_choices(parts: Iterable[Sequence[Choice] | None]) -> tuple[Choice, ...] 
 
 
 def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
-    """Drop an option where another costs and uses no more power, on no more cables; of equals the first by name."""
+    """Drop an option where another costs, or uses power or cables, less and none of these more."""
     kept: list[Option] = []
     special = [option for option in options if any(item.varies for item in option.items)]
     plain = [option for option in options if not any(item.varies for item in option.items)]
     for option in sorted(plain, key=lambda option: (option.numbers, option.name)):
-        if not any(all(a <= b for a, b in zip(other.numbers, option.numbers, strict=True)) for other in kept):
+        if not any(_is_better(other.numbers, option.numbers) for other in kept):
             kept.append(option)
     return tuple(sorted([*kept, *special], key=lambda option: option.name))
+
+
+def _is_better(numbers: tuple[int, ...], others: tuple[int, ...]) -> bool:
+    return numbers != others and all(a <= b for a, b in zip(numbers, others, strict=True))

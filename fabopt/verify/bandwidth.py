@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from fabopt.network.graph.leaves import LeafClass, matched_links, mean_switches
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
+from fabopt.verify import stripes
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof
 
@@ -29,11 +30,19 @@ def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
 
 
 def bisection(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU across the worst balanced cut: injection over the product of max(1, ratio)."""
+    """Mb/s per GPU across the worst balanced cut: injection over the product of max(1, ratio).
+
+    With uneven stripes what the worst cut into halves carries, if that is less.
+    """
     share = fabric.injection
     for ratio in oversubscription(fabric).values():
         share /= max(Fraction(1), ratio)
-    return through_servers(fabric, share)
+    return through_servers(fabric, across_stripes(fabric, share))
+
+
+def across_stripes(fabric: FabricEvidence, rate: Fraction) -> Fraction:
+    """A rate per GPU, at most what the worst cut of uneven stripes into halves carries."""
+    return min(rate, _per_gpu(fabric, stripes.half_rate(fabric))) if stripes.is_uneven(fabric.clos) else rate
 
 
 def through_servers(fabric: FabricEvidence, rate: Fraction) -> Fraction:
@@ -55,6 +64,8 @@ def all_to_all(fabric: FabricEvidence) -> Fraction:
     for inside, capacity in _parts_of_a_plane(fabric):
         if 0 < inside < ports:
             rate = min(rate, Fraction(capacity * (ports - 1), inside * (ports - inside)))
+    if stripes.is_uneven(clos):
+        rate = min(rate, stripes.alltoall_rate(fabric))
     return _per_gpu(fabric, rate)
 
 
@@ -67,8 +78,8 @@ def _per_gpu(fabric: FabricEvidence, rate: Fraction) -> Fraction:
 def permutation(fabric: FabricEvidence) -> Fraction:
     """Mb/s per GPU that no routing of the worst permutation of server ports passes.
 
-    All links carry C both ways; the heaviest matching of leaves takes path length x min(ports): rate <= C / sum.
-    Source: Namyar et al., SIGCOMM 2021.
+    All links carry C both ways; the heaviest matching of leaves takes path length x min(ports): rate <= C / sum. With
+    uneven stripes one half sends to the other. Source: Namyar et al., SIGCOMM 2021.
     """
     clos = fabric.clos
     matched = matched_links(leaves_by_pod(fabric)) if clos.tiers > 1 else 0
@@ -77,7 +88,7 @@ def permutation(fabric: FabricEvidence) -> Fraction:
     one_way = clos.leaves * clos.uplinks * fabric.up("leaf").port_mbps
     if clos.tiers > 2:
         one_way += clos.pods * clos.spines * clos.spine_uplinks * fabric.up("spine").port_mbps
-    return through_servers(fabric, _per_gpu(fabric, Fraction(2 * one_way, matched)))
+    return through_servers(fabric, across_stripes(fabric, _per_gpu(fabric, Fraction(2 * one_way, matched))))
 
 
 def allreduce(fabric: FabricEvidence) -> Fraction:
@@ -92,6 +103,8 @@ def allreduce(fabric: FabricEvidence) -> Fraction:
     if clos.tiers > 2 and clos.pods_per_rail > 1:
         leaving = clos.per_leaf if clos.rail_pods else clos.ports_per_server
         rate = min(rate, Fraction(clos.spines * clos.spine_uplinks * fabric.up("spine").port_mbps, leaving))
+    if stripes.is_uneven(clos):
+        rate = min(rate, stripes.ring_rate(fabric))
     return _per_gpu(fabric, rate)
 
 

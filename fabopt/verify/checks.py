@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
+from fabopt.schema import default_rules
 from fabopt.schema.design import Check, Design
 from fabopt.verify.appliances import has_attachments_in_racks
 from fabopt.verify.editions import rules_off
@@ -16,7 +17,7 @@ from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import has_floor
 from fabopt.verify.out_of_band import counts_ports
 from fabopt.verify.proof import Proof, as_check, prove
-from fabopt.verify.racks import keeps_racks, keeps_spread
+from fabopt.verify.racks import keeps_rule
 from fabopt.verify.rules import (
     APPLIANCE_RULES,
     CABLED_RULES,
@@ -83,8 +84,8 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
         yield from _proven(CABLED_RULES, cabled)
         if has_floor(evidence):
             yield from _proven(FLOOR_RULES, cabled)
-            yield from _proven(RACK_RULES, cabled, when=keeps_racks(evidence))
-            yield from _proven(SPREAD_RULES, cabled, when=keeps_spread(evidence))
+            yield from _proven(RACK_RULES, cabled, when=keeps_rule(evidence, default_rules.RACK_RULES))
+            yield from _proven(SPREAD_RULES, cabled, when=keeps_rule(evidence, default_rules.RACK_SPREAD))
             yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
     yield from _proven(MONEY_RULES, evidence)
     yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)

@@ -28,7 +28,7 @@ OTHER_SEPARATION = "separation"
 # Plans that the case does not allow, and designs that break its default rules, may be cheaper.
 OTHER_PLANS = ("growth", "recabling", "redundancy", NIC_PAIRING, SUBNET_MANAGER)
 KINDS_OF_ALTERNATIVES = (
-    "topology", "placement", "protocol", "tiers", "port speed", "leaf switch", "torus of", "flat runs",
+    "topology", "placement", "protocol", "tiers", "port speed", "leaf switch", "torus of", "flat runs", "part numbers",
     OTHER_SEPARATION, *OTHER_PLANS,
 )  # fmt: skip
 

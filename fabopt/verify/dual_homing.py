@@ -9,18 +9,16 @@ from fabopt.units import some
 from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
-from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.proof import Proof, if_unprovable
 from fabopt.verify.wiring import FabricCabling
 
 PORTS = 2
 
 
+@if_unprovable(False)
 def is_dual_homed(fabric: FabricEvidence) -> bool:
     """Whether the case asks for it."""
-    try:
-        return fabric.wanted.homing == "dual"
-    except UNPROVABLE:
-        return False
+    return fabric.wanted.homing == "dual"
 
 
 def leaves_split_pairs(proof: Proof, fabric: FabricEvidence) -> None:

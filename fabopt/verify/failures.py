@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from fabopt.network.graph.survival import PLACES, ServerPorts, by_number, over_rails, worst_mix
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, plain_fraction, some
-from fabopt.verify.bandwidth import LAST_DIGIT, through_servers
+from fabopt.verify.bandwidth import LAST_DIGIT, across_stripes, through_servers
 from fabopt.verify.evidence import RAIL_ONLY, FabricEvidence
 from fabopt.verify.proof import Proof
 
@@ -54,7 +54,7 @@ def bandwidth_left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
         above = over_rails(above, fabric.networks.number, count)
     share = worst_mix(own, above, count)[-1]
     assert isinstance(share, Fraction)
-    return through_servers(fabric, fabric.injection * share)
+    return across_stripes(fabric, through_servers(fabric, fabric.injection * share))
 
 
 def of_server(fabric: FabricEvidence, failed: str, count: int) -> Fraction:

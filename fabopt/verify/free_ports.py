@@ -14,18 +14,15 @@ from fabopt.schema.base import parse_split
 from fabopt.units import ceil_div, some
 from fabopt.verify.bandwidth import class_ratios
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.proof import Proof, if_unprovable
 
 RANKS = ("leaf", "spine")
 
 
+@if_unprovable(True)
 def takes_free_ports(fabric: FabricEvidence) -> bool:
     """Whether the case has attachments of a fabric on free ports, or the file says so."""
-    try:
-        asked = any(one.placed_on != "leaf" for one in fabric.wanted.attachments)
-    except UNPROVABLE:
-        return True
-    return asked or bool(fabric.designed.free_ports)
+    return any(one.placed_on != "leaf" for one in fabric.wanted.attachments) or bool(fabric.designed.free_ports)
 
 
 def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:

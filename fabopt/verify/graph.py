@@ -15,9 +15,11 @@ from fabopt.network.graph.permutation import permutation_bound
 from fabopt.network.graph.ranges import SAME, Range
 from fabopt.network.graph.ring import ring_rate
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
+from fabopt.verify.bandwidth import bisection as bisection_of
 from fabopt.verify.bandwidth import through_servers
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof
+from fabopt.verify.stripes import half_rate, half_rate_on_graph, is_uneven
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import LAST_OF_ENDPOINTS
 
@@ -37,9 +39,10 @@ def figures_hold_on_graph(proof: Proof, cabling: FabricCabling) -> None:
 
     Hops and worst permutation are equal; all-to-all is between what equal-cost paths carry and what no routing passes;
     no cut into halves that is met is below bisection; rings along the rails carry the all-reduce. With uneven stripes
-    the file may promise slightly more than the graph gives, and is held to what it gives only from above. Of direct
-    networks, all-to-all is a promise that the graph may pass. Graphs that are too large are left to
-    ``metrics_are_recomputed``, and no file has figures then that nothing proves. Source: docs/bandwidth.md.
+    on two tiers bisection and worst permutation are at most what the worst cut into halves carries, counted on the
+    links that are there; rings may take other paths there than all shortest ones alike. Of direct networks, all-to-all
+    is a promise that the graph may pass. Graphs that are too large are left to ``metrics_are_recomputed``, and no file
+    has figures then that nothing proves. Source: docs/bandwidth.md.
     """
     planes = list(networks(cabling))
     works = [network.arcs.size * network.twins.classes for _, network, _ in planes]
@@ -106,7 +109,8 @@ def _same(network: Network, other: Network) -> bool:
 
 def _judge(proof: Proof, cabling: FabricCabling, where: str, network: Network, rings: Ints) -> None:
     metrics, clos = cabling.fabric.designed.metrics, cabling.clos
-    uneven = clos.tiers > 1 and clos.uplinks % clos.spines != 0
+    uneven = is_uneven(clos)
+    across = _across(proof, cabling, where, network) if uneven else None
     far = hopping(network)
     no_switch = not cabling.fabric.has_switches
     claimed = metrics.max_nic_hops if no_switch else metrics.max_switch_hops
@@ -117,22 +121,39 @@ def _judge(proof: Proof, cabling: FabricCabling, where: str, network: Network, r
         proof.equal(f"{where}mean_switch_hops", metrics.mean_switch_hops, plain_fraction(mean))
     if metrics.permutation_gbps_per_gpu is not None:
         bound = through_servers(cabling.fabric, _per_gpu(cabling, permutation_bound(network)))
+        bound = bound if across is None else min(bound, across)
         recomputed = plain_fraction(bound / MBPS_PER_GBPS)
         proof.equal(f"{where}permutation_gbps_per_gpu", metrics.permutation_gbps_per_gpu, recomputed)
     is_direct, work = cabling.fabric.is_direct, network.arcs.size * network.twins.classes
+    in_two_tiers, in_three_tiers = uneven and clos.tiers == 2, uneven and clos.tiers > 2
     rates = alltoall(network) if work <= MOST_WORK else None
     if rates is not None:
-        _holds(proof, cabling, f"{where}alltoall_gbps_per_gpu", rates, not uneven, not is_direct)
+        _holds(proof, cabling, f"{where}alltoall_gbps_per_gpu", rates, True, not is_direct and not in_three_tiers)
     most = MOST_DIRECT_RINGS if is_direct else MOST_WORK
     if network.arcs.size * len(network.with_hosts) > most:
         _without_graph(proof, cabling, "allreduce_gbps_per_gpu")
     elif metrics.allreduce_gbps_per_gpu is not None:
         rate = ring_rate(network, rings)
         ring = Range(rate, network.port_mbps if uneven else rate, "rings over equal-cost shortest paths")
-        _holds(proof, cabling, f"{where}allreduce_gbps_per_gpu", ring, not uneven)
-    if rates is not None and 1 < len(network.with_hosts) <= MOST_IN_SPECTRUM:
+        _holds(proof, cabling, f"{where}allreduce_gbps_per_gpu", ring, not uneven, not in_three_tiers)
+    if rates is not None and 1 < len(network.with_hosts) <= MOST_IN_SPECTRUM and not in_two_tiers:
         halves = bisection(network, rates.lower, MOST_HALVES)
-        _holds(proof, cabling, f"{where}bisection_gbps_per_gpu", halves._replace(lower=0.0), not uneven)
+        _holds(proof, cabling, f"{where}bisection_gbps_per_gpu", halves._replace(lower=0.0), True)
+
+
+def _across(proof: Proof, cabling: FabricCabling, where: str, network: Network) -> Fraction:
+    """What bisection and worst permutation are at most with uneven stripes, in Mb/s per GPU.
+
+    On two tiers the worst cut into halves, on three what the structure promises.
+    """
+    fabric = cabling.fabric
+    if cabling.clos.tiers > 2:
+        return _per_gpu(cabling, half_rate(fabric))
+    worst = _per_gpu(cabling, half_rate_on_graph(network, fabric.up("leaf").port_mbps))
+    recomputed = plain_fraction(min(bisection_of(fabric), worst) / MBPS_PER_GBPS)
+    proof.equal(f"{where}bisection_gbps_per_gpu", fabric.designed.metrics.bisection_gbps_per_gpu, recomputed)
+    proof.note(f"{plain_fraction(worst / MBPS_PER_GBPS)} Gb/s per GPU across the worst halves")
+    return worst
 
 
 def _per_gpu(cabling: FabricCabling, rate: Fraction) -> Fraction:

@@ -6,7 +6,7 @@ from fabopt.schema.default_rules import NIC_PAIRING, is_asked_for, is_kept
 from fabopt.units import some
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.proof import Proof, if_unprovable
 
 
 @since("0.2.0")
@@ -23,17 +23,15 @@ def nics_pair_with_gpus(proof: Proof, fabric: FabricEvidence) -> None:
     proof.note(detail)
 
 
+@if_unprovable(True)
 def pairs_nics(fabric: FabricEvidence) -> bool:
     """Whether the rule says anything of a fabric: its NICs are chosen, and the case names no number of them."""
-    try:
-        return (
-            is_kept(fabric.evidence.case.rules, NIC_PAIRING)
-            and not fabric.built_in
-            and fabric.wanted.nics_per_server == "any"
-            and fabric.evidence.server.gpus > 1
-        )
-    except UNPROVABLE:
-        return True
+    return (
+        is_kept(fabric.evidence.case.rules, NIC_PAIRING)
+        and not fabric.built_in
+        and fabric.wanted.nics_per_server == "any"
+        and fabric.evidence.server.gpus > 1
+    )
 
 
 def _is_told(fabric: FabricEvidence) -> bool:

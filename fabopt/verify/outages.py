@@ -18,9 +18,11 @@ from fabopt.network.graph.outage import Left, Lost, Plant, nothing
 from fabopt.schema.design import Design
 from fabopt.schema.resilience import Failing
 from fabopt.units import MBPS_PER_GBPS, exact
+from fabopt.verify.bandwidth import bisection
 from fabopt.verify.direct import cut
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
+from fabopt.verify.stripes import is_uneven
 from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS
 
@@ -171,8 +173,10 @@ def _carried(fabric: FabricEvidence) -> float:
 
 
 def _across(fabric: FabricEvidence) -> float:
-    """What a server's scale-up domain carries for a GPU, where rails never meet."""
-    scale_up = fabric.evidence.server.scale_up
-    if not fabric.networks.apart or scale_up is None:
-        return np.inf
-    return float(exact(scale_up.gbps_per_gpu) * MBPS_PER_GBPS)
+    """What a server's scale-up domain carries for a GPU, where rails never meet; at most across uneven stripes."""
+    scale_up, most = fabric.evidence.server.scale_up, np.inf
+    if fabric.networks.apart and scale_up is not None:
+        most = float(exact(scale_up.gbps_per_gpu) * MBPS_PER_GBPS)
+    if not fabric.is_direct and is_uneven(fabric.clos):
+        most = min(most, float(bisection(fabric)))
+    return most

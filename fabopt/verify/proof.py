@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Concatenate, ParamSpec
 
 from fabopt.errors import cut
@@ -18,6 +19,7 @@ UNPROVABLE = (
 )  # fmt: skip
 
 Given = ParamSpec("Given")
+Question = Callable[Given, bool]
 
 
 class Proof:
@@ -60,6 +62,22 @@ def prove(rule: Callable[Concatenate[Proof, Given], None], *given: Given.args, *
         first_line = " ".join(str(error).split())[:_LONGEST_MESSAGE]
         proof.broken.append(f"cannot be evaluated: {first_line or type(error).__name__}")
     return proof
+
+
+def if_unprovable(answer: bool) -> Callable[[Question[Given]], Question[Given]]:
+    """Mark a question whether rules apply; what is answered where the file does not let it be told."""
+
+    def marked(question: Question[Given]) -> Question[Given]:
+        @wraps(question)
+        def answered(*given: Given.args, **named: Given.kwargs) -> bool:
+            try:
+                return question(*given, **named)
+            except UNPROVABLE:
+                return answer
+
+        return answered
+
+    return marked
 
 
 def as_check(name: str, proof: Proof, subject: str = "") -> Check:

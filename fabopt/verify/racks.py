@@ -7,24 +7,22 @@ from collections.abc import Iterator
 from math import ceil
 
 from fabopt.schema.catalog import Switch, Transceiver
-from fabopt.schema.default_rules import RACK_RULES, RACK_SPREAD, is_kept
+from fabopt.schema.default_rules import is_kept
 from fabopt.schema.design import FabricDesign
 from fabopt.units import exact, milliwatts, some
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import rack_milliwatts
-from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.proof import Proof, if_unprovable
 from fabopt.verify.wiring import CabledDesign
 
 SWITCHES = ("leaf", "spine", "core")
 
 
-def keeps_racks(evidence: Evidence) -> bool:
-    """Whether a case does not turn the rule off."""
-    try:
-        return is_kept(evidence.case.rules, RACK_RULES)
-    except UNPROVABLE:
-        return True
+@if_unprovable(True)
+def keeps_rule(evidence: Evidence, rule: str) -> bool:
+    """Whether a case does not turn one of its default rules off."""
+    return is_kept(evidence.case.rules, rule)
 
 
 @since("0.2.0")
@@ -131,14 +129,6 @@ class _Racks:
             if self._role[device] in SWITCHES
         )
         return max(ends.values(), default=0)
-
-
-def keeps_spread(evidence: Evidence) -> bool:
-    """Whether a case does not turn the rule of spread off."""
-    try:
-        return is_kept(evidence.case.rules, RACK_SPREAD)
-    except UNPROVABLE:
-        return True
 
 
 @since("0.2.0")

@@ -12,17 +12,15 @@ from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.paths import components
-from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.proof import Proof, if_unprovable
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import LAST_OF_ENDPOINTS
 
 
+@if_unprovable(False)
 def has_own_rails(fabric: FabricEvidence) -> bool:
     """Whether the fabric's rails are networks of their own, as far as the file says so."""
-    try:
-        return fabric.networks.apart
-    except UNPROVABLE:
-        return False
+    return fabric.networks.apart
 
 
 def scale_up_carries_rails(proof: Proof, fabric: FabricEvidence) -> None:

@@ -11,7 +11,7 @@ from fabopt.verify.codes import combined
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
-from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.proof import Proof, if_unprovable
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints
 
@@ -39,12 +39,10 @@ def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
         proof.note(f"{row.rule} {words}: {row.detail}")
 
 
+@if_unprovable(True)
 def names_redundancy(fabric: FabricEvidence) -> bool:
     """Whether the case asks for the default rule, or the file says something of it."""
-    try:
-        return _asks(fabric) or bool(fabric.designed.redundancy)
-    except UNPROVABLE:
-        return True
+    return _asks(fabric) or bool(fabric.designed.redundancy)
 
 
 def _asks(fabric: FabricEvidence) -> bool:

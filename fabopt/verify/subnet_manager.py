@@ -13,7 +13,7 @@ from fabopt.units import some
 from fabopt.verify.choices import priced
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.proof import Proof, if_unprovable
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.design_file import divide
 from fabopt.wiring.model import Ints
@@ -22,15 +22,13 @@ INFINIBAND = "infiniband"
 TWO = 2
 
 
+@if_unprovable(True)
 def names_managers(fabric: FabricEvidence) -> bool:
     """Whether the file says something of the rule, or the case asks for it and a switch says whether it is managed."""
-    try:
-        if fabric.designed.subnet_manager is not None:
-            return True
-        told = any(fabric.switch(tier.role).managed is not None for tier in fabric.designed.tiers)
-        return told and fabric.designed.protocol == INFINIBAND and is_kept(fabric.evidence.case.rules, SUBNET_MANAGER)
-    except UNPROVABLE:
+    if fabric.designed.subnet_manager is not None:
         return True
+    told = any(fabric.switch(tier.role).managed is not None for tier in fabric.designed.tiers)
+    return told and fabric.designed.protocol == INFINIBAND and is_kept(fabric.evidence.case.rules, SUBNET_MANAGER)
 
 
 @since("0.2.0")

@@ -745,7 +745,7 @@ def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> Best |
         purchase = buy(space.item_table, terms, items, power, [one for mode in choice for one in mode.classes])
         if purchase is None:
             continue
-        rank = full_rank(structure, purchase)
+        rank = full_rank(space, structure, purchase)
         if best is None or rank[:-1] < best[0][:-1]:
             ties = set()
         if best is None or rank < best[0]:
@@ -759,7 +759,18 @@ def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> Best |
     return answer(best[1], purchase, designs, len(ties) - 1)
 
 
-def full_rank(structure: Structure, purchase: Purchase) -> tuple[Any, ...]:
+def unevenness(space: Space, structure: Structure) -> tuple[int, int]:
+    """Servers that the largest group has more than the smallest, and racks with servers of several groups."""
+    group_of = [server // structure.g for server in range(space.servers)]
+    sizes = Counter(group_of).values()
+    per_rack = space.lengths.per_rack if space.lengths else (space.case.get("site") or {}).get("servers_per_rack")
+    groups_in_rack: dict[int, set[int]] = {}
+    for server, group in enumerate(group_of if per_rack else ()):
+        groups_in_rack.setdefault(server // per_rack, set()).add(group)
+    return max(sizes) - min(sizes), sum(len(groups) > 1 for groups in groups_in_rack.values())
+
+
+def full_rank(space: Space, structure: Structure, purchase: Purchase) -> tuple[Any, ...]:
     return (
         purchase.value,
         purchase.capex,
@@ -767,6 +778,8 @@ def full_rank(structure: Structure, purchase: Purchase) -> tuple[Any, ...]:
         rack_units(structure),
         structure.switches,
         purchase.cables,
+        unevenness(space, structure),
+        sum(number > 0 for number in purchase.used.values()),
         structure.rank(),
         purchase.keys,
     )

@@ -8,8 +8,9 @@ are told apart only by their linear cost and power.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any, NamedTuple
 
 from tests.oracles.brute_parts import Item, ItemTable, Json, Mode, Unit, exact
@@ -69,6 +70,7 @@ class _Option(NamedTuple):
     cables: int
     key: Any
     index: int
+    items: frozenset[Item]
 
 
 class _Path(NamedTuple):
@@ -77,9 +79,10 @@ class _Path(NamedTuple):
     cables: int
     keys: frozenset[Any]
     counts: tuple[int, ...]
+    items: frozenset[Item]
 
     def order(self) -> Any:
-        return self.cables, sorted(self.keys)
+        return self.cables, len(self.items), sorted(self.keys)
 
 
 def least_of(item_table: ItemTable, terms: Terms, classes: Classes) -> tuple[Number, int, int]:
@@ -135,12 +138,12 @@ def unit_rank(item_table: ItemTable, unit: Unit, number: int) -> Any:
 
 
 def dominates(one: Any, other: Any) -> bool:
-    """Whether ``other`` can never be needed beside ``one``: dearer, or equal and later in the last tie-break."""
+    """Whether ``other`` can never be needed beside ``one``: dearer in something and cheaper in nothing."""
     if one[3] or other[3]:
         return False
     if any(a > b for a, b in zip(one[0] + one[1], other[0] + other[1], strict=True)):
         return False
-    return one[1] != other[1] or one[2] < other[2]
+    return one[1] != other[1]
 
 
 def linear(item_table: ItemTable, unit: Unit) -> tuple[int, int]:
@@ -183,13 +186,15 @@ def buy_linear(
     """Where every piece has one price each class takes its cheapest unit."""
     used: Counter[Item] = Counter(fixed)
     keys, cables = set(), 0
-    for number, units in classes:
 
-        def order(unit: Unit) -> Any:
-            capex, power = linear(item_table, unit)
-            return terms.value(capex, power), capex, power, unit.cables, unit.key
+    def order(unit: Unit) -> Any:
+        capex, power = linear(item_table, unit)
+        return terms.value(capex, power), capex, power, unit.cables
 
-        best = min(units, key=order)
+    least = [min(map(order, units)) for _, units in classes]
+    equal = [[unit for unit in units if order(unit) == best] for (_, units), best in zip(classes, least, strict=True)]
+    chosen = min(product(*equal), key=lambda units: (part_numbers(units, fixed), sorted({unit.key for unit in units})))
+    for (number, _), best in zip(classes, chosen, strict=True):
         for item, pieces in best.items:
             used[item] += number * pieces
         keys.add(best.key)
@@ -199,6 +204,11 @@ def buy_linear(
     return Purchase(terms.value(capex, power), capex, power, cables, tuple(sorted(keys)), dict(used), dict(used))
 
 
+def part_numbers(units: Iterable[Unit], fixed: Iterable[Item]) -> int:
+    """Products, or lengths of one, that are in use."""
+    return len({*fixed, *(item for unit in units for item, _ in unit.items)})
+
+
 def buy_any(
     item_table: ItemTable, terms: Terms, fixed: Counter[Item], fixed_power: int, classes: Classes, specials: list[Item]
 ) -> Purchase | None:
@@ -206,7 +216,7 @@ def buy_any(
     start = tuple(fixed[item] for item in specials)
     fixed_capex = sum(item_table.least(item) * number for item, number in fixed.items() if item not in specials)
     width = sum(len(units) for _, units in classes)
-    fronts = {start: {(fixed_capex, fixed_power): _Path(0, frozenset(), (0,) * width)}}
+    fronts = {start: {(fixed_capex, fixed_power): _Path(0, frozenset(), (0,) * width, frozenset(fixed))}}
     index = 0
     all_units: list[Unit] = []
     for number, units in classes:
@@ -222,7 +232,9 @@ def option_of(item_table: ItemTable, unit: Unit, specials: list[Item], index: in
     items = dict(unit.items)
     capex = sum(item_table.least(item) * number for item, number in unit.items if item not in specials)
     power = sum(item_table.power[item] * number for item, number in unit.items)
-    return _Option(tuple(items.get(item, 0) for item in specials), capex, power, unit.cables, unit.key, index)
+    return _Option(
+        tuple(items.get(item, 0) for item in specials), capex, power, unit.cables, unit.key, index, frozenset(items)
+    )
 
 
 def add_unit(item_table: ItemTable, terms: Terms, fronts: Any, options: list[_Option], specials: list[Item]) -> Any:
@@ -239,7 +251,9 @@ def add_unit(item_table: ItemTable, terms: Terms, fronts: Any, options: list[_Op
                     continue
                 counts = list(path.counts)
                 counts[option.index] += 1
-                new = _Path(path.cables + option.cables, path.keys | {option.key}, tuple(counts))
+                new = _Path(
+                    path.cables + option.cables, path.keys | {option.key}, tuple(counts), path.items | option.items
+                )
                 if cost not in target or new.order() < target[cost].order():
                     target[cost] = new
     return {state: thin(terms, front) for state, front in out.items()}
@@ -279,7 +293,7 @@ def best_end(
                 best = (rank, path)
     if best is None:
         return None
-    (value, capex, power, cables, keys), path = best
+    (value, capex, power, cables, _, keys), path = best
     used: Counter[Item] = Counter(fixed)
     for count, unit in zip(path.counts, units, strict=True):
         for item, number in unit.items:

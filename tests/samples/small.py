@@ -129,6 +129,19 @@ def bought(design: Design) -> dict[str, int]:
     return found
 
 
+def usd(design: Design) -> float:
+    """What all is bought for."""
+    assert design.totals is not None
+    return design.totals.capex_usd
+
+
+def designed(parts: Json, content: Json, alternatives: bool = False) -> Design:
+    """The design, which is proven optimal; ``alternatives``: looked at too."""
+    design = optimize.solve(inputs(content, parts), alternatives_s=60 * alternatives)
+    assert_proven(design)
+    return design
+
+
 def assert_proven(design: Design) -> None:
     """Assert that a design is optimal and that every rule was proven again."""
     assert design.status == "optimal", (design.status, design.conflicts)

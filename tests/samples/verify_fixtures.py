@@ -775,6 +775,8 @@ def clos(links: list[Json], *products: Json, spines: int = 2, down_ports: int = 
     made.update(striping=content["fabrics"][0]["striping"])
     made["structure"].update(spines_per_pod=spines, links_per_pair=pair)
     made["tiers"][1].update(count=spines, down_ports=down_ports)
+    if pair == 1:
+        made["metrics"].update(bisection_gbps_per_gpu=371.428571)  # links for 13 of the 14 ports of a half
     made["links"][2:] = [link | {"from": "leaf", "to": "spine", "length_m": 30} for link in links]
     return document
 

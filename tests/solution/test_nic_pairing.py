@@ -20,7 +20,8 @@ from tests.oracles.brute_redundancy import best_kept
 from tests.samples import small
 from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.random_cases import generate
-from tests.solution.test_brute_force import cage, case, catalog, server, switch
+from tests.samples.small import designed, usd
+from tests.solution.test_brute_force import cage, card, case, catalog, server, switch
 
 Json = dict[str, Any]
 RULE = "nic-pairing"
@@ -38,20 +39,8 @@ def wanted(fabric: Json | None = None, **keys: Any) -> Json:
     return {key: value for key, value in content.items() if key != "catalog"}
 
 
-def designed(parts: Json, content: Json, alternatives: bool = False) -> Design:
-    """The design, which is proven optimal."""
-    design = optimize.solve(small.inputs(content, parts), alternatives_s=60 * alternatives)
-    small.assert_proven(design)
-    return design
-
-
 def nics(design: Design) -> list[int]:
     return [fabric.nic.per_server for fabric in design.fabrics]
-
-
-def usd(design: Design) -> float:
-    assert design.totals is not None
-    return design.totals.capex_usd
 
 
 def told(design: Design) -> list[str]:
@@ -103,6 +92,18 @@ def test_cards_that_are_built_in_are_what_they_are() -> None:
     parts = eighths(nics=[{"id": "card", "count": 3, "role": "compute"}])
     design = designed(parts, wanted(rules={RULE: True}))
     assert nics(design) == [3] and not told(design) and not is_checked(design)
+
+
+@pytest.mark.parametrize(("gbps", "refused"), ((50, ["4 x slow"]), (60, [])))
+def test_numbers_that_it_leaves_out_are_not_said_to_be_held_back(gbps: int, refused: list[str]) -> None:
+    # a slow card moves 31.5 Gb/s; the ports of 4 give 50 Gb/s to each of 8 GPUs, for 60 it would have to be 5 to 7
+    lanes: Json = {"generation": 3, "lanes": 4}
+    offered = [card("slow", cage(1, "1x100"), pcie=lanes), card("wide", cage(2, "1x100"))]
+    parts = eighths(slots=7, pcie=lanes) | {"nics": offered}
+    held = [note for note in designed(parts, wanted({"min_gbps_per_gpu": gbps})).notes if "not picked" in note]
+    assert [note.split(": ")[2].split(" (")[0] for note in held] == refused
+    off = designed(parts, wanted({"min_gbps_per_gpu": gbps}, rules="none"))
+    assert any("not picked: 7 x slow" in note for note in off.notes)
 
 
 # -- what cannot be kept ----------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.growth_samples import solved as grown_design
 from tests.samples.lengths import with_lengths
 from tests.samples.random_cases import generate
+from tests.samples.small import designed, usd
 from tests.solution.test_brute_force import cage, card, case, catalog, switch
 from tests.solution.test_growth import assert_agrees
 
@@ -39,18 +40,6 @@ def pair(fabric: Json | None = None, parts: Json | None = None, **keys: Any) -> 
     """The catalog and four servers on two tiers with the default rule, unless keys say otherwise."""
     content = case(4, {"tiers": 2, **(fabric or {})}, resilience="default") | keys
     return catalog() if parts is None else parts, {key: value for key, value in content.items() if key != "catalog"}
-
-
-def designed(parts: Json, wanted: Json, alternatives: bool = False) -> Design:
-    """The design, which is proven optimal."""
-    design = optimize.solve(small.inputs(wanted, parts), alternatives_s=60 * alternatives)
-    small.assert_proven(design)
-    return design
-
-
-def usd(design: Design) -> float:
-    assert design.totals is not None
-    return design.totals.capex_usd
 
 
 def kept(design: Design) -> dict[str, bool | None]:

@@ -23,7 +23,8 @@ from tests.samples import small
 from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.lengths import USUAL
 from tests.samples.random_cases import generate
-from tests.solution.test_brute_force import cage, card, case, catalog, switch
+from tests.samples.small import usd
+from tests.solution.test_brute_force import cable, cage, card, case, catalog, switch
 
 Json = dict[str, Any]
 ONE_SPINE, TWO_SPINES, MORE = 3520, 4520, 300
@@ -49,14 +50,7 @@ def designed(content: Json, fabric: Json | None = None, alternatives: bool = Fal
         | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
         | keys
     )
-    design = optimize.solve(small.inputs(wanted, content), alternatives_s=60 * alternatives)
-    small.assert_proven(design)
-    return design
-
-
-def usd(design: Design) -> float:
-    assert design.totals is not None
-    return design.totals.capex_usd
+    return small.designed(content, wanted, alternatives)
 
 
 def said(design: Design) -> SubnetManagerUse:
@@ -167,6 +161,36 @@ def test_hosts_are_attached_where_no_switch_manages_the_subnet(resilience: str, 
     assert usd(design) == usd(bare) + 10 * hosts and bought(design) == {"plain": 1}
     assert sum(row.count for row in design.fabrics[0].links if row.attachment == "subnet-manager") == hosts
     assert any("no switch manages a subnet of this size" in note for note in design.notes)
+
+
+def faster(price: int) -> Json:
+    """A switch for four servers that nothing manages and a host has no port on, and one of twice the speed that is
+    managed.
+    """
+    plain = switch("plain", cage(4, "1x100"), protocol="infiniband", managed=False)
+    fast = switch("fast", cage(4, "1x200"), protocol="infiniband", managed=True, usd=price)
+    cards = [card(f"card-{gbps}", cage(1, f"1x{gbps}"), protocols=["infiniband"]) for gbps in (100, 200)]
+    return parts(plain, fast) | {
+        "nics": cards,
+        "cables": [cable(f"cable-{gbps}", f"1x{gbps}", f"1x{gbps}") for gbps in (100, 200)],
+    }
+
+
+def test_other_switches_manage_the_subnet_where_hosts_cost_more() -> None:
+    # without a manager: a switch, four NICs of 100 USD and four cables of 10 USD
+    bare = 1440
+    assert usd(designed(faster(2500), {"tiers": "any"}, rules="none")) == bare
+    # a host needs a fifth port, so four more switches: leaves for four servers and a host, under a spine
+    with_hosts = designed(faster(9000), {"tiers": "any"})
+    assert said(with_hosts).hosts == 1 and "fast" not in bought(with_hosts)
+    others = designed(faster(2500), {"tiers": "any"})
+    assert usd(others) == bare + 1500 < usd(with_hosts)
+    assert bought(others) == {"fast": 1} and said(others).hosts == 0 and said(others).managers == 1
+    # each way costs a cent less than the other
+    hosts_usd = usd(with_hosts)
+    price = int(hosts_usd - 440)
+    assert said(designed(faster(price + 1), {"tiers": "any"})).hosts == 1
+    assert said(designed(faster(price - 1), {"tiers": "any"})).hosts == 0
 
 
 def test_hosts_that_the_case_attaches_manage_it() -> None:

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from fabopt.design.points import design_at, spread
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Objective, Totals
 from fabopt.schema.front import Front, FrontObjective, FrontPoint
+from fabopt.solution.single_points import with_single_points
 from fabopt.study.front import pareto
 from fabopt.study.front.finder import Finder
 from fabopt.study.front.fronts import objectives_of, pareto_front
@@ -261,3 +263,16 @@ def test_a_front_says_why_there_is_none() -> None:
     found: Front = pareto_front(inputs(content), objectives, None, Settings(), Clock(None), lambda met: None)
     assert [point.status for point in found.points] == ["infeasible"]
     assert found.points[0].conflicts[0].limit == "limits.budget_usd"
+
+
+def test_points_of_the_same_hardware_have_the_same_single_points_of_failure() -> None:
+    """What a point takes over from one of the same hardware is what its own wiring says."""
+    parts, wanted = generate("linear", 19)
+    capex_and_power = [MEASURES["capex_usd"], MEASURES["power_w"]]
+    read = inputs_from_objects(wanted, parts)
+    found = pareto_front(read, capex_and_power, None, Settings(), Clock(None), lambda *told: None)
+    for number in range(1, len(found.points) + 1):
+        design = design_at(spread(found), number)
+        bare = design.model_copy(update={"single_points_of_failure": None, "worst_rack": None})
+        assert design.single_points_of_failure
+        assert with_single_points(bare).design == design

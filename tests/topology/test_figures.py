@@ -26,6 +26,11 @@ FEW_SWITCHES = {"leaf": ["lean", "small"], "spine": ["small"], "core": ["small"]
 TWO_TIERS = case({"max_oversubscription": 6, **ONE_CARD}, servers=5)
 THREE_TIERS = case({"tiers": 3, "max_oversubscription": 3, "switches": FEW_SWITCHES, **ONE_CARD}, servers=4)
 
+# Four leaves with three uplinks to two spines are the cheapest, and what their stripes carry is less.
+STRIPED = case(
+    {"tiers": 2, "striping": "any", "switches": FEW_SWITCHES, "max_oversubscription": 2, **ONE_CARD}, servers=6
+)
+
 
 def failed(design: Design) -> list[str]:
     return [check.name for check in verify(design) if not check.ok]
@@ -116,7 +121,7 @@ def cheapest(content: Json, candidates: list[Candidate]) -> float | None:
     return None if optimum.value is None else optimum.value / problem.weights.per_cent / 100
 
 
-@pytest.mark.parametrize("content", [TWO_TIERS, THREE_TIERS], ids=["two-tiers", "three-tiers"])
+@pytest.mark.parametrize("content", [TWO_TIERS, THREE_TIERS, STRIPED], ids=["two-tiers", "three-tiers", "striped"])
 @pytest.mark.parametrize("figure", ["bisection", "alltoall", "allreduce"])
 def test_demand_picks_the_cheapest_that_meets_it(content: Json, figure: str) -> None:
     """Over all candidates, without the bounds of the search: those that have the figure, and the cheapest of them."""

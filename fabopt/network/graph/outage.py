@@ -35,7 +35,7 @@ class Plant:
     below_leaf  what the endpoints of the busiest leaf send; below_spine: the busiest spine's links from leaves carry
     carried     what the bisection of a whole network carries of a port's speed; ports: most of a switch
     direct      whether switches of a tier are joined to each other; apart: whether rails never meet
-    most_mbps   what crosses a server's scale-up domain for a GPU, where rails never meet
+    most_mbps   what crosses a server's scale-up domain for a GPU, where rails never meet; or uneven stripes, at most
     """
 
     tier: Ints

@@ -64,21 +64,24 @@ def _(structure: Structure) -> str:
 def _(structure: Structure, fabric: FabricDesign) -> str:
     own_rails = fabric.topology == "rail-only"
     if structure.tiers > 1:
-        return "; ".join(_tiered(structure, own_rails))
+        return "; ".join(_tiered(structure, own_rails, fabric.tiers[0].up_ports))
     if own_rails:
         ports = some(structure.ports_per_server_per_leaf, "port")
         return f"{some(fabric.rails, 'rail')} that never meet, a switch each with {ports} of every server"
     return f"one switch per plane holds all {some(structure.ports_per_server, 'port')} of every server"
 
 
-def _tiered(structure: Structure, own_rails: bool) -> list[str]:
+def _tiered(structure: Structure, own_rails: bool, uplinks: int) -> list[str]:
     parts = _groups(structure, "leaf")
     if structure.tiers == 3:
         of = "of one rail" if structure.pod_of == "rail" else f"({some(structure.groups_per_pod, 'group')})"
         leaves = some(structure.leaves_per_pod, "leaf")
         parts.append(f"{some(structure.pods, 'pod')} of {leaves} {of}")
     spines = some(structure.spines_per_pod, "spine") + (" of its rail" if own_rails else "")
-    parts.append(f"{some(structure.links_per_pair, 'link')} from each leaf to each of {spines}")
+    fewest = structure.links_per_pair
+    uneven = fewest * structure.spines_per_pod != uplinks
+    links = f"{fewest} or {fewest + 1} links" if uneven else some(fewest, "link")
+    parts.append(f"{links} from each leaf to each of {spines}")
     if structure.tiers == 3:
         links, cores = some(structure.links_per_core_pair, "link"), some(structure.cores_per_group, "core")
         parts.append(f"{links} from each spine to each of {cores}")

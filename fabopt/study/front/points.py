@@ -18,7 +18,7 @@ from fabopt.schema.hashes import sha256_of
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.search.answer import Answer
 from fabopt.solution.optimize import answered, proven
-from fabopt.solution.question import Question
+from fabopt.solution.question import Question, SameHardware
 from fabopt.solution.summaries import summaries_of
 from fabopt.study.front.answers import KeptAnswers
 from fabopt.study.front.finder import GradedDesign
@@ -45,10 +45,10 @@ class Place:
     budget_usd: int | float | None = None
     over: Mapping[str, int | float] | None = None
 
-    def question(self, problem: Problem, clock: Clock, proves: bool = True) -> Question:
+    def question(self, problem: Problem, clock: Clock, twin: SameHardware | None = None) -> Question:
         """What is asked at this place; notes on all inputs are the file's."""
         inputs = replace(self.inputs, notes=())
-        return Question(inputs, Settings(self.engine), clock, proves=proves, problem=problem)
+        return Question(inputs, Settings(self.engine), clock, twin=twin, problem=problem)
 
 
 def points_of(
@@ -68,29 +68,29 @@ def points_of(
     for number, graded in enumerate(designs):
         parts = frozenset(id(option) for _, units in graded.optimum.picked for option, _ in units)
         ends.setdefault((tuple(id(one) for one, _ in graded.optimum.picked), parts), []).append(number)
-    proved = {number for numbers in ends.values() for number in (numbers[0], numbers[-1])}
-    points, sharing = list[FrontPoint](), Sharing()
+    first = {number: numbers[0] for numbers in ends.values() for number in numbers[1:-1]}
+    points, sharing = dict[int, FrontPoint](), Sharing()
     for number, graded in enumerate(designs):
         settings.progress(f"proving the designs: {number + 1:,} of {len(designs):,} points")
         point = graded.point if answers is None else graded.point or answers.listed(graded)
         if point is None and points and clock.is_over():
             continue
         if point is None:
-            point = sharing.of(point_of(problem, graded, place, number in proved))
+            point = sharing.of(point_of(problem, graded, place, points.get(first.get(number, -1))))
             if answers is not None:
                 answers.keep_listed(graded, point)
             clock.reserve(WRITING_S + WRITING_S_PER_POINT * number)
-        points.append(point)
-    return points
+        points[number] = point
+    return list(points.values())
 
 
-def point_of(problem: Problem, graded: GradedDesign, place: Place, proves: bool = True) -> FrontPoint:
+def point_of(problem: Problem, graded: GradedDesign, place: Place, twin: SameHardware | None = None) -> FrontPoint:
     """A point with its design. ``problem``: that of the case as it is there.
 
-    ``proves``: False where its hardware has been proven in other numbers. Raises ``AssertionError`` if the design does
-    not stand the proof, which only a fault of fabopt can cause.
+    ``twin``: a point of the same hardware in other numbers that has been proven. Raises ``AssertionError`` if the
+    design does not stand the proof, which only a fault of fabopt can cause.
     """
-    design = _design(problem, graded, place, proves)
+    design = _design(problem, graded, place, twin)
     assert design.totals is not None
     values = {**shown(graded.grades), "servers": problem.servers, **_predicted(design.workload)}
     value = values[place.metric] if place.metric in values else getattr(design.totals, place.metric)
@@ -114,12 +114,12 @@ def point_of(problem: Problem, graded: GradedDesign, place: Place, proves: bool 
     )
 
 
-def _design(problem: Problem, graded: GradedDesign, place: Place, proves: bool) -> Design:
+def _design(problem: Problem, graded: GradedDesign, place: Place, twin: SameHardware | None) -> Design:
     """The design of an answer; what it minimizes is said of the point, not of the design."""
     picked: list[Picked] = list(graded.optimum.picked)
     value = sums_of(problem, picked).objective + problem.fixed_energy
     answer = Answer(problem, Optimum("feasible", graded.optimum.picked, value))
-    design = proven(replace(place.question(problem, Clock(None), proves), answer=answer))
+    design = proven(replace(place.question(problem, Clock(None), twin), answer=answer))
     totals = design.totals
     assert totals is not None
     if (cents(totals.capex_usd), milliwatts(totals.power_w)) != (graded.grades["capex_usd"], graded.grades["power_w"]):

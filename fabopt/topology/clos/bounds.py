@@ -101,7 +101,10 @@ class Bounds:
         if of_servers and not self.problem.site.runs_are_alike:
             # where leaves are is the fabric's own, so what depends on servers' links is too
             return Scope()
-        lengths = tuple((self.fabric.runs_m[run], runs_differ(self.problem, self.fabric, run)) for run in runs)
+        lengths = tuple(
+            (self.problem.links.length_on_sale_m(self.fabric.runs_m[run]), runs_differ(self.problem, self.fabric, run))
+            for run in runs
+        )
         return self.costs.scope((*self._hardware, runs, lengths, self.most_on_leaf if of_servers else None))
 
     # -- what there is ----------------------------------------------------------------------------------------

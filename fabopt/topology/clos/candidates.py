@@ -22,6 +22,7 @@ from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.link_kinds import kind_choices, kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of, placed_in
 from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.evenness import evenness_of
 from fabopt.units import Number
 
 
@@ -85,6 +86,7 @@ def _candidate(
         clashes=clashes_of(clos.parts, clos.shape, choices),
         counted=fabric.counted,
         logical_fabrics=tuple(one for one in fabric.attachments if one.network is not None),
+        evenness=evenness_of(problem, clos.shape),
     )
 
 

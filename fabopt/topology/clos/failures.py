@@ -18,6 +18,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.resilience import Failed, Failing
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.clos.stripes import across_halves
 from fabopt.units import Number
 
 # Of arrays the search keeps what is within rounding; figures and proofs are exact.
@@ -142,7 +143,8 @@ class ClosFailures:
         clos = self.clos
         left = bandwidth_left(clos.parts, clos.shape, clos.down_ports, self.gpus, failed, count)
         assert isinstance(left, Fraction)  # of one candidate
-        return left
+        across = across_halves(clos.parts, clos.shape, self.gpus)
+        return left if across is None else min(left, across)
 
     def servers_cut_off(self, failed: Failed) -> int:
         """Servers that one failure, at the worst place, cuts off from the largest part that stays joined.

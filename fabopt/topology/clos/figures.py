@@ -2,7 +2,8 @@
 
 Bisection is injection over the product of the ratios above 1. With E server ports in a plane, each sending rho evenly
 to all others, a leaf with e ports sends e rho (E-e)/(E-1) upwards, a pod likewise: that limits all-to-all. Around a
-ring only the last server of a group, or of a pod, sends upwards. Source: docs/bandwidth.md.
+ring only the last server of a group, or of a pod, sends upwards. With uneven stripes no figure is above what the worst
+cut into halves carries; see ``fabopt.topology.clos.stripes``. Source: docs/bandwidth.md.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from fractions import Fraction
 
 from fabopt.network.graph.leaves import LeafClass, matched_links, mean_switches
 from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.stripes import alltoall_rate, half_rate, ring_rate
 from fabopt.topology.figures import Figures
 from fabopt.workload.prediction import gpus_below, network_of
 from fabopt.workload.timing import FabricBandwidth
@@ -41,6 +43,9 @@ def figures_of(clos: ClosNetwork, gpus: int) -> Figures:
     for ratio in ratios.values():
         bisection /= max(Fraction(1), ratio)
     most = clos.parts.nic.crosses_any_cut
+    across = half_rate(clos.parts, clos.shape)
+    if across is not None:
+        most = min(most, _per_gpu(clos, gpus, across))
     return Figures(
         oversubscription=ratios,
         injection=injection,
@@ -102,6 +107,9 @@ def allreduce(clos: ClosNetwork, gpus: int) -> Fraction:
     if parts.spine_up is not None and shape.groups > shape.groups_per_pod:
         leaving = int(shape.k * shape.leaves_of_a_group)
         rate = min(rate, Fraction(int(shape.spines * shape.x) * parts.spine_up.lane.port_mbps, leaving))
+    striped = ring_rate(parts, shape) if shape.groups > 1 else None
+    if striped is not None:
+        rate = min(rate, striped)
     return _per_gpu(clos, gpus, rate)
 
 
@@ -113,6 +121,9 @@ def _alltoall(clos: ClosNetwork, gpus: int) -> Fraction:
         outside = ports - inside
         if inside and outside:
             port_rate = min(port_rate, Fraction(capacity * (ports - 1), inside * outside))
+    striped = alltoall_rate(parts, shape)
+    if striped is not None:
+        port_rate = min(port_rate, striped)
     return _per_gpu(clos, gpus, port_rate)
 
 

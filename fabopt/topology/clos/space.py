@@ -25,6 +25,7 @@ from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.step_deadline import in_time
+from fabopt.topology.clos.stripes import figures_are_met
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.family import ANYTHING, Restriction
 from fabopt.topology.link_parts import Floats
@@ -82,7 +83,7 @@ class ClosSpace:
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
         """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
-        cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._in_time)
+        cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._admits)
         if self.fabric.span is None or self.lowest_bound <= cutoff.limit:
             self._expand_all(cutoff, [Leaves(bounds, cutoff, plain=False) for bounds in self.parts])
         return cutoff.close()
@@ -97,7 +98,7 @@ class ClosSpace:
     def any_candidate(self) -> Sizing:
         """Some candidate: first among those with one link wherever one is enough, then among all."""
         for plain in (True, False):
-            cutoff = Cutoff(self.caps, 0.0, self.prune, None, self._in_time)
+            cutoff = Cutoff(self.caps, 0.0, self.prune, None, self._admits)
             parts = [Leaves(bounds, cutoff, plain) for bounds in self.parts]
             self._expand_all(cutoff, parts, first=True)
             if cutoff.sizing.batches or cutoff.sizing.stopped or not any(leaves.sizes_met for leaves in parts):
@@ -105,11 +106,14 @@ class ClosSpace:
         return cutoff.close()
 
     @property
-    def _in_time(self) -> Callable[[AnyBatch], NDArray[np.bool_]] | None:
-        """Which candidates of a batch are fast enough, where that is asked for."""
-        if self.fabric.figure_demands is None or self.fabric.figure_demands.deadline is None:
+    def _admits(self) -> Callable[[AnyBatch], NDArray[np.bool_]] | None:
+        """Which candidates of a batch are fast enough and have their figures, where sizes alone do not tell."""
+        fabric, gpus = self.fabric, self.problem.server.gpus
+        timed = fabric.figure_demands is not None and fabric.figure_demands.deadline is not None
+        striped = not fabric.even and bool(fabric.figure_demands or fabric.resilience)
+        if not timed and not striped:
             return None
-        return lambda batch: in_time(self.fabric, batch, self.problem.server.gpus)
+        return lambda batch: in_time(fabric, batch, gpus) & figures_are_met(fabric, batch, gpus)
 
     def _expand_all(self, cutoff: Cutoff, parts: Sequence[Leaves], first: bool = False) -> None:
         """Expand blocks, the lowest bound first, until it is past the cutoff; with ``first``, until one is found."""

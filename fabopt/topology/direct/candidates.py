@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from fabopt.topology.direct.design import DirectDesign
 from fabopt.topology.direct.network import DirectNetwork
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, run_of
 from fabopt.topology.direct.shapes import SwitchedShape
+from fabopt.topology.evenness import EVEN, Evenness, evenness_of
 from fabopt.topology.link_parts import Costs, Floats, Quantities
 from fabopt.units import Number, ceil_of
 
@@ -60,7 +61,8 @@ class DirectBatch(Batch[Parts, SwitchedShape[DirectNetworks]]):
         network = self.network(index)
         switches = [(network.parts.leaf, network.nic.planes * network.switches)]
         links, order = _links(problem, self.fabric, network, prune), _tie_order(network)
-        return assembled(problem, self, index, DirectDesign(network), switches, links, order)
+        evenness = evenness_of(problem, network.shape)
+        return assembled(problem, self, index, DirectDesign(network), switches, links, order, evenness)
 
     def switch_counts(self) -> dict[Item, Number]:
         """The number of switches by type, those with servers and those without."""
@@ -75,6 +77,7 @@ def assembled(
     switches: Sequence[tuple[SwitchType, int]],
     links: Iterable[Sequence[Choice] | None],
     order: tuple[Any, ...],
+    evenness: Evenness = EVEN,
 ) -> tuple[Candidate, ...]:
     """A candidate of a batch of networks whose devices are joined to each other, with its NICs.
 
@@ -90,7 +93,8 @@ def assembled(
         slots = nic.nics_per_server
         devices[0, nic.item] = problem.servers * slots
     named, bound = (batch.fabric.name, batch.family), batch.bound(index)
-    return (Candidate(*named, design, devices, choices, bound=bound, order=order, nic_slots=slots),)
+    candidate = Candidate(*named, design, devices, choices, bound=bound, order=order, nic_slots=slots)
+    return (replace(candidate, evenness=evenness),)
 
 
 def _links(

@@ -21,6 +21,7 @@ from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.dragonfly_plus.design import DragonflyPlusDesign
 from fabopt.topology.dragonfly_plus.network import DragonflyPlusNetwork
 from fabopt.topology.dragonfly_plus.networks import DragonflyPlusNetworks
+from fabopt.topology.evenness import evenness_of
 from fabopt.topology.link_parts import Need, PeerLinks, Side
 from fabopt.units import Number, ceil_of
 
@@ -43,7 +44,8 @@ class DragonflyPlusBatch(Batch[Parts, SwitchedShape[DragonflyPlusNetworks]]):
         planes, spine = network.nic.planes, network.spine[0]
         switches = [(network.parts.leaf, planes * network.leaves), (spine, planes * network.spines)]
         links, order = _links(problem, self.fabric, network, prune), _tie_order(network)
-        return assembled(problem, self, index, DragonflyPlusDesign(network), switches, links, order)
+        evenness = evenness_of(problem, network.shape)
+        return assembled(problem, self, index, DragonflyPlusDesign(network), switches, links, order, evenness)
 
     def switch_counts(self) -> dict[Item, Number]:
         """Leaves and spines."""

@@ -1,0 +1,109 @@
+"""What a Clos gives whose leaves have more links to some spines than to others, recounted from its free choices.
+
+Mb/s of every server port. Source: docs/formulation/clos.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from fabopt.network.graph.network import Ints, Network
+from fabopt.network.graph.stripes import fewest_shared, round_robin, worst_half
+from fabopt.verify.clos_counts import ClosCounts
+from fabopt.verify.evidence import FabricEvidence
+
+
+def is_uneven(clos: ClosCounts) -> bool:
+    """Whether a leaf has more links to some spines than to others."""
+    return clos.tiers > 1 and clos.uplinks % clos.spines != 0
+
+
+def half_rate(fabric: FabricEvidence) -> Fraction:
+    """Across the worst cut into halves of two tiers; of three what any two leaves share, over the spines' ratio."""
+    clos = fabric.clos
+    if clos.tiers > 2:
+        return min(_port(fabric), Fraction(_shared(fabric), clos.per_group * clos.per_leaf)) / _above_spines(fabric)
+    links = round_robin(clos.leaves, clos.spines, clos.uplinks)
+    return worst_half(links, _server_ports(clos), fabric.nic_lane.port_mbps, fabric.up("leaf").port_mbps)
+
+
+def alltoall_rate(fabric: FabricEvidence) -> Fraction:
+    """Equally to all others: what the worst cut lets through, or any two leaves share."""
+    clos = fabric.clos
+    ports = clos.servers * clos.ports_per_server
+    if clos.tiers == 2:
+        return half_rate(fabric) * Fraction(ports - 1, ports - ports // 2)
+    rates = [_port(fabric)]
+    for inside in np.unique(_server_ports(clos)).tolist():
+        rates.append(Fraction(_shared(fabric) * (ports - 1), inside * (ports - inside)))
+    return min(rates) / _above_spines(fabric)
+
+
+def ring_rate(fabric: FabricEvidence) -> Fraction:
+    """To the same port of the next server: what leaves of one rail in groups that follow each other share."""
+    clos = fabric.clos
+    if clos.groups == 1:
+        return _port(fabric)
+    if clos.tiers > 2:
+        return _ring_through_cores(fabric)
+    links = round_robin(clos.leaves, clos.spines, clos.uplinks)
+    shared = np.minimum(links, np.roll(links, -clos.rails, axis=0)).sum(axis=1)
+    return Fraction(int(shared.min()) * fabric.up("leaf").port_mbps, clos.per_leaf)
+
+
+def _ring_through_cores(fabric: FabricEvidence) -> Fraction:
+    """Of the links that two leaves share, one spine has the most: what it takes from a group's leaves goes on."""
+    clos = fabric.clos
+    rate = Fraction(_shared(fabric), clos.per_leaf)
+    if clos.pods_per_rail == 1:
+        return rate
+    from_group = (clos.per_leaf if clos.rail_pods else clos.ports_per_server) * (clos.uplinks // clos.spines + 1)
+    passed_on = clos.spine_uplinks * fabric.up("spine").port_mbps
+    return min(rate, Fraction(passed_on * fewest_shared(clos.spines, clos.uplinks), from_group))
+
+
+def half_rate_on_graph(network: Network, link_mbps: int) -> Fraction:
+    """Across the worst cut into halves of two tiers, from the links that there are."""
+    place = np.full(network.switches, -1)
+    place[network.with_hosts] = np.arange(len(network.with_hosts))
+    spines = np.flatnonzero(network.hosts == 0)
+    place[spines] = np.arange(len(spines))
+    links = np.zeros((len(network.with_hosts), len(spines)), dtype=np.int64)
+    below, above = _ends(network)
+    np.add.at(links, (place[below], place[above]), network.mbps // link_mbps)
+    return worst_half(links, network.hosts[network.with_hosts], network.port_mbps, link_mbps)
+
+
+def _ends(network: Network) -> tuple[Ints, Ints]:
+    """Leaves and spines of the links between them."""
+    turned = network.hosts[network.a] == 0
+    return np.where(turned, network.b, network.a), np.where(turned, network.a, network.b)
+
+
+def _server_ports(clos: ClosCounts) -> Ints:
+    """Server ports of every leaf of a plane, group by group."""
+    return np.fromiter(_ports_of_leaves(clos), dtype=np.int64)
+
+
+def _ports_of_leaves(clos: ClosCounts) -> Iterator[int]:
+    for group in range(clos.groups):
+        servers = clos.last_group if group == clos.groups - 1 else clos.per_group
+        yield from [servers * clos.per_leaf] * clos.rails
+
+
+def _port(fabric: FabricEvidence) -> Fraction:
+    return Fraction(fabric.nic_lane.port_mbps)
+
+
+def _shared(fabric: FabricEvidence) -> int:
+    """Mb/s of the links that any two leaves of a pod share."""
+    return fewest_shared(fabric.clos.spines, fabric.clos.uplinks) * fabric.up("leaf").port_mbps
+
+
+def _above_spines(fabric: FabricEvidence) -> Fraction:
+    """The ratio at the spines of their links from leaves, at least 1."""
+    below = fabric.clos.most_spine_downlinks * fabric.down("spine").port_mbps
+    return max(Fraction(1), Fraction(below, fabric.clos.spine_uplinks * fabric.up("spine").port_mbps))

@@ -141,10 +141,13 @@ class Counted:
                 sizing.stopped = True
             if own > MOST_OWN or own * self.switch > limit * (1 + RELATIVE_SLACK):
                 return sizing
-            for number in {plus(total, mine) for total in totals for mine in self._own(own)} - met:
-                least = self._add(sizing, number, totals, sizing.least + slack)
-                limit = max(limit, least) if own == 1 else limit
-                met.add(number)
+            numbers = {plus(total, mine) for total in totals for mine in self._own(own)} - met
+            leasts = [self._add(sizing, number, totals, sizing.least + slack) for number in numbers]
+            if leasts and np.isinf(min(leasts)) and len(self.problem.stages) == 1:
+                # more ports never cost less, and all smaller numbers were looked at
+                return sizing
+            limit = max(limit, *leasts) if own == 1 else limit
+            met |= numbers
         raise AssertionError("counting has no end")
 
     def _own(self, last: int) -> Iterator[ByStage]:

@@ -78,7 +78,7 @@ def alone(case: Json) -> Iterator[Json]:
 
 
 def managed(case: Json, switches: int) -> Json | None:
-    """A case of the fabric of management alone, with strips in the place of other fabrics' switches; None without it."""
+    """A case of the fabric of management alone, with strips for the switches of the others; None without it."""
     for fabric in case["fabrics"]:
         if fabric.get("role") == "oob":
             strips = {"pdus": fabric["oob"]["pdus"] + switches}

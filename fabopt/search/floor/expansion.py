@@ -139,7 +139,7 @@ class FloorExpansion(Expansion):
     def _variants(self, fabric: FabricProblem, costs: BoundedCosts) -> tuple[FabricProblem, ...]:
         known = self.context.layouts
         if not known:
-            known |= layouts_for(self.problem, partial(self._whole, costs))
+            known |= layouts_for(self.problem, self.context, partial(self._whole, costs))
         return in_layouts(self.problem, fabric, known[fabric.name])
 
     def _whole(self, costs: BoundedCosts, fabric: FabricProblem) -> ClosSpace:

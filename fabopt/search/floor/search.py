@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -66,8 +66,7 @@ class FloorSearch(Search):
         Those of the lowest bound come first; what cannot be better than the best design met is left.
         """
         searches = [self._of_layout(number) for number in range(self._number_of_layouts)]
-        anywhere = -np.inf if self.clock.over_at() is None else self._bound_anywhere()
-        bounds = [max(anywhere, search.least_bound()) for search in searches]
+        bounds = self._bounds_of(searches)
         optima: dict[int, Optimum] = {}
         best = (np.inf, len(searches))
         for number in sorted(range(len(searches)), key=bounds.__getitem__):
@@ -103,6 +102,11 @@ class FloorSearch(Search):
             for fabric in self.problem.fabrics
         }
         return type(self)(self.problem, self.settings, self.clock, part, context=self.context)
+
+    def _bounds_of(self, searches: Sequence[FloorSearch]) -> list[float]:
+        """No design in each of some layouts has a lower objective; known for all of them early if time is limited."""
+        anywhere = -np.inf if self.clock.over_at() is None else self._bound_anywhere()
+        return [max(anywhere, search.least_bound()) for search in searches]
 
     def least_bound(self) -> float:
         """No design has a lower objective, by what each fabric costs at least; -inf if that is left open."""
@@ -200,6 +204,10 @@ class EstimateSearch(FloorSearch):
             return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
         bound = least - self.expansion.saving
         return self._finished(replace(outcome, verdict="feasible"), bound, not self.clock.is_over())
+
+    def _bounds_of(self, searches: Sequence[FloorSearch]) -> list[float]:
+        """Nothing is known before, as typical runs bound nothing."""
+        return [-np.inf] * len(searches)
 
     def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
         """An estimate's bound holds wherever switches are, so for layouts in which nothing was found too."""

@@ -9,22 +9,46 @@ import numpy as np
 from fabopt.floor.layouts import Layout
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.layouts import Sketch, shared_layouts
+from fabopt.search.context import Context
+from fabopt.topology.clos.layouts import Sketch, shared_layouts, switch_sums
 from fabopt.topology.clos.space import ClosSpace
+
+# So often the number of switches of an out-of-band fabric is guessed, which has ports for its own too.
+GUESSES = 2
 
 # The search of a fabric as it is given.
 SpaceOf = Callable[[FabricProblem], ClosSpace]
 
 
-def layouts_for(problem: Problem, space: SpaceOf) -> dict[str, list[Layout]]:
+def layouts_for(problem: Problem, context: Context, space: SpaceOf) -> dict[str, list[Layout]]:
     """Layouts with space for the switches that all fabrics would have if these could be anywhere, by fabric.
 
     ``space``: of a whole fabric.
     """
-    sketches = [sketch for fabric in problem.fabrics if (sketch := _sketch(fabric, space)) is not None]
-    if len(sketches) < len(problem.fabrics):
+    sketches = [_sketch(fabric, space) for fabric in problem.fabrics]
+    known = [sketch for sketch in sketches if sketch is not None]
+    if len(known) < len(sketches):
         return {fabric.name: [] for fabric in problem.fabrics}
-    return {fabric.name: shared_layouts(problem, index, sketches) for index, fabric in enumerate(problem.fabrics)}
+    others = sum(
+        switch_sums(*sketch).switches
+        for fabric, sketch in zip(problem.fabrics, known, strict=True)
+        if fabric.per_switch is None
+    )
+    counted = [
+        sketch if fabric.per_switch is None else _counted(problem, context, fabric, sketch, others, space)
+        for fabric, sketch in zip(problem.fabrics, known, strict=True)
+    ]
+    return {fabric.name: shared_layouts(problem, index, known, counted) for index, fabric in enumerate(problem.fabrics)}
+
+
+def _counted(
+    problem: Problem, context: Context, fabric: FabricProblem, sketch: Sketch, others: int, space: SpaceOf
+) -> Sketch:
+    """An out-of-band fabric with ports for so many switches of the others, and about as many as it has itself."""
+    for _ in range(GUESSES):
+        switches = (others + switch_sums(*sketch).switches,) * len(problem.stages)
+        sketch = _sketch(context.numbered(fabric, switches), space) or sketch
+    return sketch
 
 
 def _sketch(fabric: FabricProblem, space: SpaceOf) -> Sketch | None:

@@ -36,11 +36,12 @@ def in_layouts(problem: Problem, fabric: FabricProblem, worth_it: Sequence[Layou
     return tuple(in_one(problem, fabric, layout) for layout in worth_it)
 
 
-def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch]) -> list[Layout]:
+def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], counted: Sequence[Sketch]) -> list[Layout]:
     """Layouts with room for the switches of all fabrics; none on too small a floor.
 
     All fabrics have the same layouts in the same order, that of number ``index`` its share of every rack: an equal one,
-    and, where its switches are placed for certain, also by what they need. ``sketches``: of all fabrics.
+    and, where its switches are placed for certain, also by what they need. ``sketches``: of all fabrics; ``counted``:
+    with ports for the switches of all.
     """
     floor, size = problem.floor, _server_size(problem)
     sized = partial(layouts, floor.plan, problem.servers, floor.servers_per_rack, size)
@@ -49,7 +50,7 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch]) -> 
     equal = equal_share(index, len(sketches))
     worth_it = sized(wanted, lambda policy: equal)
     if len(sketches) > 1 and floor.method != "estimates":
-        needs = [switch_needs(problem, *one) for one in sketches]
+        needs = [switch_needs(problem, *one) for one in counted]
         racks = racks_by_need(floor.plan, needs)
         worth_it += sized(racks, partial(_share_by_need, problem, index, needs, racks))
     return worth_it

@@ -83,13 +83,13 @@ class _Need(NamedTuple):
 
 
 def equal_share(index: int, fabrics: int) -> Share:
-    """That of one of several fabrics whose parts are equal."""
+    """The share of one of several fabrics whose parts are equal."""
     room = Room(*[Part(index, 1, fabrics)] * len(Room._fields))
     return Share(room, room)
 
 
 def shares_by_need(plan: FloorPlan, needs: Sequence[Sequence[Tier]], racks: int, server_racks: int) -> list[Share]:
-    """Those of all fabrics by what they need of every rack, their switches being spread evenly over ``racks`` racks.
+    """Shares of all fabrics by what these need of every rack, switches being spread evenly over ``racks`` racks.
 
     ``needs``: of each fabric by tier; ``server_racks``: over which leaves are spread, 0: these are with the others.
     """

@@ -52,7 +52,10 @@ class Placed:
         return candidates
 
     def places(self, batch: AnyBatch, index: int, weights: Floats, cutoff: float) -> list[tuple[float, Candidate]]:
-        """Places of one size that cost ``cutoff`` or less, with their costs: of those that may matter."""
+        """Places of one size that may matter and cost ``cutoff`` or less, with their costs.
+
+        ``weights``: of the items, shape (items,).
+        """
         key = PlacedKey(batch.key(index), weights.tobytes())
         known = self.context.placed.get(key)
         if known is None or known.limit < cutoff:

@@ -191,12 +191,9 @@ class Bounds:
         if longer:
             length_class = int(classes_of_runs(self.problem.item_table.lengths_m, run_m))
             return np.asarray(self.links_by_class(near, far, protocol)[:, length_class])
-        key = (near, far, run_m, protocol, longer)
-        known = self.costs.least_links
+        key, known = (near, far, run_m, protocol, longer), self.costs.least_links
         if key not in known:
-            joins = (
-                self.problem.links.assemblies(near, far, run_m, protocol, False, longer) if np.isfinite(run_m) else ()
-            )
+            joins = self.problem.links.assemblies(near, far, run_m, protocol) if np.isfinite(run_m) else ()
             known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
         return known[key]
 
@@ -206,13 +203,9 @@ class Bounds:
         """
         key, known = (near, far, protocol), self.costs.least_by_class
         if key not in known:
-            lengths_m, assemblies = self.problem.item_table.lengths_m, self.problem.links.in_all_lengths(*key)
-            least = np.full((len(lengths_m) + 1, self.costs.table.shape[0]), np.inf)
-            if assemblies:
-                classes = classes_of_runs(lengths_m, [one.length_m for one in assemblies])
-                costs = self.costs.per_link(assemblies, near.ports, far.ports)
-                np.minimum.at(least, classes, costs.T)
-            known[key] = np.asarray(np.minimum.accumulate(least[::-1])[::-1].T)
+            assemblies = self.problem.links.in_all_lengths(*key)
+            ports = (near.ports, far.ports)
+            known[key] = self.costs.least_from_class(assemblies, self.problem.item_table.lengths_m, *ports)
         return known[key]
 
     def attached(self) -> float:

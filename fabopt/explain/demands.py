@@ -44,6 +44,8 @@ def demand_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         for figure in DEMANDED_FIGURES:
             yield from _figure(inquiry, fabric, index, figure)
         for number in range(len(fabric.survived)):
+            if fabric.survived[number].min_gbps_per_gpu is None:
+                continue
             yield from _left_over(inquiry, fabric, index, number)
 
 
@@ -143,7 +145,7 @@ def _left_over(inquiry: Inquiry, fabric: Fabric, index: int, number: int) -> Ite
 
     limit = f"fabrics.{fabric.name}.resilience.min_gbps_per_gpu"
     words = f"the most bandwidth per GPU that a design has left after {demand.survive}"
-    yield from _most(inquiry, limit, demand.min_gbps_per_gpu, reached, words)
+    yield from _most(inquiry, limit, demand.least_gbps, reached, words)
 
 
 def _most(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from fabopt.errors import Fault, fault, nearest
+from fabopt.io.floor_losses import check_outside_losses
 from fabopt.io.recognition import ProductNames, hint_for
 from fabopt.io.roles import check_roles
 from fabopt.io.workload import check_workload
@@ -52,7 +53,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
         from fabopt.io.floor import check_floor
 
         check.faults += check_floor(case, server, file)
-    elif any(one.racks for fabric in case.fabrics for one in fabric.attachments):
+    elif any(fabric.racks or any(one.racks for one in fabric.attachments) for fabric in case.fabrics):
         from fabopt.io.floor import check_racks_need_floor
 
         check.faults += check_racks_need_floor(case, file)
@@ -60,6 +61,8 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
         check.fabric(fabric, f"fabrics[{index}]", case)
         if server is not None:
             check.own_rails(fabric, f"fabrics[{index}]", server)
+    if server is not None and not check.faults:
+        check.faults += check_outside_losses(case, server, file)
     check.procurement(case.procurement)
     check.effective(case)
     if server is not None and not check.faults:

@@ -75,6 +75,11 @@ class NicOption:
     pairs: bool = True
 
     @property
+    def is_slowed(self) -> bool:
+        """Whether its slot delivers less than its ports."""
+        return self.nic_mbps < self.ports_per_nic * self.port.lane.port_mbps
+
+    @property
     def crosses_any_cut(self) -> Fraction:
         """The most that any cut of the network can carry for a GPU: one between rails is crossed inside servers."""
         return self.injection if self.scale_up is None else min(self.injection, self.scale_up)

@@ -11,6 +11,7 @@ from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Switch
 from fabopt.schema.product import Protocol
+from fabopt.schema.resilience import FEED, survives_loss_of
 
 TIER_ROLES = ("leaf", "spine", "core")
 
@@ -46,12 +47,13 @@ class SwitchType:
 
 
 def switches_of(fabric: Fabric, protocol: Protocol, offering: Offering) -> dict[str, tuple[SwitchType, ...]]:
-    """Switches on sale that each tier may use."""
+    """Switches on sale that each tier may use; none with one power supply where the loss of a feed is survived."""
+    on_one_feed = survives_loss_of(fabric.resilience, FEED)
     types: dict[str, SwitchType] = {}
     for product in offering.offered.switches:
         item = offering.item_table.item(product.id)
         # Rule ``protocols_agree``
-        if item is not None and product.protocol == protocol:
+        if item is not None and product.protocol == protocol and not (on_one_feed and product.power_supplies == 1):
             types[product.id] = _switch_type(product, item, offering.ports)
     chosen = {role: getattr(fabric.switches, role) for role in TIER_ROLES}
     return {role: tuple(one for one in types.values() if is_chosen(one.product, ids)) for role, ids in chosen.items()}

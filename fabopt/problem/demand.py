@@ -83,7 +83,7 @@ def demand_of(fabric: Fabric, case: Case, stage: Stage | None = None) -> Demand:
 
 def _left_over(fabric: Fabric) -> tuple[float, ...]:
     """What must be left when something fails; bisection is no less."""
-    return tuple(one.min_gbps_per_gpu for one in fabric.survived)
+    return tuple(one.least_gbps for one in fabric.survived)
 
 
 def stages_of(case: Case, server: Server) -> tuple[Stage, ...]:

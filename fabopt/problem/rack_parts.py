@@ -8,12 +8,18 @@ from fabopt.floor.rack_rules import parts_of, rule_of, without_parts
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
 from fabopt.schema.default_rules import is_asked_for
+from fabopt.schema.resilience import FEED, survives_loss_of
 
 
 def parts_to_give_up(problem: Problem) -> tuple[str, ...]:
-    """Keys of the rule that hold and that the case does not ask for by the name of the rule."""
-    rules = problem.case.rules
-    return tuple(key for key in parts_of(problem.case) if not is_asked_for(rules, rule_of(key)))
+    """Keys of the rule that hold and that the case does not ask for by the name of the rule.
+
+    Nor the power that one of two feeds gives, where a fabric has to do with one. Rule ``feeds_carry_racks``.
+    """
+    case = problem.case
+    on_one_feed = any(survives_loss_of(case.resilience_of(fabric), FEED) for fabric in case.fabrics)
+    keys = tuple(key for key in parts_of(case) if not is_asked_for(case.rules, rule_of(key)))
+    return tuple(key for key in keys if key != "power" or not on_one_feed)
 
 
 def without_rack_parts(problem: Problem, keys: tuple[str, ...]) -> Problem:

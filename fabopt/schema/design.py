@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fabopt.schema.attachment import FreePorts
+from fabopt.schema.attachment import FreePorts, is_open
 from fabopt.schema.base import Strict
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
@@ -174,13 +174,16 @@ class Metrics(Strict):
 class Failure(Strict):
     """What is left when ``count`` devices or links of a kind fail at the worst places, see docs/bandwidth.md.
 
-    ``servers_cut_off``: from the largest part that stays joined; None for more than one failure.
+    ``servers_cut_off``: from the largest part that stays joined; None for more than one failure. Of a rack ``worst``:
+    the one whose loss leaves least, and ``servers_lost`` in it, which the other figures leave out.
     """
 
     failed: Failed
     count: int
     gbps_per_gpu: Number
     servers_cut_off: int | None = None
+    worst: Annotated[str | None, Field(exclude_if=is_open)] = None
+    servers_lost: Annotated[int | None, Field(exclude_if=is_open)] = None
 
 
 class StageStructure(Strict):
@@ -251,7 +254,7 @@ class FabricDesign(Strict):
     protocol: str
     planes: int
     rails: int
-    striping: Literal["even", "any"]
+    striping: Literal["even", "any", "rail"]
     structure: AnyStructure
     nic: NicUse
     tiers: tuple[TierUse, ...]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from fabopt.schema.attachment import RackId
 from fabopt.schema.base import Count, Strict
 
 Units = Annotated[int, Field(ge=0, le=100)]
@@ -22,7 +24,8 @@ class RackRules(Strict):
     ``rack_power_w`` with the larger of what its maker states at most and what it uses with its modules, or the latter.
     ``side_m``: added to cables that stay in a rack, out to its side and back; ``spare_m``, ``spare_fraction``: of its
     way, the least that every cable is longer. ``spread_spines``, ``spread_leaves``: whether spines and cores, and
-    leaves, are in two racks at least (rule ``rack-spread``).
+    leaves, are in two racks at least (rule ``rack-spread``). ``feeds``: of power of every rack, each of which gives
+    ``rack_power_w``; not a part of the rules that can be given up.
     """
 
     switches: Annotated[int, Field(ge=1, le=1000)] | None = 20
@@ -37,6 +40,7 @@ class RackRules(Strict):
     spare_fraction: Annotated[float, Field(ge=0, le=1)] = 0.05
     spread_spines: bool = True
     spread_leaves: bool = True
+    feeds: Literal[1, 2] = 2
 
 
 # Every part of the rules with the value that turns it off, in the order in which parts are given up last.
@@ -55,6 +59,23 @@ OFF: Final[dict[str, int | str | None]] = {
     "spread_leaves": False,
 }
 SPREAD: Final = ("spread_spines", "spread_leaves")
+
+
+RackIds = Annotated[tuple[RackId, ...], Field(min_length=1)]
+
+
+class PinnedRacks(Strict):
+    """Racks of the floor for the switches of each tier, which are in no others; None: in any."""
+
+    leaf: RackIds | None = None
+    spine: RackIds | None = None
+    core: RackIds | None = None
+
+    @property
+    def by_tier(self) -> Mapping[str, tuple[str, ...]]:
+        """The racks of the tiers that have some."""
+        tiers = {"leaf": self.leaf, "spine": self.spine, "core": self.core}
+        return {tier: racks for tier, racks in tiers.items() if racks is not None}
 
 
 class RackGroups(Strict):

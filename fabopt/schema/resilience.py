@@ -4,40 +4,66 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Final, Literal, NamedTuple, cast
+from typing import Annotated, Final, Literal, NamedTuple, Self, cast
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, model_validator
 
 from fabopt.schema.base import Gbps, Strict
 
+# What is lost with a rack of a floor, and with one of the feeds of power of all racks.
+FromOutside = Literal["rack", "feed"]
 Failing = Literal["leaf", "spine", "core", "plane", "cable", "switch"]
+Surviving = Failing | FromOutside
 # The same, and a server of those that are joined to each other.
-Failed = Literal["leaf", "spine", "core", "plane", "cable", "switch", "server"]
+Failed = Literal["leaf", "spine", "core", "plane", "cable", "switch", "server", "rack", "feed"]
+RACK: Final = "rack"
+FEED: Final = "feed"
 SURVIVED = re.compile(r"([1-9][0-9]{0,3}) (leaf|leaves|spines?|cores?|planes?|cables?|switch|switches)")
 PLURALS: dict[str, Failing] = {"leaves": "leaf", "switches": "switch", "spines": "spine", "cores": "core",
                                "planes": "plane", "cables": "cable"}  # fmt: skip
+# Racks and feeds are lost one at a time.
+FROM_OUTSIDE = re.compile(r"([0-9]+) (rack|feed)s?")
 DEFAULT_RULE: Final = "default"
 NO_RULE: Final = "none"
 
 
 def _check_survived(text: str) -> str:
-    if SURVIVED.fullmatch(text) is None:
-        raise ValueError("write a number and what fails, as in `1 leaf`: leaf, spine, core, plane, cable or switch")
+    outside = FROM_OUTSIDE.fullmatch(text)
+    if outside is not None and outside[1] != "1":
+        raise ValueError(f"{outside[2]}s are lost one at a time: write `1 {outside[2]}`")
+    if outside is None and SURVIVED.fullmatch(text) is None:
+        kinds = "leaf, spine, core, plane, cable, switch, rack or feed"
+        raise ValueError(f"write a number and what fails, as in `1 leaf`: {kinds}")
     return text
 
 
 class Resilience(Strict):
-    """What must be left per GPU when so many devices or links of one kind fail, at the worst places: ``1 leaf``."""
+    """What must be left per GPU when so many devices or links of one kind fail, at the worst places: ``1 leaf``.
+
+    Of ``1 rack`` the servers that are in it are not asked for it. ``1 feed`` takes nothing where it is survived, so
+    there the bandwidth may be left out.
+    """
 
     survive: Annotated[str, AfterValidator(_check_survived)]
-    min_gbps_per_gpu: Gbps
+    min_gbps_per_gpu: Gbps | None = None
+
+    @model_validator(mode="after")
+    def _bandwidth_is_said(self) -> Self:
+        if self.min_gbps_per_gpu is None and self.failures[0] != FEED:
+            raise ValueError("`min_gbps_per_gpu` is missing: what each GPU must have left")
+        return self
 
     @property
-    def failures(self) -> tuple[Failing, int]:
+    def failures(self) -> tuple[Surviving, int]:
         """What fails, and how many."""
         number, name = self.survive.split()
-        kind = PLURALS.get(name, name)
-        return cast(Failing, kind), int(number)
+        kind = PLURALS.get(name, name.removesuffix("s"))
+        return cast(Surviving, kind), int(number)
+
+    @property
+    def least_gbps(self) -> float:
+        """The least per GPU that must be left, in Gb/s; 0 where that is not said."""
+        return self.min_gbps_per_gpu or 0.0
 
 
 Default = Literal["default"]
@@ -51,6 +77,11 @@ def _said(resilience: AnyResilience | None) -> tuple[str | Resilience, ...]:
 def losses_of(resilience: AnyResilience | None) -> tuple[Resilience, ...]:
     """The losses that it names."""
     return tuple(one for one in _said(resilience) if isinstance(one, Resilience))
+
+
+def survives_loss_of(resilience: AnyResilience | None, what: FromOutside) -> bool:
+    """Whether it asks that the loss of a rack, or of a feed, be survived."""
+    return any(one.failures[0] == what for one in losses_of(resilience))
 
 
 def keeps_default(resilience: AnyResilience | None) -> bool:

@@ -92,7 +92,8 @@ class Server(Product, Purchasable):
     """The device with one set of rails (for a rack-scale system: the compute tray).
 
     ``gpu_peak_tflops``: of one GPU, dense matrix products, by number format. ``rack``: of a rack-scale system; price
-    and power are then the whole rack's, ``rack_units`` those of one server in it.
+    and power are then the whole rack's, ``rack_units`` those of one server in it. ``power_supplies``: of which half
+    are on each feed of the rack; absent: not known.
     """
 
     gpu: Word | None = None
@@ -102,6 +103,7 @@ class Server(Product, Purchasable):
     pcie: Pcie | None = None
     rack_units: Annotated[float, Field(gt=0, le=1000)] | None = None
     power_w: Watts | None = None
+    power_supplies: Count | None = None
     scale_up: ScaleUp | None = None
     nics: tuple[BuiltInNic, ...] = ()
     rack: WholeRack | None = None

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from fabopt.schema.design import Failure
-from fabopt.schema.resilience import Failed, Failing
+from fabopt.schema.resilience import Failed, Surviving
 from fabopt.units import MBPS_PER_GBPS, plain_fraction
+
+
+class LostPlace(NamedTuple):
+    """A rack by its id, and the servers in it."""
+
+    rack: str
+    servers: int
 
 
 class Failures(Protocol):
@@ -26,17 +33,24 @@ class Failures(Protocol):
     def servers_cut_off(self, failed: Failed) -> int:
         """Servers that one failure cuts off from the largest part that stays joined."""
 
+    def place(self, failed: Failed) -> LostPlace | None:
+        """The rack that is the worst place for a loss of racks; None of what is lost device by device."""
+        return None
 
-def failures_left(failures: Failures, asked: Sequence[tuple[Failing, int]]) -> tuple[Failure, ...]:
+
+def failures_left(failures: Failures, asked: Sequence[tuple[Surviving, int]]) -> tuple[Failure, ...]:
     """What is left when one device or link of each kind fails, and after the failures that the case asks about."""
     told: list[tuple[Failed, int]] = [(failed, 1) for failed in failures.kinds()]
     return tuple(_failure(failures, failed, count) for failed, count in dict.fromkeys([*told, *asked]))
 
 
 def _failure(failures: Failures, failed: Failed, count: int) -> Failure:
+    place = failures.place(failed)
     return Failure(
         failed=failed,
         count=count,
         gbps_per_gpu=plain_fraction(failures.bandwidth_left(failed, count) / MBPS_PER_GBPS),
         servers_cut_off=failures.servers_cut_off(failed) if count == 1 else None,
+        worst=None if place is None else place.rack,
+        servers_lost=None if place is None else place.servers,
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from fabopt.network.graph.survival import PLACES, ServerPorts, by_number, over_rails, worst_mix
+from fabopt.schema.resilience import FEED, RACK
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, plain_fraction, some
 from fabopt.verify.bandwidth import LAST_DIGIT, across_stripes, through_servers
 from fabopt.verify.evidence import RAIL_ONLY, FabricEvidence
@@ -20,10 +21,13 @@ def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
 
     Left per GPU, at the worst place: injection over the ports that a server has left, x what a leaf's uplinks carry of
     its endpoints, x what a pod's spines send on of what comes up. Cut off: servers outside the largest part that stays
-    joined. A file from before the figure has no rows. Source: case file, ``resilience``; docs/bandwidth.md.
+    joined. Racks are left to ``racks_leave_bandwidth``. A file from before the figure has no rows. Source: case file,
+    ``resilience``; docs/bandwidth.md.
     """
     asked = [demand.failures for demand in fabric.wanted.survived]
     for row in fabric.designed.failures:
+        if row.failed == RACK:
+            continue
         what = some(row.count, row.failed)
         if row.count != 1 and (row.failed, row.count) not in asked:
             proof.holds(False, f"what is left after {what} is not asked for")
@@ -35,16 +39,23 @@ def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
             proof.equal(f"failures at once with servers cut off, {row.failed}", row.count, 1)
             proof.equal(f"servers cut off by {what}", row.servers_cut_off, cut_off(fabric, row.failed))
     for demand in fabric.wanted.survived:
+        if demand.failures[0] == RACK:
+            continue
         given = bandwidth_left(fabric, *demand.failures) / MBPS_PER_GBPS
-        shown = f"{plain_fraction(given)} of {demand.min_gbps_per_gpu} Gb/s per GPU wanted after {demand.survive}"
-        proof.holds(given + LAST_DIGIT / 2 >= exact(demand.min_gbps_per_gpu), shown)
-        proof.note(shown)
+        shown = f"{plain_fraction(given)} of {demand.least_gbps} Gb/s per GPU wanted after {demand.survive}"
+        proof.holds(given + LAST_DIGIT / 2 >= exact(demand.least_gbps), shown)
+        if demand.min_gbps_per_gpu is not None:
+            proof.note(shown)
     if not proof.noted:
         proof.note("the file says nothing of failures")
 
 
 def bandwidth_left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
-    """Mb/s per GPU after so many failures of a kind, dealt to all places where it is as badly as can be."""
+    """Mb/s per GPU after so many failures of a kind, dealt to all places where it is as badly as can be.
+
+    One of two feeds takes nothing: rule ``feeds_carry_racks``.
+    """
+    failed, count = ("spine", 0) if failed == FEED else (failed, count)
     at_server, above_leaf, above_spine = PLACES[failed]
     own = by_number(lambda lost: of_server(fabric, at_server, lost), count if at_server else 0)
     leaf = by_number(lambda lost: _sent_up(fabric, above_leaf, lost), count if above_leaf else 0)
@@ -105,6 +116,8 @@ def _sent_on(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
 def cut_off(fabric: FabricEvidence, failed: str) -> int:
     """Servers outside the largest part that stays joined after one failure at the worst place."""
     clos = fabric.clos
+    if failed == FEED:
+        return 0
     if failed == "plane" and fabric.designed.planes == 1:
         return clos.servers
     if clos.planes > 1:

@@ -61,8 +61,8 @@ def failures_leave_flow(proof: Proof, cabling: FabricCabling) -> None:
             proof.equal(f"servers cut off by {what}", row.servers_cut_off, losses.cut_off(row.failed))
     for demand in fabric.wanted.survived:
         given = losses.left(*demand.failures) / MBPS_PER_GBPS
-        shown = f"{plain_fraction(given)} of {demand.min_gbps_per_gpu} Gb/s per GPU wanted after {demand.survive}"
-        proof.holds(given + LAST_DIGIT >= exact(demand.min_gbps_per_gpu), shown)
+        shown = f"{plain_fraction(given)} of {demand.least_gbps} Gb/s per GPU wanted after {demand.survive}"
+        proof.holds(given + LAST_DIGIT >= exact(demand.least_gbps), shown)
         proof.note(shown)
     if not proof.noted:
         proof.note("the file says nothing of failures")

@@ -156,7 +156,7 @@ def plant_of(cabling: FabricCabling) -> Plant:
         nic_of=nic_number,
         port_mbps=fabric.nic_lane.port_mbps,
         nic_mbps=float(fabric.nic_mbps),
-        gpus=fabric.evidence.sharers,
+        gpus=float(nic.per_server * fabric.nic_mbps / fabric.injection),
         below_leaf=clos.most_endpoints * fabric.nic_lane.port_mbps,
         below_spine=0 if direct or clos.tiers < 3 else clos.most_spine_downlinks * fabric.down("spine").port_mbps,
         carried=_carried(fabric) if direct else 1.0,

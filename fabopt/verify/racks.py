@@ -55,12 +55,16 @@ def _power_fits(proof: Proof, cabled: CabledDesign) -> None:
     limit_w = cabled.evidence.plan.floor.rack_power_w
     if limit_w is None:
         return
-    typical = rack_milliwatts(cabled.evidence, cabled.wiring)
-    most = typical + _more_milliwatts(cabled)
+    typical, most = rack_milliwatts(cabled.evidence, cabled.wiring), most_milliwatts(cabled)
     for rack, used in most.items():
         proof.holds(used <= milliwatts(limit_w), f"{rack} uses up to {used / 1000:g} W of {limit_w:g}")
     told = [f"{max(used.values(), default=0) / 1000:g} W" for used in (most, typical)]
     proof.note(f"up to {told[0]} in a rack, typically {told[1]}")
+
+
+def most_milliwatts(cabled: CabledDesign) -> Counter[str]:
+    """Power of every rack with each switch at the larger of what its maker states and what it uses with its modules."""
+    return rack_milliwatts(cabled.evidence, cabled.wiring) + _more_milliwatts(cabled)
 
 
 def _more_milliwatts(cabled: CabledDesign) -> Counter[str]:
@@ -129,6 +133,33 @@ class _Racks:
             if self._role[device] in SWITCHES
         )
         return max(ends.values(), default=0)
+
+
+@if_unprovable(True)
+def has_named_racks(evidence: Evidence) -> bool:
+    """Whether a case names racks for servers, or for switches of a tier."""
+    return bool(evidence.plan.floor.server_racks or evidence.case.pinned_racks)
+
+
+@since("0.2.0")
+def named_racks_are_kept(proof: Proof, cabled: CabledDesign) -> None:
+    """Servers fill the racks that the case names for them, in its order, and switches are in those of their tier.
+
+    Source: case file, ``site.floor.server_racks``, ``fabrics[].racks``.
+    """
+    evidence, devices = cabled.evidence, cabled.wiring.devices
+    own, filled = evidence.plan.floor.server_racks, evidence.design.racks.server_racks
+    if own is not None:
+        proof.equal("racks of servers", list(filled), list(own[: len(filled)]))
+        proof.note(f"{len(filled)} of {some(len(own), 'rack')} for servers")
+    racks: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for fabric, role, rack in zip(devices.fabric, devices.role, devices.rack, strict=True):
+        racks[fabric, role].add(rack)
+    for wanted in evidence.case.fabrics:
+        for tier, named in wanted.pinned.items():
+            others = sorted(racks[wanted.name, tier] - set(named))
+            proof.equal(f"racks of {wanted.name} {tier} switches beside {', '.join(named)}", others, [])
+            proof.note(f"{wanted.name} {tier} switches in {', '.join(sorted(racks[wanted.name, tier])) or 'no rack'}")
 
 
 @since("0.2.0")

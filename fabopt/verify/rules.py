@@ -95,7 +95,8 @@ from fabopt.verify.ports import (
 )
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import bom_covers_parts, bom_names_products, power_adds_up, prices_are_applied
-from fabopt.verify.racks import devices_are_spread, racks_keep_rules
+from fabopt.verify.rack_losses import feeds_carry_racks, names_racks, racks_leave_bandwidth
+from fabopt.verify.racks import devices_are_spread, named_racks_are_kept, racks_keep_rules
 from fabopt.verify.rails import has_own_rails, rails_never_meet, scale_up_carries_rails
 from fabopt.verify.redundancy import names_redundancy, redundancy_is_cabled, redundancy_is_kept
 from fabopt.verify.separation import (
@@ -259,6 +260,8 @@ FREE_PORT_RULES: tuple[FabricRule, ...] = (attachments_take_free_ports,)
 # Of fabrics whose case asks for the default rule of resilience, or whose file says that they keep it.
 REDUNDANCY_RULES: tuple[FabricRule, ...] = (redundancy_is_kept,)
 REDUNDANCY_WIRING_RULES: tuple[WiringRule, ...] = (redundancy_is_cabled,)
+# Of fabrics that are to have something left without a rack, or whose file says what is.
+RACK_LOSS_WIRING_RULES: tuple[WiringRule, ...] = (racks_leave_bandwidth,)
 # Of fabrics whose NICs are chosen, in a number that nothing names.
 PAIRING_RULES: tuple[FabricRule, ...] = (nics_pair_with_gpus,)
 # Of fabrics whose runs nothing else says.
@@ -271,6 +274,10 @@ CABLED_RULES: tuple[FloorRule, ...] = (single_points_are_listed,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 RACK_RULES: tuple[FloorRule, ...] = (racks_keep_rules,)
 SPREAD_RULES: tuple[FloorRule, ...] = (devices_are_spread,)
+# Of floors of which the case names racks for servers or switches.
+NAMED_RACK_RULES: tuple[FloorRule, ...] = (named_racks_are_kept,)
+# Of floors on which a rack has to do with one of its feeds.
+FEED_RULES: tuple[FloorRule, ...] = (feeds_carry_racks,)
 # Of floors on which attachments fill racks.
 APPLIANCE_RULES: tuple[FloorRule, ...] = (attachments_stand_apart,)
 MONEY_RULES: tuple[DesignRule, ...] = (
@@ -334,3 +341,4 @@ def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:
     yield from HOMING_WIRING_RULES if is_dual_homed(fabric) else ()
     yield from REDUNDANCY_WIRING_RULES if names_redundancy(fabric) else ()
     yield from MANAGER_WIRING_RULES if names_managers(fabric) else ()
+    yield from RACK_LOSS_WIRING_RULES if names_racks(fabric) else ()

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.oracles.brute_rack_losses import left_without_racks, wanted_gbps
+
 Json = dict[str, Any]
 UNIT_M, FOOT_M = 0.04445, 0.1
 # Places of one size that are worth counting.
@@ -42,8 +44,8 @@ def port(split: str) -> tuple[int, int]:
 class Hall:
     """Racks by (row, position), and the trays between them as a graph of gaps."""
 
-    def __init__(self, floor: Json, rules: Rules | None = None) -> None:
-        self.floor, self.rules = floor, rules or Rules()
+    def __init__(self, floor: Json, rules: Rules | None = None, pins: Json | None = None) -> None:
+        self.floor, self.rules, self.pins = floor, rules or Rules(), pins or {}
         self.rows, self.length = floor["rows"], floor["racks_per_row"]
         self.units = floor.get("rack_units", 42)
         self.racks = [(row, at) for row in range(self.rows) for at in range(self.length)]
@@ -107,6 +109,19 @@ class Hall:
         else:
             chosen = [rack for rack in free if self._in_turn(rack, servers, asked)]
         return sorted({*chosen, *servers}), chosen
+
+    def pinned(self, tier: str, racks: list[int]) -> list[int]:
+        """The racks that the case names for switches of a tier, or else these."""
+        named = self.pins.get(tier)
+        return racks if named is None else [rack for rack in self.usable if self.names[rack] in named]
+
+    def server_sets(self, free: list[int], needed: int) -> Iterator[tuple[int, ...]]:
+        """Sets of racks for servers, in the order in which they are filled."""
+        named = self.floor.get("server_racks")
+        if named is None:
+            yield from combinations(free, needed)
+        elif len(named) >= needed:
+            yield tuple(self.names.index(name) for name in named[:needed])
 
     def _in_turn(self, rack: int, servers: tuple[int, ...], asked: str) -> bool:
         """Whether no server stands nearer the middle (or the end) of the row; of equally near ones the first counts."""
@@ -395,8 +410,8 @@ def rules_of(case: Json) -> Rules:
 
 def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
     """Cents of the cheapest design in any place, None if there is none; ``orders``: switches in any order in a rack."""
-    rules, server = rules_of(case), catalog["servers"][0]
-    hall = Hall(case["site"]["floor"], rules)
+    rules, server, without_rack = rules_of(case), catalog["servers"][0], wanted_gbps(case)
+    hall = Hall(case["site"]["floor"], rules, case["fabrics"][0].get("racks", {}))
     power = hall.floor.get("rack_power_w")
     per_rack = (hall.units - rules.kept) // server["rack_units"]
     if power is not None:
@@ -412,8 +427,9 @@ def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
         # parts cost something too, so a size whose switches alone cost as much as a whole design is no better
         if size.boxes_cents >= best:
             break
-        for chosen in combinations(free, needed):
-            best = min(best, place(hall, catalog, server, size, chosen, per_rack, case["servers"], orders, rules))
+        for chosen in hall.server_sets(free, needed):
+            of_case = (per_rack, case["servers"], orders, rules, without_rack)
+            best = min(best, place(hall, catalog, server, size, chosen, *of_case))
     return None if best == math.inf else best
 
 
@@ -439,8 +455,12 @@ def place(
     servers: int,
     orders: bool,
     rules: Rules,
+    without_rack: float | None = None,
 ) -> float:
-    """The least cost of a size over all racks for its switches, the servers being in some racks."""
+    """The least cost of a size over all racks for its switches, the servers being in some racks.
+
+    ``without_rack``: Gb/s per GPU that are left without any one of them.
+    """
     limit = hall.floor.get("rack_power_w", math.inf)
     room = np.full(len(hall.racks), hall.units - rules.kept)
     watts = np.full(len(hall.racks), float(limit))
@@ -459,6 +479,7 @@ def place(
         few = sum(room[high]) < units or len(high) * rules.switches < size.spines
         if few or sum(watts[high]) < size.spines * heats[-1]:
             high = sorted({*high, *chosen})
+    low, high = hall.pinned("leaf", low), hall.pinned("spine", high)
     if len(low) ** size.leaves * len(high) ** size.spines > MOST_PLACES:
         raise TooManyError
     racks = np.array(list(product(*[low] * size.leaves, *[high] * size.spines)), dtype=int)
@@ -488,8 +509,17 @@ def place(
         cost = np.where(np.isfinite(heights).all(axis=1), cost, np.inf)
         if rules.spread:
             cost = np.where(apart(size, racks, server_rack), cost, np.inf)
+        if without_rack is not None:
+            cost = np.where(left(size, racks, server_rack) >= without_rack - 1e-9, cost, np.inf)
         best = min(best, float(cost.min()) + size.boxes_cents)
     return best
+
+
+def left(size: Size, racks: np.ndarray, server_rack: np.ndarray) -> np.ndarray:
+    """Gb/s per GPU that are left without the worst rack, by place."""
+    cards = np.array(size.servers.b).reshape(len(server_rack), -1)
+    links = (size.pair, port(size.up)[1]) if size.spine else (0, 0)
+    return left_without_racks(cards, size.leaves, size.spines, links, port(size.down)[1], racks, server_rack)
 
 
 def apart(size: Size, racks: np.ndarray, server_rack: np.ndarray) -> np.ndarray:
@@ -560,6 +590,21 @@ def toy(seed: int) -> tuple[Json, Json]:
     return case, toy_catalog(dice)
 
 
+def toy_with_pins(seed: int) -> tuple[Json, Json]:
+    """(case, catalog) of a toy that names racks for servers, or for switches of some tiers."""
+    case, catalog = toy(seed)
+    dice, floor = random.Random(f"pins {seed}"), case["site"]["floor"]
+    names = [f"{chr(65 + row)}{at + 1:02d}" for row in range(floor["rows"]) for at in range(floor["racks_per_row"])]
+    free = [name for name in names if name not in floor.get("blocked", [])]
+    listed = floor.get("network_racks", "any")
+    if dice.random() < 0.6 and not isinstance(listed, list):
+        floor["server_racks"] = dice.sample(free, dice.randint(max(1, len(free) - 2), len(free)))
+    spines = listed if isinstance(listed, list) else free
+    racks = {"leaf": dice.sample(free, min(len(free), 2)), "spine": dice.sample(spines, min(len(spines), 2))}
+    case["fabrics"][0]["racks"] = {tier: racks[tier] for tier in dice.choice([["leaf"], ["spine"], ["leaf", "spine"]])}
+    return case, catalog
+
+
 def toy_with_rules(seed: int) -> tuple[Json, Json]:
     """(case, catalog) of a toy that asks for rules of racks."""
     case, catalog = toy(seed)
@@ -574,6 +619,26 @@ def toy_with_rules(seed: int) -> tuple[Json, Json]:
         switch["power_max_w"] = dice.choice([200, 400, 800])
     asked = {"rack-rules": True, "rack-spread": dice.random() < 0.5}
     return {**case, "rules": asked, "site": {**case["site"], "rack_rules": rules}}, catalog
+
+
+def toy_without_rack(seed: int) -> tuple[Json, Json]:
+    """(case, catalog) of a toy with two cards a server and few servers in a rack, that asks what is left without one.
+
+    Catalogs are drawn anew until servers have two cards.
+    """
+    dice, (case, _) = random.Random(f"rack {seed}"), toy(seed)
+    while True:
+        catalog = toy_catalog(dice)
+        if catalog["servers"][0]["gpus"] == 2:
+            break
+    racks, of_rack = dice.choice([3, 4, 4]), dice.choice([1, 1, 2])
+    units = of_rack * catalog["servers"][0]["rack_units"] + dice.choice([2, 3, 4])
+    floor = {**case["site"]["floor"], "rows": 1, "racks_per_row": racks, "rack_units": units}
+    for key in ("network_racks", "blocked", "rack_power_w"):
+        floor.pop(key, None)
+    asked = {"survive": "1 rack", "min_gbps_per_gpu": dice.choice([25, 25, 50, 50, 75])}
+    servers = dice.choice([2, 2, 3, 3, 4])
+    return {**case, "servers": servers, "site": {"floor": floor}, "resilience": [asked]}, catalog
 
 
 def toy_catalog(dice: random.Random) -> Json:

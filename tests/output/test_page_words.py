@@ -22,6 +22,7 @@ from fabopt.output.html.assumptions import confidence_sentence, price_rows
 from fabopt.output.html.build import page_bytes
 from fabopt.output.html.drawing import drawings
 from fabopt.output.html.parts import kind_rows, slices
+from fabopt.output.space import space_line
 from fabopt.schema.design import Design
 from fabopt.units import some
 from fabopt.verify import verify
@@ -77,7 +78,7 @@ def test_answer_is_one_sentence_and_its_proof() -> None:
     assert answer(design) == (
         f"Buy {totals.switches} switches, {totals.nics} NICs, {totals.transceivers} transceivers and "
         f"{totals.cables} cables for ${totals.capex_usd:,} to join 16 GPUs in 4 servers. "
-        f"No other design of the space that was searched costs less: {STATED}."
+        f"No other {space_line(design)} costs less: {STATED}."
     )
 
 
@@ -85,7 +86,8 @@ def test_answer_claims_no_more_than_is_proven() -> None:
     design = solved("plain")
     stopped = design.model_copy(update={"status": "feasible"})
     gap = stopped.model_copy(update={"objective": design.objective.model_copy(update={"gap": 0.125})})
-    assert answer(gap).endswith(f"It is the best that was found; no design can be more than 12.5 % better: {STATED}.")
+    better = f"no other {space_line(design)} can be more than 12.5 % better"
+    assert answer(gap).endswith(f"It is the best that was found; {better}: {STATED}.")
     none = stopped.model_copy(update={"objective": design.objective.model_copy(update={"gap": None})})
     assert answer(none).endswith("how much better another could be is not known.")
     watts = design.model_copy(update={"objective": design.objective.model_copy(update={"metric": "power_w"})})

@@ -285,6 +285,6 @@ def test_what_a_ratio_is_not_worked_out_for_is_refused() -> None:
 def test_the_summary_names_the_ratio() -> None:
     design = ratio()
     assert design.workload is not None
-    assert headline(design).endswith("the least servers and network per GPU that works.")
+    assert "the least servers and network per GPU that works of any Clos" in headline(design)
     assert "cost per effective GPU $" in proof_line(design)
     assert needs_line(design.workload).startswith("acme-8 is given no least bandwidth")

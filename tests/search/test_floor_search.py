@@ -14,7 +14,7 @@ from fabopt.schema.design import Design
 from fabopt.search.floor import tree
 from fabopt.search.floor.apart import too_far_apart
 from fabopt.solution.optimize import solve
-from tests.oracles.brute_floor import cheapest, toy, toy_with_rules
+from tests.oracles.brute_floor import cheapest, toy, toy_with_rules, toy_without_rack
 from tests.samples.small import Json, assert_proven, case, catalog, inputs, product
 
 # One and two tiers, one and two ports a cage, blocked racks, racks with limits on power, racks for switches listed, at
@@ -24,6 +24,8 @@ SEEDS = (3, 5, 6, 11, 16, 24, 26, 27, 28, 31, 33, 35)
 RULE_SEEDS = (5, 13, 16, 20, 27, 28, 31, 35)
 # Of these seed 28 has one rack for spines.
 SPREAD_SEEDS = (5, 6, 13, 16, 28, 33, 35)
+# Asks for 25, 50 and 75 of 100 Gb/s without any one rack that cost nothing, cost something, and leave no design.
+RACK_LOSS_SEEDS = (6, 8, 17, 19, 23, 46, 47, 48, 53, 57)
 # Few enough switches to count their orders in a rack too.
 ORDER_SEEDS = (5, 13, 16, 20, 26)
 
@@ -72,6 +74,23 @@ def test_small_floors_with_devices_spread_equal_brute_force(seed: int) -> None:
     assert_proven(design)
     assert design.objective.value is not None and round(design.objective.value * 100) == least
     assert free.objective.value is not None and free.objective.value <= design.objective.value
+
+
+@pytest.mark.parametrize("seed", RACK_LOSS_SEEDS)
+def test_small_floors_without_any_one_rack_equal_brute_force(seed: int) -> None:
+    """The worst rack depends on where switches are: every place is counted, and never cheaper than without the ask."""
+    content, parts = toy_without_rack(seed)
+    design, least = solve(inputs(content, parts), alternatives_s=0), cheapest(content, parts)
+    if least is None:
+        assert design.status == "infeasible"
+        return
+    assert_proven(design)
+    assert design.objective.value is not None and round(design.objective.value * 100) == least
+    free = solve(inputs({**content, "resilience": "none"}, parts), alternatives_s=0)
+    assert free.objective.value is not None and free.objective.value <= design.objective.value
+    (row,) = (row for row in design.fabrics[0].failures if row.failed == "rack")
+    assert row.gbps_per_gpu >= content["resilience"][0]["min_gbps_per_gpu"]
+    assert row.worst is not None and row.servers_lost is not None and row.servers_lost < content["servers"]
 
 
 @pytest.mark.parametrize("seed", ORDER_SEEDS)

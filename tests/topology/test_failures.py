@@ -128,16 +128,28 @@ def test_more_than_any_design_has_left_is_a_conflict() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "failures"), [("1 leaf", ("leaf", 1)), ("2 leaves", ("leaf", 2)), ("3 switches", ("switch", 3))]
+    ("text", "failures"),
+    [("1 leaf", ("leaf", 1)), ("2 leaves", ("leaf", 2)), ("3 switches", ("switch", 3)), ("1 rack", ("rack", 1))],
 )
 def test_words_of_failures(text: str, failures: tuple[str, int]) -> None:
     assert Resilience(survive=text, min_gbps_per_gpu=1).failures == failures
 
 
-@pytest.mark.parametrize("text", ["leaf", "0 leaf", "one leaf", "1 rack", "1  leaf"])
+@pytest.mark.parametrize("text", ["leaf", "0 leaf", "one leaf", "1 row", "1  leaf"])
 def test_other_words_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="write a number and what fails"):
         Resilience(survive=text, min_gbps_per_gpu=1)
+
+
+def test_racks_are_lost_one_at_a_time() -> None:
+    with pytest.raises(ValueError, match="one at a time: write `1 rack`"):
+        Resilience(survive="2 racks", min_gbps_per_gpu=1)
+
+
+def test_only_a_feed_takes_nothing() -> None:
+    assert Resilience(survive="1 feed").least_gbps == 0
+    with pytest.raises(ValueError, match="`min_gbps_per_gpu` is missing"):
+        Resilience(survive="1 rack")
 
 
 # -- proven -----------------------------------------------------------------------------------------------------

@@ -57,6 +57,9 @@ DESIGNS: dict[str, Callable[[], Design]] = {
     "rails of three tiers": lambda: test_rails.design(
         test_brute_force.case(8, {"planes": "rails", "tiers": 3, "min_gbps_per_gpu": 200})
     ),
+    "three NICs for four GPUs": lambda: small.solved(
+        small.case({"tiers": 2, "nics": ["nic-400"], "nics_per_server": 3, "min_gbps_per_gpu": 100}, servers=6)
+    ),
     "slow slots": lambda: slow_slots({"tiers": 2}),
     "dual-homed": lambda: slow_slots({"tiers": 2, "homing": "dual"}),
     "dual-homed rails": lambda: slow_slots({"tiers": 2, "homing": "dual", "topologies": ["rail-only"]}),

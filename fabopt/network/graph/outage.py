@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.network.graph.cut_off import NOWHERE, cut_off
+from fabopt.network.graph.cut_off import NOWHERE, outside
 from fabopt.network.graph.distances import components
 from fabopt.network.graph.halves import half_rate
 from fabopt.network.graph.network import Floats, Ints, Network, network_of
@@ -31,7 +31,8 @@ class Plant:
     pod         of every leaf and spine, over all networks; plane: as the design file counts them, from 0
     a, b        switches of every link between switches, the end nearer to servers first; mbps and length of it
     switch_of   of every port of every server, shape (servers, ports); nic_of: of these ports, shape (ports,)
-    port_mbps   speed of a server's port; nic_mbps: what a NIC moves at most; gpus: that share a server
+    port_mbps   speed of a server's port; nic_mbps: what a NIC moves at most; gpus: what a server sends over what the
+                GPU with the smallest share of its NICs does
     below_leaf  what the endpoints of the busiest leaf send; below_spine: the busiest spine's links from leaves carry
     carried     what the bisection of a whole network carries of a port's speed; ports: most of a switch
     direct      whether switches of a tier are joined to each other; apart: whether rails never meet
@@ -50,7 +51,7 @@ class Plant:
     nic_of: Ints
     port_mbps: int
     nic_mbps: float
-    gpus: int
+    gpus: float
     below_leaf: int
     below_spine: int
     carried: float
@@ -69,15 +70,25 @@ class Plant:
         """Share of its ports' speed that each leaf carries without failures, shape (switches,)."""
         return np.full(self.switches, self.carried) if self.direct else self._of_tiers(nothing(self))
 
-    def after(self, lost: Lost) -> Left:
-        """What is left after some losses."""
+    def after(self, lost: Lost, absent: Mask | None = None) -> Left:
+        """What is left after some losses.
+
+        ``absent``: servers that are lost too, of which nothing is said, shape (servers,).
+        """
+        there = np.ones(len(self.switch_of), dtype=np.bool_) if absent is None else ~absent
         alive = ~lost.ports & ~lost.switches[self.switch_of]
-        shares = self.whole
+        rate = self.rates(lost)
+        part = np.where(lost.switches, NOWHERE, self._parts(lost))
+        joined = np.where(alive & there[:, np.newaxis], self.switch_of, NOWHERE)
+        cut_off = int((outside(part, joined) & there).sum())
+        return Left(float(rate[there].min(initial=np.inf)), cut_off)
+
+    def rates(self, lost: Lost) -> Floats:
+        """Mb/s per GPU that every server has left after some losses, shape (servers,)."""
+        alive, shares = ~lost.ports & ~lost.switches[self.switch_of], self.whole
         if lost.switches.any() or lost.links.any():
             shares = self._of_networks(lost) if self.direct else self._of_tiers(lost)
-        rate = self._rate(alive, np.where(alive, shares[self.switch_of], np.inf))
-        part = np.where(lost.switches, NOWHERE, self._parts(lost))
-        return Left(float(rate.min(initial=np.inf)), cut_off(part, np.where(alive, self.switch_of, NOWHERE)))
+        return self._rate(alive, np.where(alive, shares[self.switch_of], np.inf))
 
     def _rate(self, alive: Mask, shares: Floats) -> Floats:
         """Mb/s per GPU of every server, whose ports' boundaries carry such shares; a lost port's is infinite.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabopt.output.space import space_line
 from fabopt.output.terminal.answer import metric_name
 from fabopt.output.words import count, listed, measured, money, percent, plain, power
 from fabopt.schema.design import Design, FabricDesign, Number, Totals
@@ -57,11 +58,13 @@ def _claim(design: Design) -> str:
             "usd_per_effective_gpu": "costs less per effective GPU",
         }
         less = least.get(design.objective.metric, f"has a lower {metric_name(design.objective.metric)}")
-        return f"No other design of the space that was searched {less}: {_PROVEN_THEN}."
+        space = space_line(design) or "design of the space that was searched"
+        return f"No other {space} {less}: {_PROVEN_THEN}."
     if design.objective.gap is None:
         return "It is the best that was found; how much better another could be is not known."
     better = percent(float(design.objective.gap))
-    return f"It is the best that was found; no design can be more than {better} better: {_PROVEN_THEN}."
+    other = space_line(design) or "design"
+    return f"It is the best that was found; no other {other} can be more than {better} better: {_PROVEN_THEN}."
 
 
 def _no_answer(design: Design) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabopt.output.space import space_line
 from fabopt.output.terminal.families import links_of, shape_of
 from fabopt.output.words import KIND_NAMES, count, listed, measured, money, percent, plain, power
 from fabopt.schema.base import NO_SINGLE_LIMIT
@@ -49,16 +50,20 @@ def served(design: Design) -> str:
 
 
 def _claim(design: Design) -> str:
-    least = {
-        "capex_usd": "the cheapest there is",
-        "power_w": "the least power there is",
-        "usd_per_effective_gpu": "the least servers and network per GPU that works",
-    }
     if design.status == "optimal":
-        return least.get(design.objective.metric, f"the least {metric_name(design.objective.metric)} there is")
+        return f"the {_least(design.objective.metric)}{space_line(design) or 'design that was searched for'}; proven"
     if design.objective.gap is None:
         return "the best found before the search stopped"
-    return f"the best found; nothing can be more than {percent(float(design.objective.gap))} better"
+    other = space_line(design) or "design"
+    return f"the best found; no other {other} can be more than {percent(float(design.objective.gap))} better"
+
+
+def _least(metric: str) -> str:
+    if metric == "capex_usd":
+        return "cheapest "
+    if metric == "usd_per_effective_gpu":
+        return "least servers and network per GPU that works of any "
+    return f"least {metric_name(metric)} of any "
 
 
 def proof_line(design: Design) -> str:
@@ -124,7 +129,10 @@ def failure_line(fabric: FabricDesign) -> str:
     """Say what is left when something fails; empty where the file does not say."""
     parts = []
     for failure in fabric.failures:
-        cut = f" ({some(failure.servers_cut_off, 'server')} cut off)" if failure.servers_cut_off else ""
+        told = [f"{some(failure.servers_cut_off, 'server')} cut off"] if failure.servers_cut_off else []
+        if failure.worst is not None:
+            told.insert(0, f"{failure.worst} with {some(failure.servers_lost or 0, 'server')}")
+        cut = f" ({', '.join(told)})" if told else ""
         parts.append(f"{some(failure.count, failure.failed)} {plain(failure.gbps_per_gpu)}{cut}")
     return f"left per GPU without {', '.join(parts)} Gb/s" if parts else ""
 

@@ -40,9 +40,9 @@ def too_far_apart(problem: Problem) -> TooFar | None:
 
     Every server is joined over a leaf (and a spine, and a core) to one switch, so all racks of servers are within
     the reach of one kind of links after the other from that switch's rack. Where no rack has so many racks
-    around it, there is no design.
+    around it, there is no design. A fabric without a NIC has nothing to join.
     """
-    for fabric in problem.fabrics:
+    for fabric in (one for one in problem.fabrics if any(one.nics.values())):
         reach_m = {kind: _reach_m(problem, fabric, kind) for kind in RUNS_ON_FLOOR}
         runs = _least_runs(problem)
         wanted = racks_needed(problem.servers, problem.floor.servers_per_rack)
@@ -166,7 +166,7 @@ def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape]
 def nothing_joins(fabric: FabricProblem) -> str:
     """Why no size is worth placing in the fabric's layout."""
     layout = _layout(fabric)
-    racks = np.union1d(layout.switch_racks, layout.server_racks)
+    racks = np.unique(np.concatenate([layout.switch_racks, layout.server_racks, *layout.pins.values()]))
     if not layout.free_units[racks].any():
         return f"{fabric.name}, {layout.policy}: servers leave no unit of their racks for switches, and no rack is free"
     runs = ", ".join(

@@ -36,6 +36,7 @@ from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.link_kinds import kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of
 from fabopt.topology.clos.placement import RackPlacement
+from fabopt.topology.clos.rack_losses import RackDemand, rack_demand
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.switch_sizes import switch_sizes
 from fabopt.topology.subnet_manager import with_managers
@@ -128,6 +129,11 @@ class Sized:
         return set()
 
     @cached_property
+    def rack_demand(self) -> RackDemand | None:
+        """What must be left of it without any one rack; None where nothing is asked."""
+        return rack_demand(self.fabric, self.clos)
+
+    @cached_property
     def beyond(self) -> list[float]:
         """What the links above each tier cost at least, wherever they go."""
         cheapest = int(classes_of_runs(self.problem.item_table.lengths_m, self.problem.floor.plan.least_m))
@@ -139,6 +145,9 @@ class Sized:
         alike = []
         for tier, below in enumerate(self.pairs):
             same = below.alike(upper=True) if below.apart[1] else [False] * len(below.first_of_b)
+            if tier == 0 and self.rack_demand is not None and self.clos.parts.nic.is_slowed:
+                # two ports of a NIC in one rack take less than of two NICs: leaves of a group are not alike
+                same = [False] * len(same)
             if tier + 1 < len(self.pairs):
                 above = self.pairs[tier + 1]
                 same = [a and b and above.apart[0] for a, b in zip(same, above.alike(upper=False), strict=True)]
@@ -162,6 +171,9 @@ class Sized:
         self.met.add(classes)
         clos = self.clos._replace(placement=placement)
         candidates = candidates_of(self.problem, self.fabric, clos, self.floor, self.prune)
+        if self.rack_demand is not None and not candidates:
+            # in other racks, as far away, more may be left
+            self.met.discard(classes)
         managed = with_managers(self.fabric, self.problem.servers, candidates)
         return sorted(((least_of(one, self.weights), one) for one in managed), key=lambda one: one[0])
 
@@ -281,7 +293,7 @@ class _Tree:
         units = sum(count * size.units for count, size in above)
         power_mw = sum(count * size.power_mw for count, size in above)
         upper = layout.racks_above(units, power_mw, sum(counts[1:]))
-        self._racks = [layout.leaf_racks, *[upper] * len(above)]
+        self._racks = [layout.leaf_racks, *(layout.pins.get(tier, upper) for tier in range(1, len(counts)))]
         self._leaves = _Tier(layout, sized, 0, self._racks[0], layout.server_positions, space_in(layout))
         self.least = max(sized.floor, sized.fixed + self._leaves.rest[0] + sized.beyond[0])
 
@@ -297,7 +309,7 @@ class _Tree:
         above = None
         if number + 1 < len(self.sized.sizes):
             above = _Above(self.layout, self.sized, number, self._racks[number], self._racks[number + 1])
-        for chosen, cost in self._chosen(number, tier, above, spent):
+        for chosen, cost in self._chosen(number, tier, above, spent, below):
             positions = (*below, tier.positions(chosen))
             if not is_spread(self.layout, self.sized.numbers, number, positions[-1].rack):
                 continue
@@ -311,7 +323,7 @@ class _Tree:
                 yield from self._tier(number + 1, upper, cost, positions)
 
     def _chosen(
-        self, number: int, tier: _Tier, above: _Above | None, spent: float
+        self, number: int, tier: _Tier, above: _Above | None, spent: float, below: tuple[Positions, ...]
     ) -> Iterator[tuple[list[int], float]]:
         """Racks for all switches of a tier, and what has been spent with them, depth first, the cheapest rack first."""
         chosen: list[int] = []
@@ -336,10 +348,20 @@ class _Tree:
                 least = cost + tier.rest[switch + 1] + links + later
                 if max(least, self.sized.floor) <= self.limit and least < np.inf:
                     chosen.append(rack)
-                    yield from put(cost, known, position)
+                    if self._outlives(tier, chosen, below):
+                        yield from put(cost, known, position)
                     chosen.pop()
 
         yield from put(spent, None if above is None else above.none, 0)
+
+    def _outlives(self, tier: _Tier, chosen: list[int], below: tuple[Positions, ...]) -> bool:
+        """Whether enough may be left without the rack that got the last switch of a tier, with all there is now."""
+        demand = self.sized.rack_demand
+        if demand is None:
+            return True
+        rack = int(tier.racks[chosen[-1]])
+        there = np.concatenate([*(of_tier.rack for of_tier in below), tier.racks[chosen]])
+        return demand.is_met(self.layout.server_rack == rack, tuple(np.flatnonzero(there == rack).tolist()))
 
 
 def _rows_of(device: Ints) -> list[Ints]:

@@ -21,6 +21,7 @@ from fabopt.topology.clos.free_ports import with_free_ports
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.link_kinds import kind_choices, kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of, placed_in
+from fabopt.topology.clos.rack_losses import survives_racks
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.evenness import evenness_of
 from fabopt.units import Number
@@ -57,13 +58,14 @@ def candidates_of(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, bound: float, prune: bool
 ) -> tuple[Candidate, ...]:
     """A Clos with its exact needs, once for each way to grow to it; none if its links cannot be made, or an early stage
-    built, after all.
+    built, after all, or if too little is left where a rack is lost.
     """
     plans: tuple[Plan, ...] = ((),)
     if problem.first_servers:
         plans = plans_of(problem, fabric, clos.parts, clos.shape)
     placed = (with_free_ports(problem, fabric, clos._replace(stages=plan)) for plan in plans)
-    grown = (_candidate(problem, fabric, one, bound, prune) for one in placed if one is not None)
+    outliving = (one for one in placed if one is not None and survives_racks(fabric, one))
+    grown = (_candidate(problem, fabric, one, bound, prune) for one in outliving)
     return tuple(candidate for candidate in grown if candidate is not None)
 
 

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.graph.survival import PLACES, ServerPorts, Share, by_number, over_rails, worst_mix
-from fabopt.problem.fabric import FabricProblem
-from fabopt.schema.resilience import Failed, Failing
+from fabopt.problem.fabric import FabricProblem, Survival
+from fabopt.schema.resilience import FEED, RACK, Failed, Failing
 from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.rack_losses import RacksOfClos
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.stripes import across_halves
+from fabopt.topology.failures import LostPlace
 from fabopt.units import Number
 
 # Of arrays the search keeps what is within rounding; figures and proofs are exact.
@@ -113,18 +116,31 @@ def may_survive(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Nu
     spread = replace(shape, spines=shape.u)
     below = replace(parts, spine_down=None, spine_up=None)
     for survival in fabric.resilience:
-        left = bandwidth_left(below, spread, endpoints, gpus, survival.failed, survival.count)
+        left = bandwidth_left(below, spread, endpoints, gpus, *_before_racks(fabric, parts, survival))
         kept &= np.asarray(left, dtype=float) >= survival.least_mbps * (1 - _ROUNDING)
     return kept
 
 
 def survives(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> NDArray[np.bool_]:
-    """Which rows have the bandwidth left that the case asks for, shape (rows,). Rule ``failures_leave_bandwidth``."""
+    """Which rows have the bandwidth left that the case asks for, shape (rows,). Rule ``failures_leave_bandwidth``.
+
+    Of the loss of a rack: which may have it, as far as that is known before switches are in racks.
+    """
     kept = np.ones(np.size(shape.g), dtype=np.bool_)
     for survival in fabric.resilience:
-        left = bandwidth_left(parts, shape, endpoints, gpus, survival.failed, survival.count)
+        left = bandwidth_left(parts, shape, endpoints, gpus, *_before_racks(fabric, parts, survival))
         kept &= np.asarray(left, dtype=float) >= survival.least_mbps * (1 - _ROUNDING)
     return kept
+
+
+def _before_racks(fabric: FabricProblem, parts: Parts, survival: Survival) -> tuple[str, int]:
+    """What fails at least, wherever switches are.
+
+    With a rack of two tiers a spine, which servers in other racks have links to; with one of two feeds nothing.
+    """
+    if survival.failed not in (RACK, FEED):
+        return survival.failed, survival.count
+    return "spine", int(survival.outlived and fabric.even and parts.tiers == 2)
 
 
 @dataclass(frozen=True)
@@ -139,12 +155,20 @@ class ClosFailures:
         return (*tiers_of(self.clos.parts), "plane", "cable")
 
     def bandwidth_left(self, failed: Failed, count: int) -> Fraction:
-        """Mb/s per GPU after ``count`` failures of a kind."""
+        """Mb/s per GPU after ``count`` failures of a kind; one of two feeds takes nothing.
+
+        Raises ``ValueError`` for a rack of a network that is not in racks.
+        """
+        left = self._worst_rack.mbps if failed == RACK else self._of_devices(failed, count)
+        across = across_halves(self.clos.parts, self.clos.shape, self.gpus)
+        return left if across is None else min(left, across)
+
+    def _of_devices(self, failed: Failed, count: int) -> Fraction:
         clos = self.clos
+        failed, count = ("spine", 0) if failed == FEED else (failed, count)
         left = bandwidth_left(clos.parts, clos.shape, clos.down_ports, self.gpus, failed, count)
         assert isinstance(left, Fraction)  # of one candidate
-        across = across_halves(clos.parts, clos.shape, self.gpus)
-        return left if across is None else min(left, across)
+        return left
 
     def servers_cut_off(self, failed: Failed) -> int:
         """Servers that one failure, at the worst place, cuts off from the largest part that stays joined.
@@ -152,6 +176,8 @@ class ClosFailures:
         Another plane keeps all joined, and so does a second leaf of each server, spine of a pod, or core.
         """
         parts, shape = self.clos.parts, self.clos.shape
+        if failed in (RACK, FEED):
+            return self._worst_rack.loss.cut_off if failed == RACK else 0
         if failed == "plane" and parts.nic.planes == parts.nic.rails_per_plane:
             return int(shape.servers)
         if parts.nic.planes > 1:
@@ -163,6 +189,16 @@ class ClosFailures:
                 _cut_off(parts, shape, end) for end in ("server-leaf", "leaf-spine", "spine-core")[: parts.tiers]
             )
         return _cut_off(parts, shape, failed)
+
+    def place(self, failed: Failed) -> LostPlace | None:
+        """The rack whose loss leaves least."""
+        if failed != RACK:
+            return None
+        return LostPlace(self._worst_rack.name, self._worst_rack.loss.servers)
+
+    @cached_property
+    def _worst_rack(self) -> RacksOfClos:
+        return RacksOfClos(self.clos)
 
 
 def _cut_off(parts: Parts, shape: Shape, failed: str) -> int:

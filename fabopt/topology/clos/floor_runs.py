@@ -11,7 +11,7 @@ import numpy as np
 
 from fabopt.floor.layouts import Layout
 from fabopt.floor.length_classes import classes_of_runs
-from fabopt.floor.placement import half, place, place_leaves, space_in
+from fabopt.floor.placement import place, place_leaves, space_in
 from fabopt.floor.racks import Positions, height_m
 from fabopt.floor.shares import SwitchSize
 from fabopt.parts.item_table import ItemTable
@@ -141,11 +141,10 @@ class LayoutRuns:
 
     def near(self, key: NearKey) -> NearRuns:
         """Runs from every rack of leaves to every rack for switches, all switches being on top."""
-        racks = np.unique(self.layout.switch_racks)
+        racks = np.unique(self.layout.racks_of(1))
         room = _ROOM.of(self.layout, key.size, space_in(self.layout).switches, key.size)[racks]
-        if self.layout.plan.limits.spread_spines:
-            room = np.minimum(room, half(key.spines))
-        return NearRuns(*_NEAR.of(self.layout, self.item_table, self._between_racks), room)
+        most = self.layout.most_together(key.spines, self.layout.plan.limits.spread_spines)
+        return NearRuns(*_NEAR.of(self.layout, self.item_table, self._between_racks), np.minimum(room, most))
 
     def _between_racks(self) -> tuple[Ints, Ints]:
         classes = classes_of_runs(self.item_table.lengths_m, self.layout.least_to_switches_m)
@@ -196,7 +195,7 @@ class LayoutRuns:
 
     def _core_runs(self, spines: Positions) -> RackClasses:
         layout, plan = self.layout, self.layout.plan
-        racks = layout.switch_racks[layout.free_units[layout.switch_racks] > 0]
+        racks = layout.racks_of(2)[layout.free_units[layout.racks_of(2)] > 0]
         top_m = float(np.max(height_m(layout.top_unit[racks], 1)))
         run_m = plan.run_m(racks[:, None], top_m, spines.rack[None, :], spines.height_m[None, :])
         run_m = np.where(racks[:, None] == spines.rack[None, :], plan.least_in_rack_m, run_m)

@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from fabopt.floor.arrangements import Anywhere, InLayout, InPlaces
-from fabopt.floor.layouts import IN_SERVER_RACKS, Layout, Policy, ServerSize, layouts, racks_for
+from fabopt.floor.layouts import IN_SERVER_RACKS, Layout, Pins, ServerSize, layouts, racks_for
 from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import OpenLayout, open_layouts
+from fabopt.floor.policies import Policy
 from fabopt.floor.racks import racks_needed
 from fabopt.floor.shares import Share, Tier, equal_share, racks_by_need, shares_by_need
+from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.schema.resilience import RACK
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.switch_sizes import switch_sizes
 from fabopt.units import ceil_div, milliwatts
 
 # A candidate of a fabric whose switches could be anywhere: what its switches need is about what all need.
 Sketch = tuple[Parts, Shape]
+# Over how many racks layouts spread switches that stand in for each other, beside what rule ``rack-spread`` does, where
+# something has to be left without a rack.
+SPREADS: Final = (2, 4, 8, 16)
 
 
 def spread(fabric: FabricProblem) -> FabricProblem:
@@ -43,12 +49,17 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
     and, where its switches are placed for certain, also by what they need. ``sketches``: of all fabrics; ``counted``:
     with ports for the switches of all.
     """
-    floor, size = problem.floor, _server_size(problem)
-    sized = partial(layouts, floor.plan, problem.servers, floor.servers_per_rack, size)
+    floor, pins = problem.floor, _pins(problem, problem.fabrics[index])
+    sized = partial(layouts, floor.plan, problem.servers, floor.servers_per_rack, _server_size(problem), pins=pins)
     sums = SwitchSums(*(sum(column) for column in zip(*(switch_sums(*one) for one in sketches), strict=True)))
     wanted = racks_for(sums.units, sums.power_mw, floor.plan, sums.switches)
     equal = equal_share(index, len(sketches))
-    worth_it = sized(wanted, lambda policy: equal)
+    outlives = any(one.failed == RACK for other in problem.fabrics for one in other.resilience)
+    worth_it = [
+        layout
+        for over in (None, *(SPREADS if outlives else ()))
+        for layout in sized(max(wanted, min(sums.switches, over or 1)), lambda policy: equal, over)
+    ]
     if len(sketches) > 1 and floor.method != "estimates":
         needs = [switch_needs(problem, *one) for one in counted]
         racks = racks_by_need(floor.plan, needs)
@@ -69,7 +80,8 @@ def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, .
     One fabric at once for all sets of racks that may hold servers; several, which have to agree, for one set each.
     """
     floor, size, share = problem.floor, _server_size(problem), _equal_share(problem, fabric)
-    permitted = open_layouts(floor.plan, problem.servers, floor.servers_per_rack, size, share)
+    around = (floor.plan, problem.servers, floor.servers_per_rack, size)
+    permitted = open_layouts(*around, share, _pins(problem, fabric))
     if len(problem.fabrics) == 1:
         return (_free_in(problem, fabric, permitted),) if permitted else ()
     return tuple(_free_in(problem, fabric, (layout,)) for layout in permitted)
@@ -94,6 +106,12 @@ def _server_size(problem: Problem) -> ServerSize:
 def _equal_share(problem: Problem, fabric: FabricProblem) -> Share:
     """An equal part of every rack's room."""
     return equal_share([one.name for one in problem.fabrics].index(fabric.name), len(problem.fabrics))
+
+
+def _pins(problem: Problem, fabric: FabricProblem) -> Pins:
+    """The racks that the case names for switches of the fabric, by tier from 0."""
+    plan = problem.floor.plan
+    return {TIER_ROLES.index(tier): plan.indices(racks) for tier, racks in fabric.racks.items()}
 
 
 def _with_runs(problem: Problem, fabric: FabricProblem, runs_m: dict[str, float]) -> FabricProblem:

@@ -23,6 +23,7 @@ from fabopt.network.graph.symmetry import kinds_of
 from fabopt.schema.resilience import Failed, Failing
 from fabopt.topology.clos.failures import server_ports, without
 from fabopt.topology.direct.network import DirectNetwork
+from fabopt.topology.failures import Failures
 
 # Links, both ways, times switches: a graph with more takes minutes.
 MOST_WORK = 200_000_000
@@ -35,7 +36,7 @@ ANYTHING = Fraction(0)
 
 
 @dataclass(frozen=True)
-class DirectFailures:
+class DirectFailures(Failures):
     """Failures of one network of equal switches with so many GPUs in a server."""
 
     network: DirectNetwork

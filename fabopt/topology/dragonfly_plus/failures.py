@@ -21,6 +21,7 @@ from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.schema.resilience import Failed, Failing
 from fabopt.topology.clos.failures import server_ports, without
 from fabopt.topology.dragonfly_plus.network import DragonflyPlusNetwork
+from fabopt.topology.failures import Failures
 
 # Links, both ways, times groups, times losses that may have to be tried: some minutes where none are alike.
 MOST_WORK = 250_000_000
@@ -29,7 +30,7 @@ _BETWEEN = "between"
 
 
 @dataclass(frozen=True)
-class DragonflyPlusFailures:
+class DragonflyPlusFailures(Failures):
     """Failures of one dragonfly+ with so many GPUs in a server; of several at once none is looked at."""
 
     network: DragonflyPlusNetwork

@@ -16,6 +16,7 @@ from fabopt.network.graph.survival import ServerPorts
 from fabopt.schema.resilience import Failed
 from fabopt.topology.direct.failures import MOST_WORK, worst_flow
 from fabopt.topology.direct.lattices import halves
+from fabopt.topology.failures import Failures
 from fabopt.topology.server_torus.network import ServerTorusNetwork
 
 Lost = Literal["server", "cable"]
@@ -23,7 +24,7 @@ KINDS: tuple[Lost, ...] = ("server", "cable")
 
 
 @dataclass(frozen=True)
-class ServerTorusFailures:
+class ServerTorusFailures(Failures):
     """Failures of one torus of servers with so many GPUs in each; of several at once none is looked at."""
 
     network: ServerTorusNetwork

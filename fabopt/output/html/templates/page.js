@@ -109,10 +109,11 @@ if (rackData) {
   const draw = (devices) => {
     table.tBodies[0].replaceChildren();
     let above = data.units;
-    for (const [unit, height, device, kind] of devices) {
+    for (const [unit, height, device, kind, fault] of devices) {
       const [role, product, watts] = data.kinds[kind];
       if (unit + height <= above) addRow(unit + height, above, "free", ["free", "", ""]);
-      addRow(unit, unit + height - 1, role, [device, product, watts]);
+      const shown = fault ? `${device}: ${fault}` : device;
+      addRow(unit, unit + height - 1, fault ? `${role} faulty` : role, [shown, product, watts]);
       above = unit - 1;
     }
     if (above >= 1) addRow(1, above, "free", ["free", "", ""]);

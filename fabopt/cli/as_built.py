@@ -1,0 +1,123 @@
+"""The command that compares what is cabled with what was planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from fabopt.cli.evidence import apart, proven
+from fabopt.cli.output import check_targets, deliver, say
+from fabopt.cli.saved import saved_design
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, fault
+from fabopt.inspect.as_built import as_built, require_planned
+from fabopt.inspect.cabling import Names
+from fabopt.inspect.cabling_csv import guids_of, mapped
+from fabopt.inspect.reading import read
+from fabopt.io.faults import refuse
+from fabopt.io.files import STANDARD_STREAM, read_named
+from fabopt.output.export.as_built import Shown, as_built_json, findings_csv
+from fabopt.output.html.as_built import as_built_page
+from fabopt.output.terminal.as_built import as_built_report
+from fabopt.schema.design import Design
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.model import Wiring
+
+_PAGES = (".html", ".htm")
+_INPUTS = "--ibnetdiscover FILE, --lldp FILE or DIR, --csv FILE"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is compared: a design file, or ``point`` of a sweep or front, with files; tables of names; a stage."""
+
+    design: str
+    point: int | None
+    files: Sequence[str]
+    names: str | None
+    guids: str | None
+    stage: str | None
+    unchecked: bool
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Files to write; None: not asked for."""
+
+    json: str | None
+    findings: str | None
+    html: str | None
+
+    @property
+    def given(self) -> list[str]:
+        """Outputs that are asked for."""
+        return [path for path in (self.json, self.findings, self.html) if path is not None]
+
+
+def compare(request: Request, outputs: Outputs) -> int:
+    """Compare a fabric with its plan, write what is asked for, print the rest; 1 where something was found."""
+    _require_options(request, outputs)
+    check_targets(outputs.given)
+    design = saved_design(request.design, request.point)
+    number = _stage(design, request)
+    evidence = proven(design, request.design, request.unchecked)
+    wiring = _wired(design, request.design)
+    shown = Shown(design, wiring, as_built(design, wiring, read(request.files), _names(request, wiring), number),
+                  evidence.mark)  # fmt: skip
+    writers: list[tuple[str | None, Callable[[Shown], bytes]]] = [
+        (outputs.json, as_built_json),
+        (outputs.findings, findings_csv),
+        (outputs.html, as_built_page),
+    ]
+    for path, content in writers:
+        if path is not None:
+            deliver(path, content(shown))
+    if STANDARD_STREAM not in outputs.given:
+        say(as_built_report(shown))
+    return EXIT_DONE if shown.result.ok else EXIT_CHECK_FAILED
+
+
+def _require_options(request: Request, outputs: Outputs) -> None:
+    faults: list[Fault] = []
+    if not request.files:
+        faults.append(fault("as-built", "", "no file says what is cabled", allowed=_INPUTS))
+    if [request.design, *request.files].count(STANDARD_STREAM) > 1:
+        faults.append(fault("-", "", "only one input can come from standard input"))
+    for path in filter(None, (request.names, request.guids)):
+        if path == STANDARD_STREAM:
+            faults.append(fault("-", "", "a table of names is a file of its own"))
+    if outputs.html not in (None, STANDARD_STREAM) and PurePath(str(outputs.html)).suffix.lower() not in _PAGES:
+        faults.append(fault(str(outputs.html), "", "a page is not written like this", allowed=", ".join(_PAGES)))
+    if faults:
+        raise refuse(faults)
+
+
+def _stage(design: Design, request: Request) -> int:
+    """The number of the stage that is built, from 0."""
+    if not design.fabrics:
+        allowed = "a design that was found (status optimal or feasible)"
+        raise InputError([fault(request.design, "fabrics", "there is no design here", design.status, allowed=allowed)])
+    names = [stage.name for stage in design.stages]
+    if request.stage is None:
+        return max(0, len(names) - 1)
+    if request.stage not in names:
+        raise InputError([fault("--stage", "", "no such stage", request.stage, allowed=", ".join(names))])
+    return names.index(request.stage)
+
+
+def _wired(design: Design, path: str) -> Wiring:
+    try:
+        return wiring_of(design)
+    except (LookupError, ValueError) as error:
+        raise InputError([apart(path, error)]) from None
+
+
+def _names(request: Request, wiring: Wiring) -> Names:
+    """The tables of names and GUIDs; all that they call planned must be."""
+    tables = []
+    for path, reader in ((request.names, mapped), (request.guids, guids_of)):
+        table = reader(read_named(Path(path)), path) if path is not None else {}
+        if path is not None:
+            require_planned(table, wiring, path)
+        tables.append(table)
+    return Names(*tables)

@@ -1,0 +1,335 @@
+"""What was found, in the plan's names: every sighting with both ends resolved, as far as they are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from fabopt.errors import InputError, fault
+from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedDevice, PortName
+from fabopt.inspect.port_names import (
+    CAGES,
+    AdapterOrder,
+    SonicNumbers,
+    adapter_order,
+    infiniband_port,
+    numbering,
+    switch_port,
+)
+from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, is_unnamed
+
+# One name of so many must be planned: with less a file is of another fabric.
+LEAST_SHARE = 10
+# Ports of switches that are no part of a fabric.
+_MANAGEMENT = re.compile(
+    r"(?:eth|mgmt|ma|fxp|em|me|bmc|lo|Management|usb|docker|bond|bridge|vlan|Vlan|Loopback)[\d/.]*"
+)
+
+
+class Joined(NamedTuple):
+    """Two ends that are joined, as found; ``gbps``: None where nobody says how fast."""
+
+    x: PortName
+    y: PortName
+    gbps: float | None
+
+    def other(self, port: PortName) -> PortName:
+        """The end that is not this one."""
+        return self.y if port == self.x else self.x
+
+
+@dataclass(frozen=True)
+class Names:
+    """Maps that users give: names that are found to those of the plan, and GUIDs or MACs to ``device port``.
+
+    Names are in small letters, addresses are digits; a port is named by ``device port``, or alone for all devices.
+    """
+
+    planned: Mapping[str, str] = field(default_factory=dict)
+    ends: Mapping[str, str] = field(default_factory=dict)
+
+    def of_address(self, end: SeenEnd) -> str:
+        """What a GUID or MAC of an end is mapped to; empty where none is."""
+        for digits in filter(None, (end.guid, end.node)):
+            mapped = self.ends.get(digits) or self.planned.get(digits)
+            if mapped:
+                return mapped
+        return ""
+
+
+@dataclass(frozen=True)
+class FoundCabling:
+    """All that was found.
+
+    joined      by both ends, in order; a port may be in several
+    unnamed     ends of devices that have no name of their own, by what stands for it
+    reporters   planned devices that say all that they see
+    networks    numbers of the planned networks that files are of; whole: those of which a file has all cables
+    matched     of how many names of devices how many are planned
+    """
+
+    joined: Mapping[tuple[PortName, PortName], Joined]
+    unnamed: frozenset[PortName]
+    reporters: frozenset[str]
+    networks: frozenset[int]
+    whole: frozenset[int]
+    matched: tuple[int, int]
+    unresolved_host_ports: int
+
+    @cached_property
+    def joined_at(self) -> dict[PortName, list[Joined]]:
+        """What is seen at each port."""
+        by_port: dict[PortName, list[Joined]] = {}
+        for joined in self.joined.values():
+            by_port.setdefault(joined.x, []).append(joined)
+            by_port.setdefault(joined.y, []).append(joined)
+        return by_port
+
+    @cached_property
+    def devices(self) -> frozenset[str]:
+        """Devices that are seen at an end of something."""
+        return frozenset(port.device for port in self.joined_at)
+
+    def peers(self, port: PortName) -> list[PortName]:
+        """What is seen at a port."""
+        return [joined.other(port) for joined in self.joined_at.get(port, ())]
+
+
+def cabling_of(
+    discoveries: Iterable[Discovery], plan: CablePlan, names: Names, form_factors: Mapping[str, str]
+) -> FoundCabling:
+    """Put what files say into the plan's names.
+
+    ``form_factors``: of the first cage of each switch by its name. Raises ``InputError`` where hardly any name is
+    planned.
+    """
+    reports = list(discoveries)
+    return _Resolution(plan, names, reports, form_factors).cabling()
+
+
+class _End(NamedTuple):
+    """An end as resolved; a port without a name is one that nobody knows. ``is_dropped``: no part of a fabric."""
+
+    port: PortName
+    is_unnamed: bool = False
+    is_dropped: bool = False
+
+
+class _Resolution:
+    """One reading of files against a plan."""
+
+    def __init__(
+        self, plan: CablePlan, names: Names, reports: Sequence[Discovery], form_factors: Mapping[str, str]
+    ) -> None:
+        self.plan, self.names, self.reports = plan, names, reports
+        self._unnamed: set[PortName] = set()
+        self._ports: dict[str, list[str]] = {}
+        self._known: dict[str, str] = {}
+        self._order: AdapterOrder = self._adapters()
+        self._numbers: dict[str, SonicNumbers] = self._numberings(form_factors)
+
+    def cabling(self) -> FoundCabling:
+        matched = self._matched()
+        self._require_names(matched)
+        joined = self._joined()
+        told = _with_ports(joined, self.plan)
+        whole = [self._networks(report) for report in self.reports if report.is_whole]
+        return FoundCabling(
+            told,
+            frozenset(self._unnamed),
+            frozenset(self._device(name) for report in self.reports for name in report.reporters)
+            & set(self.plan.devices),
+            frozenset().union(*map(self._networks, self.reports)),
+            frozenset().union(*whole),
+            matched,
+            sum(not port.port for pair in joined for port in pair if port.device in self.plan.devices),
+        )  # fmt: skip
+
+    # -- devices ----------------------------------------------------------------------------------------------------
+
+    def _device(self, name: str) -> str:
+        """The planned name of a device by what it is called; its own where it is not planned."""
+        if name not in self._known:
+            text = " ".join(name.split())
+            mapped = self.names.planned.get(text.lower(), "") or text
+            spelled = self.plan.spelled
+            short = mapped.lower().partition(".")[0]
+            self._known[name] = spelled.get(mapped.lower()) or spelled.get(short) or mapped
+        return self._known[name]
+
+    def _ends(self) -> Iterator[SeenEnd]:
+        for report in self.reports:
+            for sighting in report.sightings:
+                yield from (sighting.near, sighting.far)
+
+    def _matched(self) -> tuple[int, int]:
+        """How many names of devices are planned, and how many there are; those that nobody gave do not count."""
+        seen = {end.device for end in self._ends()} | {name for report in self.reports for name in report.reporters}
+        resolved = {name: self._device(name) for name in seen}
+        counted = {device for name, device in resolved.items() if device in self.plan.devices or not is_unnamed(name)}
+        return sum(device in self.plan.devices for device in counted), len(counted)
+
+    def _require_names(self, matched: tuple[int, int]) -> None:
+        known, all_ = matched
+        if known and LEAST_SHARE * known >= all_:
+            return
+        strange = next((end.device for end in self._ends() if self._device(end.device) not in self.plan.devices), "")
+        what = f"{known} of {all_} names match: this is of another fabric, or its devices have other names"
+        allowed = f"names of the design, such as {', '.join(list(self.plan.devices)[-2:])}"
+        hint = "`--names FILE` maps names that are found to planned ones"
+        raise InputError([fault(self.reports[0].file if self.reports else "", "", what, strange, allowed=allowed,
+                                hint=hint)])  # fmt: skip
+
+    def _networks(self, report: Discovery) -> frozenset[int]:
+        """Networks whose switches (or, where there are none, whose hosts) a file names."""
+        seen = {self._device(name) for name in report.reporters}
+        seen |= {self._device(end.device) for sighting in report.sightings for end in (sighting.near, sighting.far)}
+        return frozenset(
+            link.network for link in self.plan.links
+            if (link.b.device in seen and not self.plan.devices[link.b.device].is_host)
+            or {link.a.device, link.b.device} <= seen
+        )  # fmt: skip
+
+    # -- ports ------------------------------------------------------------------------------------------------------
+
+    def _ports_of(self, host: str) -> list[str]:
+        """Planned ports of a host, in order."""
+        if host not in self._ports:
+            ports = self.plan.devices[host].ports
+            self._ports[host] = [ports[key] for key in sorted(ports)]
+        return self._ports[host]
+
+    def _adapters(self) -> AdapterOrder:
+        seen = ((self._device(end.device), name) for end in self._ends() if end.number is None for name in end.ports)
+        return adapter_order(seen, self.plan, self._ports_of)
+
+    def _numberings(self, form_factors: Mapping[str, str]) -> dict[str, SonicNumbers]:
+        names: dict[str, list[str]] = {}
+        for end in self._ends():
+            names.setdefault(self._device(end.device), []).extend(end.ports)
+        return {
+            device: numbering(ports, self.plan.devices[device], form_factors[device])
+            for device, ports in names.items()
+            if device in form_factors
+        }
+
+    def _resolved(self, end: SeenEnd) -> _End:
+        mapped = self.names.of_address(end)
+        if mapped:
+            return _End(self._named(mapped))
+        device = self._device(end.device)
+        for name in end.ports:
+            pair = self.names.planned.get(f"{end.device} {name}".lower())
+            if pair:
+                return _End(self._named(pair))
+        if device not in self.plan.devices:
+            words = [next(iter(end.ports), ""), end.guid or end.node] if is_unnamed(end.device) else end.ports[:1]
+            shown = " ".join(filter(None, words)) or ("" if end.number is None else str(end.number))
+            return _End(PortName(end.device, shown), is_unnamed(end.device))
+        return self._of_planned(device, self.plan.devices[device], end)
+
+    def _named(self, text: str) -> PortName:
+        """A planned port, or a device without one, by ``device port``."""
+        device, _, port = text.partition(" ")
+        return PortName(self._device(device), port)
+
+    def _of_planned(self, device: str, known: PlannedDevice, end: SeenEnd) -> _End:
+        if end.number is not None and not known.is_host:
+            return _End(PortName(device, infiniband_port(end.number, known)))
+        names = [self.names.planned.get(name.lower(), name) for name in end.ports]
+        if known.is_host:
+            return _End(PortName(device, self._host_port(device, names)))
+        for name in names:
+            port = switch_port(name, known, self._numbers.get(device, CAGES))
+            if port:
+                return _End(PortName(device, port))
+        if any(map(_MANAGEMENT.fullmatch, names)):
+            return _End(NO_PORT, is_dropped=True)
+        return _End(PortName(device, next(iter(names), "")))
+
+    def _host_port(self, host: str, names: Sequence[str]) -> str:
+        ports = self._ports_of(host)
+        for name in names:
+            if name in ports:
+                return name
+            known = self._order.port(name, ports)
+            if known:
+                return known
+        return ports[0] if len(ports) == 1 else ""
+
+    # -- links ------------------------------------------------------------------------------------------------------
+
+    def _joined(self) -> dict[tuple[PortName, PortName], Joined]:
+        joined: dict[tuple[PortName, PortName], Joined] = {}
+        for report in self.reports:
+            for sighting in report.sightings:
+                for link in self._link(sighting):
+                    key = link.x, link.y
+                    rates = [rate for rate in (link.gbps, joined.get(key, link).gbps) if rate is not None]
+                    joined[key] = link._replace(gbps=min(rates, default=None))
+        return joined
+
+    def _link(self, sighting: Sighting) -> Iterator[Joined]:
+        """The link of a sighting; none of what is no part of a planned fabric."""
+        near, far = self._resolved(sighting.near), self._resolved(sighting.far)
+        if near.is_dropped or far.is_dropped or not self._concerns(near.port, far.port):
+            return
+        self._unnamed |= {end.port for end in (near, far) if end.is_unnamed}
+        x, y = sorted((near.port, far.port))
+        yield Joined(x, y, sighting.gbps)
+
+    def _concerns(self, near: PortName, far: PortName) -> bool:
+        """Whether a planned switch, or two planned devices of which one says its port, are joined."""
+        devices = [self.plan.devices.get(port.device) for port in (near, far)]
+        if any(device is not None and not device.is_host and port.port
+               for device, port in zip(devices, (near, far), strict=True)):  # fmt: skip
+            return True
+        return None not in devices and bool(near.port or far.port)
+
+
+def _with_ports(
+    joined: Mapping[tuple[PortName, PortName], Joined], plan: CablePlan
+) -> dict[tuple[PortName, PortName], Joined]:
+    """Links with a port wherever the device is planned: the likeliest of those that nobody has told.
+
+    Where the same cable was also seen with its port, only that counts. A port is that planned for the other end; else,
+    of those of the device that are not seen, one planned for the same device as the other end, or the first.
+    """
+    told = {pair: link for pair, link in joined.items() if all(_is_told(port, plan) for port in pair)}
+    open_ = [link for pair, link in joined.items() if pair not in told]
+    seen = {(port, other.device) for pair in told for port, other in (pair, pair[::-1])}
+    taken = {port for pair in told for port in pair}
+    todo: list[tuple[PortName, str, Joined]] = []
+    for link in open_:
+        known, device = (link.x, link.y.device) if _is_told(link.x, plan) else (link.y, link.x.device)
+        if not _is_told(known, plan) or (known, device) in seen:
+            continue
+        peer = plan.peer(known)
+        if peer.device == device and peer not in taken:
+            told[_pair(known, peer)] = Joined(*_pair(known, peer), link.gbps)
+            taken.add(peer)
+        else:
+            todo.append((known, device, link))
+    for known, device, link in todo:
+        port = _likeliest(known, device, taken, plan)
+        taken.add(port)
+        told[_pair(known, port)] = Joined(*_pair(known, port), link.gbps)
+    return told
+
+
+def _is_told(port: PortName, plan: CablePlan) -> bool:
+    return bool(port.port) or port.device not in plan.devices
+
+
+def _pair(x: PortName, y: PortName) -> tuple[PortName, PortName]:
+    return (x, y) if x <= y else (y, x)
+
+
+def _likeliest(known: PortName, device: str, taken: set[PortName], plan: CablePlan) -> PortName:
+    planned = plan.devices[device].ports
+    free = [port for key in sorted(planned) if (port := PortName(device, planned[key])) not in taken]
+    same = [port for port in free if plan.peer(port).device == known.device]
+    return next(iter([*same, *free]), PortName(device, "?"))

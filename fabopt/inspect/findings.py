@@ -1,0 +1,148 @@
+"""What is wrong with the cables of a fabric: every difference from the plan, as one finding of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from fabopt.inspect.comparison import Comparison
+from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedLink, PortName
+from fabopt.units import some
+
+FindingKind = Literal[
+    "missing", "wrong-peer", "swapped", "wrong-port", "slow", "unexpected", "unknown-device", "silent-device",
+    "several-neighbours", "crossed-rail",
+]  # fmt: skip
+KINDS: tuple[FindingKind, ...] = (
+    "swapped", "crossed-rail", "wrong-port", "wrong-peer", "missing", "unexpected", "unknown-device",
+    "several-neighbours", "slow", "silent-device",
+)  # fmt: skip
+
+
+class Finding(NamedTuple):
+    """A difference. ``a`` and ``b``: planned ends, or what is joined where nothing is planned; ``NO_PORT``: none.
+
+    seen     what was seen at ``a``, then at ``b``; of a swapped pair the ends of the other cable
+    detail   what is wrong, in words
+    """
+
+    kind: FindingKind
+    a: PortName
+    b: PortName
+    seen: tuple[PortName, ...]
+    detail: str
+
+
+def findings_of(comparison: Comparison, swaps: Mapping[PortName, object]) -> list[Finding]:
+    """All differences, kind by kind, each in the order of the plan.
+
+    ``swaps``: what tells each pair of exchanged cables from others, by the near ends of their links.
+    """
+    findings = [
+        *_crowded(comparison),
+        *_of_links(comparison, swaps),
+        *_of_strangers(comparison),
+        *_slow(comparison),
+        *_silent(comparison),
+    ]
+    return sorted(findings, key=lambda finding: KINDS.index(finding.kind))
+
+
+def _crowded(comparison: Comparison) -> Iterator[Finding]:
+    for port in sorted(comparison.crowded):
+        peers = tuple(sorted(comparison.cabling.peers(port)))
+        detail = f"{len(peers)} neighbors are seen at one port"
+        yield Finding("several-neighbours", port, comparison.plan.peer(port), peers, detail)
+
+
+def _of_links(comparison: Comparison, swaps: Mapping[PortName, object]) -> Iterator[Finding]:
+    told: set[object] = set()
+    for link in comparison.links:
+        if comparison.seen(link) is not None or comparison.is_unverified(link):
+            continue
+        if {link.a, link.b} & comparison.crowded:
+            continue
+        stranger = comparison.presumed(link)
+        if stranger is not None:
+            has_name = "without a name" if stranger in comparison.cabling.unnamed else "of another name"
+            detail = f"a device {has_name} is here, {_words(stranger)}; what is planned here is seen nowhere else"
+            yield Finding("unknown-device", link.a, link.b, (stranger,), detail)
+        elif link.a in swaps:
+            if swaps[link.a] not in told:
+                told.add(swaps[link.a])
+                yield _swapped(comparison, link)
+        else:
+            yield _wrong(comparison, link)
+
+
+def _swapped(comparison: Comparison, link: PlannedLink) -> Finding:
+    """A pair of cables that are exchanged, told by the first one; of one server, its rails are crossed."""
+    plan = comparison.plan
+    at_a, at_b = comparison.sole_peers[link.a], comparison.sole_peers[link.b]
+    detail = f"exchanged with the cable {_words(at_a)} - {_words(at_b)}"
+    of_one_server = plan.devices[link.a.device].is_host and link.a.device == at_b.device
+    if of_one_server and _crosses(plan, link, at_a):
+        return Finding("crossed-rail", link.a, link.b, (at_a, at_b), f"{detail} of the same server")
+    return Finding("swapped", link.a, link.b, (at_a, at_b), detail)
+
+
+def _wrong(comparison: Comparison, link: PlannedLink) -> Finding:
+    plan, cabling = comparison.plan, comparison.cabling
+    at_a, at_b = cabling.peers(link.a), cabling.peers(link.b)
+    seen = (*at_a, *at_b)
+    if not seen:
+        return Finding("missing", link.a, link.b, (), "nothing is joined to either end")
+    kind: FindingKind = "wrong-peer"
+    if any(port.device not in plan.devices for port in seen):
+        kind = "unknown-device"
+    elif any(peer.device == link.b.device for peer in at_a) or any(peer.device == link.a.device for peer in at_b):
+        kind = "wrong-port"
+    elif at_a and _crosses(plan, link, at_a[0]):
+        kind = "crossed-rail"
+    told = [
+        f"{_words(own)} is joined to {_words(peer)}"
+        for own, peers in ((link.a, at_a), (link.b, at_b))
+        for peer in peers
+    ]
+    dark = [f"nothing to {_words(own)}" for own, peers in ((link.a, at_a), (link.b, at_b)) if not peers]
+    return Finding(kind, link.a, link.b, seen, ", ".join([*told, *dark]))
+
+
+def _crosses(plan: CablePlan, link: PlannedLink, peer: PortName) -> bool:
+    """Whether the NIC of a link is joined to a leaf of another rail."""
+    wanted, there = plan.devices[link.b.device], plan.devices.get(peer.device)
+    if there is None or not plan.devices[link.a.device].is_host:
+        return False
+    return bool(there.role == wanted.role and wanted.rail and there.rail and there.rail != wanted.rail)
+
+
+def _of_strangers(comparison: Comparison) -> Iterator[Finding]:
+    """What is joined to ports for which nothing is planned."""
+    plan = comparison.plan
+    for x, y in comparison.strange:
+        if x in plan.link_at or y in plan.link_at or {x, y} & comparison.crowded:
+            continue
+        known, other = (x, y) if x.device in plan.devices else (y, x)
+        if other.device in plan.devices:
+            yield Finding("unexpected", known, other, (), "no cable is planned here")
+        else:
+            yield Finding("unknown-device", known, other, (other,), "no cable is planned here, and no such device")
+
+
+def _slow(comparison: Comparison) -> Iterator[Finding]:
+    for link in comparison.links:
+        seen = comparison.seen(link)
+        if seen is not None and comparison.is_slow(link):
+            detail = f"runs at {seen.gbps:g} Gb/s, planned are {link.gbps:g}"
+            yield Finding("slow", link.a, link.b, (link.b, link.a), detail)
+
+
+def _silent(comparison: Comparison) -> Iterator[Finding]:
+    for device, links in comparison.silent.items():
+        what = "no file is of it" if device in comparison.cabling.devices else "no file is of it, and nobody sees it"
+        detail = f"{what}: {some(links, 'link')} of it could not be looked at, and none of them is called wrong"
+        yield Finding("silent-device", PortName(device, ""), NO_PORT, (), detail)
+
+
+def _words(port: PortName) -> str:
+    return f"{port.device} {port.port}".strip()

@@ -1,0 +1,133 @@
+"""Text of ``ibnetdiscover``: a record for each switch and each adapter, a line for each port that is up.
+
+A switch or adapter describes itself by a text; adapters as ``host mlx5_0`` or ``host HCA-1``, managed switches as
+``MF0;name:product/U1``. Aggregation nodes (SHARP) sit inside switches, behind a port without a cage, and have no cable.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import NamedTuple
+
+from fabopt.errors import InputError, fault
+from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, cut_off
+from fabopt.units import some
+
+_HEAD = re.compile(r'(Switch|Ca|Rt)\s+(\d+)\s+"([A-Za-z]-[0-9a-f]+)"\s*(?:#\s*"(.*)".*)?')
+_PLACE = r"\[(\d+)\](?:\[ext \d+\])?(?:\(([0-9a-f]+)\))?"
+_PORT = re.compile(rf'{_PLACE}\s+"([A-Za-z]-[0-9a-f]+)"{_PLACE}\s*(?:#(.*))?')
+_FIELD = re.compile(r"(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=\S+|#.*|Chassis\s.*|Spine Nodes.*|\s*")
+_SPEED = re.compile(r"(\d+)x([A-Z]+\d*)\s*$")
+_MANAGED = re.compile(r"[A-Z]+\d*;([^:;]+):.*")
+_ADAPTER = re.compile(r"(?:[a-z]+\d*_\d+|HCA-\d+)")
+_AGGREGATION = "Aggregation Node"
+# Gb/s of a lane, as the InfiniBand architecture counts them.
+LANE_GBPS = {"SDR": 2.5, "DDR": 5.0, "QDR": 10.0, "FDR10": 10.0, "FDR": 14.0, "EDR": 25.0, "HDR": 50.0, "NDR": 100.0,
+             "XDR": 200.0}  # fmt: skip
+
+
+class _Node(NamedTuple):
+    """A record: kind, number of ports, description."""
+
+    kind: str
+    ports: int
+    description: str
+
+
+class _PortLine(NamedTuple):
+    """A line of a port: its place in the file, both nodes and port numbers, both GUIDs, what follows ``#``."""
+
+    line: int
+    node: str
+    port: int
+    guid: str
+    peer: str
+    peer_port: int
+    peer_guid: str
+    rest: str
+
+
+def discovered(text: str, file: str) -> Discovery:
+    """The cables of a fabric; ``InputError`` for a line that ``ibnetdiscover`` does not write, or a file cut off."""
+    nodes, lines = _records(text, file)
+    _require_all_records(nodes, lines, file)
+    sightings = [
+        Sighting(_end(nodes, line.node, line.port, line.guid), _end(nodes, line.peer, line.peer_port, line.peer_guid),
+                 gbps_of(line.rest))
+        for line in lines
+        if not any(_AGGREGATION in nodes[node].description for node in (line.node, line.peer))
+    ]  # fmt: skip
+    switches = (_device(node.description, "Switch")[0] for node in nodes.values() if node.kind == "Switch")
+    return Discovery(file, sightings, frozenset(filter(None, switches)), is_whole=True)
+
+
+def _records(text: str, file: str) -> tuple[dict[str, _Node], list[_PortLine]]:
+    """All records and lines of ports of a file, in its order."""
+    nodes: dict[str, _Node] = {}
+    lines: list[_PortLine] = []
+    current = ""
+    for number, line in enumerate(io.StringIO(text), 1):
+        line = line.rstrip()
+        if line.startswith("["):
+            match = _PORT.fullmatch(line)
+            if match and current:
+                port, guid, peer, peer_port, peer_guid, rest = match.groups()
+                lines.append(_PortLine(number, current, int(port), guid or "", peer, int(peer_port), peer_guid or "",
+                                   rest or ""))  # fmt: skip
+                continue
+        elif match := _HEAD.fullmatch(line):
+            kind, ports, current, description = match.groups()
+            nodes[current] = _Node(kind, int(ports), description or "")
+            continue
+        elif _FIELD.fullmatch(line):
+            continue
+        raise _strange(text, file, number, line)
+    return nodes, lines
+
+
+def _strange(text: str, file: str, number: int, line: str) -> InputError:
+    """How a line is refused that is none of ``ibnetdiscover``: the last one of a file was cut off."""
+    if not text.endswith("\n") and number == text.count("\n") + 1:
+        return cut_off(file, number, "its last line has no end")
+    allowed = 'records of `Switch` and `Ca`, and `[port] "node"[port]` lines'
+    return InputError([fault(file, f"line {number}", "not a line of ibnetdiscover", line, allowed=allowed)])
+
+
+def _require_all_records(nodes: dict[str, _Node], lines: list[_PortLine], file: str) -> None:
+    """Raise ``InputError`` where a node that others are joined to has no record, or there is none at all."""
+    missing = list(dict.fromkeys(line.peer for line in lines if line.peer not in nodes))
+    if missing:
+        what = f"{some(len(missing), 'node')} that others are joined to without a record, first {missing[0]}"
+        raise cut_off(file, lines[-1].line, what)
+    if not nodes:
+        raise cut_off(file, 1, "no switch and no adapter is in it")
+
+
+def _end(nodes: dict[str, _Node], name: str, port: int, guid: str) -> SeenEnd:
+    node = nodes[name]
+    own = name.partition("-")[2]
+    device, adapter = _device(node.description, node.kind)
+    if node.kind == "Switch":
+        return SeenEnd(device or node.description, (), port, "", own)
+    names = (f"{adapter}/{port}",) if node.ports > 1 and adapter else ()
+    return SeenEnd(device or node.description, (*names, *filter(None, [adapter])), None, guid or own, own)
+
+
+def _device(description: str, kind: str) -> tuple[str, str]:
+    """The name of a device, and of the adapter in it, from its description."""
+    if kind == "Switch":
+        match = _MANAGED.fullmatch(description)
+        return (match[1] if match else description), ""
+    host, _, adapter = description.rpartition(" ")
+    if host and (_ADAPTER.fullmatch(adapter) or " " not in host.strip()):
+        return host.strip(), adapter
+    return description, ""
+
+
+def gbps_of(text: str) -> float | None:
+    """The speed that ends a text, ``4xNDR``, in Gb/s; None where there is none."""
+    match = _SPEED.search(text)
+    if match is None or match[2] not in LANE_GBPS:
+        return None
+    return int(match[1]) * LANE_GBPS[match[2]]

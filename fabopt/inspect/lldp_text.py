@@ -1,0 +1,109 @@
+"""Neighbours that LLDP found, as text: ``lldpctl -f keyvalue``, and the tables of SONiC and Cumulus Linux."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from fabopt.errors import InputError, fault
+from fabopt.inspect.lldp_json import remote
+from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, cut_off
+
+_KEY = re.compile(r"lldp\.(.+?)\.(via|chassis|port)(?:\.([\w.-]+))?=(.*)")
+_ANY_KEY = re.compile(r"lldp\.[^=]+=.*")
+_RULE = re.compile(r"\s*-[-\u2026 ]*")
+_SPEED = re.compile(r"(\d+(?:\.\d+)?)G")
+_TOTAL = re.compile(r"Total entries displayed:\s*(\d+)\s*")
+# Titles of the columns: port, neighbour, its port, and what else may name that.
+_SONIC = ("LocalPort", "RemoteDevice", "RemotePortID", "RemotePortDescr")
+_CUMULUS = ("Interface", "Remote Host", "Remote Port", "Speed")
+
+
+# -- keyvalue -------------------------------------------------------------------------------------------------------
+
+
+def key_values(text: str, file: str, device: str) -> Discovery:
+    """What a device sees, as ``lldpctl -f keyvalue`` writes it."""
+    entries: list[tuple[str, dict[str, str]]] = []
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        match = _KEY.fullmatch(line)
+        if match:
+            port, section, key, value = match.groups()
+            if not entries or section == "via" or entries[-1][0] != port:
+                entries.append((port, {}))
+            entries[-1][1][f"{section}.{key}"] = value
+        elif line.startswith("lldp.") and not _ANY_KEY.fullmatch(line):
+            if number == len(lines):
+                raise cut_off(file, number, "its last line has no value")
+            raise InputError([fault(file, f"line {number}", "not a line of `lldpctl -f keyvalue`", line)])
+    sightings = [Sighting(SeenEnd(device, (port,)), _neighbour(values)) for port, values in entries]
+    return Discovery(file, sightings, frozenset([device]), is_whole=False)
+
+
+def _neighbour(values: dict[str, str]) -> SeenEnd:
+    name = values.get("chassis.name") or values.get("chassis.mac") or values.get("chassis.local") or ""
+    return remote(name, *(values.get(f"port.{key}", "") for key in ("ifname", "local", "ifalias", "mac", "descr")))
+
+
+# -- tables ---------------------------------------------------------------------------------------------------------
+
+
+def table(text: str, file: str, device: str) -> Discovery:
+    """What a device sees, as a table of ``show lldp table`` of SONiC or ``nv show interface lldp`` of Cumulus Linux."""
+    lines = text.splitlines()
+    rule = next((row for row, line in enumerate(lines) if _is_rule(line)), 0)
+    titles = _cells(lines[rule - 1], lines[rule]) if rule else []
+    columns = _SONIC if _SONIC[0] in titles else _CUMULUS
+    missing = [title for title in columns[:3] if title not in titles]
+    if missing:
+        raise InputError([fault(file, f"line {rule}", f"a table without {', '.join(missing)}",
+                                allowed=f"columns {', '.join(_SONIC[:3])}, or {', '.join(_CUMULUS[:3])}")])  # fmt: skip
+    rows = list(_rows(lines, rule, titles, columns))
+    if columns is _SONIC:
+        _require_all_rows(lines, file, len(rows))
+    sightings = [
+        Sighting(SeenEnd(device, (row[0],)), _far(row, columns is _SONIC), _gbps(row, columns)) for row in rows
+    ]
+    return Discovery(file, sightings, frozenset([device]), is_whole=False)
+
+
+def _is_rule(line: str) -> bool:
+    return bool(_RULE.fullmatch(line)) and len(line.split()) > 2
+
+
+def _cells(line: str, rule: str) -> list[str]:
+    """The cells of a line below the dashes of a rule; what is longer than its dashes reaches up to the next ones."""
+    starts = [match.start() for match in re.finditer(r"\S+", rule)]
+    return [line[start:end].strip() for start, end in pairwise([*starts, max(len(line), len(rule)) + 1])]
+
+
+def _rows(lines: Sequence[str], rule: int, titles: list[str], columns: Sequence[str]) -> Iterator[list[str]]:
+    """The rows of a table that name a port and something that it sees."""
+    places = [titles.index(column) if column in titles else None for column in columns]
+    for line in lines[rule + 1 :]:
+        if _RULE.fullmatch(line) or _TOTAL.fullmatch(line):
+            return
+        cells = _cells(line.removeprefix("+ "), lines[rule])
+        row = ["" if place is None else cells[place] for place in places]
+        if row[0] and (row[1] or row[2]):
+            yield row
+
+
+def _far(row: Sequence[str], is_sonic: bool) -> SeenEnd:
+    return remote(row[1], row[2], row[3] if is_sonic else "")
+
+
+def _gbps(row: Sequence[str], columns: Sequence[str]) -> float | None:
+    match = _SPEED.fullmatch(row[3]) if columns is _CUMULUS else None
+    return float(match[1]) if match else None
+
+
+def _require_all_rows(lines: Sequence[str], file: str, rows: int) -> None:
+    """Raise ``InputError`` where a table says that it has more rows than are there, or never ends."""
+    totals = [int(match[1]) for match in map(_TOTAL.fullmatch, lines) if match]
+    if totals and totals[-1] != rows:
+        raise cut_off(file, len(lines), f"{totals[-1]} entries are said to be displayed, and {rows} are there")
+    if not totals and any("Capability codes" in line for line in lines):
+        raise cut_off(file, len(lines), "the line `Total entries displayed` is not there")

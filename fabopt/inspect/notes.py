@@ -1,0 +1,77 @@
+"""What else is to be known of what was read: not looked at, not told, not compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from fabopt.inspect.comparison import Comparison
+from fabopt.units import some
+
+# Of devices with other names, so many are named.
+MOST_NAMES = 10
+
+
+def notes_of(comparison: Comparison) -> list[str]:
+    """Sentences without a full stop; none where there is nothing to say."""
+    return [
+        *_not_looked_at(comparison),
+        *_speeds(comparison),
+        *_host_ports(comparison),
+        *_dark_hosts(comparison),
+        *_other_names(comparison),
+    ]
+
+
+def _not_looked_at(comparison: Comparison) -> Iterator[str]:
+    looked_at = comparison.cabling.networks
+    others = Counter(link.fabric for link in comparison.plan.links if link.network not in looked_at)
+    for fabric, links in others.items():
+        yield f"not looked at, for no file names a switch of theirs: {some(links, 'link')} of {fabric}"
+
+
+def _speeds(comparison: Comparison) -> Iterator[str]:
+    if comparison.simulated_gbps is not None:
+        rate = f"{comparison.simulated_gbps:g} Gb/s"
+        yield f"no link is faster than {rate}, as in a simulator: speeds are compared with that, not with the plan"
+
+
+def _host_ports(comparison: Comparison) -> Iterator[str]:
+    number = comparison.cabling.unresolved_host_ports
+    if number:
+        what = some(number, "end")
+        told = "not the name of a planned port but a MAC or an interface"
+        yield f"{what} of cables at hosts: {told}, so the host is checked, not the port; --names or --guids tell it"
+
+
+def _dark_hosts(comparison: Comparison) -> Iterator[str]:
+    """Hosts of which all of several cables are missing: more likely they are off."""
+    links: Counter[str] = Counter()
+    dark: Counter[str] = Counter()
+    absent = {
+        link
+        for link in comparison.wrong
+        if not comparison.cabling.peers(link.a) and not comparison.cabling.peers(link.b)
+    }
+    for link in comparison.links:
+        if comparison.plan.devices[link.a.device].is_host:
+            links[link.a.device] += 1
+            dark[link.a.device] += link in absent
+    for host, number in dark.items():
+        if number == links[host] > 1:
+            yield f"{host}: none of its {some(number, 'cable')} is seen; is it on?"
+
+
+def _other_names(comparison: Comparison) -> Iterator[str]:
+    """Devices with names that are not planned, in the places of planned ones."""
+    places: Counter[tuple[str, str]] = Counter()
+    for link in comparison.links:
+        stranger = None if comparison.seen(link) is not None else comparison.presumed(link)
+        if stranger is not None and stranger not in comparison.cabling.unnamed:
+            own = link.b if comparison.sole_peers.get(link.a) == stranger else link.a
+            places[stranger.device, own.device] += 1
+    shown = places.most_common(MOST_NAMES)
+    for (name, planned), links in shown:
+        yield f"{name} is where {planned} is planned, at {some(links, 'port')}; if that is its name, --names maps it"
+    if len(places) > len(shown):
+        yield f"and {some(len(places) - len(shown), 'device')} more of other names in planned places"

@@ -1,0 +1,77 @@
+"""Files of what is cabled: which kind one is shows in what it holds, whatever it is called."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fabopt.errors import InputError, fault
+from fabopt.inspect.cabling_csv import COLUMNS, cabled
+from fabopt.inspect.ibnetdiscover import discovered
+from fabopt.inspect.lldp_json import neighbours
+from fabopt.inspect.lldp_text import key_values, table
+from fabopt.inspect.sightings import Discovery, text_of
+from fabopt.io.files import DEVICE, STANDARD_STREAM, is_device, read_bytes, read_standard_input, shown
+from fabopt.units import some
+
+# Of one file: what ibnetdiscover writes of some 65,000 GPUs.
+MAX_BYTES = 64_000_000
+MOST_FILES = 20_000
+# Endings that are no part of the name of a device; others are, as in ``leaf-1.example.com``.
+_ENDINGS = re.compile(r"(?:\.(?:json0?|txt|log|out|lldp|keyvalue|csv|table))+$", re.IGNORECASE)
+_ALLOWED = (
+    "text of `ibnetdiscover`; `lldpctl -f json`, `-f json0` or `-f keyvalue`; `show lldp table` (SONiC); "
+    "`nv show interface lldp` (Cumulus Linux); `show lldp neighbors | json` (EOS); a table with the columns "
+    + ", ".join(COLUMNS)
+)
+
+
+def read(paths: Sequence[str]) -> Iterator[Discovery]:
+    """What files say, one after the other; a folder stands for the files in it. ``InputError`` for other files."""
+    for path in paths:
+        for file in _files(path):
+            data = read_standard_input() if file == STANDARD_STREAM else _bytes(Path(file))
+            name = "<standard input>" if file == STANDARD_STREAM else shown(Path(file))
+            yield recognised(text_of(data, name), name, device_of(file))
+
+
+def _files(path: str) -> list[str]:
+    """A file, or those of a folder in the order of their names, hidden ones left out."""
+    if path == STANDARD_STREAM or not os.path.isdir(path):
+        return [path]
+    files = sorted(entry.path for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith("."))
+    if not 0 < len(files) <= MOST_FILES:
+        allowed = f"a file for each device, {MOST_FILES:,} at most"
+        raise InputError([fault(path, "", f"a folder of {some(len(files), 'file')}", allowed=allowed)])
+    return files
+
+
+def _bytes(path: Path) -> bytes:
+    if is_device(path):
+        raise InputError([fault(shown(path), "", DEVICE)])
+    return read_bytes(path, MAX_BYTES)
+
+
+def device_of(file: str) -> str:
+    """The device that a file is of, where only its name says so: ``lldp/leaf-1.json`` is of ``leaf-1``."""
+    return _ENDINGS.sub("", Path(file).name)
+
+
+def recognised(text: str, file: str, device: str) -> Discovery:
+    """What a file says, of the kind that its text is of. ``device``: whose it is, where the text does not say."""
+    start = text.lstrip()
+    head = start[:4096]
+    if head[0] in "{[":
+        return neighbours(text, file, device)
+    if re.search(r"^lldp\.", head, re.MULTILINE):
+        return key_values(text, file, device)
+    if re.search(r'^(?:(?:vendid|switchguid|caguid)=|# Topology file|(?:Switch|Ca)\s+\d+\s+")', head, re.MULTILINE):
+        return discovered(text, file)
+    if re.search(r"^\s*(?:LocalPort\s+RemoteDevice|Interface\s.*Remote Host)", head, re.MULTILINE):
+        return table(text, file, device)
+    titles = next((line.lower() for line in head.splitlines() if not line.startswith("#")), "")
+    if any(column.lower() in titles for column in COLUMNS):
+        return cabled(text, file)
+    raise InputError([fault(file, "", "this is none of the kinds of files that say what is cabled", allowed=_ALLOWED)])

@@ -1,0 +1,82 @@
+"""The space that a design is the best of, in words: what the case lets its networks be, and where that is defined."""
+
+from __future__ import annotations
+
+from fabopt.output.words import listed
+from fabopt.schema.case import Fabric
+from fabopt.schema.design import Design, FabricDesign
+from fabopt.wiring.design_file import Embedded
+
+_SWITCHED = ("clos", "rail-only")
+_FAMILIES = {"clos": "Clos", "hyperx": "HyperX"}
+_ANY = "network of any family"
+# What a Clos is defined by, and all other families; what is in neither.
+PAGES = ("docs/formulation/clos.md", "docs/formulation/direct-networks.md", "docs/formulation/outside.md")
+
+
+def space_line(design: Design) -> str:
+    """The space of every fabric, in one line; fabrics with the same space are told once.
+
+    Empty for a file whose case cannot be read: its checks say so.
+    """
+    try:
+        return _told_once(design)
+    except (LookupError, ValueError):
+        return ""
+
+
+def _told_once(design: Design) -> str:
+    by_words: dict[str, list[str]] = {}
+    for fabric in design.fabrics:
+        by_words.setdefault(space_of(design, fabric), []).append(fabric.name)
+    if len(by_words) == 1:
+        return next(iter(by_words))
+    return "; ".join(f"{words} for {listed(names)}" for words, names in by_words.items())
+
+
+def pages_line(design: Design) -> str:
+    """The pages that define the space, and what is not in it; empty where there is no ``space_line``."""
+    if not space_line(design):
+        return ""
+    direct = any(_families(_fabric(design, fabric)) - set(_SWITCHED) for fabric in design.fabrics)
+    switched = any(_families(_fabric(design, fabric)) & {*_SWITCHED, "any"} for fabric in design.fabrics)
+    inside = [page for page, names in zip(PAGES, (switched, direct), strict=False) if names]
+    return f"this space is defined in {listed(inside)}; cheaper ones may be outside: {PAGES[-1]}"
+
+
+def space_of(design: Design, fabric: FabricDesign) -> str:
+    """The networks that a fabric was chosen from: ``Clos with aligned rails, even stripes, ...``."""
+    asked = _fabric(design, fabric)
+    families = _families(asked)
+    kinds = _ANY if "any" in families else listed([_FAMILIES.get(name, name) for name in asked.topologies], "or")
+    if not families & {*_SWITCHED, "any"}:
+        return f"{kinds} with equal groups, one switch type"
+    tiers = asked.tiers if isinstance(asked.tiers, tuple) else (asked.tiers,)
+    if tiers == (1,):
+        return f"{kinds} of one tier"
+    if asked.tiers != "any":
+        kinds = f"{kinds} of {listed([str(number) for number in tiers], 'or')} tiers"
+    words = [f"{asked.rails} rails", f"{asked.striping} stripes", _groups(asked), "one switch type a tier"]
+    if asked.planes != "any":
+        words.insert(0, "a plane a rail" if asked.planes == "rails" else _planes(asked.planes))
+    return f"{kinds} with {', '.join(words)}"
+
+
+def _groups(asked: Fabric) -> str:
+    return "equal groups" if asked.racks_per_group is None else "groups of whole racks"
+
+
+def _planes(planes: int | tuple[int, ...]) -> str:
+    numbers = (planes,) if isinstance(planes, int) else planes
+    return "one plane" if numbers == (1,) else f"{listed([str(number) for number in numbers], 'or')} planes"
+
+
+def _families(asked: Fabric) -> set[str]:
+    return set(asked.topologies)
+
+
+def _fabric(design: Design, fabric: FabricDesign) -> Fabric:
+    for asked in Embedded(design).case.fabrics:
+        if asked.name == fabric.name:
+            return asked
+    raise LookupError(f"the case has no fabric {fabric.name}")

@@ -1,0 +1,95 @@
+"""What was found of a fabric: the findings kind by kind, the repairs in walking order, and the verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from fabopt.inspect.findings import KINDS, Finding
+from fabopt.inspect.planned import NO_PORT, PortName
+from fabopt.inspect.repairs import Move
+from fabopt.output.export.as_built import Shown
+from fabopt.output.words import count, printable
+from fabopt.units import some
+
+# Lines of findings and of repairs that a terminal shows; files have all.
+MOST_LINES = 60
+MOVES = {"move": "move an end", "lay": "lay a cable", "remove": "take a cable away"}
+
+
+def as_built_report(shown: Shown) -> RenderableType:
+    """Return findings, repairs, notes and the verdict."""
+    result = shown.result
+    blocks: list[RenderableType] = []
+    if result.findings:
+        blocks += [Text("findings", style="bold"), _findings(shown), *_more(len(result.findings), "finding")]
+    if result.repairs:
+        moves = len(result.repairs)
+        title = f"repairs, in walking order: {some(moves, 'move')}, and no fewer do"
+        blocks += [Text(title, style="bold"), _repairs(shown), *_more(moves, "move")]
+    blocks += [Text(f"note: {printable(note)}") for note in result.notes]
+    return Group(*blocks, _verdict(shown))
+
+
+def _findings(shown: Shown) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    for finding in shown.result.findings[:MOST_LINES]:
+        grid.add_row(finding.kind, printable(planned_words(finding)), printable(finding.detail))
+    return grid
+
+
+def planned_words(finding: Finding) -> str:
+    """The ends of a finding: ``server-0001 nic1p1 - compute-leaf-001 1/1``."""
+    return " - ".join(port_words(port) for port in (finding.a, finding.b) if port != NO_PORT)
+
+
+def port_words(port: PortName) -> str:
+    """``compute-leaf-001 1/1``; a device alone without its port."""
+    return f"{port.device} {port.port}".strip()
+
+
+def _repairs(shown: Shown) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row("", "chain", "cable", "from", "to", "other end", style="dim")
+    for number, move in enumerate(shown.result.repairs[:MOST_LINES], 1):
+        grid.add_row(f"{number}.", str(move.chain), *map(printable, repair_words(shown, move)))
+    return grid
+
+
+def repair_words(shown: Shown, move: Move) -> tuple[str, str, str, str]:
+    """The cable of a repair and what is done with it, then where: from, to, and at its other end."""
+    what = f"{MOVES[move.move]}{f' of {move.cable}' if move.move == 'move' and move.cable else ''}"
+    if move.move != "move" and move.cable:
+        what = f"{what}: {move.cable}"
+    stays = "" if move.stays == NO_PORT else placed_words(shown, move.stays)
+    return what, placed_words(shown, move.source), placed_words(shown, move.target), stays
+
+
+def placed_words(shown: Shown, port: PortName) -> str:
+    """``A01 U12 compute-leaf-001 1/1``; without a floor plan only device and port."""
+    rack, unit = shown.place(port)
+    return f"{rack} U{unit} {port_words(port)}" if rack else port_words(port)
+
+
+def _more(number: int, noun: str) -> Iterator[Text]:
+    if number > MOST_LINES:
+        yield Text(f"and {some(number - MOST_LINES, noun)} more; --json, --findings and --html have all", style="dim")
+
+
+def _verdict(shown: Shown) -> Text:
+    result, name = shown.result, printable(shown.design.case.name)
+    cables = f"{count(result.right)} of {some(result.planned, 'cable')} are as planned"
+    if result.ok:
+        return Text(f"{name}: {cables}", style="bold green")
+    return Text(f"{name}: {cables}; {kinds_words(result.findings)}", style="bold red")
+
+
+def kinds_words(findings: Sequence[Finding]) -> str:
+    """``3 findings: 2 swapped, 1 missing``."""
+    numbers = Counter(finding.kind for finding in findings)
+    told = ", ".join(f"{count(numbers[kind])} {kind}" for kind in KINDS if numbers[kind])
+    return f"{some(len(findings), 'finding')}: {told}"

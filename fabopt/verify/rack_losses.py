@@ -1,0 +1,115 @@
+"""Losses of racks and of feeds of power, on the wiring: what is left without a rack, and what one feed carries."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.network.graph.outage import nothing
+from fabopt.schema.catalog import Switch
+from fabopt.schema.resilience import FEED, RACK, FromOutside
+from fabopt.units import MBPS_PER_GBPS, milliwatts, some
+from fabopt.verify.bandwidth import LAST_DIGIT
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.outages import TIERS, plant_of
+from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.racks import most_milliwatts
+from fabopt.verify.wiring import CabledDesign, FabricCabling
+
+
+class WithoutRack(NamedTuple):
+    """A rack and what its loss leaves, in Gb/s per GPU; servers in it, and those elsewhere that it cuts off."""
+
+    rack: str
+    gbps: float
+    servers: int
+    cut_off: int
+
+
+def names_racks(fabric: FabricEvidence) -> bool:
+    """Whether the case asks what is left without a rack, or the file says it."""
+    try:
+        asked = any(demand.failures[0] == RACK for demand in fabric.wanted.survived)
+    except UNPROVABLE:
+        return True
+    return asked or any(row.failed == RACK for row in fabric.designed.failures)
+
+
+def names_feeds(evidence: Evidence) -> bool:
+    """Whether a fabric of the case asks that the loss of a feed be survived."""
+    try:
+        return any(_asks(fabric, FEED) for fabric in evidence.fabrics)
+    except UNPROVABLE:
+        return True
+
+
+def _asks(fabric: FabricEvidence, what: FromOutside) -> bool:
+    return any(demand.failures[0] == what for demand in fabric.wanted.survived)
+
+
+@since("0.2.0")
+def racks_leave_bandwidth(proof: Proof, cabling: FabricCabling) -> None:
+    """What the file says is left without its worst rack is recounted, rack by rack, and is what the case asks for.
+
+    All leaves, spines and cores of a rack are lost together. Of servers elsewhere, left per GPU: what their ports on
+    other leaves inject x what uplinks carry of a leaf's endpoints x what a pod's spines send on; nothing where the rack
+    has all servers. Source: case file, ``resilience``; design file, places; docs/bandwidth.md.
+    """
+    worst = worst_without(cabling)
+    rows = [row for row in cabling.fabric.designed.failures if row.failed == RACK]
+    for row in rows:
+        proof.equal("racks lost at once", row.count, 1)
+        shown = f"Gb/s per GPU without the worst rack is {row.gbps_per_gpu}, on the wiring {worst.gbps:g}"
+        proof.holds(abs(float(row.gbps_per_gpu) - worst.gbps) <= LAST_DIGIT, shown)
+        said = (row.worst, row.servers_lost, row.servers_cut_off)
+        proof.equal("worst rack, servers in it and cut off", said, (worst.rack, worst.servers, worst.cut_off))
+    for demand in cabling.fabric.wanted.survived:
+        if demand.failures[0] == RACK:
+            proof.holds(bool(rows), f"the file does not say what is left after {demand.survive}")
+            shown = f"{worst.gbps:g} of {demand.least_gbps:g} Gb/s per GPU wanted after {demand.survive}"
+            proof.holds(worst.gbps + LAST_DIGIT >= demand.least_gbps, shown)
+    proof.note(f"{worst.gbps:g} without {worst.rack} and {some(worst.servers, 'server')}")
+
+
+def worst_without(cabling: FabricCabling) -> WithoutRack:
+    """The rack whose loss leaves least of a fabric, the first on the floor of such."""
+    devices, plan, plant = cabling.devices, cabling.fabric.evidence.plan, plant_of(cabling)
+    rack_of_switch = [devices.rack[row] for role in TIERS for row in cabling.devices_of(role).tolist()]
+    rack_of_server = np.array([devices.rack[row] for row in cabling.devices_of("server").tolist()])
+    racks = sorted(set(rack_of_switch), key=plan.rack_index)
+    without = []
+    for rack in racks:
+        lost = nothing(plant)._replace(switches=np.array(rack_of_switch) == rack)
+        absent = rack_of_server == rack
+        left = plant.after(lost, absent)
+        gbps = 0.0 if absent.all() else left.mbps / MBPS_PER_GBPS
+        without.append(WithoutRack(rack, gbps, int(absent.sum()), left.cut_off))
+    return min(without, key=lambda one: round(one.gbps, 6))
+
+
+@since("0.2.0")
+def feeds_carry_racks(proof: Proof, cabled: CabledDesign) -> None:
+    """Without one of its two feeds every rack still has the power that all in it may use.
+
+    Power of every rack, with every switch at the larger of ``power_max_w`` and what it uses with its modules <=
+    ``rack_power_w``, of one feed; ``feeds`` = 2; no server or switch is known to have one power supply. Source: case
+    file, ``resilience``, ``site``; catalog, ``power_supplies``.
+    """
+    evidence = cabled.evidence
+    proof.equal("feeds of a rack", evidence.case.site.rack_rules.feeds, 2)
+    limit_w = evidence.plan.floor.rack_power_w
+    proof.holds(limit_w is not None, "the case does not say what a feed gives")
+    most = max(most_milliwatts(cabled).values(), default=0)
+    proof.holds(limit_w is None or most <= milliwatts(limit_w), f"a rack uses up to {most / 1000:g} W")
+    supplies = {evidence.server.id: evidence.server.power_supplies}
+    for fabric in evidence.fabrics:
+        if _asks(fabric, FEED):
+            tiers = fabric.designed.tiers
+            supplies |= {tier.id: evidence.part(tier.id, Switch).power_supplies for tier in tiers}
+            twins = fabric.designed.subnet_manager.twins if fabric.designed.subnet_manager is not None else ()
+            supplies |= {twin.id: evidence.part(twin.id, Switch).power_supplies for twin in twins}
+    for product, number in supplies.items():
+        proof.holds(number != 1, f"{product} has one power supply")
+    proof.note(f"one feed carries up to {most / 1000:g} W in a rack")

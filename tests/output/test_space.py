@@ -1,0 +1,67 @@
+"""The space that an answer is the best of is named, as the case has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fabopt.output.space import pages_line, space_line
+from fabopt.output.terminal.answer import headline
+from tests.samples.small import case, solved
+
+REST = "equal groups, one switch type a tier"
+SPACES: list[tuple[dict[str, Any], str]] = [
+    ({}, f"Clos with one plane, aligned rails, even stripes, {REST}"),
+    (
+        {"tiers": 2, "rails": "any", "striping": "any"},
+        f"Clos of 2 tiers with one plane, any rails, any stripes, {REST}",
+    ),
+    ({"planes": "any"}, f"Clos with aligned rails, even stripes, {REST}"),
+    ({"planes": [1, 2]}, f"Clos with 1 or 2 planes, aligned rails, even stripes, {REST}"),
+    ({"tiers": 1}, "Clos of one tier"),
+    ({"topologies": ["torus"]}, "torus with equal groups, one switch type"),
+    (
+        {"topologies": ["clos", "hyperx"]},
+        f"Clos or HyperX with one plane, aligned rails, even stripes, {REST}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fabric", "words"), SPACES)
+def test_the_verdict_names_its_space(fabric: dict[str, Any], words: str) -> None:
+    design = solved(case({"tiers": "any", **fabric}, servers=3))
+    assert space_line(design) == words
+    assert headline(design).endswith(f"the cheapest {words}; proven.")
+
+
+def test_pages_are_those_of_the_families() -> None:
+    both = pages_line(solved(case({"topologies": ["clos", "hyperx"]}, servers=3)))
+    assert "docs/formulation/clos.md and docs/formulation/direct-networks.md" in both
+    torus = pages_line(solved(case({"topologies": ["torus"]}, servers=3)))
+    assert "clos.md" not in torus
+    assert "docs/formulation/outside.md" in torus
+
+
+def test_spaces_of_several_fabrics() -> None:
+    design = solved(case({"tiers": "any"}, servers=3))
+    fabric = design.fabrics[0]
+    record = design.case.model_copy(
+        update={
+            "content": {
+                **design.case.content,
+                "fabrics": [
+                    *design.case.content["fabrics"],
+                    {**design.case.content["fabrics"][0], "name": "second", "tiers": 1},
+                ],
+            }
+        }
+    )
+    both = design.model_copy(update={"case": record, "fabrics": (fabric, fabric.model_copy(update={"name": "second"}))})
+    assert space_line(both) == f"{SPACES[0][1]} for {fabric.name}; Clos of one tier for second"
+
+
+def test_a_case_that_cannot_be_read_has_no_space() -> None:
+    design = solved(case({"tiers": "any"}, servers=3))
+    broken = design.model_copy(update={"case": design.case.model_copy(update={"content": {}})})
+    assert space_line(broken) == pages_line(broken) == ""

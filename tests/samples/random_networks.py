@@ -33,7 +33,7 @@ def generate(seed: int) -> tuple[Json, Json]:
         server.pop("nics", None)
     on_floor, grows = dice.chance(0.5), dice.chance(0.25)
     case = a_case(dice, servers=dice.number(1, 7))
-    fabrics = [_fabric(dice, catalog, role, on_floor or grows) for role in roles if role != "oob"]
+    fabrics = [_fabric(dice, catalog, role, on_floor, grows) for role in roles if role != "oob"]
     if "oob" in roles:
         fabrics.append(_management(dice, catalog))
     lengths = case.get("site", {}).get("distances_m", USUAL)
@@ -50,22 +50,22 @@ def generate(seed: int) -> tuple[Json, Json]:
     return catalog, case | {"name": f"network-{seed}", "catalog": ["./catalog.yaml"]}
 
 
-def _fabric(dice: Dice, catalog: Json, role: str, is_clos: bool) -> Json:
+def _fabric(dice: Dice, catalog: Json, role: str, on_floor: bool, grows: bool) -> Json:
     fabric: Json = a_case(dice, servers=1)["fabrics"][0]
     fabric.pop("group_by", None)
     fabric |= {"name": role, "role": role, "tiers": dice.one(["any", "any", [1, 2], 2, 1])}
     if dice.chance(0.4):
         fabric["attachments"] = [
-            _attachment(dice, catalog, at) | {"name": f"{role}-{at}"} for at in range(dice.one([1, 1, 2]))
+            _attachment(dice, catalog, at, grows) | {"name": f"{role}-{at}"} for at in range(dice.one([1, 1, 2]))
         ]
-    elif not is_clos and dice.chance(0.5):
+    elif not on_floor and not grows and dice.chance(0.5):
         fabric["topologies"] = dice.one(TOPOLOGIES)
     return fabric
 
 
-def _attachment(dice: Dice, catalog: Json, at: int) -> Json:
-    """Those that may be on free ports have cages of one port."""
-    attachment = an_attachment(dice, catalog, at) | dice.one(KINDS)
+def _attachment(dice: Dice, catalog: Json, at: int, grows: bool) -> Json:
+    """Devices that may be on free ports, of clusters that do not grow, have cages of one port."""
+    attachment = an_attachment(dice, catalog, at) | (dice.one(KINDS) if not grows else {})
     free = "tier" in attachment or attachment.get("kind") == "management"
     if free and split_of(attachment.get("split", "1x100"))[0] > 1:
         attachment["split"] = f"1x{split_of(attachment['split'])[1] // 1000}"

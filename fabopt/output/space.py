@@ -45,11 +45,11 @@ def floor_line(design: Design) -> str:
     below = 1 - objective.floor / objective.value
     tiers = listed([_TIERS[number] for number in sorted({len(fabric.tiers) for fabric in design.fabrics})], "or")
     ratios = {f"{plain(ratio)}:1" for fabric in design.fabrics for ratio in _allowed(design, fabric)}
-    at = f" at {ratios.pop()}" if len(ratios) == 1 else ""
+    ratio = f" at {ratios.pop()}" if len(ratios) == 1 else ""
     least = money(objective.floor) if "usd" in objective.metric else power(objective.floor)
     takes = "costs" if "usd" in objective.metric else "takes"
     return (
-        f"no Clos of {tiers} tiers of these parts{at} {takes} less than {least} ({percent(below)} below), "
+        f"no Clos of {tiers} tiers of these parts{ratio} {takes} less than {least} ({percent(below)} below), "
         "whatever its groups, rails and stripes"
     )
 

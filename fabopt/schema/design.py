@@ -42,10 +42,7 @@ class PartHashes(Strict):
 
 
 class Objective(Strict):
-    """What was minimized, and the proof. ``value`` is in the metric's unit; ``bound`` and ``gap`` may be unknown.
-
-    ``floor``: no Clos of as many tiers has less, whatever its groups, rails and stripes; None: not worked out.
-    """
+    """What was minimized, and the proof, in the metric's unit. ``floor``: no Clos of as many tiers has less."""
 
     metric: str
     value: Number | None = None

@@ -64,6 +64,7 @@ class ApplianceRacks:
 
     def __init__(self, case: Case, floor: Floor) -> None:
         self._floor = floor
+        self._others = {*case.pinned_racks, *floor.named_racks}
         self.appliances = tuple(appliances_of(case))
         space = _SpaceBelow(floor)
         self.places: Mapping[ApplianceKey, tuple[Place, ...]] = MappingProxyType(
@@ -82,9 +83,7 @@ class ApplianceRacks:
     @cached_property
     def free(self) -> tuple[str, ...]:
         """Racks for those that name none, from the end of the floor: nobody has named them, and trays reach them."""
-        network_racks = self._floor.network_racks
-        named = network_racks if isinstance(network_racks, tuple) else ()
-        plan = FloorPlan(self._floor, {*self.listed, *named})
+        plan = FloorPlan(self._floor, {*self.listed, *self._others})
         lost = set(plan.cut_off())
         usable = [plan.ids[rack] for rack in np.flatnonzero(plan.usable)[::-1].tolist()]
         return tuple(rack for rack in usable if rack not in lost)
@@ -122,6 +121,12 @@ class _SpaceBelow:
         if self._floor.rack_power_w is not None and appliance.power_mw:
             most = min(most, (milliwatts(self._floor.rack_power_w) - power_mw) // appliance.power_mw)
         return most
+
+
+def racks_of_appliances(case: Case) -> int:
+    """In how many racks there are appliances; none without a floor."""
+    floor = case.site.floor
+    return 0 if floor is None else len(racks_in_use(ApplianceRacks(case, floor).places.values()))
 
 
 def racks_in_use(places: Iterable[tuple[Place, ...]]) -> set[str]:

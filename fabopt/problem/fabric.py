@@ -125,6 +125,8 @@ class FabricProblem:
     # stripes that are not even are alike on all leaves of a rail
     by_rail: bool = False
     span: Span | None = None
+    # ids of the racks that switches of a tier are pinned to, by tier
+    racks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # on a floor, whether the runs of attachments are those of a candidate whose switches are in racks
     attachments_measured: bool = False
     # how its subnets of InfiniBand are managed; None where the rule does not hold or nothing is known of switches
@@ -235,8 +237,7 @@ def fabric_of(
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refusals = Refusals(paired_only=is_kept(case.rules, NIC_PAIRING))
-    offered = _nics(fabric, protocols, demand, offering, server, pcie, refusals)
-    nics, unpaired = by_pairing(offered, case.rules)
+    nics, unpaired = by_pairing(_nics(fabric, protocols, demand, offering, server, pcie, refusals), case.rules)
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
         name=fabric.name,
@@ -260,6 +261,7 @@ def fabric_of(
         switches={protocol: switches_of(fabric, protocol, offering) for protocol in protocols},
         runs_m=site.runs_m(offering.item_table.lengths_m),
         groups=site.groups,
+        racks=fabric.pinned,
         managers=subnet_managers(case, fabric, offering),
         refused_nics=tuple(refusals.told.values()),
         topologies=families_of(case, fabric),

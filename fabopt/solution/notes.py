@@ -13,9 +13,11 @@ from fabopt.search.separations import choice_notes
 from fabopt.solution.feeds import feed_notes
 from fabopt.solution.lengths import length_notes
 from fabopt.solution.question import Answers, Question
+from fabopt.solution.quotes import quote_notes
 from fabopt.solution.racks import rack_notes
 from fabopt.solution.rules_kept import pairing_notes, redundancy_notes
 from fabopt.solution.subnet_manager import subnet_notes
+from fabopt.solution.switch_racks import strips_without_ports
 from fabopt.units import some
 from fabopt.wiring.attachment_runs import longer_runs
 from fabopt.workload.remarks import workload_notes
@@ -34,6 +36,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *pairing_notes(question, answers.shown, design),
         *redundancy_notes(question, design),
         *subnet_notes(question, answers.shown, design),
+        *quote_notes(design),
         *(rack_notes(inputs.case, answers.shown.case, question.clock.is_over()) if design.fabrics else ()),
         *feed_notes(answers.shown, design),
         *_cut_short(question, design),
@@ -69,6 +72,7 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     yield from length_notes(problem, design)
     if design.fabrics:
         yield from longer_runs(design)
+        yield from strips_without_ports(design, problem.case)
 
 
 def _whole_racks(problem: Problem, design: Design) -> Iterator[str]:

@@ -260,8 +260,8 @@ def _in_lengths(
 ) -> Iterator[Option]:
     """An option with cables as long as their links need, stage by stage; nothing if not all parts reach so far.
 
-    ``owners``: the leaf and the attachment of the ports, each pair once. A cage or cable that servers share with attachments is there
-    from the first stage on.
+    ``owners``: the leaf and the attachment of the ports, each pair once. A cage or cable that servers share with
+    attachments is there from the first stage on.
     """
     servers, *others = option.rows
     assert servers.assembly is not None

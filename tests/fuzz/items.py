@@ -180,7 +180,8 @@ def _taken_up(dice: Random) -> Item:
         files[FRONT] = as_text(mutant(dice, json.loads(front.model_dump_json(by_alias=True))))
     elif how == "line":
         number = dice.randrange(len(lines))
-        lines[number] = json.dumps(json.loads(as_text(mutant(dice, json.loads(lines[number])))))
+        changed = as_text(mutant(dice, json.loads(lines[number]))).decode("utf-8", "surrogatepass")
+        lines[number] = changed.replace("\n", "")
         files[JOURNAL] = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
     else:
         text = "".join(f"{line}\n" for line in lines)

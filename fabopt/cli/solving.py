@@ -6,7 +6,7 @@ import contextlib
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal
 
@@ -188,7 +188,8 @@ def write_bill(
     saved = point is not None or request.case.lower().endswith(".json")
     if saved:
         _check_as_saved(request)
-    design = saved_design(request.case, point) if saved else request.design()
+    # a bill never shows what else there is
+    design = saved_design(request.case, point) if saved else replace(request, alternatives_s=0).design()
     if not design.fabrics and design.status in WITHOUT_DESIGN:
         _tell_no_design(design)
         return EXIT_OF_STATUS[design.status]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import types
 from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from fabopt.errors import Fault, InputError, cut, fault, nearest
+from fabopt.io.advice import advice_on_key, advice_on_place, advice_on_value
 from fabopt.io.quantities import quantity_under
+from fabopt.io.schema_types import Steps, keys_at
 from fabopt.schema.base import ID_PATTERN, NAME_PATTERN
 from fabopt.schema.case import CALENDAR_MONTH, KEBAB, Case
 
 Model = TypeVar("Model", bound=BaseModel)
-Steps = tuple[str | int, ...]
 MAX_FAULTS = 100
 # A share from here on is taken for one in percent.
 LEAST_PERCENT = 2
@@ -171,8 +171,10 @@ def _fault(model: type[BaseModel], steps: Steps, group: list[Any], file: str, ba
     if kind == "missing":
         return fault(file, path, "an entry is missing" if isinstance(steps[-1], int) else "this key is required")
     if kind == "extra_forbidden":
-        keys = keys_at(model, steps[:-1])
-        return fault(file, path, "unknown key", allowed=", ".join(keys), hint=_did_you_mean(str(steps[-1]), keys))
+        keys, key = keys_at(model, steps[:-1]), str(steps[-1])
+        hint = (model is Case and advice_on_key(key, keys)) or _did_you_mean(key, keys)
+        hint = hint or (advice_on_place(key, steps[:-1]) if model is Case else "")
+        return fault(file, path, "unknown key", allowed=", ".join(keys), hint=hint)
     if kind == "value_error" and len(group) == 1:
         return _value_fault(error, file, path)
     if error["loc"][-1:] == ("[key]",):
@@ -182,7 +184,7 @@ def _fault(model: type[BaseModel], steps: Steps, group: list[Any], file: str, ba
     words = [word for one in group for word in _literals(one)]
     hint = _did_you_mean(error["input"], words) or _advice(error["input"], group)
     if model is Case:
-        hint = hint or _unit(error["input"], steps)
+        hint = hint or _advice_on_case(error["input"], steps, group)
     return fault(file, path, "this value is not allowed", error["input"], allowed=allowed, hint=hint)
 
 
@@ -242,6 +244,13 @@ def _advice(value: object, group: list[Any]) -> str:
     return ""
 
 
+def _advice_on_case(value: object, steps: Steps, group: list[Any]) -> str:
+    """What is likely meant by a value of a case, or how its unit is written."""
+    kinds = {error["type"] for error in group}
+    numbers = bool(kinds & {"int_type", "int_from_float", "int_parsing", "float_type", "literal_error"})
+    return advice_on_value(value, steps, "string_type" in kinds, numbers) or _unit(value, steps)
+
+
 def _unit(value: object, steps: Steps) -> str:
     """How a quantity may be written where text is none."""
     keys = [step for step in reversed(steps) if isinstance(step, str)]
@@ -255,43 +264,3 @@ def _as_percent(value: object, group: list[Any]) -> str:
     if bounds != {1} or not isinstance(value, int | float) or not LEAST_PERCENT <= value < 100:
         return ""
     return f"{value:g} is more than 1; write {value / 100:g} for {value:g} %"
-
-
-def keys_at(model: type[BaseModel], steps: Steps) -> list[str]:
-    """Return the keys a model knows at a place in its data; of every branch, where a union stands there."""
-    kinds: list[Any] = [model]
-    for step in steps:
-        kinds = [inner for kind in kinds for inner in inside(kind, step)]
-    keys = [key for kind in kinds for branch in branches(kind) for key in _fields(branch)]
-    return list(dict.fromkeys(keys))
-
-
-def _fields(kind: Any) -> dict[str, Any]:
-    if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
-        return {}
-    return {field.alias or name: field.annotation for name, field in kind.model_fields.items()}
-
-
-def branches(kind: Any) -> list[Any]:
-    """Return every type that a value may have, without its bounds."""
-    origin = get_origin(kind)
-    if origin is Annotated:
-        return branches(get_args(kind)[0])
-    if origin in (Union, types.UnionType):
-        return [branch for inner in get_args(kind) for branch in branches(inner)]
-    return [kind]
-
-
-def inside(kind: Any, step: str | int) -> list[Any]:
-    """Return the types of what stands at a key or an index of such a value."""
-    types: list[Any] = []
-    for branch in branches(kind):
-        arguments = get_args(branch)
-        if isinstance(step, int) and get_origin(branch) is tuple:
-            types.append(arguments[0])
-        elif isinstance(step, str) and get_origin(branch) is dict:
-            types.append(arguments[1])
-        elif isinstance(step, str):
-            fields = _fields(branch)
-            types += [fields[step]] if step in fields else []
-    return types

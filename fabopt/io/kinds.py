@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from fabopt.errors import Fault, InputError, fault, nearest
-from fabopt.io.faults import keys_at
+from fabopt.io.schema_types import keys_at
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KIND_MODELS, Catalog, PriceBook
 from fabopt.schema.design import Design

@@ -12,6 +12,7 @@ from fabopt.units import exact
 _NUMBER = re.compile(r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,15})(?:\.[0-9]{1,9})?")
 _PLAIN_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _RATIO = re.compile(rf"({_NUMBER.pattern})\s*:\s*1")
+_NON_BLOCKING = re.compile(r"non[\s-]?blocking", re.IGNORECASE)
 _UNIT = re.compile(rf"({_NUMBER.pattern})\s*([^0-9\s].*)?")
 _DOLLARS = re.compile(r"(?:US)?\$\s*|USD\s+")
 _DOLLARS_AFTER = re.compile(r"\s*(?:\$|USD)")
@@ -99,7 +100,9 @@ def length_m(text: str) -> Fraction | None:
 
 
 def ratio(text: str) -> Fraction | None:
-    """A ratio as it is written, ``2:1`` as 2; None for anything else."""
+    """A ratio as it is written, ``2:1`` as 2, ``non-blocking`` as 1; None for anything else."""
+    if _NON_BLOCKING.fullmatch(text.strip()):
+        return Fraction(1)
     match = _RATIO.fullmatch(text.strip())
     return None if match is None else exact(match.group(1).replace(",", ""))
 

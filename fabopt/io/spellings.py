@@ -13,8 +13,9 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
-from fabopt.io.faults import Steps, branches, inside, key_path
+from fabopt.io.faults import key_path
 from fabopt.io.quantities import MeasuredText, quantity_under
+from fabopt.io.schema_types import Steps, branches, inside
 from fabopt.schema.base import ID_PATTERN
 
 # By key: other words of the field for its own. Each in small letters, without spaces and hyphens.
@@ -24,15 +25,29 @@ PRODUCT_KINDS = {"optic": "transceiver", "optics": "transceiver", "transceivers"
                  "servers": "server"}  # fmt: skip
 OTHER_WORDS: dict[str, dict[str, str]] = {
     "protocol": PROTOCOLS,
-    "role": {"outofband": "oob"},
-    "topologies": {"dragonflyplus": "dragonfly+"},
-    "objective": {"capex": "capex_usd", "tco": "tco_usd", "power": "power_w"},
+    "role": {"outofband": "oob", "backend": "compute", "eastwest": "compute"},
+    "topologies": {
+        "dragonflyplus": "dragonfly+",
+        **dict.fromkeys(("fattree", "leafspine", "spineleaf", "foldedclos", "railoptimized"), "clos"),
+    },
+    "kind": {**dict.fromkeys(("firewall", "gateway", "router", "campus"), "endpoint"), "ufm": "management"},
+    "rules": {"off": "none"},
+    "objective": {
+        "capex": "capex_usd",
+        "tco": "tco_usd",
+        "power": "power_w",
+        "cost": "capex_usd",
+        "cheapest": "capex_usd",
+        "price": "capex_usd",
+    },
     "price_decline": PRODUCT_KINDS,
     "spares": PRODUCT_KINDS,
     "max_part_numbers": PRODUCT_KINDS,
 }
 _NO_ID = re.compile(r"[^a-z0-9.+_-]+")
 VENDORS = ("approved_vendors", "forbidden_vendors")
+# Lists of words, of which a single one may be written without brackets.
+LISTS = ("topologies", "catalog", "prices")
 IDS = ("server", "nics", "approved_parts", "forbidden_parts")
 
 
@@ -100,7 +115,7 @@ class _Reader:
             self.spelled.take(key_path(steps), text, word)
             return word
         lists = [branch for branch in alternatives if get_origin(branch) is tuple]
-        if lists and _names_things(steps):
+        if lists and (_names_things(steps) or _last_key(steps) in LISTS):
             return [self.text([inside(lists[0], 0)[0]], text, (*steps, 0), quantity)]
         if quantity is not None and float in alternatives:
             number = quantity.number(text)

@@ -69,7 +69,9 @@ class Attachment(Strict):
     @model_validator(mode="after")
     def _enough_to_buy(self) -> Self:
         if self.buys == "both" and (self.form_factor is None or self.split is None):
-            raise ValueError("`buys: both` needs `form_factor` and `split` of the attachment's cage")
+            raise ValueError(
+                "`buys: both` needs `form_factor` and `split` of the attachment's cage; `buys: none` buys nothing"
+            )
         speeds = (None if self.split is None else parse_split(self.split).port_mbps, self.gbps and mbps(self.gbps))
         if None not in speeds and speeds[0] != speeds[1]:
             raise ValueError("`split` and `gbps` name different port speeds")

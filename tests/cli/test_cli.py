@@ -258,6 +258,20 @@ def test_the_bill_of_a_case_is_that_of_its_design(run: Run, ending: str) -> None
         assert Path(f"a.{ending}").read_bytes() == Path(f"c.{ending}").read_bytes()
 
 
+def test_a_bill_looks_at_no_alternatives(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+    solve = optimize.solve
+
+    def spied(*args: Any, **keys: Any) -> Design:
+        looks.append(keys["alternatives_s"])
+        return solve(*args, **keys)
+
+    monkeypatch.setattr(optimize, "solve", spied)
+    assert run("bom", "case.yaml", "-o", "bill.csv").code == 0
+    assert run("solve", "case.yaml").code == 0
+    assert looks[0] == 0 < looks[1]
+
+
 @pytest.mark.parametrize(("target", "start"), [("a.lp", "\\"), ("a.mps", "*"), ("-", "\\")])
 def test_the_formulation_is_written(run: Run, target: str, start: str) -> None:
     code, out, _ = run("formulation", "case.yaml", "-o", target)

@@ -10,9 +10,9 @@ from pydantic import BaseModel
 from fabopt.cli.starter import Starter, starter_text
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
-from fabopt.io.faults import branches
 from fabopt.io.quantities import LENGTH, MONEY, POWER, RATIO, SHARE, SPEED, MeasuredText, quantity_under
 from fabopt.io.recognition import meant_price_change
+from fabopt.io.schema_types import branches
 from fabopt.io.spellings import Spelled, understood
 from fabopt.io.text import parse_yaml
 from fabopt.schema.case import Case
@@ -143,6 +143,32 @@ def test_a_plain_case_is_the_case_that_it_means() -> None:
     assert plain.case == meant.case
     assert words.server == plain.case.server
     assert meant.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "key", "meant"),
+    [
+        ("fat-tree", "topologies", ["clos"]),
+        ("Leaf Spine", "topologies", ["clos"]),
+        (["rail-optimized"], "topologies", ["clos"]),
+        ("backend", "role", "compute"),
+        ("non-blocking", "max_oversubscription", 1),
+        ("Non Blocking", "max_oversubscription", 1),
+    ],
+)
+def test_words_of_the_field_are_understood(written: object, key: str, meant: object) -> None:
+    read = understood(Case, {**MEANT, "fabrics": [{"name": "compute", key: written}]}, Spelled())
+    assert read["fabrics"][0][key] == meant
+
+
+def test_words_of_a_case_and_of_attachments_are_understood() -> None:
+    doors = [{"name": "doors", "kind": kind, "ports": 2, "buys": "none"} for kind in ("firewall", "Gateway", "UFM")]
+    content = {**MEANT, "catalog": "reference", "rules": "off", "objective": "cheapest", "fabrics":
+               [{"name": "compute", "attachments": doors}]}  # fmt: skip
+    read = understood(Case, content, Spelled())
+    assert (read["catalog"], read["rules"], read["objective"]) == (["reference"], "none", "capex_usd")
+    kinds = [attachment["kind"] for attachment in read["fabrics"][0]["attachments"]]
+    assert kinds == ["endpoint", "endpoint", "management"]
 
 
 def test_notes_say_what_was_taken() -> None:

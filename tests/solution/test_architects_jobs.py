@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from fabopt.design.points import design_at
 from fabopt.io.case import inputs_from_objects
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
+from fabopt.study.front.fronts import objectives_of, pareto_front
+from fabopt.verify import verify
 from tests.samples.small import assert_proven, counts
 
 Json = dict[str, Any]
@@ -88,6 +93,8 @@ JOBS: dict[str, Json] = {
     "32 DGX H200, four fabrics": H200,
     "eight servers with storage": STORAGE,
 }
+# Servers whose NICs are chosen, so that bandwidth has its price.
+FRONT: Json = {"server": "generic-hgx-h100", "gpus": 1024, "fabrics": [fabric(min_gbps_per_gpu=100)]}
 # Roles whose switches may each cut servers off: a server has one management port.
 MAY_CUT_OFF = {"oob"}
 # Families without a second way by their nature, which the answer lists.
@@ -110,14 +117,39 @@ def test_a_job_can_be_signed(job: str) -> None:
     """
     design = design_of(job)
     assert_proven(design)
+    assert roles_cut_off(design) <= MAY_CUT_OFF or job in EXEMPT
+    assert not any("is not kept" in note for note in design.notes)
+
+
+def roles_cut_off(design: Design) -> set[str]:
+    """Roles of the fabrics in which a switch cuts servers off if it fails."""
     roles = {fabric.name: fabric.role for fabric in design.fabrics}
-    cut = {
-        point.fabric
+    return {
+        roles[point.fabric]
         for point in design.single_points_of_failure or ()
         if point.device in ("leaf", "spine", "core") and not point.degraded
     }
-    assert {roles[name] for name in cut} <= MAY_CUT_OFF or job in EXEMPT
-    assert not any("is not kept" in note for note in design.notes)
+
+
+def test_every_point_of_a_front_can_be_signed() -> None:
+    """Cost against bandwidth of 1,024 GPUs: each point is proven as a design of its own, none is like another one, and
+    more bandwidth costs more.
+    """
+    inputs = inputs_from_objects({"name": "job", "catalog": ["reference"], **FRONT}, None)
+    objectives = objectives_of(["capex_usd"], ["gbps_per_gpu"], None)
+    front = pareto_front(inputs, objectives, None, Settings(), Clock(None), lambda found: None)
+    assert front.complete and len(front.points) > 3
+    assert len({point.label for point in front.points}) == len(front.points)
+    assert all(point.status == "optimal" for point in front.points)
+    designs = [design_at(front, number + 1) for number in range(len(front.points))]
+    for design in designs:
+        assert all(check.ok for check in verify(design))
+        assert design.single_points_of_failure is not None and not roles_cut_off(design)
+        assert all(row.kept for row in design.fabrics[0].redundancy if row.kept is not None)
+        assert not any("is not kept" in note for note in design.notes)
+    totals = [(one.totals, one.fabrics[0].metrics.injection_gbps_per_gpu) for one in designs]
+    figures = [(total.capex_usd, gbps) for total, gbps in totals if total is not None]
+    assert all(one[0] < other[0] and one[1] < other[1] for one, other in pairwise(figures))
 
 
 def test_managers_cost_no_leaf_and_no_spine() -> None:

@@ -10,8 +10,9 @@ from typing import Any
 
 from fabopt.errors import Fault, InputError, fault, nearest
 from fabopt.io.case import Inputs
-from fabopt.io.faults import keys_at, refuse, validated
+from fabopt.io.faults import refuse, validated
 from fabopt.io.references import check_counted_servers, check_references
+from fabopt.io.schema_types import keys_at
 from fabopt.schema.case import Case
 
 # Keys that say the same thing in other words: giving one takes the others away.

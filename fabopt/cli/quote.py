@@ -1,0 +1,68 @@
+"""Commands about vendors' quotes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fabopt.cli.options import Catalogs, Engine, EngineOption, Point, TimeLimit
+
+quote_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+QuoteFile = Annotated[str, typer.Argument(metavar="FILE", help="Quote as the vendor sent it: .xlsx or .csv.")]
+Rates = Annotated[
+    list[str] | None,
+    typer.Option("--rate", metavar="EUR=1.09", help="Dollars for one unit of a currency; repeatable."),
+]
+Currency = Annotated[
+    str | None, typer.Option("--currency", metavar="EUR", help="Currency of prices beside which none stands.")
+]
+Asked = Annotated[
+    int, typer.Option("--asked", metavar="N", help="Of an RFQ sheet, the vendor whose columns are read, from 1.")
+]
+
+
+@quote_app.command("import")
+def quote_import(
+    file: QuoteFile,
+    output: Annotated[str, typer.Option("-o", "--output", metavar="BOOK.yaml", help="Price book to write.")],
+    rate: Rates = None,
+    currency: Currency = None,
+    asked: Asked = 1,
+    json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write every line as it was read.")] = None,
+    catalog: Catalogs = None,
+) -> None:
+    """Read a vendor's quote into a price book; every line is matched, or listed with a reason."""
+    from fabopt.cli.quotes import import_quote
+    from fabopt.io.quote.reading import quote_options
+
+    raise typer.Exit(import_quote(file, output, json, catalog, quote_options(rate or (), currency, asked)))
+
+
+@quote_app.command("audit")
+def quote_audit(
+    file: QuoteFile,
+    design: Annotated[str, typer.Option("--design", metavar="DESIGN.json", help="Design to hold it against.")],
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE.xlsx", help="Write the quote with findings marked.")
+    ] = None,
+    json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write findings and sums.")] = None,
+    findings: Annotated[
+        str | None, typer.Option("--findings", metavar="FILE.csv", help="Write findings as a table.")
+    ] = None,
+    rate: Rates = None,
+    currency: Currency = None,
+    asked: Asked = 1,
+    engine: EngineOption = Engine.cp_sat,
+    time_limit: TimeLimit = None,
+    catalog: Catalogs = None,
+    point: Point = None,
+) -> None:
+    """Compare a quote with a design's bill, and with the best design on the same prices."""
+    from fabopt.cli.quote_audit import AuditRequest, audit_quote
+    from fabopt.cli.solving import SolveRequest
+    from fabopt.io.quote.reading import quote_options
+
+    options = quote_options(rate or (), currency, asked)
+    solve = SolveRequest(design, engine.value, time_limit, catalog)
+    raise typer.Exit(audit_quote(AuditRequest(file, options, solve, point, output, json, findings)))

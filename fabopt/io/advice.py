@@ -1,0 +1,141 @@
+"""What is likely meant by a key that a case does not have, or by a value that it does not take: a word of advice.
+
+What can mean one thing only is understood (``fabopt.io.spellings``); here is what has more than one meaning, or stands
+at the wrong place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, Final, get_args, get_origin
+
+from pydantic import BaseModel
+
+from fabopt.io.schema_types import Steps, branches
+from fabopt.schema.case import Case, Fabric
+
+_SPEED: Final = "what every GPU gets is `min_gbps_per_gpu: 400`; port speeds follow from it, from `nics` and `switches`"
+_SWITCHES: Final = "say for which tier, as `switches: {leaf: [nvidia-qm9700], spine: [nvidia-qm9700]}`"
+_MANAGEMENT: Final = "`in-band` carries login, provisioning and the way out, `oob` the controllers of devices"
+_RESILIENCE: Final = (
+    "`default` keeps two of each tier above the leaves; ask for more as `{survive: 1 spine, min_gbps_per_gpu: 300}`"
+)
+_INFINIBAND: Final = "it is a speed of InfiniBand: `protocol: infiniband` and `min_gbps_per_gpu: {}`"
+# Of keys that are nowhere: what to write instead, by the key in small letters and digits.
+KEYS: Final[dict[str, str]] = {
+    **dict.fromkeys(("speed", "speedgbps", "gbps", "bandwidth", "linkspeed", "portspeed", "rate"), _SPEED),
+    **dict.fromkeys(("leaf", "spine", "core", "switch", "leafswitch", "spineswitch"), _SWITCHES),
+    **dict.fromkeys(("nodes", "nodecount", "numservers", "servercount", "hosts"), "did you mean `servers`?"),
+    **dict.fromkeys(("numgpus", "gpucount", "accelerators"), "did you mean `gpus`?"),
+    **dict.fromkeys(("firewall", "firewalls", "gateway", "gateways", "border", "doors"),
+                    "devices beside the servers are `attachments` of a fabric"),
+    **dict.fromkeys(("vendor", "maker", "manufacturer"), "did you mean `procurement.approved_vendors`?"),
+    **dict.fromkeys(("redundancy", "survive", "ha"), "did you mean `resilience`?"),
+}  # fmt: skip
+# By a key, or the key of the mapping that it is in and its own: what to write instead of words that are not taken, in
+# small letters and digits; "" for all.
+VALUES: Final[dict[str, dict[str, str]]] = {
+    "fabrics": {"": "a list with a name each, as `fabrics: [{name: compute}]`"},
+    "fabrics.switches": {"": _SWITCHES},
+    "role": dict.fromkeys(("frontend", "management", "mgmt", "campus", "northsouth"), _MANAGEMENT),
+    "protocol": {
+        "hdr": _INFINIBAND.format(200), "ndr": _INFINIBAND.format(400), "xdr": _INFINIBAND.format(800),
+        **dict.fromkeys(("nvlink", "ualink"), "the scale-up domain is the server's; a fabric joins servers"),
+    },
+    "workload": {"": "as `{profile: pretraining}` or `{model: llama3-70b}`"},
+    "distances_m": {"": "as `{server-leaf: 3, leaf-spine: 30}`; those left out follow from the groups"},
+    "resilience": {"": _RESILIENCE},
+    "rails": {"": "rails are as many as a server has NICs: `nics_per_server: 8`"},
+    "group_by": {"": "groups are of whole racks, as `{racks: 8}`, with `site.servers_per_rack`"},
+    "rules": {"": "`none` turns all default rules off, `{lengths: false}` one"},
+    "limits": {"": "as `{budget_usd: 2000000}`"},
+    "stages": {"": "a list, as `[{name: day-1, servers: 32}, {name: year-2, month: 12, servers: 128}]`"},
+    "attachments": {"": "a list, as `[{name: gateways, ports: 4, boxes: 2, buys: none}]`"},
+    "floor": {"": "as `{rows: 2, racks_per_row: 8}`"},
+}  # fmt: skip
+_NUMBER_WORDS: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "eight": 8}
+_THOUSANDS = re.compile(r"\s*[0-9][0-9.]*\s*k", re.IGNORECASE)
+# Shorter words are in too many keys.
+_SHORTEST: Final = 4
+_MOST_NAMED: Final = 3
+
+
+def bare(text: str) -> str:
+    """What two spellings of a word have in common: small letters and digits."""
+    return "".join(letter for letter in text.lower() if letter.isalnum())
+
+
+def advice_on_key(key: str, here: Sequence[str]) -> str:
+    """What a key likely stands for that is none of those ``here``: one with more words, or one of another place."""
+    longer = _with(key, {one: one for one in here})
+    if len(longer) == 1:
+        return f"did you mean `{longer[0]}`?"
+    return KEYS.get(bare(key), "")
+
+
+def advice_on_place(key: str, steps: Steps) -> str:
+    """Where a case has a key that is none of those at a place; nothing where that is not clear."""
+    paths = {".".join((*place, name)): name for place, name in _places() if place != steps}
+    same = [path for path, name in paths.items() if bare(name) == bare(key)] or _with(key, paths)
+    nearest = [path for path in same if path.count(".") == min(other.count(".") for other in same)]
+    if not 0 < len(nearest) <= _MOST_NAMED:
+        return ""
+    return f"did you mean `{'` or `'.join(nearest)}`?"
+
+
+def _with(key: str, names: dict[str, str]) -> list[str]:
+    """Those whose name begins or ends with the words of a key."""
+    part = bare(key)
+    if len(part) < _SHORTEST:
+        return []
+    return [path for path, name in names.items() if bare(name).startswith(part) or bare(name).endswith(part)]
+
+
+@cache
+def _places() -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Every key of a case with the keys that lead to it."""
+    return tuple(_keys(Case, ()))
+
+
+def _keys(model: type[BaseModel], place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    for name, field in model.model_fields.items():
+        key = field.alias or name
+        if key in ("carries", "plan", "stages"):
+            continue
+        yield place, key
+        for inner in _models(field.annotation):
+            step = f"{key}[0]" if inner is Fabric else key
+            yield from _keys(inner, (*place, step))
+
+
+def _models(kind: Any) -> Iterator[type[BaseModel]]:
+    for branch in branches(kind):
+        if isinstance(branch, type) and issubclass(branch, BaseModel):
+            yield branch
+        elif get_origin(branch) is tuple:
+            yield from _models(get_args(branch)[0])
+
+
+def advice_on_value(value: object, steps: Steps, takes_text: bool, takes_number: bool) -> str:
+    """What is likely meant by a value that a key does not take."""
+    keys = [step for step in steps if isinstance(step, str)]
+    words = VALUES.get(".".join(keys[-2:])) or VALUES.get("".join(keys[-1:]), {})
+    if isinstance(value, str) and bare(value) in words:
+        return words[bare(value)]
+    if "" in words:
+        return words[""]
+    if takes_text and isinstance(value, list) and len(value) == 1:
+        return f"write it without brackets, as {value[0]}"
+    if takes_number and isinstance(value, str):
+        return _number(value)
+    if takes_number and isinstance(value, float) and value.is_integer():
+        return f"write it without a point, as {value:.0f}"
+    return ""
+
+
+def _number(text: str) -> str:
+    if text.lower() in _NUMBER_WORDS:
+        return f"write {_NUMBER_WORDS[text.lower()]}"
+    return "write all digits, as 1024: 1k may be 1000 or 1024" if _THOUSANDS.fullmatch(text) else ""

@@ -1,0 +1,50 @@
+"""The types of a schema at every place of its data."""
+
+from __future__ import annotations
+
+import types
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+Steps = tuple[str | int, ...]
+
+
+def keys_at(model: type[BaseModel], steps: Steps) -> list[str]:
+    """Return the keys a model knows at a place in its data; of every branch, where a union stands there."""
+    kinds: list[Any] = [model]
+    for step in steps:
+        kinds = [inner for kind in kinds for inner in inside(kind, step)]
+    keys = [key for kind in kinds for branch in branches(kind) for key in _fields(branch)]
+    return list(dict.fromkeys(keys))
+
+
+def _fields(kind: Any) -> dict[str, Any]:
+    if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
+        return {}
+    return {field.alias or name: field.annotation for name, field in kind.model_fields.items()}
+
+
+def branches(kind: Any) -> list[Any]:
+    """Return every type that a value may have, without its bounds."""
+    origin = get_origin(kind)
+    if origin is Annotated:
+        return branches(get_args(kind)[0])
+    if origin in (Union, types.UnionType):
+        return [branch for inner in get_args(kind) for branch in branches(inner)]
+    return [kind]
+
+
+def inside(kind: Any, step: str | int) -> list[Any]:
+    """Return the types of what stands at a key or an index of such a value."""
+    types: list[Any] = []
+    for branch in branches(kind):
+        arguments = get_args(branch)
+        if isinstance(step, int) and get_origin(branch) is tuple:
+            types.append(arguments[0])
+        elif isinstance(step, str) and get_origin(branch) is dict:
+            types.append(arguments[1])
+        elif isinstance(step, str):
+            fields = _fields(branch)
+            types += [fields[step]] if step in fields else []
+    return types

@@ -65,12 +65,12 @@ def _places(evidence: Evidence, floor: Floor) -> dict[tuple[str, str], list[Plac
     places: dict[tuple[str, str], list[Place]] = {}
     for fabric, attachment in _in_racks(evidence):
         racks, boxes = attachment.racks or tuple(free), attachment.boxes
-        found = filled.places(attachment, racks, ceil_div(boxes, 2)) if _spreads(evidence) else []
-        found = found if len(found) == boxes else filled.places(attachment, racks, boxes)
-        if len(found) < boxes:
-            raise LookupError(f"the racks hold {len(found)} of {boxes} {attachment.name}")
-        filled.put(attachment, found)
-        places[fabric, attachment.name] = found
+        placed = filled.places(attachment, racks, ceil_div(boxes, 2)) if _spreads(evidence) else []
+        placed = placed if len(placed) == boxes else filled.places(attachment, racks, boxes)
+        if len(placed) < boxes:
+            raise LookupError(f"the racks hold {len(placed)} of {boxes} {attachment.name}")
+        filled.put(attachment, placed)
+        places[fabric, attachment.name] = placed
     return places
 
 
@@ -92,15 +92,15 @@ class _Filled:
     def places(self, attachment: Attachment, racks: tuple[str, ...], most: int) -> list[Place]:
         """Where its devices would be, no more than so many in a rack; fewer if racks are full."""
         high, limit = _height(attachment), self._floor.rack_power_w
-        found: list[Place] = []
+        placed: list[Place] = []
         for rack in racks:
             room = [self._floor.rack_units - self._units[rack]]
             room += [] if limit is None else [milliwatts(limit) - self._used_mw[rack]]
             needs = (high, milliwatts(attachment.power_w or 0))
             fit = min([left // need for left, need in zip(room, needs, strict=False) if need], default=most)
-            number = max(0, min(fit, most, attachment.boxes - len(found)))
-            found += [(rack, self._units[rack] + 1 + index * high) for index in range(number)]
-        return found
+            number = max(0, min(fit, most, attachment.boxes - len(placed)))
+            placed += [(rack, self._units[rack] + 1 + index * high) for index in range(number)]
+        return placed
 
     def put(self, attachment: Attachment, places: list[Place]) -> None:
         """Take the room of its devices."""

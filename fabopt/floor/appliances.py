@@ -15,10 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.rack_rules import FEWEST_RACKS
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Floor
+from fabopt.schema.default_rules import RACK_SPREAD, is_kept
 from fabopt.schema.design import Place
-from fabopt.units import milliwatts
+from fabopt.units import ceil_div, milliwatts
 
 # The name of a fabric, and of an attachment of it.
 ApplianceKey = tuple[str, str]
@@ -66,9 +68,9 @@ class ApplianceRacks:
         self._floor = floor
         self._others = {*case.pinned_racks, *floor.named_racks}
         self.appliances = tuple(appliances_of(case))
-        space = _SpaceBelow(floor)
+        space = _SpaceBelow(floor, is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments)
         self.places: Mapping[ApplianceKey, tuple[Place, ...]] = MappingProxyType(
-            {one.key: tuple(space.put(one, one.attachment.racks or self.free)) for one in self.appliances}
+            {one.key: space.put(one, one.attachment.racks or self.free) for one in self.appliances}
         )
 
     def missing(self, appliance: Appliance) -> int:
@@ -98,23 +100,37 @@ class ApplianceRacks:
 
 
 class _SpaceBelow:
-    """What is left of racks while appliances are put in, from the bottom up."""
+    """What is left of racks while appliances are put in, from the bottom up. ``spreads``: over two racks at least."""
 
-    def __init__(self, floor: Floor) -> None:
-        self._floor = floor
+    def __init__(self, floor: Floor, spreads: bool) -> None:
+        self._floor, self._spreads = floor, spreads
         self._used: dict[str, tuple[int, int]] = {}
 
-    def put(self, appliance: Appliance, racks: tuple[str, ...]) -> Iterator[Place]:
-        """Places of an appliance's devices, each in the first rack with space; fewer where the racks end."""
+    def put(self, appliance: Appliance, racks: tuple[str, ...]) -> tuple[Place, ...]:
+        """Places of an appliance's devices, each in the first rack with space; fewer where the racks end.
+
+        A rack has half of them at most, rounded up, if all have space then.
+        """
+        boxes = appliance.attachment.boxes
+        half = self._numbers(appliance, racks, ceil_div(boxes, FEWEST_RACKS)) if self._spreads else {}
+        numbers = half if sum(half.values()) == boxes else self._numbers(appliance, racks, boxes)
+        places: list[Place] = []
+        for rack, number in numbers.items():
+            units, power_mw = self._used.get(rack, (0, 0))
+            places += ((rack, units + 1 + index * appliance.units) for index in range(number))
+            self._used[rack] = units + number * appliance.units, power_mw + number * appliance.power_mw
+        return tuple(places)
+
+    def _numbers(self, appliance: Appliance, racks: tuple[str, ...], most: int) -> dict[str, int]:
+        """How many devices each rack gets, up to ``most`` of them."""
+        numbers: dict[str, int] = {}
         left = appliance.attachment.boxes
         for rack in racks:
-            units, power_mw = self._used.get(rack, (0, 0))
-            number = min(left, self._fit(appliance, units, power_mw))
-            yield from ((rack, units + 1 + index * appliance.units) for index in range(number))
-            self._used[rack] = units + number * appliance.units, power_mw + number * appliance.power_mw
+            number = min(left, most, self._fit(appliance, *self._used.get(rack, (0, 0))))
+            if number:
+                numbers[rack] = number
             left -= number
-            if not left:
-                return
+        return numbers
 
     def _fit(self, appliance: Appliance, units: int, power_mw: int) -> int:
         most = (self._floor.rack_units - units) // appliance.units

@@ -23,8 +23,9 @@ class RackRules(Strict):
     that the ports of its switches may have, None being no limit. ``power``: whether a switch counts in
     ``rack_power_w`` with the larger of what its maker states at most and what it uses with its modules, or the latter.
     ``side_m``: added to cables that stay in a rack, out to its side and back; ``spare_m``, ``spare_fraction``: of its
-    way, the least that every cable is longer. ``spread_spines``, ``spread_leaves``: whether spines and cores, and
-    leaves, are in two racks at least (rule ``rack-spread``). ``feeds``: of power of every rack, each of which gives
+    way, the least that every cable is longer. ``spread_spines``, ``spread_leaves``, ``spread_attachments``:
+    whether spines and cores, leaves, and devices of an attachment are in two racks at least (rule ``rack-spread``).
+    ``feeds``: of power of every rack, each of which gives
     ``rack_power_w``; not a part of the rules that can be given up.
     """
 
@@ -40,6 +41,7 @@ class RackRules(Strict):
     spare_fraction: Annotated[float, Field(ge=0, le=1)] = 0.05
     spread_spines: bool = True
     spread_leaves: bool = True
+    spread_attachments: bool = True
     feeds: Literal[1, 2] = 2
 
 
@@ -57,8 +59,9 @@ OFF: Final[dict[str, int | str | None]] = {
     "cable_ends": None,
     "spread_spines": False,
     "spread_leaves": False,
+    "spread_attachments": False,
 }
-SPREAD: Final = ("spread_spines", "spread_leaves")
+SPREAD: Final = ("spread_spines", "spread_leaves", "spread_attachments")
 
 
 RackIds = Annotated[tuple[RackId, ...], Field(min_length=1)]

@@ -15,10 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.rack_rules import FEWEST_RACKS
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Floor
+from fabopt.schema.default_rules import RACK_SPREAD, is_kept
 from fabopt.schema.design import Place
-from fabopt.units import milliwatts
+from fabopt.units import ceil_div, milliwatts
 
 # The name of a fabric, and of an attachment of it.
 ApplianceKey = tuple[str, str]
@@ -56,6 +58,11 @@ def appliances_of(case: Case) -> Iterator[Appliance]:
                     yield Appliance(fabric.name, attachment)
 
 
+def spreads_attachments(case: Case) -> bool:
+    """Whether devices of attachments are spread over the racks that these name: a part of rule ``rack-spread``."""
+    return is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments
+
+
 class ApplianceRacks:
     """Racks and units of all appliances of a case on its floor.
 
@@ -65,9 +72,9 @@ class ApplianceRacks:
     def __init__(self, case: Case, floor: Floor) -> None:
         self._floor = floor
         self.appliances = tuple(appliances_of(case))
-        space = _SpaceBelow(floor)
+        space, spreads = _SpaceBelow(floor), spreads_attachments(case)
         self.places: Mapping[ApplianceKey, tuple[Place, ...]] = MappingProxyType(
-            {one.key: tuple(space.put(one, one.attachment.racks or self.free)) for one in self.appliances}
+            {one.key: tuple(space.put(one, one.attachment.racks or self.free, spreads)) for one in self.appliances}
         )
 
     def missing(self, appliance: Appliance) -> int:
@@ -105,17 +112,28 @@ class _SpaceBelow:
         self._floor = floor
         self._used: dict[str, tuple[int, int]] = {}
 
-    def put(self, appliance: Appliance, racks: tuple[str, ...]) -> Iterator[Place]:
-        """Places of an appliance's devices, each in the first rack with space; fewer where the racks end."""
+    def put(self, appliance: Appliance, racks: tuple[str, ...], spreads: bool) -> Iterator[Place]:
+        """Places of an appliance's devices, each in the first rack with space; fewer where the racks end.
+
+        ``spreads``: where it names its racks, no more than half of its devices are in one, if they have space then.
+        """
         left = appliance.attachment.boxes
+        most = ceil_div(left, FEWEST_RACKS) if spreads and self._can_spread(appliance) else left
         for rack in racks:
             units, power_mw = self._used.get(rack, (0, 0))
-            number = min(left, self._fit(appliance, units, power_mw))
+            number = min(left, most, self._fit(appliance, units, power_mw))
             yield from ((rack, units + 1 + index * appliance.units) for index in range(number))
             self._used[rack] = units + number * appliance.units, power_mw + number * appliance.power_mw
             left -= number
             if not left:
                 return
+
+    def _can_spread(self, appliance: Appliance) -> bool:
+        """Whether the racks that it names hold its devices if none has more than half of them."""
+        boxes, racks = appliance.attachment.boxes, appliance.attachment.racks or ()
+        most = ceil_div(boxes, FEWEST_RACKS)
+        spaces = (self._fit(appliance, *self._used.get(rack, (0, 0))) for rack in racks)
+        return sum(min(most, space) for space in spaces) >= boxes
 
     def _fit(self, appliance: Appliance, units: int, power_mw: int) -> int:
         most = (self._floor.rack_units - units) // appliance.units

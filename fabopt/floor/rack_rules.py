@@ -152,8 +152,16 @@ def _asking(case: Case) -> Iterator[str]:
     kept = kept_units(case)
     for key, off in OFF.items():
         is_asked = key in kept if key.endswith("_units") else getattr(case.site.rack_rules, key) != off
+        if key == "spread_attachments":
+            is_asked = is_asked and _names_several_racks(case)
         if is_asked and (key != "power" or rack_limits(case).largest_power):
             yield key
+
+
+def _names_several_racks(case: Case) -> bool:
+    """Whether an attachment of several devices names several racks for them."""
+    attachments = (one for fabric in case.fabrics for one in fabric.attachments)
+    return any(min(one.boxes, len(one.racks or ())) >= FEWEST_RACKS for one in attachments)
 
 
 def without_parts(case: Case, keys: tuple[str, ...]) -> Case:

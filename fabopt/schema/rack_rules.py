@@ -22,7 +22,8 @@ class RackRules(Strict):
     ``rack_power_w`` with the larger of what its maker states at most and what it uses with its modules, or the latter.
     ``side_m``: added to cables that stay in a rack, out to its side and back; ``spare_m``, ``spare_fraction``: of its
     way, the least that every cable is longer. ``spread_spines``, ``spread_leaves``: whether spines and cores, and
-    leaves, are in two racks at least (rule ``rack-spread``). ``feeds``: of power of every rack, each of which gives
+    leaves, are in two racks at least (rule ``rack-spread``); ``spread_attachments``: whether the devices of an
+    attachment are, where it names two. ``feeds``: of power of every rack, each of which gives
     ``rack_power_w``; not a part of the rules that can be given up.
     """
 
@@ -38,6 +39,7 @@ class RackRules(Strict):
     spare_fraction: Annotated[float, Field(ge=0, le=1)] = 0.05
     spread_spines: bool = True
     spread_leaves: bool = True
+    spread_attachments: bool = True
     feeds: Literal[1, 2] = 2
 
 
@@ -55,8 +57,9 @@ OFF: Final[dict[str, int | str | None]] = {
     "cable_ends": None,
     "spread_spines": False,
     "spread_leaves": False,
+    "spread_attachments": False,
 }
-SPREAD: Final = ("spread_spines", "spread_leaves")
+SPREAD: Final = ("spread_spines", "spread_leaves", "spread_attachments")
 
 
 class RackGroups(Strict):

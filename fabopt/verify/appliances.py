@@ -10,6 +10,7 @@ import numpy as np
 from fabopt.floor.plan import FloorPlan
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Floor
+from fabopt.schema.default_rules import RACK_SPREAD, is_kept
 from fabopt.units import exact, milliwatts
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
@@ -27,7 +28,8 @@ def attachments_stand_apart(proof: Proof, cabled: CabledDesign) -> None:
     """Devices of attachments fill racks of their own from the bottom up.
 
     In the order of the case every device is in the first rack that has the units and the power left: of those that
-    its attachment names, or else of the free ones from the end of the floor. Nothing else is in these racks, nor in
+    its attachment names, or else of the free ones from the end of the floor. With rule ``rack-spread`` no named rack
+    has more than half of the devices, rounded up, where the racks hold them so. Nothing else is in these racks, nor in
     any that an attachment names. Source: case file, ``attachments[].rack_units``, ``.power_w``, ``.racks``.
     """
     devices, floor = cabled.wiring.devices, cabled.evidence.plan.floor
@@ -58,25 +60,39 @@ def _in_racks(evidence: Evidence) -> Iterator[tuple[str, Attachment]]:
 
 def _places(evidence: Evidence, floor: Floor) -> dict[tuple[str, str], list[Place]]:
     """The place of every device by the rule."""
-    free = _free(evidence, floor)
+    free, spreads = _free(evidence, floor), _spreads(evidence)
     units: Counter[str] = Counter()
     used_mw: Counter[str] = Counter()
     most = None if floor.rack_power_w is None else milliwatts(floor.rack_power_w)
     places: dict[tuple[str, str], list[Place]] = {}
     for fabric, attachment in _in_racks(evidence):
         high, power = -(-exact(attachment.rack_units or 0) // 1), milliwatts(attachment.power_w or 0)
-        racks = iter(attachment.racks or free)
+        room = {rack: int((floor.rack_units - units[rack]) // high) for rack in attachment.racks or free}
+        if most is not None and power:
+            room = {rack: min(left, (most - used_mw[rack]) // power) for rack, left in room.items()}
+        half = (attachment.boxes + 1) // 2
+        if spreads and attachment.racks and sum(min(half, left) for left in room.values()) >= attachment.boxes:
+            room = {rack: min(half, left) for rack, left in room.items()}
+        racks = iter(room)
         rack = next(racks)
         for _ in range(attachment.boxes):
-            while units[rack] + high > floor.rack_units or (most is not None and used_mw[rack] + power > most):
+            while not room[rack]:
                 rack = next(racks, "")
                 if not rack:
                     placed = len(places.get((fabric, attachment.name), ()))
                     raise LookupError(f"the racks hold {placed} of {attachment.boxes} {attachment.name}")
             places.setdefault((fabric, attachment.name), []).append((rack, units[rack] + 1))
+            room[rack] -= 1
             units[rack] += int(high)
             used_mw[rack] += power
     return places
+
+
+def _spreads(evidence: Evidence) -> bool:
+    """Whether the rule of spread holds for attachments, of which files from before rules were named know nothing."""
+    case = evidence.case
+    kept = is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments
+    return kept and evidence.design.rules is not None
 
 
 def _free(evidence: Evidence, floor: Floor) -> list[str]:

@@ -189,7 +189,7 @@ def test_yaml_examples_are_valid(page: Path, tmp_path: Path) -> None:
         content = yaml.safe_load(block.text)
         if "server" in content:
             inputs_from_objects(content)
-        elif set(content) <= {"name", "description", "source", "prices"}:
+        elif set(content) <= {"name", "description", "source", "prices", "terms"}:
             (tmp_path / "book.yaml").write_text(block.text)
             read_price_books(["./book.yaml"], read_catalog(["reference"], ROOT), tmp_path)
 

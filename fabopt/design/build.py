@@ -75,7 +75,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         protocol=part.protocol,
         planes=part.planes,
         rails=part.rails,
-        striping="even" if fabric.even else "any",
+        striping="even" if fabric.even else "rail" if fabric.by_rail else "any",
         structure=part.structure,
         nic=_nic_use(part.nic),
         tiers=tuple(_tier_use(tier) for tier in part.tiers),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from fabopt.explain.demands import changed
 from fabopt.explain.what_if import Inquiry
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import parts_of, rule_of, without_parts
@@ -14,7 +15,7 @@ from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.site import FloorSite
 from fabopt.schema.default_rules import is_asked_for
 from fabopt.schema.design import Conflict
-from fabopt.schema.rack_rules import OFF
+from fabopt.schema.rack_rules import OFF, PinnedRacks
 from fabopt.search.floor.apart import TooFar, too_far_apart
 from fabopt.search.floor.search import EstimateSearch
 from fabopt.units import some
@@ -31,6 +32,13 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     if not isinstance(site, FloorSite):
         return
     plan, needed = site.plan, racks_needed(problem.servers, site.servers_per_rack)
+    if plan.server_racks is not None and needed > len(plan.server_racks):
+        detail = f"{some(problem.servers, 'server')}, {site.servers_per_rack} a rack, fill {some(needed, 'rack')}"
+        yield Conflict(
+            limit="site.floor.server_racks", value=len(plan.server_racks), needed=needed, detail=f"{detail}; name more"
+        )
+        return
+    yield from _pinned_too_closely(inquiry)
     lost = plan.cut_off()
     joined = plan.usable_racks - len(lost)
     if needed > joined:
@@ -51,6 +59,17 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         yield _out_of_reach(apart)
         return
     yield from _far_apart(problem, plan)
+
+
+def _pinned_too_closely(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Tiers whose racks stand in the way alone."""
+    for fabric in inquiry.case.fabrics:
+        for tier, racks in fabric.pinned.items():
+            limit, others = f"fabrics.{fabric.name}.racks.{tier}", {**fabric.pinned, tier: None}
+            inquiry.tell(limit)
+            if inquiry.design(changed(inquiry.case, fabric, racks=PinnedRacks.model_validate(others))) is not None:
+                detail = "switches of the tier do not fit there, or no part reaches so far; in other racks they do"
+                yield Conflict(limit=limit, value=", ".join(racks), needed=None, detail=detail)
 
 
 def _out_of_reach(apart: TooFar) -> Conflict:

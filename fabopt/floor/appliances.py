@@ -71,6 +71,7 @@ class ApplianceRacks:
 
     def __init__(self, case: Case, floor: Floor) -> None:
         self._floor = floor
+        self._others = {*case.pinned_racks, *floor.named_racks}
         self.appliances = tuple(appliances_of(case))
         space, spreads = _SpaceBelow(floor), spreads_attachments(case)
         self.places: Mapping[ApplianceKey, tuple[Place, ...]] = MappingProxyType(
@@ -89,9 +90,7 @@ class ApplianceRacks:
     @cached_property
     def free(self) -> tuple[str, ...]:
         """Racks for those that name none, from the end of the floor: nobody has named them, and trays reach them."""
-        network_racks = self._floor.network_racks
-        named = network_racks if isinstance(network_racks, tuple) else ()
-        plan = FloorPlan(self._floor, {*self.listed, *named})
+        plan = FloorPlan(self._floor, {*self.listed, *self._others})
         lost = set(plan.cut_off())
         usable = [plan.ids[rack] for rack in np.flatnonzero(plan.usable)[::-1].tolist()]
         return tuple(rack for rack in usable if rack not in lost)

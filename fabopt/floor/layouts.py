@@ -6,25 +6,26 @@ docs/formulation/floor.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.policies import Policy, switch_racks_of
 from fabopt.floor.rack_rules import FEWEST_RACKS, empty_racks
 from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
 from fabopt.units import ceil_div
 
-Policy = Literal["top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks", "anywhere"]
-# Layouts with a rule for every switch; ``anywhere`` has none.
-POLICIES: tuple[Policy, ...] = ("top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks")
 # In these the racks of leaves follow from the racks of their servers, not from the racks for switches.
 IN_SERVER_RACKS: tuple[Policy, ...] = ("top-of-rack",)
 FAR_AWAY_M = 1e6
 UNLIMITED = np.iinfo(np.int64).max // 4
+
+
+# Indices of racks, shape (racks named,), by the tier that is pinned to them.
+Pins = Mapping[int, Ints]
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Layout:
     indices of the plan's racks, each of shape (racks listed,). ``band``: (index, fabrics): of the space that a rack has
     for switches a fabric gets an equal part, counted from the top. ``spread_over``: racks over which the spines of a
     pod, cores, and leaves of a group of several racks are dealt at least; None: two, where rule ``rack-spread`` holds.
+    ``pins``: of the tiers (0: leaves) whose racks the case names these, which take the place of ``switch_racks``.
     """
 
     plan: FloorPlan
@@ -62,6 +64,7 @@ class Layout:
     switch_racks: Ints
     band: tuple[int, int] = (0, 1)
     spread_over: int | None = None
+    pins: Pins = field(default_factory=dict)
 
     @cached_property
     def name(self) -> str:
@@ -146,10 +149,22 @@ class Layout:
 
     # -- what runs cannot be shorter than -----------------------------------------------------------------------------
 
+    def racks_of(self, tier: int) -> Ints:
+        """Racks for switches of a tier (0: leaves) that are not with servers, the first choice first, shape (racks,).
+
+        Rule ``named_racks_are_kept``.
+        """
+        return self.pins.get(tier, self.switch_racks)
+
+    @property
+    def has_leaves_with_servers(self) -> bool:
+        """Whether the racks of leaves follow from those of their servers."""
+        return self.policy in IN_SERVER_RACKS and 0 not in self.pins
+
     @cached_property
     def _leaf_racks(self) -> Ints:
         """Racks in which leaves may be installed."""
-        return np.unique(self.server_racks) if self.policy in IN_SERVER_RACKS else np.unique(self.switch_racks)
+        return np.unique(self.server_racks if self.has_leaves_with_servers else self.racks_of(0))
 
     @cached_property
     def nearest_leaf_m(self) -> Floats:
@@ -179,29 +194,39 @@ class Layout:
         last = (np.minimum((group + 1) * g, self.servers) - 1) // self.per_rack
         return np.asarray(self.server_racks[first + (2 * rail + 1) * (last - first + 1) // (2 * rails)])
 
-    @cached_property
-    def tray_from_switches_m(self) -> Floats:
-        """Tray distances from every rack for switches to every rack, shape (switch racks, racks); a large number where
-        there is no way.
+    def tray_from_m(self, tier: int) -> Floats:
+        """Tray distances from every rack for switches of a tier to every rack, shape (racks of the tier, racks); a
+        large number where there is no way.
         """
-        tray = self.plan.tray_m(self.switch_racks[:, None], np.arange(len(self.plan))[None, :])
+        return self._trays_from_m.get(tier, self._tray_from_switches_m)
+
+    @cached_property
+    def _trays_from_m(self) -> dict[int, Floats]:
+        return {tier: self._tray_m(racks) for tier, racks in self.pins.items()}
+
+    @cached_property
+    def _tray_from_switches_m(self) -> Floats:
+        return self._tray_m(self.switch_racks)
+
+    def _tray_m(self, racks: Ints) -> Floats:
+        tray = self.plan.tray_m(racks[:, None], np.arange(len(self.plan))[None, :])
         return np.asarray(np.nan_to_num(tray, posinf=FAR_AWAY_M))
 
     @cached_property
     def _tray_sums_m(self) -> Floats:
-        """Tray distances from every rack for switches to the first i racks of servers together, shape (switch racks,
+        """Tray distances from every rack for leaves to the first i racks of servers together, shape (racks for leaves,
         server racks + 1).
         """
-        tray = self.tray_from_switches_m[:, self.server_racks]
-        return np.concatenate([np.zeros((len(self.switch_racks), 1)), np.cumsum(tray, axis=1)], axis=1)
+        tray = self.tray_from_m(0)[:, self.server_racks]
+        return np.concatenate([np.zeros((len(tray), 1)), np.cumsum(tray, axis=1)], axis=1)
 
     def nearest_to_groups(self, g: int) -> list[list[int]]:
-        """Racks for switches for every group of g servers, those nearest its racks on average first."""
+        """Racks for leaves for every group of g servers, those nearest its racks on average first."""
         first = np.arange(0, self.servers, g) // self.per_rack
         last = (np.minimum(np.arange(0, self.servers, g) + g, self.servers) - 1) // self.per_rack
         away = (self._tray_sums_m[:, last + 1] - self._tray_sums_m[:, first]) / (last - first + 1)
         order = np.argsort(np.round(away, 6), axis=0, kind="stable")
-        nearest: list[list[int]] = self.switch_racks[order].T.tolist()
+        nearest: list[list[int]] = self.racks_of(0)[order].T.tolist()
         return nearest
 
     @cached_property
@@ -209,12 +234,12 @@ class Layout:
         """Middle runs of every kind of link: servers to their nearest leaves, switches to switches of all racks."""
         above = self.plan.floor.tray_height_m - float(np.median(height_m(self.top_unit[self.switch_racks], 1)))
         between = 2 * above + 2 * self.plan.floor.drop_m
-        near = self.tray_from_switches_m[:, self._leaf_racks].min(axis=0)
+        near = self.tray_from_m(1)[:, self._leaf_racks].min(axis=0)
         beside = self.plan.floor.rack_units * UNIT_M / 2 + self.plan.limits.side_m
         return {
             "server-leaf": float(np.median(self.nearest_leaf_m)),
             "leaf-spine": self._spared_m(beside if not near.any() else between + float(np.median(near))),
-            "spine-core": self._spared_m(between + float(np.median(self.tray_from_switches_m[:, self.switch_racks]))),
+            "spine-core": self._spared_m(between + float(np.median(self.tray_from_m(2)[:, self.racks_of(1)]))),
         }
 
     def _spared_m(self, way_m: float) -> float:
@@ -223,7 +248,7 @@ class Layout:
     @cached_property
     def least_switch_m(self) -> float:
         """A run that no link from a leaf to a switch above it is shorter than."""
-        racks, leaves = self.switch_racks[self.free_units[self.switch_racks] > 0], self._leaf_racks
+        racks, leaves = self.racks_of(1)[self.free_units[self.racks_of(1)] > 0], self._leaf_racks
         if not racks.size or not leaves.size:
             return np.inf
         tops = 2 * (self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[racks], 1))))
@@ -262,10 +287,12 @@ def layouts(
     band: tuple[int, int] = (0, 1),
     switches: int = 0,
     spread_over: int | None = None,
+    pins: Pins | None = None,
 ) -> list[Layout]:
     """Layouts worth looking at for about so many switches, of so many units and so much power together.
 
-    ``spread_over``: as in ``Layout``.
+    ``spread_over``, ``pins``: as in ``Layout``, pins each of shape (racks named,); racks to which any fabric pins
+    switches have servers only if others are too few.
 
     None if the floor has too few racks for the servers, or these do not leave a rack what it keeps.
     """
@@ -275,67 +302,24 @@ def layouts(
     if len(usable) < needed or not leaves_kept_units(plan, server_size):
         return []
     worth_it: list[Layout] = []
-    for policy, racks in _policies(plan, needed, wanted, len(usable) - needed):
-        server_racks = usable[~np.isin(usable, racks)][:needed]
+    for policy, racks in switch_racks_of(plan, needed, wanted, len(usable) - needed):
+        server_racks = _server_racks(plan, usable, racks, needed)
         if len(server_racks) == needed:
             switch_racks = racks
             if len(racks) < wanted:
                 nearest = plan.from_centre(server_racks)
                 switch_racks = np.concatenate([racks, nearest[np.isin(nearest, server_racks)]])
-            in_racks = (servers, per_rack, server_size, server_racks, switch_racks, band, spread_over)
+            in_racks = (servers, per_rack, server_size, server_racks, switch_racks, band, spread_over, pins or {})
             worth_it.append(Layout(plan, policy, *in_racks))
     return worth_it
 
 
-def _policies(plan: FloorPlan, needed: int, wanted: int, free: int) -> Iterator[tuple[Policy, Ints]]:
-    """Policies with the racks that they keep for switches, as ``network_racks`` allows.
-
-    ``needed``: racks of servers; ``wanted``: racks that the switches fill; ``free``: racks that servers leave.
+def _server_racks(plan: FloorPlan, usable: Ints, for_switches: Ints, needed: int) -> Ints:
+    """So many racks for servers, or fewer, shape (racks found,): those that the case names, else in the order of the
+    floor, pinned ones only if others are too few. ``usable``, ``for_switches``: racks, each of shape (racks listed,).
     """
-    allowed = plan.floor.network_racks
-    if isinstance(allowed, tuple):
-        listed = plan.network_racks()
-        yield from (("listed-racks", listed), ("top-of-rack", listed))
-    elif allowed in ("middle", "end"):
-        in_rows = [
-            (policy, racks) for policy, racks in _in_every_row(plan, needed, wanted) if policy.startswith(allowed)
-        ]
-        yield from in_rows
-        yield from (("top-of-rack", racks) for _, racks in in_rows)
-    else:
-        yield from (("network-row", racks) for racks in _own_rows(plan, needed, wanted))
-        if allowed == "any":
-            yield from _in_every_row(plan, needed, wanted)
-        counts = sorted({min(free, count) for count in (wanted, 2 * wanted) if free})
-        yield from (("top-of-rack", plan.from_centre()[:count]) for count in counts)
-    if free < wanted:
-        yield "top-of-rack", np.array([], dtype=np.int64)
-
-
-def _own_rows(plan: FloorPlan, needed: int, wanted: int) -> Iterator[Ints]:
-    """Racks of rows without servers: the middle one of the rows in use, and more around it if one is too short."""
-    for used in range(2, plan.floor.rows + 1):
-        middle = (used - 1) / 2
-        network_rows: list[int] = []
-        racks = np.empty(0, dtype=np.int64)
-        for row in sorted(range(used), key=lambda row: (abs(row - middle), row)):
-            network_rows.append(row)
-            racks = np.concatenate([plan.racks_of(own) for own in network_rows])
-            if len(racks) >= wanted:
-                break
-        for_servers = sum(len(plan.racks_of(row)) for row in range(used) if row not in network_rows)
-        if len(racks) >= wanted and for_servers >= needed:
-            from_centre = plan.from_centre()
-            yield from_centre[np.isin(from_centre, racks)]
-            return
-
-
-def _in_every_row(plan: FloorPlan, needed: int, wanted: int) -> Iterator[tuple[Policy, Ints]]:
-    """Racks in the middle or at the end of every row in use."""
-    for used in range(1, plan.floor.rows + 1):
-        per_row = ceil_div(wanted, used)
-        for_servers = sum(max(0, len(plan.racks_of(row)) - per_row) for row in range(used))
-        if for_servers >= needed:
-            yield "middle-of-row", np.concatenate([plan.middle([row])[:per_row] for row in range(used)])
-            yield "end-of-row", np.concatenate([plan.ends([row])[:per_row] for row in range(used)])
-            return
+    if plan.server_racks is not None:
+        return plan.server_racks[np.isin(plan.server_racks, usable)][:needed]
+    left = usable[~np.isin(usable, for_switches)]
+    is_pinned = plan.pinned[left]
+    return np.sort(np.concatenate([left[~is_pinned], left[is_pinned]])[:needed])

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fabopt.floor.layouts import Layout, ServerSize, leaves_kept_units
+from fabopt.floor.layouts import Layout, Pins, ServerSize, leaves_kept_units
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import Ints
 from fabopt.units import ceil_div
@@ -54,21 +54,35 @@ class OpenLayout(Layout):
 
 
 def open_layouts(
-    plan: FloorPlan, servers: int, per_rack: int, server_size: ServerSize, band: tuple[int, int] = (0, 1)
+    plan: FloorPlan,
+    servers: int,
+    per_rack: int,
+    server_size: ServerSize,
+    band: tuple[int, int] = (0, 1),
+    pins: Pins | None = None,
 ) -> tuple[OpenLayout, ...]:
     """Layouts of a small floor: one for every permitted set of racks of servers; none if there are too few racks, or
-    these would not have what they keep.
+    these would not have what they keep. ``pins``: as those of ``Layout``, each of shape (racks named,).
     """
     if not leaves_kept_units(plan, server_size):
         return ()
-    needed = ceil_div(servers, per_rack)
+    pinned, fixed = {tier: np.sort(racks) for tier, racks in (pins or {}).items()}, (servers, per_rack, server_size)
+    return tuple(
+        OpenLayout(plan, "anywhere", *fixed, racks, above, band, pins=pinned, leaf_racks=pinned.get(0, leaves))
+        for racks in _sets_for_servers(plan, ceil_div(servers, per_rack))
+        for leaves, above in (_permitted(plan, set(racks.tolist())),)
+    )
+
+
+def _sets_for_servers(plan: FloorPlan, needed: int) -> Iterator[Ints]:
+    """Every permitted set of so many racks for servers, in the order in which these fill them, shape (needed,)."""
+    if plan.server_racks is not None:
+        own = plan.server_racks[plan.usable[plan.server_racks]]
+        yield from (own[:needed],) if len(own) >= needed else ()
+        return
     listed = set(plan.network_racks().tolist()) if isinstance(plan.floor.network_racks, tuple) else set()
     allowed = [rack for rack in np.flatnonzero(plan.usable).tolist() if rack not in listed]
-    return tuple(
-        OpenLayout(plan, "anywhere", servers, per_rack, server_size, np.array(racks), above, band, leaf_racks=leaves)
-        for racks in combinations(allowed, needed)
-        for leaves, above in (_permitted(plan, set(racks)),)
-    )
+    yield from (np.array(racks) for racks in combinations(allowed, needed))
 
 
 def _permitted(plan: FloorPlan, servers: set[int]) -> tuple[Ints, Ints]:

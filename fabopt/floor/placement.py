@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.floor.layouts import IN_SERVER_RACKS, Layout
+from fabopt.floor.layouts import Layout
 from fabopt.floor.rack_rules import FEWEST_RACKS, NO_LIMIT, RackLimits
 from fabopt.floor.racks import Bools, Ints, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers
@@ -119,8 +119,8 @@ class _Filling:
         pod = leaf // numbers.leaves * numbers.pods + (numbers.pod_of_leaf(leaf) if numbers.pods > 1 else 0)
         weights = np.zeros((len(self.layout.plan), numbers.planes * numbers.pods))
         np.add.at(weights, (leaf_racks, pod), 1.0)
-        away = self.layout.tray_from_switches_m @ weights / weights.sum(axis=0)
-        nearest = self.layout.switch_racks[np.argsort(np.round(away, 6), axis=0, kind="stable")]
+        away = self.layout.tray_from_m(1) @ weights / weights.sum(axis=0)
+        nearest = self.layout.racks_of(1)[np.argsort(np.round(away, 6), axis=0, kind="stable")]
         most = self.layout.most_together(numbers.spines, self.layout.plan.limits.spread_spines)
         racks = _dealt(nearest.T.tolist(), numbers.spines, self.space.switches(size).tolist(), most)
         return self.install(np.array(racks, dtype=np.int64), size)
@@ -128,7 +128,7 @@ class _Filling:
     def cores(self, numbers: ClosNumbers, size: SwitchSize, spine_racks: Ints) -> Positions | None:
         """Cores in the racks for switches nearest to all spines on average, each rack filled before the next."""
         count = numbers.planes * numbers.cores
-        nearest = _by_distance(self.layout, spine_racks)
+        nearest = _for_cores(self.layout, spine_racks)
         most = self.layout.most_together(int(count), self.layout.plan.limits.spread_spines)
         space = np.minimum(self.space.switches(size)[nearest], most)
         racks = np.repeat(nearest, space)[:count]
@@ -156,9 +156,9 @@ def place_leaves(layout: Layout, numbers: ClosNumbers, size: SwitchSize) -> Posi
 def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
     """Rack of every leaf in the order of numbers; none if they do not fit. ``space``: leaves that each rack holds."""
     count, spreads = numbers.planes * numbers.rails, layout.plan.limits.spread_leaves
-    if layout.policy in IN_SERVER_RACKS and (numbers.rails > 1 or not spreads):
+    if layout.has_leaves_with_servers and (numbers.rails > 1 or not spreads):
         return np.tile(layout.in_server_racks(numbers.g, numbers.rails), numbers.planes)
-    if layout.policy in IN_SERVER_RACKS:
+    if layout.has_leaves_with_servers:
         by_plane = layout.in_server_racks(numbers.g, numbers.planes)
         return np.asarray(by_plane.reshape(numbers.groups, numbers.planes).T.ravel())
     most = np.where(_fills_many(layout, numbers), layout.most_together(count, spreads), count).tolist()
@@ -214,7 +214,7 @@ def _dealt(orders: list[list[int]], count: int, space: list[int], most: int | li
     return racks
 
 
-def _by_distance(layout: Layout, served: Ints) -> Ints:
-    """Racks for switches, the nearest on average to some racks first."""
-    away = layout.tray_from_switches_m @ np.bincount(served, minlength=len(layout.plan)) / len(served)
-    return np.asarray(layout.switch_racks[np.argsort(np.round(away, 6), kind="stable")])
+def _for_cores(layout: Layout, served: Ints) -> Ints:
+    """Racks for cores, the nearest on average to some racks first."""
+    away = layout.tray_from_m(2) @ np.bincount(served, minlength=len(layout.plan)) / len(served)
+    return np.asarray(layout.racks_of(2)[np.argsort(np.round(away, 6), kind="stable")])

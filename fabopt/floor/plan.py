@@ -24,15 +24,25 @@ class FloorPlan(Racks):
 
     blocked, reserved   nothing is installed there and the row's tray is cut; somebody else's, the tray passes
     usable              neither of both, and not one of ``taken``, in which something else is installed
+    pinned              switches are pinned to it
 
-    ``limits``: the rule of what a rack may have.
+    ``limits``: the rule of what a rack may have. ``server_racks``: those that the case names for servers, in its order,
+    shape (racks named,); None: any.
 
     Arrays that list racks hold their indices and have shape (racks listed,).
     """
 
-    def __init__(self, floor: Floor, taken: Iterable[str] = (), limits: RackLimits = NO_LIMITS) -> None:
+    def __init__(
+        self,
+        floor: Floor,
+        taken: Iterable[str] = (),
+        limits: RackLimits = NO_LIMITS,
+        pinned: Iterable[str] = (),
+    ) -> None:
         super().__init__(floor)
         self.limits = limits
+        self.pinned = self.marked(pinned)
+        self.server_racks = None if floor.server_racks is None else self.indices(floor.server_racks)
         self.blocked = self.marked(floor.blocked)
         self.reserved = self.marked(floor.reserved)
         self.usable: Bools = ~(self.blocked | self.reserved | self.marked(taken))
@@ -123,7 +133,7 @@ class FloorPlan(Racks):
             return self.ends()
         if wanted in ("any", "row"):
             return self.from_centre()
-        listed = np.array([self.rack_index(id_) for id_ in wanted], dtype=np.int64)
+        listed = self.indices(wanted)
         return listed[self.usable[listed]]
 
     def _racks_of(self, rows: Iterable[int] | None) -> Ints:

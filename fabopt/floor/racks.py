@@ -141,6 +141,13 @@ class Racks:
             raise ValueError(f"the floor has no rack {id_}; its racks are {self.ids[0]} to {self.ids[-1]}")
         return self._index[id_]
 
+    def indices(self, ids: Iterable[str]) -> Ints:
+        """Return the indices of the racks named ``ids``, in their order, shape (racks named,).
+
+        ``ValueError`` for a name that is unknown.
+        """
+        return np.array([self.rack_index(id_) for id_ in ids], dtype=np.int64)
+
     def marked(self, ids: Iterable[str]) -> Bools:
         """Return which racks are among those named ``ids``, shape (racks,).
 

@@ -51,7 +51,7 @@ def findings_of(comparison: Comparison, swaps: Mapping[PortName, object]) -> lis
 def _crowded(comparison: Comparison) -> Iterator[Finding]:
     for port in sorted(comparison.crowded):
         peers = tuple(sorted(comparison.cabling.peers(port)))
-        detail = f"{len(peers)} neighbors are seen at one port"
+        detail = f"{len(peers)} neighbours are seen at one port"
         yield Finding("several-neighbours", port, comparison.plan.peer(port), peers, detail)
 
 

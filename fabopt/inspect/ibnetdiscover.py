@@ -51,6 +51,7 @@ class _PortLine(NamedTuple):
 def discovered(text: str, file: str) -> Discovery:
     """The cables of a fabric; ``InputError`` for a line that ``ibnetdiscover`` does not write, or a file cut off."""
     nodes, lines = _records(text, file)
+    _require_end(text, file)
     _require_all_records(nodes, lines, file)
     sightings = [
         Sighting(_end(nodes, line.node, line.port, line.guid), _end(nodes, line.peer, line.peer_port, line.peer_guid),
@@ -92,6 +93,13 @@ def _strange(text: str, file: str, number: int, line: str) -> InputError:
         return cut_off(file, number, "its last line has no end")
     allowed = 'records of `Switch` and `Ca`, and `[port] "node"[port]` lines'
     return InputError([fault(file, f"line {number}", "not a line of ibnetdiscover", line, allowed=allowed)])
+
+
+def _require_end(text: str, file: str) -> None:
+    """Raise ``InputError`` where the last line is neither ended nor that of a port with its speed."""
+    last = text[text.rfind("\n") + 1 :]
+    if last and (gbps_of(last) is None or not last.startswith("[")):
+        raise cut_off(file, text.count("\n") + 1, "its last line has no end")
 
 
 def _require_all_records(nodes: dict[str, _Node], lines: list[_PortLine], file: str) -> None:

@@ -11,7 +11,7 @@ from fabopt.io.kinds import Kind
 
 _TABLES = ("tablesLastChangeTime", "tablesAgeOuts", "tablesInserts", "tablesDeletes", "tablesDrops")
 REPORT = Kind(
-    "report of LLDP neighbors",
+    "report of LLDP neighbours",
     ("lldp", "lldpNeighbors", *_TABLES),
     "write it with `lldpctl -f json`, or `show lldp neighbors | json` of EOS",
 )
@@ -24,7 +24,7 @@ def neighbours(text: str, file: str, device: str) -> Discovery:
     try:
         sightings = [Sighting(SeenEnd(device, (port,)), far) for port, far in entries]
     except (TypeError, ValueError, AttributeError):
-        what = "the neighbors are not as `lldpctl` or EOS writes them"
+        what = "the neighbours are not as `lldpctl` or EOS writes them"
         raise InputError([fault(file, "", what, hint=REPORT.hint)]) from None
     return Discovery(file, sightings, frozenset([device]), is_whole=False)
 

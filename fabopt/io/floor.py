@@ -35,6 +35,7 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
     if server is not None and check.figures_known(server) and check.one_fits(server):
         check.servers_per_rack(server, site.servers_per_rack)
         check.rack_rules(case, server)
+    check.pinned_racks(case)
     check.attachments(case)
     if not check.faults:
         check.devices_have_places(case)
@@ -83,7 +84,9 @@ class _FloorCheck:
         taken = dict.fromkeys(floor.blocked, "blocked")
         self.racks("site.floor.reserved", floor.reserved, taken)
         taken |= dict.fromkeys(floor.reserved, "reserved")
+        self.racks("site.floor.server_racks", floor.server_racks or (), taken)
         if not isinstance(floor.network_racks, str):
+            taken |= dict.fromkeys(floor.server_racks or (), "server_racks")
             self.racks("site.floor.network_racks", floor.network_racks, taken)
 
     def racks(self, path: str, ids: Sequence[str], taken: dict[str, str]) -> None:
@@ -166,12 +169,31 @@ class _FloorCheck:
             problem = f"{rack}, which has no room for a switch with so many units of cable managers"
             self.report("site.rack_rules.manager_units_per_switch", problem, plain(managers))
 
+    def pinned_racks(self, case: Case) -> None:
+        """Report racks for switches of a tier that are not there for them."""
+        taken = dict.fromkeys(self.floor.blocked, "blocked") | dict.fromkeys(self.floor.reserved, "reserved")
+        asked = self.floor.network_racks if isinstance(self.floor.network_racks, tuple) else None
+        for number, fabric in enumerate(case.fabrics):
+            for tier, racks in fabric.pinned.items():
+                path = f"fabrics[{number}].racks.{tier}"
+                self.racks(path, racks, taken)
+                if fabric.separation in ("shared", "logical"):
+                    key = f"fabrics[{number}].separation"
+                    self.report(path, f"with `{key}: {fabric.separation}` it has no switches of its own", list(racks))
+                others = () if asked is None or tier == "leaf" else [rack for rack in racks if rack not in asked]
+                if others:
+                    problem = "`site.floor.network_racks` names other racks for switches"
+                    self.report(path, problem, others, allowed=", ".join(asked or ()), hint="change one of the two")
+
     def attachments(self, case: Case) -> None:
         """Report devices of attachments that no rack can hold, and racks that are not for them."""
         floor = self.floor
         asked = floor.network_racks if isinstance(floor.network_racks, tuple) else ()
         taken = dict.fromkeys(floor.blocked, "blocked") | dict.fromkeys(floor.reserved, "reserved")
-        taken |= dict.fromkeys(asked, "network_racks")
+        for number, fabric in enumerate(case.fabrics):
+            for tier, racks in fabric.pinned.items():
+                taken |= dict.fromkeys(racks, f"fabrics[{number}].racks.{tier}")
+        taken |= dict.fromkeys(floor.server_racks or (), "server_racks") | dict.fromkeys(asked, "network_racks")
         for path, attachment in _attachments(case):
             if attachment.rack_units is None:
                 continue
@@ -226,9 +248,10 @@ def _attachments(case: Case) -> Iterator[tuple[str, Attachment]]:
 
 
 def check_racks_need_floor(case: Case, file: str) -> list[Fault]:
-    """Return attachments that name racks where there is no floor."""
+    """Return attachments, and tiers of fabrics, that name racks where there is no floor."""
+    named = [(f"{path}.racks", one.racks) for path, one in _attachments(case) if one.racks]
+    for number, fabric in enumerate(case.fabrics):
+        named += [(f"fabrics[{number}].racks.{tier}", racks) for tier, racks in fabric.pinned.items()]
     return [
-        fault(file, f"{path}.racks", "there is no floor with racks", list(one.racks), hint="add `site.floor`")
-        for path, one in _attachments(case)
-        if one.racks
+        fault(file, path, "there is no floor with racks", list(racks), hint="add `site.floor`") for path, racks in named
     ]

@@ -53,7 +53,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
         from fabopt.io.floor import check_floor
 
         check.faults += check_floor(case, server, file)
-    elif any(one.racks for fabric in case.fabrics for one in fabric.attachments):
+    elif any(fabric.racks or any(one.racks for one in fabric.attachments) for fabric in case.fabrics):
         from fabopt.io.floor import check_racks_need_floor
 
         check.faults += check_racks_need_floor(case, file)

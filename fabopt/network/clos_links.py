@@ -138,9 +138,14 @@ def server_leaf(n: ClosNumbers, per_cable: int) -> ServerLinks:
 
 
 def leaf_spine(n: ClosNumbers, per_cable: int) -> TierLinks:
-    """Every uplink of every leaf; of u links to S spines some get one more, in rotation from leaf to leaf."""
+    """Every uplink of every leaf; of u links to S spines some get one more, in rotation from leaf to leaf.
+
+    Where stripes are by rail, every group begins anew.
+    """
     base, extra = divmod(n.u, n.spines)
-    place = np.arange(n.groups_per_pod * (1 if n.rail_pods else n.rails))
+    place = np.arange(n.leaves_per_pod)
+    if n.by_rail:
+        place = place % n.leaves_of_a_group
     more = (np.arange(n.spines)[None, :] - place[:, None] * extra) % n.spines < extra
     counts = base + more
     slots = -(-counts // per_cable) * per_cable
@@ -175,9 +180,10 @@ def downlinks_of_spines(n: ClosNumbers) -> Ints:
     links = []
     for pod in range(n.pods):
         leaves = len(_leaves_of_pod(n, pod))
+        alike = leaves // n.leaves_of_a_group if n.by_rail else 1
         # the extra links of one leaf after the other go round the spines
-        rounds, rest = divmod(leaves * extra, n.spines)
-        links.append(leaves * base + rounds + (index < rest))
+        rounds, rest = divmod(leaves // alike * extra, n.spines)
+        links.append(leaves * base + alike * (rounds + (index < rest)))
     return np.tile(np.concatenate(links), n.planes)
 
 

@@ -20,6 +20,7 @@ class ClosShape:
 
     ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only. ``sizes``:
     servers at each stage up to this one, whose leaves take the attachments that it adds; empty where there is one.
+    ``by_rail``: the leaves of a rail have their odd links to the same spines, else these go round over all leaves.
     """
 
     servers: Number
@@ -35,6 +36,7 @@ class ClosShape:
     q: Number = 0
     m2: Number = 0
     sizes: tuple[int, ...] = ()
+    by_rail: bool = False
 
     @property
     def groups(self) -> Number:
@@ -96,7 +98,8 @@ class ClosShape:
     @property
     def spine_down(self) -> Number:
         """Most down links of any spine: of its pod's leaves. Rule ``spines_serve_pods``."""
-        return ceil_of(self.leaves_per_pod * self.u, self.spines)
+        alike = self.groups_per_pod if self.by_rail else 1
+        return alike * ceil_of(self.leaves_per_pod // alike * self.u, self.spines)
 
     @property
     def cores_per_group(self) -> Number:

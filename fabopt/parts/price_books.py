@@ -7,14 +7,24 @@ under a percentage change; a price book can give it one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
 from fabopt.errors import Fault, fault, nearest
-from fabopt.schema.catalog import KINDS, Cable, CableLength, Catalog, Fibre, PriceBook, PriceByLength
-from fabopt.schema.product import Price, PriceBreak, Product
+from fabopt.schema.catalog import (
+    KINDS,
+    Cable,
+    CableLength,
+    Catalog,
+    Fibre,
+    OrderTerms,
+    OrderTermsByLength,
+    PriceBook,
+    PriceByLength,
+)
+from fabopt.schema.product import Price, PriceBreak, PriceSource, Product, check_packs
 from fabopt.units import CENTS_PER_USD, exact, rounded, usd
 
 KIND_OF_WORD = dict(zip(("switch", "nic", "transceiver", "cable", "fibre", "server"), KINDS, strict=True))
@@ -83,6 +93,19 @@ def check_price_book(book: PriceBook, file: str, prefix: str, catalog: Catalog) 
             faults += _check_lengths(product, price, file, path)
         elif isinstance(price, dict):
             faults.append(fault(file, path, "this product is not sold by length", allowed="one price, or price breaks"))
+    return faults or _check_terms(book, file, known)
+
+
+def _check_terms(book: PriceBook, file: str, known: Mapping[str, Product]) -> list[Fault]:
+    """What is wrong with terms of sale together with those of the catalog that they leave."""
+    faults: list[Fault] = []
+    for id_, terms in book.terms.items():
+        product = _with_terms(known[id_], terms)
+        for sold in getattr(product, "lengths", (product,)):
+            try:
+                check_packs(getattr(sold, "minimum_order", None), getattr(sold, "pack_size", None))
+            except ValueError as error:
+                faults.append(fault(file, f"terms.{id_}", str(error)))
     return faults
 
 
@@ -102,10 +125,32 @@ def with_price_books(catalog: Catalog, books: Sequence[PriceBook]) -> Catalog:
 
 
 def _booked(product: Product, book: PriceBook) -> Product:
-    given = book.prices[product.id]
+    given, terms = book.prices[product.id], book.terms.get(product.id)
     if book.source is not None:
-        product = product.model_copy(update={"provenance": {**product.provenance, "price_usd": book.source}})
-    return _repriced(product, lambda old, m: _for_length(given, m, old))
+        source = _until(book.source, terms)
+        product = product.model_copy(update={"provenance": {**product.provenance, "price_usd": source}})
+    product = _repriced(product, lambda old, m: _for_length(given, m, old))
+    return product if terms is None else _with_terms(product, terms)
+
+
+def _until(source: PriceSource, terms: OrderTerms | OrderTermsByLength | None) -> PriceSource:
+    """The source of a price with the day on which it ends, the earliest where lengths differ."""
+    said = terms.values() if isinstance(terms, dict) else [terms] if terms is not None else []
+    ends = [own.valid_until for own in said if own.valid_until is not None]
+    return source.model_copy(update={"valid_until": min(ends)}) if ends else source
+
+
+def _with_terms(product: Product, terms: OrderTerms | OrderTermsByLength) -> Product:
+    """The product, or its lengths, with the terms of sale that are said."""
+    if not isinstance(terms, dict):
+        return product.model_copy(update=_said(terms))
+    assert isinstance(product, Cable | Fibre)
+    lengths = (length.model_copy(update=_said(terms.get(length.m))) for length in product.lengths)
+    return product.model_copy(update={"lengths": tuple(lengths)})
+
+
+def _said(terms: OrderTerms | None) -> dict[str, float | int]:
+    return {} if terms is None else terms.model_dump(exclude={"valid_until"}, exclude_none=True)
 
 
 def _for_length(given: Price | PriceByLength, m: float | None, old: Price | None) -> Price | None:

@@ -122,7 +122,11 @@ class FabricProblem:
     logical_fabrics: tuple[LogicalFabric, ...] = ()
     # where runs follow from the size of the groups; of a part of the space in which they are all alike: its sizes
     groups: GroupRuns | None = None
+    # stripes that are not even are alike on all leaves of a rail
+    by_rail: bool = False
     span: Span | None = None
+    # ids of the racks that switches of a tier are pinned to, by tier
+    racks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # on a floor, whether the runs of attachments are those of a candidate whose switches are in racks
     attachments_measured: bool = False
     # how its subnets of InfiniBand are managed; None where the rule does not hold or nothing is known of switches
@@ -144,7 +148,7 @@ class FabricProblem:
         default rules only.
         """
         return (
-            self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
+            self.tiers, self.aligned, self.even, self.by_rail, self.group_servers, self.oversubscription_leaf,
             self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,
             self.resilience, self.is_open, self.binding_managers,
             tuple((protocol, options) for protocol, options in self.nics.items()),
@@ -233,8 +237,7 @@ def fabric_of(
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refusals = Refusals(paired_only=is_kept(case.rules, NIC_PAIRING))
-    offered = _nics(fabric, protocols, demand, offering, server, pcie, refusals)
-    nics, unpaired = by_pairing(offered, case.rules)
+    nics, unpaired = by_pairing(_nics(fabric, protocols, demand, offering, server, pcie, refusals), case.rules)
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
         name=fabric.name,
@@ -246,6 +249,7 @@ def fabric_of(
         kept_rules=_kept_rules(fabric, case),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
+        by_rail=fabric.striping == "rail",
         group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,
@@ -257,6 +261,7 @@ def fabric_of(
         switches={protocol: switches_of(fabric, protocol, offering) for protocol in protocols},
         runs_m=site.runs_m(offering.item_table.lengths_m),
         groups=site.groups,
+        racks=fabric.pinned,
         managers=subnet_managers(case, fabric, offering),
         refused_nics=tuple(refusals.told.values()),
         topologies=families_of(case, fabric),

@@ -13,10 +13,10 @@ from typing import Literal
 
 from fabopt.floor.appliances import ApplianceRacks
 from fabopt.floor.group_runs import GroupRuns, given_m, group_runs
-from fabopt.floor.layouts import POLICIES, Policy
 from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import MOST_RACKS
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.policies import POLICIES, Policy
 from fabopt.floor.rack_rules import NO_LIMITS, RackLimits, rack_limits, servers_in_rack
 from fabopt.floor.racks import Floats
 from fabopt.schema.case import Case, Distances
@@ -145,7 +145,7 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
     if floor is None:
         return FlatSite(given, group_runs(case.site, server, servers))
     appliances, per_rack = ApplianceRacks(case, floor), servers_in_rack(case, server)
-    plan = FloorPlan(floor, appliances.taken, rack_limits(case))
+    plan = FloorPlan(floor, appliances.taken, rack_limits(case), case.pinned_racks)
     assert per_rack is not None, "a case with a floor is refused if its server has no height"
     method: Method = "layouts"
     if servers > MOST_SERVERS_PROVEN_ON_FLOOR:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -25,7 +26,7 @@ from fabopt.schema.base import (
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
 from fabopt.schema.procurement import Procurement
-from fabopt.schema.rack_rules import RackGroups, RackRules
+from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
 from fabopt.schema.server import Role
@@ -118,7 +119,7 @@ class Fabric(Strict):
     tiers: Any_ | Tier | Annotated[tuple[Tier, ...], Field(min_length=1)] = "any"
     planes: Any_ | Literal["rails"] | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = 1
     rails: Literal["aligned", "any"] = "aligned"
-    striping: Literal["even", "any"] = "even"
+    striping: Literal["even", "any", "rail"] = "even"
     homing: Literal["any", "dual"] = "any"
     torus_nodes: TorusNodes = "any"
     nics: Any_ | Ids = "any"
@@ -141,6 +142,12 @@ class Fabric(Strict):
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()
     reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0
+    racks: Annotated[PinnedRacks | None, Field(exclude_if=is_open)] = None
+
+    @property
+    def pinned(self) -> Mapping[str, tuple[str, ...]]:
+        """Ids of the racks that switches of a tier are pinned to, by tier."""
+        return {} if self.racks is None else self.racks.by_tier
 
     @property
     def on_own_nics(self) -> tuple[Carried, ...]:
@@ -217,7 +224,14 @@ class Floor(Strict):
     cross_trays: Annotated[tuple[CrossPosition, ...], Field(min_length=1)] | None = None
     blocked: tuple[RackId, ...] = ()
     reserved: tuple[RackId, ...] = ()
-    network_racks: NetworkRacks | Annotated[tuple[RackId, ...], Field(min_length=1)] = "any"
+    network_racks: NetworkRacks | RackIds = "any"
+    server_racks: Annotated[RackIds | None, Field(exclude_if=is_open)] = None
+
+    @property
+    def named_racks(self) -> tuple[str, ...]:
+        """Ids of the racks that it names for servers, and for switches of any tier."""
+        for_switches = self.network_racks if isinstance(self.network_racks, tuple) else ()
+        return (*(self.server_racks or ()), *for_switches)
 
     @property
     def cross_positions(self) -> tuple[int, ...]:
@@ -300,6 +314,11 @@ class Case(Strict):
     include_servers: bool = False
     objective: Metric = "capex_usd"
     maximize: Literal["gbps_per_gpu", "servers", "bisection"] = "gbps_per_gpu"
+
+    @property
+    def pinned_racks(self) -> frozenset[str]:
+        """Ids of the racks that the case names for the switches of some tier."""
+        return frozenset(rack for fabric in self.fabrics for racks in fabric.pinned.values() for rack in racks)
 
     def resilience_of(self, fabric: Fabric) -> AnyResilience:
         """What holds for a fabric: its own words, else the case's."""

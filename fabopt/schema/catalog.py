@@ -24,13 +24,16 @@ from fabopt.schema.base import (
 )
 from fabopt.schema.product import (
     Cages,
+    Day,
+    LeadTime,
     Pcie,
     Price,
+    PriceSource,
     Product,
     Protocol,
     Purchasable,
-    Source,
     check_breaks,
+    check_packs,
 )
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import Manageable
@@ -223,19 +226,53 @@ class Catalog(Strict):
 PriceByLength = dict[float, Price]
 
 
+class OrderTerms(Strict):
+    """Terms of sale that come with a price; those that are not said stay the catalog's.
+
+    ``valid_until``: the last day on which this price can be ordered at, where it is not the book's.
+    """
+
+    lead_time_weeks: LeadTime | None = None
+    minimum_order: Count | None = None
+    pack_size: Count | None = None
+    valid_until: Day | None = None
+
+    @model_validator(mode="after")
+    def _minimum_is_of_packs(self) -> Self:
+        check_packs(self.minimum_order, self.pack_size)
+        return self
+
+
+OrderTermsByLength = dict[float, OrderTerms]
+
+
 class PriceBook(Strict):
-    """Prices that replace the catalog's, by id; for what is sold by length, by length in metres."""
+    """Prices that replace the catalog's, by id; for what is sold by length, by length in metres.
+
+    ``terms``: other terms of sale of what has a price here, written in the same way.
+    """
 
     name: BookName | None = None
     description: Text | None = None
-    source: Source | None = None
+    source: PriceSource | None = None
     prices: Annotated[dict[Identifier, Price | PriceByLength], Field(min_length=1)]
+    terms: dict[Identifier, OrderTerms | OrderTermsByLength] = {}
 
     @model_validator(mode="after")
     def _breaks_fall(self) -> Self:
         for price in self.prices.values():
             for of_length in price.values() if isinstance(price, dict) else [price]:
                 check_breaks(of_length)
+        return self
+
+    @model_validator(mode="after")
+    def _terms_are_of_prices(self) -> Self:
+        for id_, terms in self.terms.items():
+            price = self.prices.get(id_)
+            if price is None or isinstance(terms, dict) != isinstance(price, dict):
+                raise ValueError(f"`terms` of {id_} need a price of it in `prices`, and are by length where that is")
+            if isinstance(terms, dict) and isinstance(price, dict) and not terms.keys() <= price.keys():
+                raise ValueError(f"`terms` of {id_} are of lengths that have no price in `prices`")
         return self
 
 

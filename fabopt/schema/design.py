@@ -254,7 +254,7 @@ class FabricDesign(Strict):
     protocol: str
     planes: int
     rails: int
-    striping: Literal["even", "any"]
+    striping: Literal["even", "any", "rail"]
     structure: AnyStructure
     nic: NicUse
     tiers: tuple[TierUse, ...]

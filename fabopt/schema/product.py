@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from fabopt.schema.base import (
     Count,
@@ -22,14 +23,31 @@ Protocol = Literal["ethernet", "infiniband"]
 PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
 
 
+def _check_day(text: str) -> str:
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        raise ValueError("a day is written as 2026-12-31") from None
+    return text
+
+
+Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(_check_day)]
+
+
 class Source(Strict):
     """Where a number comes from. ``url`` is free text."""
 
     url: Text | None = None
     date: Word | None = None
-    kind: Literal["list", "street", "estimate", "paper", "derived", "datasheet"] | None = None
+    kind: Literal["list", "street", "quote", "estimate", "paper", "derived", "datasheet"] | None = None
     confidence: Word | None = None
     note: Text | None = None
+
+
+class PriceSource(Source):
+    """Where a price comes from. ``valid_until``: the last day of a quote."""
+
+    valid_until: Day | None = None
 
 
 class PriceBreak(Strict):
@@ -58,6 +76,15 @@ def check_breaks(price: float | tuple[PriceBreak, ...] | None) -> None:
             )
 
 
+def check_packs(minimum_order: int | None, pack_size: int | None) -> None:
+    """The smallest order is a whole number of packs; else ``ValueError``."""
+    if minimum_order and pack_size and minimum_order % pack_size:
+        raise ValueError(
+            f"`minimum_order` {minimum_order} is not a whole number of packs of {pack_size}; "
+            f"the smallest order would be {-(-minimum_order // pack_size) * pack_size}"
+        )
+
+
 class SupplyFrom(Strict):
     """So many can have been bought by any time from ``from_month`` on, counted from the start."""
 
@@ -66,6 +93,9 @@ class SupplyFrom(Strict):
 
 
 Supply = Annotated[int, Field(ge=0)] | Annotated[tuple[SupplyFrom, ...], Field(min_length=1)]
+
+
+LeadTime = Annotated[float, Field(ge=0, le=5200)]
 
 
 class Purchasable(Strict):
@@ -81,7 +111,7 @@ class Purchasable(Strict):
     pack_size: Count | None = None
     stock: Annotated[int, Field(ge=0)] | None = None
     supply: Supply | None = None
-    lead_time_weeks: Annotated[float, Field(ge=0, le=5200)] | None = None
+    lead_time_weeks: LeadTime | None = None
 
     @model_validator(mode="after")
     def _breaks_fall(self) -> Self:
@@ -90,11 +120,7 @@ class Purchasable(Strict):
 
     @model_validator(mode="after")
     def _minimum_is_of_packs(self) -> Self:
-        if self.minimum_order and self.pack_size and self.minimum_order % self.pack_size:
-            raise ValueError(
-                f"`minimum_order` {self.minimum_order} is not a whole number of packs of {self.pack_size}; "
-                f"the smallest order would be {-(-self.minimum_order // self.pack_size) * self.pack_size}"
-            )
+        check_packs(self.minimum_order, self.pack_size)
         return self
 
     @model_validator(mode="after")
@@ -120,7 +146,7 @@ class Product(Strict):
     part_number: Word | None = None
     description: Text | None = None
     source: Source | None = None
-    provenance: dict[str, Source] = {}
+    provenance: dict[str, PriceSource] = {}
     confidence: Word | None = None
     notes: Text | None = None
     end_of_life: bool = False

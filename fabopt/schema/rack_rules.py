@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from fabopt.schema.attachment import RackId
 from fabopt.schema.base import Count, Strict
 
 Units = Annotated[int, Field(ge=0, le=100)]
@@ -60,6 +62,23 @@ OFF: Final[dict[str, int | str | None]] = {
     "spread_attachments": False,
 }
 SPREAD: Final = ("spread_spines", "spread_leaves", "spread_attachments")
+
+
+RackIds = Annotated[tuple[RackId, ...], Field(min_length=1)]
+
+
+class PinnedRacks(Strict):
+    """Racks of the floor for the switches of each tier, which are in no others; None: in any."""
+
+    leaf: RackIds | None = None
+    spine: RackIds | None = None
+    core: RackIds | None = None
+
+    @property
+    def by_tier(self) -> Mapping[str, tuple[str, ...]]:
+        """The racks of the tiers that have some."""
+        tiers = {"leaf": self.leaf, "spine": self.spine, "core": self.core}
+        return {tier: racks for tier, racks in tiers.items() if racks is not None}
 
 
 class RackGroups(Strict):

@@ -13,6 +13,7 @@ from fabopt.search.separations import choice_notes
 from fabopt.solution.feeds import feed_notes
 from fabopt.solution.lengths import length_notes
 from fabopt.solution.question import Answers, Question
+from fabopt.solution.quotes import quote_notes
 from fabopt.solution.racks import rack_notes
 from fabopt.solution.rules_kept import pairing_notes, redundancy_notes
 from fabopt.solution.subnet_manager import subnet_notes
@@ -34,6 +35,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *pairing_notes(question, answers.shown, design),
         *redundancy_notes(question, design),
         *subnet_notes(question, answers.shown, design),
+        *quote_notes(design),
         *(rack_notes(inputs.case, answers.shown.case, question.clock.is_over()) if design.fabrics else ()),
         *feed_notes(answers.shown, design),
         *_cut_short(question, design),

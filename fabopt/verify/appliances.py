@@ -98,7 +98,9 @@ def _spreads(evidence: Evidence) -> bool:
 def _free(evidence: Evidence, floor: Floor) -> list[str]:
     """Racks that nobody names, from the end of the floor."""
     asked = floor.network_racks if isinstance(floor.network_racks, tuple) else ()
-    named = {*asked, *(rack for _, attachment in _in_racks(evidence) for rack in attachment.racks or ())}
+    named = {*asked, *(floor.server_racks or ())}
+    for fabric in evidence.case.fabrics:
+        named.update(*fabric.pinned.values(), *(attachment.racks or () for attachment in fabric.attachments))
     plan = FloorPlan(floor, named)
     lost = set(plan.cut_off())
     return [plan.ids[rack] for rack in reversed(np.flatnonzero(plan.usable).tolist()) if plan.ids[rack] not in lost]

@@ -18,7 +18,7 @@ from fabopt.verify.floor import has_floor
 from fabopt.verify.out_of_band import counts_ports
 from fabopt.verify.proof import Proof, as_check, prove
 from fabopt.verify.rack_losses import names_feeds
-from fabopt.verify.racks import keeps_rule
+from fabopt.verify.racks import has_named_racks, keeps_rule
 from fabopt.verify.rules import (
     APPLIANCE_RULES,
     CABLED_RULES,
@@ -28,6 +28,7 @@ from fabopt.verify.rules import (
     FLOOR_RULES,
     MANAGEMENT_RULES,
     MONEY_RULES,
+    NAMED_RACK_RULES,
     RACK_RULES,
     SEPARATION_RULES,
     SPREAD_RULES,
@@ -88,6 +89,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
             yield from _proven(FLOOR_RULES, cabled)
             yield from _proven(RACK_RULES, cabled, when=keeps_rule(evidence, default_rules.RACK_RULES))
             yield from _proven(SPREAD_RULES, cabled, when=keeps_rule(evidence, default_rules.RACK_SPREAD))
+            yield from _proven(NAMED_RACK_RULES, cabled, when=has_named_racks(evidence))
             yield from _proven(FEED_RULES, cabled, when=names_feeds(evidence))
             yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
     yield from _proven(MONEY_RULES, evidence)

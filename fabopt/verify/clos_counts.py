@@ -63,7 +63,8 @@ class ClosCounts:
     ``links_per_core_pair`` m2. What a fabric of fewer tiers lacks is 0. ``sizes``: servers at each stage of a cluster
     that grows, else empty; ``adds``: what each stage adds of every attachment, empty if all of it is there at first.
     ``attached``: ports of every attachment that are dealt over all leaves; ``free``: switches of those that are on free
-    ports; ``counted``: whether they count in oversubscription, empty if all do.
+    ports; ``counted``: whether they count in oversubscription, empty if all do. ``by_rail``: leaves of a rail
+    have their odd links to the same spines.
     """
 
     tiers: int
@@ -84,6 +85,7 @@ class ClosCounts:
     adds: tuple[tuple[int, ...], ...] = ()
     free: tuple[tuple[HostPort, ...], ...] = ()
     counted: tuple[bool, ...] = ()
+    by_rail: bool = False
 
     @cached_property
     def ports_per_server(self) -> int:
@@ -223,7 +225,12 @@ class ClosCounts:
     @cached_property
     def leaves_per_pod(self) -> int:
         """Leaves of a full pod."""
-        return self.groups_per_pod * (1 if self.rail_pods else self.rails)
+        return self.groups_per_pod * self.leaves_of_a_group
+
+    @property
+    def leaves_of_a_group(self) -> int:
+        """Leaves that a group has in one pod."""
+        return 1 if self.rail_pods else self.rails
 
     @cached_property
     def pod_classes(self) -> tuple[EqualPods, ...]:
@@ -248,14 +255,15 @@ class ClosCounts:
     def spine_classes(self) -> tuple[EqualDevices, ...]:
         """Spines by their leaves.
 
-        A leaf gives ``extra`` of its spines one link more, in rotation, so the extra links of a pod's leaves fall on
-        its spines evenly, to within one.
+        A leaf gives ``extra`` of its spines one link more, in rotation, so the extra links of a pod's leaves (by rail:
+        of a group, which has leaves like those of every other) fall on its spines evenly, to within one.
         """
         base, extra = divmod(self.uplinks, self.spines)
         classes = []
         for pods in self.pod_classes:
-            low, busier = divmod(pods.leaves * extra, self.spines)
-            for spines, more in ((self.spines - busier, low), (busier, low + 1)):
+            alike = pods.leaves // self.leaves_of_a_group if self.by_rail else 1
+            low, busier = divmod(pods.leaves // alike * extra, self.spines)
+            for spines, more in ((self.spines - busier, alike * low), (busier, alike * (low + 1))):
                 if spines:
                     classes.append(EqualDevices(pods.count * spines, ((more, base + 1), (pods.leaves - more, base))))
         return tuple(classes)
@@ -284,7 +292,8 @@ class ClosCounts:
             groups = min(self.groups_per_pod, self.groups - block * self.groups_per_pod)
             leaves = groups * (1 if self.rail_pods else self.rails)
             for spine in range(self.spines):
-                more = sum((spine - leaf * extra) % self.spines < extra for leaf in range(leaves)) if extra else 0
+                turns = [leaf % self.leaves_of_a_group if self.by_rail else leaf for leaf in range(leaves)]
+                more = sum((spine - turn * extra) % self.spines < extra for turn in turns) if extra else 0
                 links.append(leaves * base + more)
         return tuple(links) * self.planes
 

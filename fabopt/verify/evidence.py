@@ -284,6 +284,7 @@ class FabricEvidence:
             links_per_core_pair=structure.links_per_core_pair,
             adds=tuple(one.adds for one in self.wanted.attachments),
             sizes=self.evidence.sizes if designed.growth else (),
+            by_rail=self.wanted.striping == "rail",
         )
 
     def _leaves_alone(self, structure: DirectStructure) -> ClosCounts:

@@ -86,7 +86,8 @@ def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     """Every leaf reaches every spine of its pod, by the same number of links.
 
     u links a leaf, all within its plane and pod; to each spine u / S (even), or counts that differ by one at most, as
-    do the down links of a pod's spines (any). Source: case file, ``striping``.
+    do the down links of a pod's spines (any); or counts that leaves of one rail have alike, and down links of a pod's
+    spines that differ by its groups at most (rail). Source: case file, ``striping``.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(LEAF_SPINE)
@@ -104,8 +105,20 @@ def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     low, high = int(of_pair.min(initial=clos.uplinks)), int(of_pair.max(initial=0))
     apart = 0 if cabling.fabric.wanted.striping == "even" else 1
     proof.holds(high - low <= apart, f"{low} to {high} links between a leaf and a spine of its pod")
+    if clos.by_rail:
+        _rails_are_alike(proof, cabling, leaf, spine)
+        apart = clos.groups_per_pod
     _spines_are_even(proof, cabling, spine, apart)
     proof.note(f"{some(len(of_pair), 'pair')} of {f'{low} or ' if high > low else ''}{some(high, 'link')}")
+
+
+def _rails_are_alike(proof: Proof, cabling: FabricCabling, leaf: Ints, spine: Ints) -> None:
+    """Leaves of one rail, plane and pod have as many links to each spine."""
+    devices = cabling.devices
+    pairs, links = np.unique(combined(leaf, spine), return_index=True)[1], counts_of(combined(leaf, spine))
+    rails = combined(devices.rail[leaf[pairs]], spine[pairs])
+    kinds = np.unique(np.stack([rails, links]), axis=1)
+    proof.equal("(rail, spine) pairs with different links", kinds.shape[1] - len(np.unique(rails)), 0)
 
 
 def _spines_are_even(proof: Proof, cabling: FabricCabling, spine: Ints, apart: int) -> None:

@@ -135,6 +135,33 @@ class _Racks:
         return max(ends.values(), default=0)
 
 
+@if_unprovable(True)
+def has_named_racks(evidence: Evidence) -> bool:
+    """Whether a case names racks for servers, or for switches of a tier."""
+    return bool(evidence.plan.floor.server_racks or evidence.case.pinned_racks)
+
+
+@since("0.2.0")
+def named_racks_are_kept(proof: Proof, cabled: CabledDesign) -> None:
+    """Servers fill the racks that the case names for them, in its order, and switches are in those of their tier.
+
+    Source: case file, ``site.floor.server_racks``, ``fabrics[].racks``.
+    """
+    evidence, devices = cabled.evidence, cabled.wiring.devices
+    own, filled = evidence.plan.floor.server_racks, evidence.design.racks.server_racks
+    if own is not None:
+        proof.equal("racks of servers", list(filled), list(own[: len(filled)]))
+        proof.note(f"{len(filled)} of {some(len(own), 'rack')} for servers")
+    racks: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for fabric, role, rack in zip(devices.fabric, devices.role, devices.rack, strict=True):
+        racks[fabric, role].add(rack)
+    for wanted in evidence.case.fabrics:
+        for tier, named in wanted.pinned.items():
+            others = sorted(racks[wanted.name, tier] - set(named))
+            proof.equal(f"racks of {wanted.name} {tier} switches beside {', '.join(named)}", others, [])
+            proof.note(f"{wanted.name} {tier} switches in {', '.join(sorted(racks[wanted.name, tier])) or 'no rack'}")
+
+
 @since("0.2.0")
 def devices_are_spread(proof: Proof, cabled: CabledDesign) -> None:
     """No rack has all spines of a pod, all cores, or all leaves of a group whose servers are in several racks.

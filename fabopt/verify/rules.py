@@ -96,7 +96,7 @@ from fabopt.verify.ports import (
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import bom_covers_parts, bom_names_products, power_adds_up, prices_are_applied
 from fabopt.verify.rack_losses import feeds_carry_racks, names_racks, racks_leave_bandwidth
-from fabopt.verify.racks import devices_are_spread, racks_keep_rules
+from fabopt.verify.racks import devices_are_spread, named_racks_are_kept, racks_keep_rules
 from fabopt.verify.rails import has_own_rails, rails_never_meet, scale_up_carries_rails
 from fabopt.verify.redundancy import names_redundancy, redundancy_is_cabled, redundancy_is_kept
 from fabopt.verify.separation import (
@@ -274,6 +274,8 @@ CABLED_RULES: tuple[FloorRule, ...] = (single_points_are_listed,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 RACK_RULES: tuple[FloorRule, ...] = (racks_keep_rules,)
 SPREAD_RULES: tuple[FloorRule, ...] = (devices_are_spread,)
+# Of floors of which the case names racks for servers or switches.
+NAMED_RACK_RULES: tuple[FloorRule, ...] = (named_racks_are_kept,)
 # Of floors on which a rack has to do with one of its feeds.
 FEED_RULES: tuple[FloorRule, ...] = (feeds_carry_racks,)
 # Of floors on which attachments fill racks.

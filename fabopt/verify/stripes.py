@@ -26,8 +26,7 @@ def half_rate(fabric: FabricEvidence) -> Fraction:
     clos = fabric.clos
     if clos.tiers > 2:
         return min(_port(fabric), Fraction(_shared(fabric), clos.per_group * clos.per_leaf)) / _above_spines(fabric)
-    links = round_robin(clos.leaves, clos.spines, clos.uplinks)
-    return worst_half(links, _server_ports(clos), fabric.nic_lane.port_mbps, fabric.up("leaf").port_mbps)
+    return worst_half(_links(clos), _server_ports(clos), fabric.nic_lane.port_mbps, fabric.up("leaf").port_mbps)
 
 
 def alltoall_rate(fabric: FabricEvidence) -> Fraction:
@@ -49,7 +48,7 @@ def ring_rate(fabric: FabricEvidence) -> Fraction:
         return _port(fabric)
     if clos.tiers > 2:
         return _ring_through_cores(fabric)
-    links = round_robin(clos.leaves, clos.spines, clos.uplinks)
+    links = _links(clos)
     shared = np.minimum(links, np.roll(links, -clos.rails, axis=0)).sum(axis=1)
     return Fraction(int(shared.min()) * fabric.up("leaf").port_mbps, clos.per_leaf)
 
@@ -57,12 +56,13 @@ def ring_rate(fabric: FabricEvidence) -> Fraction:
 def _ring_through_cores(fabric: FabricEvidence) -> Fraction:
     """Of the links that two leaves share, one spine has the most: what it takes from a group's leaves goes on."""
     clos = fabric.clos
-    rate = Fraction(_shared(fabric), clos.per_leaf)
+    links = clos.uplinks if clos.by_rail else fewest_shared(clos.spines, clos.uplinks)
+    rate = Fraction(links * fabric.up("leaf").port_mbps, clos.per_leaf)
     if clos.pods_per_rail == 1:
         return rate
     from_group = (clos.per_leaf if clos.rail_pods else clos.ports_per_server) * (clos.uplinks // clos.spines + 1)
     passed_on = clos.spine_uplinks * fabric.up("spine").port_mbps
-    return min(rate, Fraction(passed_on * fewest_shared(clos.spines, clos.uplinks), from_group))
+    return min(rate, Fraction(passed_on * links, from_group))
 
 
 def half_rate_on_graph(network: Network, link_mbps: int) -> Fraction:
@@ -81,6 +81,11 @@ def _ends(network: Network) -> tuple[Ints, Ints]:
     """Leaves and spines of the links between them."""
     turned = network.hosts[network.a] == 0
     return np.where(turned, network.b, network.a), np.where(turned, network.a, network.b)
+
+
+def _links(clos: ClosCounts) -> Ints:
+    """Links of every leaf of two tiers to every spine."""
+    return round_robin(clos.leaves, clos.spines, clos.uplinks, clos.rails if clos.by_rail else 0)
 
 
 def _server_ports(clos: ClosCounts) -> Ints:

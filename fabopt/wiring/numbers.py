@@ -149,6 +149,7 @@ class Numbers:
             x=structure.cores_per_group * structure.links_per_core_pair,
             q=structure.spines_per_core_group,
             m2=structure.links_per_core_pair,
+            by_rail=self.fabric.striping == "rail",
         )
 
     @property

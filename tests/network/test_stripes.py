@@ -10,7 +10,7 @@ from math import gcd
 import numpy as np
 import pytest
 
-from fabopt.network.clos_links import ClosNumbers, leaf_spine
+from fabopt.network.clos_links import ClosNumbers, downlinks_of_spines, leaf_spine
 from fabopt.network.graph import stripes
 from fabopt.network.graph.stripes import fewest_shared, round_robin, worst_half
 from tests.oracles.brute_stripes import worst_by_flow, worst_by_sets
@@ -55,7 +55,7 @@ def test_worst_half_is_that_of_all_sets_of_leaves(seed: int) -> None:
     hosts = [full] * (leaves - last) + [rng.randint(1, full)] * last
     if sum(hosts) > 1:
         mbps = rng.choice([(1, 1), (1, 2), (2, 1), (4, 1), (3, 2)])
-        links = round_robin(leaves, spines, uplinks)
+        links = round_robin(leaves, spines, uplinks, rng.choice([0, 0, last]))
         assert worst_half(links, np.array(hosts), *mbps) == worst_by_sets(links, hosts, *mbps)
 
 
@@ -91,9 +91,14 @@ def test_fewest_shared_links() -> None:
                 assert base * spines <= shared.min()
 
 
-def test_stripes_are_those_of_the_wiring() -> None:
-    numbers = ClosNumbers(12, 2, 1, 1, 3, 7, 5, 4, nics=2, ports_per_nic=1, shared_cages=False)
+@pytest.mark.parametrize("by_rail", [False, True])
+def test_stripes_are_those_of_the_wiring(by_rail: bool) -> None:
+    numbers = ClosNumbers(12, 2, 1, 1, 3, 7, 5, 4, by_rail=by_rail, nics=2, ports_per_nic=1, shared_cages=False)
     wired = np.zeros((int(numbers.leaves), 5), dtype=np.int64)
     links = leaf_spine(numbers, 1)
     np.add.at(wired, (links.a, links.b), 1)
-    assert (wired == round_robin(int(numbers.leaves), 5, 7)).all()
+    assert (wired == round_robin(int(numbers.leaves), 5, 7, 2 if by_rail else 0)).all()
+    assert (wired.sum(axis=0) == downlinks_of_spines(numbers)).all()
+    assert wired.sum(axis=0).max() == numbers.spine_down
+    if by_rail:
+        assert (wired[0::2] == wired[0]).all() and (wired[1::2] == wired[1]).all()

@@ -44,8 +44,8 @@ def port(split: str) -> tuple[int, int]:
 class Hall:
     """Racks by (row, position), and the trays between them as a graph of gaps."""
 
-    def __init__(self, floor: Json, rules: Rules | None = None) -> None:
-        self.floor, self.rules = floor, rules or Rules()
+    def __init__(self, floor: Json, rules: Rules | None = None, pins: Json | None = None) -> None:
+        self.floor, self.rules, self.pins = floor, rules or Rules(), pins or {}
         self.rows, self.length = floor["rows"], floor["racks_per_row"]
         self.units = floor.get("rack_units", 42)
         self.racks = [(row, at) for row in range(self.rows) for at in range(self.length)]
@@ -109,6 +109,19 @@ class Hall:
         else:
             chosen = [rack for rack in free if self._in_turn(rack, servers, asked)]
         return sorted({*chosen, *servers}), chosen
+
+    def pinned(self, tier: str, racks: list[int]) -> list[int]:
+        """The racks that the case names for switches of a tier, or else these."""
+        named = self.pins.get(tier)
+        return racks if named is None else [rack for rack in self.usable if self.names[rack] in named]
+
+    def server_sets(self, free: list[int], needed: int) -> Iterator[tuple[int, ...]]:
+        """Sets of racks for servers, in the order in which they are filled."""
+        named = self.floor.get("server_racks")
+        if named is None:
+            yield from combinations(free, needed)
+        elif len(named) >= needed:
+            yield tuple(self.names.index(name) for name in named[:needed])
 
     def _in_turn(self, rack: int, servers: tuple[int, ...], asked: str) -> bool:
         """Whether no server stands nearer the middle (or the end) of the row; of equally near ones the first counts."""
@@ -398,7 +411,7 @@ def rules_of(case: Json) -> Rules:
 def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
     """Cents of the cheapest design in any place, None if there is none; ``orders``: switches in any order in a rack."""
     rules, server, without_rack = rules_of(case), catalog["servers"][0], wanted_gbps(case)
-    hall = Hall(case["site"]["floor"], rules)
+    hall = Hall(case["site"]["floor"], rules, case["fabrics"][0].get("racks", {}))
     power = hall.floor.get("rack_power_w")
     per_rack = (hall.units - rules.kept) // server["rack_units"]
     if power is not None:
@@ -414,7 +427,7 @@ def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
         # parts cost something too, so a size whose switches alone cost as much as a whole design is no better
         if size.boxes_cents >= best:
             break
-        for chosen in combinations(free, needed):
+        for chosen in hall.server_sets(free, needed):
             of_case = (per_rack, case["servers"], orders, rules, without_rack)
             best = min(best, place(hall, catalog, server, size, chosen, *of_case))
     return None if best == math.inf else best
@@ -466,6 +479,7 @@ def place(
         few = sum(room[high]) < units or len(high) * rules.switches < size.spines
         if few or sum(watts[high]) < size.spines * heats[-1]:
             high = sorted({*high, *chosen})
+    low, high = hall.pinned("leaf", low), hall.pinned("spine", high)
     if len(low) ** size.leaves * len(high) ** size.spines > MOST_PLACES:
         raise TooManyError
     racks = np.array(list(product(*[low] * size.leaves, *[high] * size.spines)), dtype=int)
@@ -574,6 +588,21 @@ def toy(seed: int) -> tuple[Json, Json]:
         "site": {"floor": floor}, "resilience": "none", "rules": "none",
     }  # fmt: skip
     return case, toy_catalog(dice)
+
+
+def toy_with_pins(seed: int) -> tuple[Json, Json]:
+    """(case, catalog) of a toy that names racks for servers, or for switches of some tiers."""
+    case, catalog = toy(seed)
+    dice, floor = random.Random(f"pins {seed}"), case["site"]["floor"]
+    names = [f"{chr(65 + row)}{at + 1:02d}" for row in range(floor["rows"]) for at in range(floor["racks_per_row"])]
+    free = [name for name in names if name not in floor.get("blocked", [])]
+    listed = floor.get("network_racks", "any")
+    if dice.random() < 0.6 and not isinstance(listed, list):
+        floor["server_racks"] = dice.sample(free, dice.randint(max(1, len(free) - 2), len(free)))
+    spines = listed if isinstance(listed, list) else free
+    racks = {"leaf": dice.sample(free, min(len(free), 2)), "spine": dice.sample(spines, min(len(spines), 2))}
+    case["fabrics"][0]["racks"] = {tier: racks[tier] for tier in dice.choice([["leaf"], ["spine"], ["leaf", "spine"]])}
+    return case, catalog
 
 
 def toy_with_rules(seed: int) -> tuple[Json, Json]:

@@ -225,6 +225,7 @@ class Space:
         self.kept: list[Mode] = []
         self.lengths = GroupLengths(case, self.server, self.servers) if follow(case) else None
         self.even = self.fabric.get("striping", "even") == "even"
+        self.by_rail = self.fabric.get("striping") == "rail"
         self.joiner: Any = None
         self.protocol = ""
         self.modes_of: dict[Any, list[Mode]] = {}
@@ -563,12 +564,16 @@ def leaf_up_boxes(structure: Structure) -> tuple[Box, ...]:
     return ((structure.planes * structure.leaves, structure.u, pairs),)
 
 
-def spine_down_boxes(structure: Structure, pods: Counter[int]) -> tuple[Box, ...]:
-    """Spines with their real down links. ``pods``: how many pods of a plane have so many leaves."""
+def spine_down_boxes(structure: Structure, pods: Counter[int], of_rails: int = 0) -> tuple[Box, ...]:
+    """Spines with their real down links. ``pods``: how many pods of a plane have so many leaves.
+
+    ``of_rails``: after so many leaves the odd links begin anew; 0: never.
+    """
     found = []
     for leaves, number in sorted(pods.items()):
-        low, fuller = divmod(leaves * structure.u, structure.spines_per_pod)
-        for load, spines in ((low, structure.spines_per_pod - fuller), (low + 1, fuller)):
+        alike = leaves // (of_rails or leaves)
+        low, fuller = divmod(leaves // alike * structure.u, structure.spines_per_pod)
+        for load, spines in ((alike * low, structure.spines_per_pod - fuller), (alike * (low + 1), fuller)):
             more = load - leaves * structure.m
             pairs = ((leaves - more, structure.m), (more, structure.m + 1))
             if spines:
@@ -578,7 +583,8 @@ def spine_down_boxes(structure: Structure, pods: Counter[int]) -> tuple[Box, ...
 
 def two_tiers(lower: Lower, above: Structure) -> Found:
     assert above.leaf.up is not None
-    spine_boxes = spine_down_boxes(above, Counter({above.leaves: 1}))
+    of_rails = lower.leaves_per_group if lower.space.by_rail else 0
+    spine_boxes = spine_down_boxes(above, Counter({above.leaves: 1}), of_rails)
     busiest = max(load for _, load, _ in spine_boxes)
     for spine in lower.space.boxes("spine", above.leaf.up.cage.speed, top=True):
         structure = changed(above, tiers=2, spine=spine)
@@ -611,7 +617,8 @@ def three_tiers(lower: Lower, above: Structure) -> Found:
     space = lower.space
     for pod_of, size, pods, leaves in pod_plans(lower):
         middle = changed(above, tiers=3, pod_of=pod_of, groups_per_pod=size, pods=pods)
-        spine_boxes = spine_down_boxes(middle, leaves)
+        rails = 1 if pod_of == "rail" else lower.leaves_per_group
+        spine_boxes = spine_down_boxes(middle, leaves, rails if space.by_rail else 0)
         busiest = max(load for _, load, _ in spine_boxes)
         for spine in space.boxes("spine", above.leaf.up.cage.speed, top=False):
             if not spine.holds(busiest, 1, ceil_div(busiest, spine.down.cage.ports), 1):

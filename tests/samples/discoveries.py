@@ -92,3 +92,28 @@ def ib_number(port: PortName) -> int:
 def nic_of(port: PortName) -> int:
     """The place of a host's port among all, from 0."""
     return int(re.findall(r"\d+", port.port)[0]) - 1
+
+
+def simulated_net(links: Iterable[Link]) -> str:
+    """A fabric for ``ibsim``: adapters as nodes of one port, switches with 64."""
+    peers = {port: other for link in links for port, other in (link, link[::-1])}
+    number = {device: index for index, device in enumerate(sorted({port.device for port in peers}), 1)}
+
+    def guid(port: PortName) -> str:
+        first = 0x900A840300000000 + number[port.device] * 0x1000
+        return f"{first + (0 if is_switch(port) else nic_of(port) + 1):016x}"
+
+    def node(port: PortName) -> str:
+        return f'"{"S" if is_switch(port) else "H"}-{guid(port)}"[{ib_number(port)}]'
+
+    lines = []
+    for port in sorted(port for port in peers if not is_switch(port)):
+        own = guid(port)
+        lines += ["vendid=0x2c9", "devid=0x1021", f"sysimgguid=0x{own}", f"caguid=0x{own}"]
+        lines += [f'Ca\t1 "H-{own}"\t\t# "{port.device} mlx5_{nic_of(port)}"', f"[1](0x{own})\t{node(peers[port])}", ""]
+    for device in sorted({port.device for port in peers if is_switch(port)}):
+        ports = sorted((port for port in peers if port.device == device), key=ib_number)
+        own = guid(ports[0])
+        lines += [f"switchguid=0x{own}(0x{own})", f'Switch\t64 "S-{own}"\t\t# "{device}" base port 0 lid 0 lmc 0']
+        lines += [*(f"[{ib_number(port)}]\t{node(peers[port])}" for port in ports), ""]
+    return "\n".join(lines) + "\n"

@@ -163,7 +163,7 @@ def test_oversubscription_saves_leaves() -> None:
     assert usd(catalog(), case(5, {"max_oversubscription": 3})) == 3000 + 500 + 50 + 2 * 20
 
 
-@pytest.mark.parametrize(("striping", "spines"), [("even", 3), ("any", 2)])
+@pytest.mark.parametrize(("striping", "spines"), [("even", 3), ("any", 2), ("rail", 2)])
 def test_even_striping_costs_spines(striping: str, spines: int) -> None:
     # 2 leaves with 3 down, 3 up. Spines have 4 ports: even striping over 1 needs 6 ports of it, 2 does not divide 3,
     # 3 works; uneven over 2 the busier one has ceil(6 / 2) = 3.
@@ -634,6 +634,14 @@ def test_random_cases_of_shared_nics_agree(seed: int) -> None:
     parts, wanted = generate("linear", seed)
     parts["servers"][0] |= {"gpus": 3, "nic_slots": 2} if seed % 2 else {"gpus": 5, "nic_slots": 3}
     wanted["fabrics"][0]["min_gbps_per_gpu"] = 12.5 * (1 + seed % 4)
+    best(parts, wanted)
+
+
+@pytest.mark.parametrize("family", ["linear", "three_tier", "rails", "planes"])
+@pytest.mark.parametrize("seed", range(6))
+def test_random_cases_of_stripes_by_rail_agree(family: str, seed: int) -> None:
+    parts, wanted = generate(family, seed)
+    wanted["fabrics"][0]["striping"] = "rail"
     best(parts, wanted)
 
 

@@ -18,10 +18,12 @@ from fabopt.verify.evidence import Evidence
 from fabopt.verify.graph import networks
 from fabopt.verify.stripes import half_rate_on_graph
 from fabopt.verify.wiring import CabledDesign, FabricCabling
+from fabopt.wiring.build import wiring_of
 from tests.network.test_stripes import round_robin
 from tests.oracles.alltoall_program import alltoall_by_program
 from tests.oracles.brute_stripes import worst_by_sets
 from tests.samples.small import Json, assert_proven, case, solved
+from tests.samples.verify_fixtures import digest
 
 ONE_NIC = {
     "nics": ["nic-400"],
@@ -110,3 +112,29 @@ def test_three_tiers_promise_no_more_than_the_graph_has(servers: int, ratio: int
         network, per_gpu = graph_of(design)
         best = alltoall_by_program(network) * float(per_gpu)
         assert fabric.metrics.alltoall_gbps_per_gpu <= best + 1e-6
+
+
+@pytest.mark.parametrize(("servers", "ratio"), [(6, 1), (9, 2), (10, 2), (12, 1)])
+def test_stripes_by_rail(servers: int, ratio: int) -> None:
+    """Leaves of one rail have the same links to every spine, so rings keep the ports' speed; between rails is less."""
+    design = striped(servers, ratio, striping="rail")
+    assert_proven(design)
+    fabric = design.fabrics[0]
+    assert fabric.striping == "rail"
+    assert fabric.metrics.allreduce_gbps_per_gpu == fabric.metrics.injection_gbps_per_gpu
+    network, per_gpu = graph_of(design)
+    links = round_robin(fabric.tiers[0].count, fabric.clos.spines_per_pod, fabric.tiers[0].up_ports, fabric.rails)
+    hosts = network.hosts[network.with_hosts].tolist()
+    worst = worst_by_sets(links, hosts, network.port_mbps, int(fabric.tiers[0].gbps_up * MBPS_PER_GBPS))
+    assert fabric.metrics.bisection_gbps_per_gpu <= float(worst * per_gpu) + 1e-6
+
+
+def test_leaves_of_a_rail_that_differ_are_refused() -> None:
+    """A design with stripes that go round over all leaves is none of a case that asks for them by rail."""
+    design = striped(12)
+    content = design.case.model_dump()
+    content["content"]["fabrics"][0]["striping"] = "rail"
+    content["sha256"] = digest(content["content"])
+    fabric = design.fabrics[0].model_copy(update={"striping": "rail"})
+    changed = design.model_copy(update={"case": type(design.case)(**content), "fabrics": (fabric,)})
+    assert "leaves_reach_spines" in [check.name for check in verify(changed, wiring_of(design)) if not check.ok]

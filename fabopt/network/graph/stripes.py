@@ -21,10 +21,13 @@ MOST_CLASSES = 14
 _TOGETHER = 1024
 
 
-def round_robin(leaves: int, spines: int, uplinks: int) -> Ints:
-    """Links of every leaf of a pod to every spine, shape (leaves, spines): odd links go round from leaf to leaf."""
+def round_robin(leaves: int, spines: int, uplinks: int, rails: int = 0) -> Ints:
+    """Links of every leaf of a pod to every spine, shape (leaves, spines): odd links go round from leaf to leaf.
+
+    ``rails``: after so many leaves they begin anew; 0: never.
+    """
     base, extra = divmod(uplinks, spines)
-    place = np.arange(leaves)[:, np.newaxis]
+    place = np.arange(leaves)[:, np.newaxis] % (rails or leaves)
     return np.asarray(base + ((np.arange(spines) - place * extra) % spines < extra), dtype=np.int64)
 
 
@@ -36,14 +39,14 @@ def fewest_shared(spines: int, uplinks: int) -> int:
 
 @lru_cache(maxsize=4096)
 def least_half(
-    leaves: int, last: int, hosts: tuple[int, int], spines: int, uplinks: int, mbps: tuple[int, int]
+    leaves: int, last: int, hosts: tuple[int, int], spines: int, uplinks: int, mbps: tuple[int, int], rails: int
 ) -> Fraction:
     """``worst_half`` of so many leaves, the ``last`` of which have the second number of ``hosts``.
 
-    ``mbps``: of an endpoint's port and of a link.
+    ``mbps``: of an endpoint's port and of a link; ``rails``: see ``round_robin``.
     """
     of_leaf = np.array([hosts[0]] * (leaves - last) + [hosts[1]] * last)
-    return worst_half(round_robin(leaves, spines, uplinks), of_leaf, *mbps)
+    return worst_half(round_robin(leaves, spines, uplinks, rails), of_leaf, *mbps)
 
 
 def worst_half(links: Ints, hosts: Ints, port_mbps: int, link_mbps: int) -> Fraction:

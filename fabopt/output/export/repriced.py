@@ -80,7 +80,7 @@ def _of_design(named: NamedBook, catalog: Catalog, known: set[str]) -> PriceBook
     prices = {part: price for part, price in named.book.prices.items() if part in known}
     if not prices:
         raise InputError([fault(named.name, "prices", "none of these products is in the design")])
-    book = named.book.model_copy(update={"prices": prices})
+    book = named.book.model_copy(update={"prices": prices, "terms": {}})
     if faults := check_price_book(book, named.name, "prices.", catalog):
         raise InputError(faults)
     return book

@@ -166,7 +166,7 @@ def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape]
 def nothing_joins(fabric: FabricProblem) -> str:
     """Why no size is worth placing in the fabric's layout."""
     layout = _layout(fabric)
-    racks = np.union1d(layout.switch_racks, layout.server_racks)
+    racks = np.unique(np.concatenate([layout.switch_racks, layout.server_racks, *layout.pins.values()]))
     if not layout.free_units[racks].any():
         return f"{fabric.name}, {layout.policy}: servers leave no unit of their racks for switches, and no rack is free"
     runs = ", ".join(

@@ -292,7 +292,7 @@ class _Tree:
         units = sum(count * size.units for count, size in above)
         power_mw = sum(count * size.power_mw for count, size in above)
         upper = layout.racks_above(units, power_mw, sum(counts[1:]))
-        self._racks = [layout.leaf_racks, *[upper] * len(above)]
+        self._racks = [layout.leaf_racks, *(layout.pins.get(tier, upper) for tier in range(1, len(counts)))]
         self._leaves = _Tier(layout, sized, 0, self._racks[0], layout.server_positions, space_in(layout))
         self.least = max(sized.floor, sized.fixed + self._leaves.rest[0] + sized.beyond[0])
 

@@ -163,7 +163,7 @@ class LayoutRuns:
 
     def _core_runs(self, spines: Positions) -> RackClasses:
         layout, plan = self.layout, self.layout.plan
-        racks = layout.switch_racks[layout.free_units[layout.switch_racks] > 0]
+        racks = layout.racks_of(2)[layout.free_units[layout.racks_of(2)] > 0]
         top_m = float(np.max(height_m(layout.top_unit[racks], 1)))
         run_m = plan.run_m(racks[:, None], top_m, spines.rack[None, :], spines.height_m[None, :])
         run_m = np.where(racks[:, None] == spines.rack[None, :], plan.least_in_rack_m, run_m)

@@ -8,9 +8,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fabopt.floor.arrangements import Anywhere, InLayout, InPlaces
-from fabopt.floor.layouts import Layout, ServerSize, layouts
+from fabopt.floor.layouts import Layout, Pins, ServerSize, layouts
 from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import OpenLayout, open_layouts
+from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.resilience import RACK
@@ -35,13 +36,12 @@ def in_layouts(problem: Problem, fabric: FabricProblem, needed: SwitchSums) -> t
     floor, size, band = problem.floor, _server_size(problem), _band(problem, fabric)
     units, power_mw, switches = needed
     outlives = any(one.failed == RACK for other in problem.fabrics for one in other.resilience)
+    around, pins = (floor.plan, problem.servers, floor.servers_per_rack, size), _pins(problem, fabric)
     in_one = with_typical_runs if floor.method == "estimates" else in_layout
     return tuple(
         in_one(problem, fabric, layout)
         for spread_over in (None, *(SPREADS if outlives else ()))
-        for layout in layouts(
-            floor.plan, problem.servers, floor.servers_per_rack, size, units, power_mw, band, switches, spread_over
-        )
+        for layout in layouts(*around, units, power_mw, band, switches, spread_over, pins)
     )
 
 
@@ -51,7 +51,8 @@ def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, .
     One fabric at once for all sets of racks that may hold servers; several, which have to agree, for one set each.
     """
     floor, size, band = problem.floor, _server_size(problem), _band(problem, fabric)
-    permitted = open_layouts(floor.plan, problem.servers, floor.servers_per_rack, size, band)
+    around = (floor.plan, problem.servers, floor.servers_per_rack, size)
+    permitted = open_layouts(*around, band, _pins(problem, fabric))
     if len(problem.fabrics) == 1:
         return (_free_in(problem, fabric, permitted),) if permitted else ()
     return tuple(_free_in(problem, fabric, (layout,)) for layout in permitted)
@@ -76,6 +77,12 @@ def _server_size(problem: Problem) -> ServerSize:
 def _band(problem: Problem, fabric: FabricProblem) -> tuple[int, int]:
     """The part of every rack's room that a fabric has: its number, and of how many."""
     return [one.name for one in problem.fabrics].index(fabric.name), len(problem.fabrics)
+
+
+def _pins(problem: Problem, fabric: FabricProblem) -> Pins:
+    """The racks that the case names for switches of the fabric, by tier from 0."""
+    plan = problem.floor.plan
+    return {TIER_ROLES.index(tier): plan.indices(racks) for tier, racks in fabric.racks.items()}
 
 
 def _with_runs(problem: Problem, fabric: FabricProblem, runs_m: dict[str, float]) -> FabricProblem:

@@ -94,6 +94,7 @@ class Leaves:
             nic.ports_per_plane,
             np.array([servers]),
             sizes=self.problem.sizes,
+            by_rail=self.fabric.by_rail,
         )
         fits = int(self._down_ports(shape)[0]) <= usable_ports(block.down, block.leaf)
         roomy = bool(has_room(self.fabric, self._parts(block), shape)[0])
@@ -116,7 +117,7 @@ class Leaves:
             # Rule ``rails_are_aligned``
             if self.fabric.aligned and k > 1:
                 g = g[g >= servers]
-            shape = Shape(servers, ports, block.nic.planes, k, g, sizes=self.problem.sizes)
+            shape = Shape(servers, ports, block.nic.planes, k, g, sizes=self.problem.sizes, by_rail=self.fabric.by_rail)
             kept = np.flatnonzero((shape.leaves >= 2) & (shape.groups <= most_groups))
             if kept.size:
                 yield shape.take(kept)

@@ -88,7 +88,9 @@ class Shape(ClosShape):
         spines = [
             profile
             for pods, leaves in ((pods_per_rail - 1, self.leaves_per_pod), (1, last_leaves))
-            for profile in _spine_profiles(kinds * pods, leaves, self.spines, links, more)
+            for profile in _spine_profiles(
+                kinds * pods, leaves, self.spines, links, more, leaves // self.leaves_of_a_group if self.by_rail else 1
+            )
         ]
         return Need(Side((leaf,), leaf_ports, leaf_limit), Side(spines, spine_ports, spine_limit))
 
@@ -128,18 +130,23 @@ class Shape(ClosShape):
         return Shape(
             self.servers, self.ports, self.planes, plain(self.k), plain(self.g), plain(self.u), plain(self.spines),
             plain(self.groups_per_pod), bool(plain(self.rail_pods)), plain(self.x), plain(self.q), plain(self.m2),
-            self.sizes,
+            self.sizes, self.by_rail,
         )  # fmt: skip
 
 
-def _spine_profiles(pods: Number, leaves: Number, spines: Number, links: Number, more: Number) -> list[PeerLinks]:
-    """Spines of equal pods: each leaf gives ``more`` of them one link more, in turn, so loads differ by one at most."""
-    extra = leaves * more
+def _spine_profiles(
+    pods: Number, leaves: Number, spines: Number, links: Number, more: Number, alike: Number
+) -> list[PeerLinks]:
+    """Spines of equal pods: each leaf gives ``more`` of them one link more, in turn, ``alike`` leaves the same ones.
+
+    So loads differ by at most that.
+    """
+    extra = leaves // np.maximum(1, alike) * more
     least = extra // spines
     busier = extra - least * spines
     return [
-        PeerLinks(pods * (spines - busier), links, leaves - least, least),
-        PeerLinks(pods * busier, links, leaves - least - 1, least + 1),
+        PeerLinks(pods * (spines - busier), links, leaves - alike * least, alike * least),
+        PeerLinks(pods * busier, links, leaves - alike * (least + 1), alike * (least + 1)),
     ]
 
 

@@ -231,8 +231,10 @@ class Spines:
         pods_of_a_rail = widest // int(shape.rails) if rail_pods else widest
         leaves = 1 if rail_pods else int(shape.rails)
         groups = shape.groups[rows]
-        # ceil(T * leaves * u / S) <= ports, so T is at most this:
-        most = np.minimum((self.bounds.spine_ports(stack.spine) * spines) // (leaves * shape.u[rows]), groups)
+        # ceil(T * leaves * u / S) <= ports (or T * ceil(leaves * u / S)), so T is at most this:
+        ports, uplinks = self.bounds.spine_ports(stack.spine), leaves * shape.u[rows]
+        most = ports // ceil_of(uplinks, spines) if shape.by_rail else ports * spines // uplinks
+        most = np.minimum(most, groups)
         # rails meet in the cores: one pod a rail is enough there, two pods are needed otherwise
         if not (rail_pods and shape.rails >= 2):
             most = np.minimum(most, groups - 1)

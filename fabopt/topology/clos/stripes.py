@@ -57,10 +57,12 @@ def ring_rate(parts: Parts, shape: Shape) -> Fraction | None:
         speed = parts.leaf_up.lane.port_mbps if parts.leaf_up is not None else 0
         shared = min(_links_of_both(shape, groups) for groups in (1, int(shape.groups) - 1))
         return Fraction(shared * speed, int(shape.k))
-    rate = Fraction(_shared(parts, shape), int(shape.k))
+    links = int(shape.u if shape.by_rail else shape.shared_links)
+    assert parts.leaf_up is not None
+    rate = Fraction(links * parts.leaf_up.lane.port_mbps, int(shape.k))
     if shape.groups > shape.groups_per_pod and parts.spine_up is not None:
         leaving = int(shape.k * shape.leaves_of_a_group * (shape.links_per_pair + 1))
-        rate = min(rate, Fraction(int(shape.x * shape.shared_links) * parts.spine_up.lane.port_mbps, leaving))
+        rate = min(rate, Fraction(int(shape.x) * links * parts.spine_up.lane.port_mbps, leaving))
     return rate
 
 
@@ -102,7 +104,10 @@ def _worst_half(parts: Parts, shape: Shape) -> Fraction:
     assert parts.leaf_up is not None
     hosts = int(shape.g * shape.k), int(shape.last_group * shape.k)
     speeds = parts.nic.port.lane.port_mbps, parts.leaf_up.lane.port_mbps
-    return least_half(int(shape.leaves), int(shape.rails), hosts, int(shape.spines), int(shape.u), speeds)
+    rails = int(shape.rails)
+    return least_half(
+        int(shape.leaves), rails, hosts, int(shape.spines), int(shape.u), speeds, rails if shape.by_rail else 0
+    )
 
 
 def _shared(parts: Parts, shape: Shape) -> int:
@@ -121,6 +126,8 @@ def _above_spines(parts: Parts, shape: Shape) -> Fraction:
 
 def _links_of_both(shape: Shape, groups: int) -> int:
     """Links that two leaves of one rail share whose groups are so many apart."""
+    if shape.by_rail:
+        return int(shape.u)
     base, extra = divmod(int(shape.u), int(shape.spines))
     apart = groups * int(shape.rails) * extra % int(shape.spines)
     return base * int(shape.spines) + max(0, extra - apart) + max(0, extra + apart - int(shape.spines))

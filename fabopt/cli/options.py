@@ -1,0 +1,61 @@
+"""Options and arguments that several commands have."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Engine(StrEnum):
+    """Solvers of the integer program; all find the same optimum."""
+
+    cp_sat = "cp-sat"
+    highs = "highs"
+    scip = "scip"
+    cbc = "cbc"
+
+
+class NetBox(StrEnum):
+    """Versions of NetBox that files can be for."""
+
+    v4_4 = "4.4"
+    v4_6 = "4.6"
+    v4_7 = "4.7"
+
+
+CaseFile = Annotated[
+    str, typer.Argument(metavar="CASE", help="Case file, - for standard input, or the name of an example case.")
+]
+DesignFile = Annotated[str, typer.Argument(metavar="DESIGN.json", help="Design file, as `solve --json` writes it.")]
+EngineOption = Annotated[Engine, typer.Option("--engine", help="Solver to use.")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="S", help="Stop after S seconds with the best design found."),
+]
+Catalogs = Annotated[
+    list[str] | None,
+    typer.Option("--catalog", metavar="NAME|PATH", help="Catalog to use instead of the case's; repeatable."),
+]
+PriceChanges = Annotated[
+    list[str] | None,
+    typer.Option("--price-change", metavar="KIND=+20%", help="Change prices of a kind or product id; repeatable."),
+]
+FrontJson = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all points with their designs.")]
+FrontCsv = Annotated[str | None, typer.Option("--csv", metavar="FILE", help="Write a table of the points.")]
+FrontResume = Annotated[
+    str | None, typer.Option("--resume", metavar="FILE", help="Go on with the points of a file or its journal.")
+]
+FrontPlot = Annotated[str | None, typer.Option("--plot", metavar="FILE", help="Draw the points: .html, .png or .svg.")]
+FrontTimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", metavar="S", help="Stop after S seconds with the points done by then.")
+]
+Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]
+Unchecked = Annotated[
+    bool, typer.Option("--unchecked", help="Write a saved design that fails its checks too; every file says so.")
+]
+Point = Annotated[
+    int | None, typer.Option("--point", metavar="N", help="Take the design of point N, from 1, of a sweep or front.")
+]
+MaybeOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]

@@ -1,0 +1,60 @@
+"""What the commands about quotes do; each returns its exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+
+from fabopt.cli.output import check_targets, deliver, say, tell
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
+from fabopt.io.catalog import read_catalog
+from fabopt.io.faults import refuse
+from fabopt.io.files import STANDARD_STREAM
+from fabopt.io.library import YAML_ENDINGS
+from fabopt.io.quote.reading import QuoteOptions, read_quote
+from fabopt.output.export.quote_book import book_bytes, quote_bytes
+from fabopt.output.terminal.quotes import headline_of_quote, quote_report
+from fabopt.parts.price_books import check_price_book
+from fabopt.parts.quotes import Quote, book_of
+from fabopt.schema.catalog import Catalog
+
+_DEFAULT = ("reference",)
+
+
+def quoted_catalog(catalogs: Sequence[str] | None) -> Catalog:
+    """The catalog that a quote is read against."""
+    return read_catalog(list(catalogs or _DEFAULT), Path(), "--catalog" if catalogs else "library", "")
+
+
+def import_quote(
+    file: str, output: str, json: str | None, catalogs: Sequence[str] | None, options: QuoteOptions
+) -> int:
+    """Write a quote's price book; where a line has a price that is not in it, the exit code says so.
+
+    What makes a quote unfit is refused once its lines are shown, and no book is written.
+    """
+    if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in YAML_ENDINGS:
+        raise InputError([fault(output, "", "a price book is not written like this", allowed=", ".join(YAML_ENDINGS))])
+    check_targets([output, json])
+    catalog = quoted_catalog(catalogs)
+    quote, faults = read_quote(file, catalog, options)
+    if not faults and not quote.with_status("matched"):
+        faults = [fault(quote.file, "", "no line could be priced, so there is no book to write")]
+    if not faults:
+        book = book_of(quote, None, f"quote {PurePath(file).name}")
+        faults = check_price_book(book, quote.file, "", catalog)
+    if json is not None:
+        deliver(json, quote_bytes(quote, faults, None if faults else output))
+    _show(quote, STANDARD_STREAM in (output, json))
+    if faults:
+        raise refuse(faults)
+    deliver(output, book_bytes(book))
+    return EXIT_CHECK_FAILED if quote.with_status("left over") else EXIT_DONE
+
+
+def _show(quote: Quote, is_taken: bool) -> None:
+    """Print the report; where standard output is taken, one line elsewhere."""
+    if is_taken:
+        tell(headline_of_quote(quote))
+    else:
+        say(quote_report(quote))

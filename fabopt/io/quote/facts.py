@@ -1,0 +1,93 @@
+"""What a quote says of all of its lines, above or below them: its date, until when it holds, its currency."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from fabopt.errors import cut
+from fabopt.io.quote.values import agreed, date_in, days_of_unit, signs_in
+
+_VALID = re.compile(
+    r"\b(?:valid(?:ity)?|expir(?:y|es|ation)|gültig(?:keit)?|bindefrist|valable|válid[oa])\b(?P<rest>.*)", re.IGNORECASE
+)
+_DAYS = re.compile(r"([0-9]{1,3})\s*([^\W\d_]+)")
+_DATED = re.compile(
+    r"^(?:(?:quote|quotation|offer|proposal|issue|angebots?|rfq)[\s-]*)?"
+    r"(?:date|dated|datum|issued|issued on|vom)\b\s*[:.]?\s*(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_PRICED = re.compile(
+    r"\b(?:currency|währung|devise|(?:prices?|amounts?|preise|prix|beträge|figures|all)\b.{0,40}?\b(?:in|en|are))\b"
+    r"(?P<rest>.{0,40})",
+    re.IGNORECASE,
+)
+
+
+class FactRow(NamedTuple):
+    """A row that is no line of the quote: its place in messages, and the texts of its cells."""
+
+    place: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class QuoteFacts:
+    """``currency``: of prices beside which none stands, empty where none is said; ``notes``: how it was read."""
+
+    dated: date | None = None
+    valid_until: date | None = None
+    currency: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def facts_of(rows: Iterable[FactRow]) -> QuoteFacts:
+    """What rows outside of the table say; of several days the first date and the earliest end count."""
+    rows = list(rows)
+    notes: list[str] = []
+    dated = next((day for row in rows for text in _texts(row) if (day := _day_of(_DATED.match(text)))), None)
+    ends = [end for row in rows if (end := _end_of(row, dated, notes)) is not None]
+    named = [sign for row in rows for text in _texts(row) for sign in _signs_of(text)]
+    currency = agreed(named)
+    if currency is None:
+        notes.append(f"the quote names several currencies ({', '.join(dict.fromkeys(named))}) for all of its prices")
+    return QuoteFacts(dated, min(ends, default=None), currency or "", tuple(notes))
+
+
+def _texts(row: FactRow) -> list[str]:
+    """The texts of a row, each with the next one, which may be the answer to it."""
+    return [" ".join(row.texts[index : index + 2]) for index in range(len(row.texts))]
+
+
+def _day_of(match: re.Match[str] | None) -> date | None:
+    return date_in(match.group("rest")) if match else None
+
+
+def _signs_of(text: str) -> list[str]:
+    match = _PRICED.search(text)
+    return signs_in(match.group("rest")) if match else []
+
+
+def _end_of(row: FactRow, dated: date | None, notes: list[str]) -> date | None:
+    """The last day of which a row speaks: a day, or so long from the date of the quote."""
+    match = _VALID.search(" ".join(row.texts))
+    if match is None:
+        return None
+    end = date_in(match.group("rest"))
+    if end is not None:
+        return end
+    span = _DAYS.search(match.group("rest"))
+    days = days_of_unit(span.group(2)) if span else None
+    if span is None or days is None:
+        if any(letter.isdigit() for letter in match.group("rest")):
+            notes.append(f"{row.place}: until when the quote holds cannot be read: `{cut(match.group(0), 60)}`")
+        return None
+    if dated is None:
+        notes.append(f"{row.place}: the quote holds for {span.group(0)}, but it has no date to count from")
+        return None
+    end = dated + timedelta(days=int(int(span.group(1)) * days))
+    notes.append(f"{row.place}: {span.group(0)} from {dated.isoformat()} is read as valid until {end.isoformat()}")
+    return end

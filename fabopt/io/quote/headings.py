@@ -1,0 +1,208 @@
+"""Where the table of a quote begins, and what each of its columns is: by the headings that vendors use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fabopt.io.quote.sheets import Cell, Sheet, letters
+from fabopt.io.quote.values import agreed, signs_in
+
+# What columns are called, in small letters, without punctuation, brackets and names of currencies.
+_CALLED: dict[str, str] = {
+    "part": """part number, part no, part nr, part num, part id, part code, parts number, partnumber, partno,
+        part, pn, p n, mpn, vpn, spn, sku, sku number, sku no, product number, product no, product code, product
+        id, article number, article no, article code, artikelnummer, artikelnr, artikel nr, artikel no, art nr,
+        art no, material number, material no, material code, teilenummer, teile nr, teil, bestellnummer, bestell
+        nr, herstellernummer, hersteller nr, order code, order number, ordering code, ordering number, catalog
+        number, catalogue number, model number, model no, item number, item no, item code, item id, item nr,
+        référence, número de parte""",
+    "id": "id, fabopt id",
+    "name": """item, items, product, produkt, artikel, article, model, modell, material, ref, reference,
+        hardware, position, posten""",
+    "description": """description, descr, desc, item description, product description, article description, part
+        description, short description, long description, bezeichnung, artikelbezeichnung, beschreibung,
+        désignation, designation, details, specification, text, product name, item name, descripción""",
+    "quantity": """quantity, qty, qtys, order qty, order quantity, total qty, total quantity, quoted qty, qty
+        ea, qty pcs, quantity all, menge, anzahl, stk, stück, stückzahl, qté, quantité, pcs, pieces, units,
+        cantidad""",
+    "unit": """unit price, unit cost, price, price each, price ea, price per unit, price per piece, price per
+        pc, price per item, price unit, price pc, cost each, cost per unit, each, net price, net unit price,
+        unit net price, unit price net, unit net, your price, our price, your unit price, customer price,
+        special price, offer price, quoted unit price, quoted price, sell price, unit sell, unit sell price,
+        sales price, discounted price, discounted unit price, einzelpreis, e preis, ep, stückpreis, preis, preis
+        stk, preis stück, preis pro stk, preis pro stück, nettopreis, nettoeinzelpreis, einzelpreis netto, prix
+        unitaire, prix, pu, p u, pu ht, p u ht, precio, precio unitario""",
+    "list": """list price, list, unit list price, list unit price, list price each, unit list, msrp, rrp, gpl,
+        catalog price, gross price, gross unit price, retail price, listenpreis, bruttopreis, uvp""",
+    "discount": """discount, disc, discount rate, discount percent, disc pct, discount pct, rabatt, remise,
+        nachlass, descuento""",
+    "total": """total, total price, total cost, total amount, total net, total net price, net total, line total,
+        line amount, line price, line value, ext, ext price, ext cost, ext amount, extended, extended price,
+        extended cost, extended amount, extended net price, net extended price, price total, price ext, price
+        extended, total value, total sell, amount, net amount, sum, subtotal, sub total, gesamtpreis, gesamt,
+        summe, betrag, gesamtbetrag, gp, positionspreis, montant, montant ht, total ht, importe, quoted total""",
+    "currency": "currency, curr, cur, ccy, currency code, währung, whrg, devise, moneda",
+    "lead": """lead time, leadtime, lead, lt, lead time weeks, lead time wks, lead time in weeks, lead time
+        days, lead time in days, lead time aro, est lead time, estimated lead time, standard lead time, quoted
+        lead time, quoted lead time weeks, delivery, delivery time, delivery weeks, delivery time weeks,
+        delivery time days, delivery days, eta, availability, lieferzeit, lieferzeit wochen, lieferzeit in
+        wochen, lieferzeit tage, lieferzeit in tagen, lieferfrist, délai, délai de livraison, plazo""",
+    "validity": """valid, validity, valid until, valid to, valid till, valid through, valid thru, price valid
+        until, price validity, quote valid until, quote expiry, offer valid until, expiry, expires, expires on,
+        expiry date, expiration, expiration date, validity date, gültig bis, gültigkeit, preis gültig bis""",
+    "minimum": """moq, minimum order, minimum order quantity, minimum order qty, min order, min order qty, min
+        order quantity, minimum quantity, minimum qty, min qty, min quantity, mindestmenge, mindestbestellmenge,
+        mindestabnahme""",
+    "pack": """pack, packs, pack size, pack qty, pack quantity, package size, package qty, packaging unit, units
+        per pack, pcs per pack, qty per pack, order multiple, multiple, spq, box qty, box size, ve, vpe,
+        verpackungseinheit""",
+    "length": """length, length m, length in m, length metres, length meters, len, len m, cable length, cable
+        length m, länge, länge m, länge in m, kabellänge, longueur""",
+    "vendor": "vendor, manufacturer, mfr, mfg, make, maker, brand, hersteller, oem, marke, fabricant",
+    "stock": "stock, in stock, stock qty, stock level, on hand, qty available, lagerbestand, bestand",
+    "remarks": "remarks, remark, notes, note, comments, comment, bemerkung, bemerkungen, kommentar",
+}
+_ROLES = {" ".join(name.split()): role for role, names in _CALLED.items() for name in names.split(",")}
+# Words before the name of a column that do not change what it is.
+_WHOSE = re.compile(
+    r"^(?:(?:mfr|mfg|manufacturers?|vendors?|suppliers?|oem|makers?|herstellers?|our|your|quoted|s)\s)+"
+)
+IDENTITY = ("part", "id", "name")
+PRICES = ("unit", "total", "list")
+_BRACKETS = re.compile(r"[(\[{][^)\]}]*[)\]}]")
+_NOT_WORDS = re.compile(r"[^\w\s]|_")
+_MONEY = re.compile(
+    r"(?:\bin\s+)?(?:us\$|[$€£]|\b(?:usd|eur|gbp|chf|cny|jpy|cad|aud|sgd|pln|sek|nok|dkk|inr|euros?|dollars?)\b)"
+    r"|\b(?:excl|ohne|without|vat|mwst|ust|tax|netto)\b"
+)
+# Of a sheet that asks for quotes, the columns of the second vendor asked and on.
+_OF_ASKED = re.compile(r"\s*\(([2-8])\)$")
+QUOTED = "quoted unit price"
+
+
+class Heading(NamedTuple):
+    """What a column is: its role (empty: none that is known), its text, and the currency that it names."""
+
+    role: str
+    text: str
+    currency: str = ""
+
+
+@dataclass(frozen=True)
+class Header:
+    """The headings of a table by column; ``first``, ``last``: the rows that they are in."""
+
+    first: int
+    last: int
+    headings: Mapping[int, Heading]
+
+    def columns(self, role: str) -> list[int]:
+        """Columns of a role, from the left."""
+        return [column for column, heading in self.headings.items() if heading.role == role]
+
+    @property
+    def currency(self) -> str:
+        """The one currency that headings of prices name; empty where none or several are."""
+        return agreed(heading.currency for heading in self.headings.values()) or ""
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether this is the sheet that was made to be filled in by vendors."""
+        return any(heading.text.lower().startswith(QUOTED) for heading in self.headings.values())
+
+    def as_read(self) -> dict[str, list[str]]:
+        """Letters of the columns by role."""
+        return {role: [letters(column) for column in self.columns(role)] for role in _CALLED if self.columns(role)}
+
+    def not_read(self) -> list[str]:
+        """Columns that mean nothing here, as they are headed; what is in stock at a vendor is one of them."""
+        return [f"{letters(column)} `{heading.text}`" for column, heading in self.headings.items()
+                if heading.role in ("", "stock", "remarks")]  # fmt: skip
+
+
+def role_of(text: str) -> str:
+    """The role of a column with this heading; empty where it is none that is known."""
+    words = _NOT_WORDS.sub(" ", _MONEY.sub(" ", _BRACKETS.sub(" ", text.lower())))
+    words = " ".join(words.split())
+    return _ROLES.get(words) or _ROLES.get(_WHOSE.sub("", words), "")
+
+
+def header_at(sheet: Sheet, row: int, asked: int) -> Header | None:
+    """The header that begins in a row; None where that is no header. ``asked``: which vendor's columns are read."""
+    cells = sheet.spread(row)
+    if not _are_texts(cells):
+        return None
+    upper = {column: cell.text for column, cell in cells.items()}
+    lower = {column: cell.text for column, cell in sheet.rows.get(row + 1, {}).items()}
+    spread = {column for column in upper if column not in sheet.rows.get(row, {})}
+    if spread and len(set(upper.values())) > 1 and _are_texts(sheet.rows.get(row + 1, {})):
+        below = _header(
+            row, row + 1, {**upper, **{c: _joined(upper.get(c, ""), text) for c, text in lower.items()}}, asked
+        )
+        if below is not None:
+            return below
+    alone = {column: text for column, text in upper.items() if column not in spread}
+    return _header(row, row, alone, asked)
+
+
+def _joined(upper: str, lower: str) -> str:
+    """The heading of a column of two rows: the lower one where that says enough."""
+    return lower if role_of(lower) and not signs_in(upper) else f"{upper} {lower}".strip()
+
+
+def _are_texts(cells: Mapping[int, Cell]) -> bool:
+    return len(cells) > 1 and all(isinstance(cell.value, str) for cell in cells.values())
+
+
+def _header(first: int, last: int, texts: Mapping[int, str], asked: int) -> Header | None:
+    headings = {column: _heading(texts[column], asked) for column in sorted(texts)}
+    headings = _with_plain_quantity(_without_weak_names(headings))
+    roles = [heading.role for heading in headings.values()]
+    has_name = any(role in (*IDENTITY, "description") for role in roles)
+    if not has_name or not any(role in PRICES for role in roles):
+        return None
+    return Header(first, last, headings)
+
+
+def _heading(text: str, asked: int) -> Heading:
+    """A heading; those of other vendors than the one whose columns are read have no role."""
+    match = _OF_ASKED.search(text)
+    number = int(match.group(1)) if match else 1
+    plain = text[: match.start()] if match else text
+    role = role_of(plain)
+    is_quoted = plain.lower().startswith("quoted")
+    if (match or (is_quoted and asked > 1)) and number != asked:
+        return Heading("", text)
+    return Heading(role, plain, agreed(signs_in(text.upper())) or "" if role in PRICES else "")
+
+
+def _without_weak_names(headings: dict[int, Heading]) -> dict[int, Heading]:
+    """Without what may be the number of a line or a group of parts, where another column has part numbers."""
+    if not any(heading.role == "part" for heading in headings.values()):
+        return headings
+    return {column: heading._replace(role="") if heading.role == "name" else heading
+            for column, heading in headings.items()}  # fmt: skip
+
+
+def _with_plain_quantity(headings: dict[int, Heading]) -> dict[int, Heading]:
+    """With one column of quantities: the one that is headed with that word alone, where several are."""
+    columns = [column for column, heading in headings.items() if heading.role == "quantity"]
+    plain = [column for column in columns if headings[column].text.strip().lower() in ("quantity", "qty", "menge")]
+    kept = (plain or columns)[:1]
+    return {column: heading._replace(role="") if column in columns and column not in kept else heading
+            for column, heading in headings.items()}  # fmt: skip
+
+
+def headers_of(sheet: Sheet, asked: int) -> Sequence[Header]:
+    """All headers of a sheet, from the top; a table may begin again below another."""
+    headers: list[Header] = []
+    for row in sorted(sheet.rows):
+        if headers and row <= headers[-1].last:
+            continue
+        header = header_at(sheet, row, asked)
+        if header is not None:
+            headers.append(header)
+    return headers

@@ -1,0 +1,257 @@
+"""One line of a quote after the other: what each row of a table says, and what it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from fractions import Fraction
+
+from fabopt.errors import Fault, fault
+from fabopt.io.quote.headings import IDENTITY, PRICES, Header
+from fabopt.io.quote.matching import MatchedLine, NamedLine, matched
+from fabopt.io.quote.names import QuotedNames
+from fabopt.io.quote.prices import MOST_USD, NetPrice, StatedPrice, net_price
+from fabopt.io.quote.sheets import Cell, Sheet
+from fabopt.io.quote.values import (
+    CURRENCIES,
+    HOME,
+    Amount,
+    agreed,
+    amount_of,
+    count_of,
+    date_in,
+    is_unclear,
+    length_of,
+    share_of,
+    signs_in,
+    wait_of,
+)
+from fabopt.parts.quotes import QuoteLine
+
+_SUM = re.compile(
+    r"\W*(?:sub\W?-?totals?|(?:grand |net |section |line |page )?totals?|sums?|summe|zwischensumme|amount due|"
+    r"gesamt(?:summe|betrag|preis)?|(?:net|netto|brutto)(?:summe|betrag|gesamt)?|sous-total|montant|carried forward|"
+    r"übertrag|(?:(?:plus|zzgl|inkl|incl)\W+)?(?:[0-9.,]+\s?%\s?)?"
+    r"(?:vat|mwst|ust|tva|gst|(?:sales )?tax(?:es)?|umsatzsteuer|mehrwertsteuer))(?![\w-]*[0-9])(?!\w)",
+    re.IGNORECASE,
+)
+_TERMS = ("lead", "validity", "minimum", "pack")
+
+
+@dataclass(frozen=True)
+class QuoteReading:
+    """What holds for all lines of a quote: names, the mark before decimals, a currency where none stands, rates.
+
+    ``faults``: gathers what makes the file unfit to be read; ``assumed``: rows of whose currency nothing was said.
+    """
+
+    file: str
+    names: QuotedNames
+    mark: str
+    currency: str
+    rates: Mapping[str, Fraction]
+    faults: list[Fault] = field(default_factory=list)
+    assumed: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class RowReader:
+    """Reads the rows of one table."""
+
+    sheet: Sheet
+    header: Header
+    reading: QuoteReading
+
+    # -- cells ------------------------------------------------------------------------------------------------------
+
+    def cells(self, row: int, *roles: str) -> Iterator[tuple[int, Cell]]:
+        """Cells of a row that have something in them, by the roles of their columns, from the left."""
+        for role in roles:
+            for column in self.header.columns(role):
+                cell = self.sheet.cell(row, column)
+                if cell is not None:
+                    yield column, cell
+
+    def text(self, row: int, role: str) -> str:
+        """The text of the first column of a role that has any."""
+        return next((cell.text for _, cell in self.cells(row, role)), "")
+
+    def names(self, row: int) -> list[str]:
+        """What the row calls its product in columns for that."""
+        return [cell.text for _, cell in self.cells(row, *IDENTITY)]
+
+    def is_priced(self, row: int) -> bool:
+        """Whether a cell for prices has a number, or a formula that should have one."""
+        return any(cell.value is None or amount_of(cell, self.reading.mark) is not None
+                   for _, cell in self.cells(row, *PRICES))  # fmt: skip
+
+    def own_texts(self, row: int) -> list[str]:
+        """All texts of a row that are its own, from the left."""
+        cells = self.sheet.rows.get(row, {})
+        return [cells[column].text for column in sorted(cells) if isinstance(cells[column].value, str)]
+
+    # -- what a row is ----------------------------------------------------------------------------------------------
+
+    def line(self, row: int) -> QuoteLine:
+        """The row as a line of the quote, a sum, or a note."""
+        names = [name for name in self.names(row) if name]
+        description = self.text(row, "description")
+        known = matched(self._named(row, names, description), self.reading.names)
+        base = QuoteLine(self.sheet.name, row, "note", " / ".join(dict.fromkeys(names)), description)
+        texts = self.own_texts(row)
+        if not known.id and any(_SUM.match(text) for text in texts):
+            return _changed(base, status="subtotal", reason="a sum or a tax, no price of a part")
+        if not self.is_priced(row):
+            return self._without_price(row, base, known)
+        if not names and not description:
+            if self._is_alone(row):
+                return _changed(base, status="subtotal", reason="a sum without a name")
+            return self._priced(row, base, MatchedLine(reason="a price without a part number"))
+        return self._priced(row, base, known)
+
+    def _named(self, row: int, names: Sequence[str], description: str) -> NamedLine:
+        lengths = [length for _, cell in self.cells(row, "length") if (length := length_of(cell)) is not None]
+        return NamedLine(names, description, self.text(row, "vendor"), next(iter(lengths), None))
+
+    def _is_alone(self, row: int) -> bool:
+        """Whether a number stands alone in its row, as sums below a column do."""
+        return len(self.sheet.rows.get(row, {})) == 1
+
+    def _without_price(self, row: int, base: QuoteLine, known: MatchedLine) -> QuoteLine:
+        """A row that states no price: a line if it has a product or a quantity, else a note."""
+        shown = next((cell.text for _, cell in self.cells(row, *PRICES) if cell.text), "")
+        if not (known.id or shown or (base.part and any(True for _ in self.cells(row, "quantity")))):
+            return base
+        reason = f"its price is `{shown}`" if shown else "no price is stated"
+        line = _changed(base, status="unpriced", id=known.id, length_m=known.length_m, quantity=self._quantity(row))
+        if known.id:
+            return _changed(line, reason=reason)
+        return _changed(line, reason=f"{known.reason}; {reason}", suggestion=known.suggestion)
+
+    # -- lines with a price -----------------------------------------------------------------------------------------
+
+    def _priced(self, row: int, base: QuoteLine, known: MatchedLine) -> QuoteLine:
+        """A line with its price and its terms: matched, or left over with the first reason against it."""
+        currency, unclear = self._currency(row)
+        net = self._net(row, bool(known.id))
+        line = _changed(base, quantity=self._quantity(row), unit_price=net.value, currency=currency,
+                        **self._terms(row))  # fmt: skip
+        reason = known.reason or unclear or net.reason or self._why_not(row, net.value, currency)
+        if reason:
+            return _changed(line, status="left over", reason=reason, suggestion=known.suggestion or known.id)
+        remarks = (*known.remarks, *net.remarks, *line.remarks)
+        return _changed(line, status="matched", id=known.id, length_m=known.length_m, remarks=remarks)
+
+    def _why_not(self, row: int, price: Fraction | None, currency: str) -> str:
+        """Why a price that is clear is not taken all the same; what no price can be is a fault of the file."""
+        if price is None:
+            return "its price cannot be read"
+        if any(self._names_others(row, column) for column, _ in self.cells(row, *PRICES)):
+            return "one price for several lines: what each of them costs is not said"
+        if currency not in self.reading.rates:
+            return f"there is no rate for {currency}: pass `--rate {currency}=...`, dollars for one {currency}"
+        if not 0 <= price <= MOST_USD:
+            column = next(column for column, _ in self.cells(row, *PRICES))
+            self._refuse(
+                row, column, "no price of a unit is so low or high", float(price), allowed=f"0 to {MOST_USD:g}"
+            )
+        return "a price of 0 would make any number of them free" if price == 0 else ""
+
+    def _names_others(self, row: int, column: int) -> bool:
+        """Whether the cell of a price is that of other products too."""
+        others = [other for other in self.sheet.shared_rows(row, column) if other != row]
+        return any(self.sheet.rows.get(other, {}).get(own) is not None for other in others
+                   for role in (*IDENTITY, "quantity") for own in self.header.columns(role))  # fmt: skip
+
+    def _refuse(self, row: int, column: int, problem: str, *value: object, allowed: str = "", hint: str = "") -> None:
+        place = self.sheet.place(row, column)
+        self.reading.faults.append(fault(self.reading.file, place, problem, *value, allowed=allowed, hint=hint))
+
+    def _currency(self, row: int) -> tuple[str, str]:
+        """The currency of a line, and why it is not known; a word that is no currency is a fault."""
+        named = [self.header.headings[column].currency for column, _ in self.cells(row, *PRICES)]
+        amounts = [amount_of(cell, self.reading.mark) for _, cell in self.cells(row, *PRICES)]
+        named += [amount.currency for amount in amounts if amount is not None]
+        for column, cell in self.cells(row, "currency"):
+            signs = signs_in(cell.text.upper()) or signs_in(cell.text)
+            if not signs and cell.text:
+                allowed = ", ".join(sorted(CURRENCIES))
+                self._refuse(row, column, "unknown currency", cell.text, allowed=allowed)
+            named += signs
+        own = agreed(named)
+        if own is None:
+            return "", f"its currency is not clear: {', '.join(dict.fromkeys(filter(None, named)))}"
+        stated = own or self.header.currency or self.reading.currency
+        if not stated:
+            self.reading.assumed.append(row)
+        currency = stated or HOME
+        return (currency, f"`{currency}` is the sign of several currencies") if is_unclear(currency) else (currency, "")
+
+    def _net(self, row: int, is_known: bool) -> NetPrice:
+        stated = StatedPrice(
+            self._amount(row, "unit", is_known),
+            next((self.header.headings[column].text for column, _ in self.cells(row, "unit")), ""),
+            self._amount(row, "list", False),
+            self._amount(row, "total", False),
+            self._quantity(row),
+            self._discounts(row),
+        )
+        if stated.unit is None and stated.list is None and is_known:
+            self._amount(row, "total", True)
+        return net_price(stated)
+
+    def _amount(self, row: int, role: str, is_needed: bool) -> Fraction | None:
+        """The first amount of a role. A formula without a value is a fault where the amount is needed."""
+        amounts: list[Amount] = []
+        for column, cell in self.cells(row, role):
+            if cell.value is None and is_needed:
+                hint = "open the file in a spreadsheet program and save it, so that values are kept"
+                self._refuse(row, column, "a formula without its value, which is not computed here", hint=hint)
+            amount = amount_of(cell, self.reading.mark)
+            amounts += [amount] if amount is not None else []
+        return amounts[0].value if amounts else None
+
+    def _quantity(self, row: int) -> int | None:
+        return next((count_of(cell, self.reading.mark) for _, cell in self.cells(row, "quantity")), None)
+
+    def _discounts(self, row: int) -> list[Fraction]:
+        shares = [share_of(cell, self.reading.mark) for _, cell in self.cells(row, "discount")]
+        return [share for share in (shares[0] if shares else []) if 0 <= share < 1]
+
+    # -- terms of sale ----------------------------------------------------------------------------------------------
+
+    def _terms(self, row: int) -> dict[str, object]:
+        """Lead time, end, minimum and pack of a line; what cannot be read is a remark."""
+        remarks: list[str] = []
+        terms: dict[str, object] = {}
+        for role in _TERMS:
+            for column, cell in list(self.cells(row, role))[:1]:
+                terms |= self._term(role, cell, self.header.headings[column].text, remarks)
+        minimum, pack = terms.get("minimum_order"), terms.get("pack_size")
+        if isinstance(minimum, int) and isinstance(pack, int) and minimum > 1 and minimum % pack:
+            remarks.append(
+                f"the minimum of {minimum:,} is no whole number of packs of {pack:,}, and is rounded up to one"
+            )
+        return terms | {"remarks": tuple(remarks)}
+
+    def _term(self, role: str, cell: Cell, heading: str, remarks: list[str]) -> dict[str, object]:
+        if role == "lead":
+            wait = wait_of(cell, heading)
+            if wait is not None:
+                remarks += [wait.remark] if wait.remark else []
+                return {"lead_time_weeks": wait.weeks}
+        elif role == "validity":
+            end = cell.value if isinstance(cell.value, date) else date_in(cell.text)
+            if end is not None:
+                return {"valid_until": end.isoformat()}
+        elif (number := count_of(cell, self.reading.mark)) is not None:
+            return {"minimum_order" if role == "minimum" else "pack_size": number}
+        remarks.append(f"`{heading}` is not read: `{cell.text}` is not clear")
+        return {}
+
+
+def _changed(line: QuoteLine, **changes: object) -> QuoteLine:
+    """The line with other fields."""
+    return QuoteLine(**{**line.__dict__, **changes})

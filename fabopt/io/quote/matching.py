@@ -1,0 +1,133 @@
+"""The product, and its length, that a line of a quote is for; else why that is not known, and what could be meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabopt.io.quote.names import NameMatch, QuotedNames
+from fabopt.io.quote.values import lengths_in
+from fabopt.schema.catalog import Cable, Fibre
+from fabopt.units import some
+
+# What is sold together; what comes with a device to put it into a rack does not make it a kit.
+_KIT = re.compile(r"\b(?:kits?|bundles?|combo|bündel|paket|set of|starter pack)\b", re.IGNORECASE)
+_MOUNTING_KIT = re.compile(
+    r"\b(?:rails?|rack|mount(?:ing)?|rack[\s-]?mount|installation|accessory|power|cable management)[\s-]+kits?\b",
+    re.IGNORECASE,
+)
+_PACK = re.compile(r"\b(?:pack of|packs of|box of|[0-9]+[\s-]?pack|[0-9]+er[\s-]?pack)\b", re.IGNORECASE)
+_SERVICE = re.compile(
+    r"^\W*(?:[0-9]+[\s-]?(?:years?|yrs?|y|months?)[\s-]+)?(?:support|service|warranty|maintenance|licen[cs]e|subscription|"
+    r"care pack|advance replacement|wartung|lizenz)\b",
+    re.IGNORECASE,
+)  # fmt: skip
+_CHARGE = re.compile(
+    r"^\W*(?:project |volume |special )?(?:freight|shipping|shipment|delivery|handling|insurance|packaging|discount|"
+    r"rebate|rabatt|surcharge|customs|duty|fracht|versand|lieferung|verpackung|transport|montage|installation|"
+    r"commissioning|inbetriebnahme)\b",
+    re.IGNORECASE,
+)
+_MOST_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class NamedLine:
+    """What a line calls its product. ``names``: cells of part numbers and ids; ``length_m``: of a column of its own."""
+
+    names: Sequence[str] = ()
+    description: str = ""
+    vendor: str = ""
+    length_m: float | None = None
+
+
+@dataclass(frozen=True)
+class MatchedLine:
+    """The product that a line is for; where ``id`` is empty a ``reason``, and a ``suggestion`` of what is near."""
+
+    id: str = ""
+    length_m: float | None = None
+    reason: str = ""
+    suggestion: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
+    """The one product whose name the line has, and the one length that all which it says agrees on."""
+    called = [matches for text in line.names if (matches := names.called(text))]
+    by_description = not called and not any(line.names)
+    if by_description and (described := names.described(line.description) or names.called(line.description)):
+        called = [described]
+    if not called:
+        return _unknown(line, names)
+    ids = set.intersection(*({match.id for match in matches} for matches in called))
+    if not ids:
+        return MatchedLine(
+            reason=f"its names are of different products: {_listed({m.id for ms in called for m in ms})}"
+        )
+    matches = names.of_vendor({match for one in called for match in one if match.id in ids}, line.vendor)
+    ids = {match.id for match in matches}
+    if len(ids) > 1:
+        return MatchedLine(reason=f"several products have this name: {_listed(ids)}", suggestion=_listed(ids))
+    if reason := _why_more(line):
+        return MatchedLine(reason=reason, suggestion=ids.pop())
+    return _with_length(line, names, ids.pop(), matches)
+
+
+def _why_more(line: NamedLine) -> str:
+    """Why the price of a line may be for something else than one of its product."""
+    text = line.description
+    if _SERVICE.search(text):
+        return "a service for a product, not the product"
+    if _KIT.search(_MOUNTING_KIT.sub("", text)):
+        return "a kit: its price is for more than the one product"
+    return "the price may be of a pack, not of one" if _PACK.search(text) else ""
+
+
+def _unknown(line: NamedLine, names: QuotedNames) -> MatchedLine:
+    text = " ".join((*line.names, line.description))
+    within = names.within(text)
+    ids = sorted({match.id for word in within for match in names.called(word)})
+    if _SERVICE.search(line.description) or _SERVICE.search(text):
+        return MatchedLine(reason="a service, not a product of the catalog")
+    if _CHARGE.search(line.description) or _CHARGE.search(text):
+        return MatchedLine(reason="a charge or a discount, not a product of the catalog")
+    if _KIT.search(_MOUNTING_KIT.sub("", text)) or len(within) > 1:
+        named = f" ({_listed(ids)})" if ids else ""
+        return MatchedLine(reason=f"a kit of several products{named}: what each of them costs is not said")
+    if not any(line.names):
+        return MatchedLine(reason="no part number, and no product has this description", suggestion=_listed(ids))
+    nearest = next((near for name in line.names if name and (near := names.nearest(name))), "")
+    return MatchedLine(reason="the catalog has no product with this part number", suggestion=nearest or _listed(ids))
+
+
+def _with_length(line: NamedLine, names: QuotedNames, id_: str, matches: set[NameMatch]) -> MatchedLine:
+    product = names.products[id_]
+    if not isinstance(product, Cable | Fibre):
+        return MatchedLine(id_)
+    sold = sorted(length.m for length in product.lengths)
+    shown = ", ".join(f"{m:g}" for m in sold)
+    said = {match.length_m for match in matches if match.length_m is not None}
+    said |= {line.length_m} if line.length_m is not None else set()
+    written = lengths_in(line.description)
+    remarks: tuple[str, ...] = ()
+    if not said and len(written) == 1:
+        said = written
+        remarks = (f"the length of {next(iter(written)):g} m is that of the description",)
+    if not said:
+        return MatchedLine(reason=f"its length is missing: {id_} is sold in {shown} m", suggestion=id_)
+    length_m = next(iter(said))
+    if len(said) > 1 or (len(written) == 1 and written != said):
+        lengths = ", ".join(f"{m:g}" for m in sorted(said | written))
+        return MatchedLine(reason=f"it names different lengths: {lengths} m", suggestion=id_)
+    if length_m not in sold:
+        reason = f"{id_} is not sold in {length_m:g} m in the catalog, but in {shown} m"
+        return MatchedLine(reason=reason, suggestion=f"add the length to a catalog of your own with {some(1, 'price')}")
+    return MatchedLine(id_, length_m, remarks=remarks)
+
+
+def _listed(ids: set[str] | Sequence[str]) -> str:
+    known = sorted(ids)
+    more = f" and {len(known) - _MOST_SHOWN} more" if len(known) > _MOST_SHOWN else ""
+    return ", ".join(known[:_MOST_SHOWN]) + more

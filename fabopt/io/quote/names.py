@@ -1,0 +1,150 @@
+"""Which product of a catalog a line of a quote is for: by names that are the same, never by names that are alike.
+
+Capitals, spaces and punctuation do not count, nor does the maker's name before a part number.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from fabopt.io.recognition import bare
+from fabopt.parts.price_books import products
+from fabopt.schema.catalog import Cable, Catalog, Fibre
+from fabopt.schema.product import Product
+
+# What else makers are called before their part numbers, by how their names begin.
+_ALSO_CALLED = {
+    "nvidia": ("mellanox", "mlnx", "nvda", "nv", "nvidianetworking", "nvidiamellanox"),
+    "arista": ("aristanetworks", "anet"),
+    "cisco": ("ciscosystems", "csco"),
+    "dell": ("dellemc", "delltechnologies"),
+    "edgecore": ("edgecorenetworks", "accton"),
+    "juniper": ("junipernetworks", "jnpr", "hpejuniper"),
+    "supermicro": ("smci",),
+    "fs": ("fscom",),
+}
+# Of part numbers that stand for all lengths: where the length is written, and what stands there for another measure.
+_FAMILY = re.compile(r"x{2,}|y{2,}")
+# NVIDIA writes lengths in metres, with an A for half a metre more: N007 is 7 m, N01A is 1.5 m, N00A is 0.5 m (LinkX
+# data sheets). What others write is not known, so that their codes tell the product only.
+_WRITES_METRES = "nvidia"
+_HALF = "a"
+_SIMILAR = 0.66
+
+
+class NameMatch(NamedTuple):
+    """A product that goes by a name, and its length where the name says it."""
+
+    id: str
+    length_m: float | None = None
+
+
+class QuotedNames:
+    """Products of a catalog by everything that a quote may call them."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.products = {product.id: product for product in products(catalog)}
+        self._exact: dict[str, set[NameMatch]] = defaultdict(set)
+        self._described: dict[str, set[NameMatch]] = defaultdict(set)
+        self._families: list[tuple[re.Pattern[str], Product]] = []
+        self._shown: dict[str, str] = {}
+        for product in self.products.values():
+            self._take(product)
+
+    def _take(self, product: Product) -> None:
+        for name, length_m in _names(product):
+            for called in _with_maker(product, name):
+                self._exact[called].add(NameMatch(product.id, length_m))
+            self._shown.setdefault(bare(name), name)
+        if product.description:
+            self._described[bare(product.description)].add(NameMatch(product.id))
+        family = _family(product)
+        if family is not None:
+            self._families += [(re.compile(prefix + family), product) for prefix in _with_maker(product, "")]
+
+    def called(self, name: str) -> set[NameMatch]:
+        """All products that go by a name, with the length that it says; of a family's code, what its digits say."""
+        key = bare(name)
+        if not key:
+            return set()
+        return set(self._exact.get(key, ())) or set(self._of_families(key))
+
+    def described(self, text: str) -> set[NameMatch]:
+        """All products whose description is this text."""
+        return set(self._described.get(bare(text), ())) if bare(text) else set()
+
+    def _of_families(self, key: str) -> Iterator[NameMatch]:
+        for pattern, product in self._families:
+            if match := pattern.fullmatch(key):
+                digits = next(iter(match.groups()), "")
+                yield NameMatch(product.id, _metres(digits) if bare(product.vendor or "") == _WRITES_METRES else None)
+
+    def nearest(self, name: str) -> str:
+        """The part number that a name is most likely a misspelling of, with its id; empty where none is close."""
+        close = difflib.get_close_matches(bare(name)[:100], list(self._shown), n=1, cutoff=_SIMILAR)
+        if not close:
+            return ""
+        ids = sorted(match.id for match in self._exact[close[0]])
+        return f"{self._shown[close[0]]} ({', '.join(ids)})" if ids != [self._shown[close[0]]] else ids[0]
+
+    def within(self, text: str) -> list[str]:
+        """Part numbers that a text names among other words, each once, in its order."""
+        words = [bare(word) for word in re.split(r"[\s,;()\[\]+]+", text)]
+        known = [
+            word for word in words if len(word) > 4 and any(letter.isdigit() for letter in word) and self.called(word)
+        ]
+        return list(dict.fromkeys(known))
+
+    def of_vendor(self, matches: Iterable[NameMatch], vendor: str) -> set[NameMatch]:
+        """Matches whose product a vendor makes; all of them where none is by that vendor."""
+        matches = set(matches)
+        own = {match for match in matches if bare(vendor) in _makers(self.products[match.id])}
+        return own or matches
+
+
+def _names(product: Product) -> Iterator[tuple[str, float | None]]:
+    """Names of a product, and of its lengths with the length."""
+    yield product.id, None
+    if product.part_number:
+        yield product.part_number, None
+    if isinstance(product, Cable | Fibre):
+        yield from ((length.part_number, length.m) for length in product.lengths if length.part_number)
+
+
+def _makers(product: Product) -> Sequence[str]:
+    """What the maker of a product is called."""
+    maker = bare(product.vendor or "")
+    return (maker, *_ALSO_CALLED.get(maker, ())) if maker else ()
+
+
+def _with_maker(product: Product, name: str) -> Iterator[str]:
+    """A name alone and with the maker before it, as they are compared; an id also without the maker in it."""
+    key, makers = bare(name), _makers(product)
+    yield key
+    yield from (maker + key for maker in makers)
+    first, _, rest = name.partition("-")
+    if name == product.id and rest and bare(first) in makers:
+        yield bare(rest)
+
+
+def _family(product: Product) -> str | None:
+    """A pattern of the codes of a family's lengths; None for what has one part number."""
+    if not isinstance(product, Cable | Fibre) or not product.part_number or not _FAMILY.search(product.part_number):
+        return None
+    pieces = re.split(f"({_FAMILY.pattern})", product.part_number)
+    return "".join(_digits(piece) if _FAMILY.fullmatch(piece) else re.escape(bare(piece)) for piece in pieces)
+
+
+def _digits(piece: str) -> str:
+    """The pattern of a place in a code: digits of the length are kept."""
+    return f"([0-9]{{{len(piece) - 1}}}[0-9{_HALF}])" if piece[0] == "x" else f"[0-9]{{{len(piece)}}}"
+
+
+def _metres(digits: str) -> float | None:
+    """The length that digits of a code say."""
+    metres = float(digits.rstrip(_HALF) or 0) + (0.5 if digits.endswith(_HALF) else 0)
+    return metres or None

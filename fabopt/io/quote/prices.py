@@ -1,0 +1,119 @@
+"""The net price of one unit, as the cells of a line state it together: list, discount, unit, total, quantity.
+
+What arithmetic decides is decided by it; what it leaves open is not taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabopt.units import CENTS_PER_USD
+
+MOST_USD = 10**12
+# Headings that say that a discount is in the price already.
+_NET = re.compile(r"\b(?:net|netto|your|quoted|discounted|special|offer|customer|sell|nettopreis)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class StatedPrice:
+    """What a line states of its price. ``discounts``: shares of one that its discount may mean."""
+
+    unit: Fraction | None = None
+    unit_heading: str = ""
+    list: Fraction | None = None
+    total: Fraction | None = None
+    quantity: int | None = None
+    discounts: Sequence[Fraction] = ()
+
+
+@dataclass(frozen=True)
+class NetPrice:
+    """The net price of a unit, or the reason why there is none; ``remarks``: how it was worked out."""
+
+    value: Fraction | None = None
+    reason: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+def net_price(stated: StatedPrice) -> NetPrice:
+    """The price of a unit that all that is stated agrees with."""
+    given = [price for price in (stated.unit, stated.list, stated.total) if price is not None]
+    if not given:
+        return NetPrice()
+    if stated.unit is not None:
+        return _of_unit(stated, stated.unit)
+    if stated.list is not None:
+        return _of_list(stated, stated.list)
+    return _of_total(stated)
+
+
+def _of_unit(stated: StatedPrice, unit: Fraction) -> NetPrice:
+    after = [unit * (1 - discount) for discount in stated.discounts]
+    is_net = stated.list is not None or bool(_NET.search(stated.unit_heading))
+    readings = [unit] if is_net or not any(stated.discounts) else [unit, *after]
+    kept = _agreeing(stated, readings)
+    if not kept:
+        return NetPrice(reason=_contradiction(stated, unit))
+    if len(set(kept)) > 1:
+        return NetPrice(reason="whether the discount is in the unit price already is not said, and no total tells")
+    if kept[0] == unit:
+        return NetPrice(unit, remarks=_of_discount(stated, unit))
+    remark = f"unit price {plain(unit)} less the discount is {plain(kept[0])}, as the total says"
+    return NetPrice(kept[0], remarks=(remark,))
+
+
+def _of_discount(stated: StatedPrice, unit: Fraction) -> tuple[str, ...]:
+    """What to say where list price, discount and unit price do not add up; the total decides for the unit price."""
+    if stated.list is None or not stated.discounts:
+        return ()
+    if any(_is_close(stated.list * (1 - discount), unit, 1) for discount in stated.discounts):
+        return ()
+    return (f"list price {plain(stated.list)} less the discount is not the unit price {plain(unit)}, which is taken",)
+
+
+def _of_list(stated: StatedPrice, price: Fraction) -> NetPrice:
+    readings = [price * (1 - discount) for discount in stated.discounts] or [price]
+    kept = _agreeing(stated, readings)
+    if not kept:
+        return NetPrice(reason=_contradiction(stated, readings[0]))
+    if len(set(kept)) > 1:
+        return NetPrice(reason="the discount may be a share or in percent, and no total tells")
+    if stated.discounts:
+        return NetPrice(kept[0], remarks=(f"list price {plain(price)} less the discount is {plain(kept[0])}",))
+    return NetPrice(kept[0], remarks=("the list price is taken: no discount and no other price is stated",))
+
+
+def _of_total(stated: StatedPrice) -> NetPrice:
+    assert stated.total is not None
+    if stated.quantity is None:
+        return NetPrice(reason="a total without a quantity: the price of one is not known")
+    unit = stated.total / stated.quantity
+    return NetPrice(
+        unit, remarks=(f"the total {plain(stated.total)} for {stated.quantity:,} is {plain(unit)} for one",)
+    )
+
+
+def _agreeing(stated: StatedPrice, readings: Sequence[Fraction]) -> list[Fraction]:
+    """Readings that make the total, where one is stated."""
+    if stated.total is None or stated.quantity is None:
+        return list(readings)
+    return [unit for unit in readings if _is_close(unit * stated.quantity, stated.total, stated.quantity)]
+
+
+def _is_close(amount: Fraction, other: Fraction, units: int) -> bool:
+    """Whether two amounts differ by no more than cents that were rounded, one a unit and one in all."""
+    return abs(amount - other) <= Fraction(units + 2, 2 * CENTS_PER_USD)
+
+
+def _contradiction(stated: StatedPrice, unit: Fraction) -> str:
+    assert stated.total is not None and stated.quantity is not None
+    product = unit * stated.quantity
+    return f"{stated.quantity:,} x {plain(unit)} is {plain(product)}, but the total says {plain(stated.total)}"
+
+
+def plain(amount: Fraction) -> str:
+    """An amount as people read it: ``1,234.50``; no decimals where there are none."""
+    return f"{float(amount):,.0f}" if amount.denominator == 1 else f"{float(amount):,.2f}"

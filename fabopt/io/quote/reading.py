@@ -1,0 +1,212 @@
+"""A quote in a file, read against a catalog: every row of its tables is a line, a sum or a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+
+from fabopt.errors import Fault, InputError, fault
+from fabopt.io.faults import refuse
+from fabopt.io.files import DEVICE, is_device, read_bytes, shown
+from fabopt.io.quote.delimited import read_delimited
+from fabopt.io.quote.facts import FactRow, QuoteFacts, facts_of
+from fabopt.io.quote.headings import PRICES, Header, headers_of
+from fabopt.io.quote.lines import QuoteReading, RowReader
+from fabopt.io.quote.names import QuotedNames
+from fabopt.io.quote.prices import plain
+from fabopt.io.quote.sheets import Sheet
+from fabopt.io.quote.values import CURRENCIES, HOME, decimal_mark
+from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
+from fabopt.parts.quotes import Quote, QuoteColumns, QuoteLine
+from fabopt.schema.catalog import Catalog
+from fabopt.units import exact, some
+
+ENDINGS = (".xlsx", ".csv", ".tsv", ".txt")
+_RATE = re.compile(r"([A-Z]{3})=([0-9]{1,9}(?:\.[0-9]{1,9})?)")
+_ALLOWED = (
+    "a row with a heading for part numbers or descriptions and one for prices, such as `Part number` and `Unit price`"
+)
+
+
+@dataclass(frozen=True)
+class QuoteOptions:
+    """How a quote is read. ``rates``: dollars for a unit of a currency; ``currency``: of prices that name none.
+
+    ``asked``: of a sheet that was made to ask several vendors, the one whose columns are read, from 1.
+    """
+
+    rates: Mapping[str, Fraction]
+    currency: str = ""
+    asked: int = 1
+
+
+def quote_options(rates: Sequence[str], currency: str | None, asked: int) -> QuoteOptions:
+    """Read options such as ``EUR=1.09``; ``InputError`` with all that is wrong with them."""
+    faults: list[Fault] = []
+    known: dict[str, Fraction] = {HOME: Fraction(1)}
+    for text in rates:
+        match = _RATE.fullmatch(text.replace(" ", "").upper())
+        if match is None or match.group(1) not in CURRENCIES or exact(match.group(2)) <= 0:
+            allowed = f"a currency and dollars for one of it, as in EUR=1.09: {', '.join(sorted(CURRENCIES))}"
+            faults.append(fault("--rate", "", "not a rate", text, allowed=allowed))
+        elif match.group(1) in known:
+            faults.append(fault("--rate", "", "a currency has one rate, and a dollar is one dollar", text))
+        else:
+            known[match.group(1)] = exact(match.group(2))
+    if currency is not None and currency.upper() not in CURRENCIES:
+        faults.append(fault("--currency", "", "unknown currency", currency, allowed=", ".join(sorted(CURRENCIES))))
+    if not 1 <= asked <= 8:
+        faults.append(fault("--asked", "", "not a number of a vendor", asked, allowed="1 to 8"))
+    if faults:
+        raise refuse(faults)
+    return QuoteOptions(MappingProxyType(known), (currency or "").upper(), asked)
+
+
+def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quote, list[Fault]]:
+    """Return a quote with every row told, and what is wrong with single cells of it; ``InputError`` for other files.
+
+    With faults no book may be made of it.
+    """
+    file = shown(Path(path))
+    tables = _tables(_sheets(Path(path)), options.asked)
+    if not any(headers for _, headers in tables):
+        raise InputError([fault(file, "", "no table of prices was found in any sheet", allowed=_ALLOWED)])
+    facts = facts_of(_outside(tables))
+    mark = decimal_mark(_price_texts(tables))
+    reading = QuoteReading(file, QuotedNames(catalog), mark, facts.currency or options.currency, options.rates)
+    lines = tuple(line for sheet, headers in tables for line in _lines(sheet, headers, reading))
+    reading.faults.extend(_two_prices(lines, file))
+    quote = _quote(file, lines, tables, facts, options)
+    if reading.assumed and not facts.currency:
+        word = options.currency or HOME
+        note = f"prices beside which no currency stands are taken for {word} (`--currency` says another)"
+        quote = replace(quote, notes=(*quote.notes, note))
+    return quote, reading.faults
+
+
+def _sheets(path: Path) -> list[Sheet]:
+    file, ending = shown(path), path.suffix.lower()
+    if ending not in ENDINGS:
+        hint = "save it as a workbook (.xlsx) without macros" if ending.startswith((".xl", ".od")) else ""
+        raise InputError(
+            [fault(file, "", "a quote is not read from such a file", ending, allowed=".xlsx or .csv", hint=hint)]
+        )
+    if is_device(path):
+        raise InputError([fault(file, "", DEVICE)])
+    data = read_bytes(path)
+    if not data:
+        raise InputError([fault(file, "", "the file is empty")])
+    is_workbook = data.startswith((ZIP, OLE))
+    if is_workbook != (ending == ".xlsx"):
+        problem = "this is a workbook under another name" if is_workbook else "this is not a workbook (.xlsx)"
+        raise InputError([fault(file, "", problem, allowed="a name that ends as the file is: .xlsx or .csv")])
+    return read_workbook(data, file) if is_workbook else read_delimited(data, file)
+
+
+_Tables = Sequence[tuple[Sheet, Sequence[Header]]]
+
+
+def _tables(sheets: Sequence[Sheet], asked: int) -> _Tables:
+    """Sheets with the headers of their tables; where one was made to be filled in, those of it only."""
+    tables = [(sheet, headers_of(sheet, asked)) for sheet in sheets]
+    if any(header.is_quoted for _, headers in tables for header in headers):
+        return [(sheet, [header for header in headers if header.is_quoted]) for sheet, headers in tables]
+    return tables
+
+
+def _rows(sheet: Sheet, headers: Sequence[Header]) -> Iterator[tuple[int, Header | None]]:
+    """Rows of a sheet but headers, each with the header above it."""
+    above: Header | None = None
+    firsts = {row: header for header in headers for row in range(header.first, header.last + 1)}
+    for row in sorted(sheet.rows):
+        if row in firsts:
+            above = firsts[row]
+        else:
+            yield row, above
+
+
+def _outside(tables: _Tables) -> Iterator[FactRow]:
+    """Rows that have no price: what they say may be of all lines."""
+    for sheet, headers in tables:
+        for row, header in _rows(sheet, headers):
+            cells = sheet.rows[row]
+            priced = header is not None and any(column in cells for role in PRICES for column in header.columns(role))
+            if not priced:
+                texts = tuple(cells[column].text for column in sorted(cells))
+                yield FactRow(f"{sheet.name} row {row}", texts)
+
+
+def _price_texts(tables: _Tables) -> Iterator[str]:
+    for sheet, headers in tables:
+        for row, header in _rows(sheet, headers):
+            columns = [] if header is None else [column for role in PRICES for column in header.columns(role)]
+            cells = (sheet.rows[row].get(column) for column in columns)
+            yield from (cell.value for cell in cells if cell is not None and isinstance(cell.value, str))
+
+
+def _lines(sheet: Sheet, headers: Sequence[Header], reading: QuoteReading) -> Iterator[QuoteLine]:
+    readers = {header.first: RowReader(sheet, header, reading) for header in headers}
+    for row, header in _rows(sheet, headers):
+        if header is not None:
+            yield readers[header.first].line(row)
+
+
+def _two_prices(lines: Sequence[QuoteLine], file: str) -> Iterator[Fault]:
+    """A product, or a length of it, that has two prices: which one holds is not for a reader to say."""
+    first: dict[tuple[str, float | None], QuoteLine] = {}
+    for line in lines:
+        if line.status != "matched":
+            continue
+        earlier = first.setdefault(line.key, line)
+        assert line.unit_price is not None and earlier.unit_price is not None
+        if (earlier.unit_price, earlier.currency) != (line.unit_price, line.currency):
+            length = "" if line.length_m is None else f" in {line.length_m:g} m"
+            before = f"{earlier.currency} {plain(earlier.unit_price)} in row {earlier.row} of {earlier.sheet}"
+            now = f"{line.currency} {plain(line.unit_price)}"
+            hint = "keep the one that holds; or give both by quantity as price breaks of a book"
+            yield fault(
+                file,
+                f"{line.sheet} row {line.row}",
+                f"a second price for {line.id}{length}: {before}, {now} here",
+                hint=hint,
+            )
+
+
+def _quote(file: str, lines: tuple[QuoteLine, ...], tables: _Tables, facts: QuoteFacts, options: QuoteOptions) -> Quote:
+    columns = tuple(
+        QuoteColumns(
+            sheet.name,
+            header.first,
+            MappingProxyType({role: tuple(places) for role, places in header.as_read().items()}),
+            tuple(header.not_read()),
+        )
+        for sheet, headers in tables
+        for header in headers
+    )
+    return Quote(
+        file,
+        lines,
+        options.rates,
+        facts.dated.isoformat() if facts.dated else None,
+        facts.valid_until.isoformat() if facts.valid_until else None,
+        tuple(_notes(lines, tables, facts, options)),
+        columns,
+    )
+
+
+def _notes(lines: Sequence[QuoteLine], tables: _Tables, facts: QuoteFacts, options: QuoteOptions) -> Iterator[str]:
+    yield from facts.notes
+    for sheet, headers in tables:
+        if sheet.encoding_note:
+            yield sheet.encoding_note
+        if not headers and sheet.rows:
+            yield f"sheet {sheet.name}: no table of prices, {some(len(sheet.rows), 'row')} not read"
+        if sheet.hidden and headers:
+            yield f"sheet {sheet.name} is hidden, and was read"
+    used = {line.currency for line in lines if line.status == "matched"}
+    for currency in sorted(used - {HOME}):
+        yield f"1 {currency} is taken for {float(options.rates[currency]):g} USD"

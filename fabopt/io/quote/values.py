@@ -1,0 +1,345 @@
+"""What a cell of a quote says: amounts in any notation, currencies, shares, lead times, dates, lengths.
+
+What can be read in two ways is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import date
+from fractions import Fraction
+from typing import NamedTuple
+
+from fabopt.io.quote.sheets import Cell
+from fabopt.units import exact
+
+# ISO 4217; what quotes for data centres are written in.
+CURRENCIES = frozenset(
+    [
+        "AED",
+        "ARS",
+        "AUD",
+        "BGN",
+        "BRL",
+        "CAD",
+        "CHF",
+        "CLP",
+        "CNY",
+        "COP",
+        "CZK",
+        "DKK",
+        "EGP",
+        "EUR",
+        "GBP",
+        "HKD",
+        "HUF",
+        "IDR",
+        "ILS",
+        "INR",
+        "ISK",
+        "JPY",
+        "KRW",
+        "KWD",
+        "MAD",
+        "MXN",
+        "MYR",
+        "NGN",
+        "NOK",
+        "NZD",
+        "PEN",
+        "PHP",
+        "PKR",
+        "PLN",
+        "QAR",
+        "RON",
+        "RSD",
+        "RUB",
+        "SAR",
+        "SEK",
+        "SGD",
+        "THB",
+        "TRY",
+        "TWD",
+        "UAH",
+        "USD",
+        "VND",
+        "ZAR",
+    ]
+)
+DOLLAR, HOME = "$", "USD"
+_SYMBOLS = {
+    "US$": "USD", "A$": "AUD", "AU$": "AUD", "C$": "CAD", "CA$": "CAD", "S$": "SGD", "HK$": "HKD", "NT$": "TWD",
+    "NZ$": "NZD", "R$": "BRL", "€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW", "zł": "PLN", "₺": "TRY", "₪": "ILS",
+    DOLLAR: DOLLAR, "¥": "¥", "￥": "¥", "kr": "kr",
+}  # fmt: skip
+_WORDS = {"euro": "EUR", "euros": "EUR", "dollar": DOLLAR, "dollars": DOLLAR, "sterling": "GBP", "rmb": "CNY"}
+# Currencies that a plain sign may stand for.
+_OF_SIGN = {
+    DOLLAR: ("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN", "ARS", "CLP", "COP"),
+    "¥": ("JPY", "CNY"),
+    "kr": ("SEK", "NOK", "DKK", "ISK"),
+}
+_SIGN = re.compile(r"(?:US|AU?|CA?|S|HK|NT|NZ|R)\$|[€£₹₩₺₪$¥￥]|zł|\bkr\b")
+_CODE = re.compile(r"(?<![A-Za-z])([A-Z]{3})(?![A-Za-z])")
+_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b", re.IGNORECASE)
+# Of number formats: a currency with its language, and what is not shown.
+_CURRENCY_OF_LOOK = re.compile(r"\[\$([^\]-]+)(?:-[^\]]*)?\]")
+_NOT_SHOWN = re.compile(r"\[[^\]]*\]")
+
+_RUN = re.compile(r"[0-9](?:[0-9.,'’ \u00a0\u202f]*[0-9])?")
+_UNIT_WORDS = re.compile(
+    r"(?:/|per|each|ea|pcs?|pieces?|units?|stk|stück|st|net|netto|incl|excl|\.|:|-{1,2}|,)+", re.IGNORECASE
+)
+_ONE_MARK = re.compile(r"[0-9]+([.,])([0-9]+)")
+_THOUSANDS = 3
+
+
+class Amount(NamedTuple):
+    """A number as written, with the currency beside it: a code, a plain sign, or nothing."""
+
+    value: Fraction
+    currency: str = ""
+
+
+def signs_in(text: str) -> list[str]:
+    """Currencies that a text names, as codes or as plain signs that stand for several, each once."""
+    named = [_SYMBOLS[sign] for sign in _SIGN.findall(text)]
+    named += [code for code in _CODE.findall(text) if code in CURRENCIES]
+    named += [_WORDS[word.lower()] for word in _WORD.findall(text)]
+    return list(dict.fromkeys(named))
+
+
+def currency_of_look(look: str) -> str:
+    """The currency that a number format shows, if it shows one."""
+    named = signs_in(_NOT_SHOWN.sub("", _CURRENCY_OF_LOOK.sub(r" \1 ", look)))
+    return named[0] if len(named) == 1 else ""
+
+
+def agreed(named: Iterable[str]) -> str | None:
+    """The one currency that all these mean; empty where there is none, None where they differ."""
+    codes = {code for code in named if code and code not in _OF_SIGN}
+    signs = {sign for sign in named if sign in _OF_SIGN}
+    if len(codes) > 1 or len(signs) > 1:
+        return None
+    if codes:
+        code = codes.pop()
+        return code if all(code in _OF_SIGN[sign] for sign in signs) else None
+    if signs == {DOLLAR}:
+        return HOME
+    return signs.pop() if signs else ""
+
+
+def is_unclear(currency: str) -> bool:
+    """Whether a sign is that of several currencies, none of which it means rather than another."""
+    return currency in _OF_SIGN and currency != DOLLAR
+
+
+def decimal_mark(texts: Iterable[str]) -> str:
+    """The mark before decimals that the clear ones of some numbers have; empty where none is clear or they differ."""
+    marks = {mark for text in texts for run in _RUN.findall(text) if (mark := _mark_of(_joined(run)))}
+    return marks.pop() if len(marks) == 1 else ""
+
+
+def _joined(run: str) -> str:
+    """A number without what parts thousands and can be nothing else."""
+    return re.sub(r"(?<=[0-9])['’ \u00a0\u202f](?=[0-9]{3}(?![0-9]))", "", run)
+
+
+def _mark_of(run: str) -> str:
+    """The mark before the decimals of a number, where its own digits tell."""
+    last = max(run.rfind("."), run.rfind(","))
+    if last < 0:
+        return ""
+    mark, other = run[last], "," if run[last] == "." else "."
+    if other in run:
+        return mark
+    if run.count(mark) > 1:
+        return other
+    return mark if len(run) - last - 1 != _THOUSANDS or run.startswith("0") else ""
+
+
+def number_in(text: str, mark: str = "") -> Fraction | None:
+    """The number of a text that has one; None where it has none, several, or one of two readings.
+
+    ``mark``: before decimals elsewhere in the file. Three digits after a single mark are thousands, as no price has
+    three decimals, unless that is the file's mark before decimals.
+    """
+    runs = _RUN.findall(text)
+    if len(runs) != 1:
+        return None
+    run = _joined(runs[0])
+    own = _mark_of(run)
+    if not own and (single := _ONE_MARK.fullmatch(run)):
+        if single.group(1) == mark:
+            return None
+        own = "," if single.group(1) == "." else "."
+    whole, _, rest = run.partition(own) if own else (run, "", "")
+    groups = re.split(r"[.,]", whole)
+    if len(groups) > 1 and (len(groups[0]) > _THOUSANDS or any(len(group) != _THOUSANDS for group in groups[1:])):
+        return None
+    digits = "".join(groups)
+    if not digits.isdigit() or (rest and not rest.isdigit()) or len(digits) > 15:
+        return None
+    return exact(f"{digits}.{rest or 0}")
+
+
+def amount_of(cell: Cell, mark: str = "") -> Amount | None:
+    """The amount of money that a cell states; None where it states none that is clear. It may be below zero."""
+    if isinstance(cell.value, float):
+        return Amount(exact(cell.value), currency_of_look(cell.look))
+    if not isinstance(cell.value, str):
+        return None
+    named = agreed(signs_in(cell.value))
+    text = _CODE.sub(_without_currency, _SIGN.sub(" ", cell.value)) if named is not None else ""
+    value = number_in(text, mark)
+    rest = _UNIT_WORDS.sub("", re.sub(r"[\s()+−–-]", "", _RUN.sub("", _WORD.sub("", text))))
+    if value is None or rest or named is None:
+        return None
+    plain = signs_in(cell.value)
+    return Amount(-value if _is_negative(text) else value, plain[0] if len(plain) == 1 else named)
+
+
+def _without_currency(code: re.Match[str]) -> str:
+    return " " if code.group(1) in CURRENCIES else code.group(0)
+
+
+def _is_negative(text: str) -> bool:
+    text = text.strip()
+    return text.startswith(("-", "−", "–", "(")) or re.search(r"[0-9][-−]$", text) is not None
+
+
+def count_of(cell: Cell, mark: str = "") -> int | None:
+    """The whole number above zero that a cell states."""
+    value = exact(cell.value) if isinstance(cell.value, float) else number_in(cell.text, mark)
+    clear = value is not None and value.denominator == 1 and 0 < value <= 10**9
+    return int(value) if clear and value is not None and not _is_negative(cell.text) else None
+
+
+def share_of(cell: Cell, mark: str = "") -> list[Fraction]:
+    """What a discount may mean, as shares of one: a number below 1 without a sign may be a share or in percent."""
+    if isinstance(cell.value, float):
+        value = abs(exact(cell.value))
+        return [value] if "%" in cell.look else [value / 100, *([value] if value < 1 else [])]
+    number = number_in(cell.text, mark)
+    if number is None:
+        return []
+    return [number / 100, *([number] if number < 1 and "%" not in cell.text else [])]
+
+
+# -- times ----------------------------------------------------------------------------------------------------------
+
+_DAYS_OF = (
+    (
+        re.compile(r"(?:business|working|arbeits)[\s-]*(?:days?|tagen?|tage)|\b[wb]d\b|werktagen?|werktage"),
+        Fraction(7, 5),
+    ),
+    (re.compile(r"weeks?|\bwks?\b|wochen?|semaines?|semanas?|\bw\b"), Fraction(7)),
+    (re.compile(r"months?|\bmo\b|monaten?|monate?|mois|meses"), Fraction(365, 12)),
+    (re.compile(r"days?|tagen?|tage|jours?|d[ií]as?|\bd\b"), Fraction(1)),
+)
+_SPAN = re.compile(r"([0-9]+(?:[.,][0-9]+)?)\s*(?:(?:-|–|—|to|bis|\.\.|/|à|a)\s*([0-9]+(?:[.,][0-9]+)?))?")
+_IN_STOCK = re.compile(r"\b(?:in stock|ex stock|stock|ab lager|lagernd|en stock|immediate(?:ly)?|sofort)\b")
+_CALENDAR_WEEK = re.compile(r"\b(?:kw|cw|wk|week)\s*[0-9]")
+
+
+class Wait(NamedTuple):
+    """A lead time in weeks, and what a reader must know of how it was read."""
+
+    weeks: float
+    remark: str = ""
+
+
+def days_of_unit(text: str) -> Fraction | None:
+    """Days of the unit of time that a text names."""
+    return next((days for pattern, days in _DAYS_OF if pattern.search(text.lower())), None)
+
+
+def wait_of(cell: Cell, heading: str) -> Wait | None:
+    """The lead time that a cell states; of a span its end. None where it has no unit, neither there nor above."""
+    text = cell.text.lower()
+    if isinstance(cell.value, date) or _CALENDAR_WEEK.search(text):
+        return None
+    spans = _SPAN.findall(text)
+    if not spans and _IN_STOCK.search(text):
+        return Wait(0, f"`{cell.text}` is read as a lead time of 0 weeks; nothing is taken for stock of one's own")
+    days = days_of_unit(text) or days_of_unit(heading)
+    if len(spans) != 1 or days is None:
+        return None
+    first, last = (word.replace(",", ".") for word in spans[0])
+    weeks = round(float(exact(last or first) * days / 7), 2)
+    remark = f"lead time `{cell.text}` is read as its end, {weeks:g} weeks" if last else ""
+    return Wait(weeks, remark) if weeks <= 5200 else None
+
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        ("jan janv", "feb févr fév", "mar mär mrz mars", "apr avr", "may mai", "jun juin", "jul juil", "aug août",
+         "sep sept", "oct okt", "nov", "dec dez déc"), start=1)
+    for name in names.split()
+}  # fmt: skip
+_ISO = re.compile(r"(?<![0-9])(20[0-9]{2})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
+_POINTS = re.compile(r"(?<![0-9])([0-9]{1,2})\.\s?([0-9]{1,2})\.\s?(20[0-9]{2})(?![0-9])")
+_SLASHES = re.compile(r"(?<![0-9])([0-9]{1,2})[/-]([0-9]{1,2})[/-](20[0-9]{2})(?![0-9])")
+_DAY_FIRST = re.compile(
+    r"(?<![0-9])([0-9]{1,2})\.?(?:st|nd|rd|th)?[\s-]+([^\W\d_]{3,9})\.?,?[\s-]+(20[0-9]{2})(?![0-9])"
+)
+_MONTH_FIRST = re.compile(r"([^\W\d_]{3,9})\.?\s+([0-9]{1,2})(?:st|nd|rd|th)?,?\s+(20[0-9]{2})(?![0-9])")
+
+
+def date_in(text: str) -> date | None:
+    """The date in a text; None where there is none, or one of two readings, such as 03/04/2026."""
+    if match := _ISO.search(text):
+        return _date(match.group(1), match.group(2), match.group(3))
+    if match := _POINTS.search(text):
+        return _date(match.group(3), match.group(2), match.group(1))
+    if match := _SLASHES.search(text):
+        first, second, year = match.groups()
+        readings = {_date(year, first, second), _date(year, second, first)} - {None}
+        return readings.pop() if len(readings) == 1 else None
+    if match := _DAY_FIRST.search(text):
+        return _date(match.group(3), _month(match.group(2)), match.group(1))
+    if match := _MONTH_FIRST.search(text):
+        return _date(match.group(3), _month(match.group(1)), match.group(2))
+    return None
+
+
+def _month(name: str) -> str:
+    name = name.lower()
+    return str(next((number for short, number in _MONTHS.items() if name.startswith(short)), 0))
+
+
+def _date(year: str, month: str, day: str) -> date | None:
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+
+
+# -- lengths --------------------------------------------------------------------------------------------------------
+
+_LENGTH = re.compile(
+    r"(?<![\w.,])([0-9]{1,4}(?:[.,][0-9]{1,2})?)\s?(m|cm|meters?|metres?|mètres?)(?![\w²³/])", re.IGNORECASE
+)
+_METRES_PER_CM = Fraction(1, 100)
+
+
+def lengths_in(text: str) -> set[float]:
+    """All lengths that a text names, in metres."""
+    return {
+        float(exact(number.replace(",", ".")) * (_METRES_PER_CM if unit.lower() == "cm" else 1))
+        for number, unit in _LENGTH.findall(text)
+    }
+
+
+def length_of(cell: Cell) -> float | None:
+    """The length that a cell of a column of lengths states, in metres where it names no unit."""
+    if isinstance(cell.value, float):
+        return cell.value if cell.value > 0 else None
+    named = lengths_in(cell.text)
+    if len(named) == 1:
+        return named.pop()
+    number = number_in(cell.text, "." if "." in cell.text else ",") if not named else None
+    plain = re.fullmatch(r"[0-9]+(?:[.,][0-9]+)?", cell.text.strip())
+    return float(number) if number is not None and plain and number > 0 else None

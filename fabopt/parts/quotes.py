@@ -1,0 +1,130 @@
+"""A vendor's quote as it was understood, and the price book that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Literal, TypeVar
+
+from fabopt.schema.catalog import OrderTerms, OrderTermsByLength, PriceBook
+from fabopt.schema.product import Price, PriceSource
+from fabopt.units import CENTS_PER_USD, rounded, usd
+
+# Matched: a product with its price. Unpriced: no price is stated. Left over: a price that is not taken. A subtotal or a
+# note is no line of its own.
+LineStatus = Literal["matched", "unpriced", "left over", "subtotal", "note"]
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class QuoteLine:
+    """A row of a quote. Prices are of one unit, net, in ``currency``; ``reason``: why it was not taken.
+
+    ``suggestion``: what could be meant, for a person to decide; ``remarks``: how what was taken was read.
+    """
+
+    sheet: str
+    row: int
+    status: LineStatus
+    part: str = ""
+    description: str = ""
+    id: str = ""
+    length_m: float | None = None
+    quantity: int | None = None
+    unit_price: Fraction | None = None
+    currency: str = ""
+    lead_time_weeks: float | None = None
+    minimum_order: int | None = None
+    pack_size: int | None = None
+    valid_until: str | None = None
+    reason: str = ""
+    suggestion: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, float | None]:
+        """What the line is a price of: a product, or one length of it."""
+        return self.id, self.length_m
+
+
+@dataclass(frozen=True)
+class Quote:
+    """All rows of a quote. ``rates``: dollars for a unit of each currency; dates as ISO writes them.
+
+    ``notes``: what holds for all of it; ``tables``: where lines were read, and which columns.
+    """
+
+    file: str
+    lines: tuple[QuoteLine, ...]
+    rates: Mapping[str, Fraction] = field(default_factory=lambda: MappingProxyType({}))
+    date: str | None = None
+    valid_until: str | None = None
+    notes: tuple[str, ...] = ()
+    tables: tuple[QuoteColumns, ...] = ()
+
+    def with_status(self, status: LineStatus) -> list[QuoteLine]:
+        """The lines of a status."""
+        return [line for line in self.lines if line.status == status]
+
+    def unit_usd(self, line: QuoteLine) -> float | None:
+        """The price of a unit in dollars, to the cent, half up; None where there is none or no rate for it."""
+        rate = self.rates.get(line.currency)
+        if line.unit_price is None or rate is None:
+            return None
+        return usd(rounded(line.unit_price * rate * CENTS_PER_USD))
+
+
+@dataclass(frozen=True)
+class QuoteColumns:
+    """A table of a quote: the row of its headings, letters of its columns by what they are, and those not read."""
+
+    sheet: str
+    row: int
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    not_read: tuple[str, ...] = ()
+
+
+def book_of(quote: Quote, name: str | None, url: str) -> PriceBook:
+    """The price book of a quote's matched lines, of which there must be one; equal lines have equal prices.
+
+    Of several lines for one product, the longest lead time, the largest minimum and pack and the earliest end count.
+    """
+    prices: dict[str, Price | dict[float, Price]] = {}
+    terms: dict[str, OrderTerms | OrderTermsByLength] = {}
+    for (id_, length_m), lines in _by_key(quote.with_status("matched")).items():
+        price, own = quote.unit_usd(lines[0]), terms_of_lines(lines)
+        assert price is not None
+        prices[id_] = price if length_m is None else {**_lengths(prices.get(id_)), length_m: price}
+        if own != OrderTerms():
+            terms[id_] = own if length_m is None else {**_lengths(terms.get(id_)), length_m: own}
+    source = PriceSource(url=url, date=quote.date, kind="quote", confidence="high", valid_until=quote.valid_until)
+    return PriceBook(name=name, description=f"Prices of {url}", source=source, prices=prices, terms=terms)
+
+
+def _by_key(lines: Iterable[QuoteLine]) -> dict[tuple[str, float | None], list[QuoteLine]]:
+    """Lines by what they are a price of."""
+    groups: dict[tuple[str, float | None], list[QuoteLine]] = {}
+    for line in lines:
+        groups.setdefault(line.key, []).append(line)
+    return groups
+
+
+def _lengths(of_product: Value | dict[float, Value] | None) -> dict[float, Value]:
+    """What is known of the lengths of a product so far."""
+    return of_product if isinstance(of_product, dict) else {}
+
+
+def terms_of_lines(lines: Sequence[QuoteLine]) -> OrderTerms:
+    """The terms of several lines for one product together."""
+    pack = max((line.pack_size or 1 for line in lines), default=1)
+    minimum = max((line.minimum_order or 1 for line in lines), default=1)
+    weeks = [line.lead_time_weeks for line in lines if line.lead_time_weeks is not None]
+    ends = [line.valid_until for line in lines if line.valid_until is not None]
+    return OrderTerms(
+        lead_time_weeks=max(weeks, default=None),
+        minimum_order=-(-minimum // pack) * pack if minimum > 1 else None,
+        pack_size=pack if pack > 1 else None,
+        valid_until=min(ends, default=None),
+    )

@@ -1,0 +1,58 @@
+"""Prices of quotes that end before what they are for has to be ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from fabopt.schema.design import BomRow, Design
+from fabopt.schema.product import PriceSource
+from fabopt.units import some
+
+_MOST_NAMED = 4
+
+
+class _Quoted(NamedTuple):
+    """A quote that prices are from: its name and its last day."""
+
+    name: str
+    valid_until: str
+
+
+def quote_notes(design: Design) -> Iterator[str]:
+    """Warnings of quotes with a last day, of which anything is bought.
+
+    An order is taken to be placed on the day by which it has to be (``order_by``), never on the day of the run. Where
+    the case has no calendar, only the last day can be said.
+    """
+    rows_of: dict[_Quoted, list[BomRow]] = {}
+    for row in design.bom:
+        quoted = _quote_of(design, row)
+        if quoted is not None and row.quantity:
+            rows_of.setdefault(quoted, []).append(row)
+    for quoted, rows in rows_of.items():
+        late = [row for row in rows if row.order_by is not None and row.order_by > quoted.valid_until]
+        if late:
+            days = sorted({row.order_by or "" for row in late})
+            by = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+            yield f"{quoted.name} ends on {quoted.valid_until}, before what it prices is ordered ({by}): {_parts(late)}"
+        elif any(row.order_by is None for row in rows):
+            reason = "the case has no `start`, so that nothing says whether orders are placed by then"
+            yield f"{quoted.name} ends on {quoted.valid_until}; {reason}: {_parts(rows)}"
+
+
+def _quote_of(design: Design, row: BomRow) -> _Quoted | None:
+    provenance = design.parts.get(row.id, {}).get("provenance") or {}
+    try:
+        source = PriceSource.model_validate(provenance.get("price_usd") or {})
+    except ValidationError:
+        return None
+    return _Quoted(source.url or "a quote", source.valid_until) if source.valid_until is not None else None
+
+
+def _parts(rows: list[BomRow]) -> str:
+    ids = list(dict.fromkeys(row.id for row in rows))
+    more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
+    return f"{some(len(ids), 'product')}, {', '.join(ids[:_MOST_NAMED])}{more}"

@@ -1,0 +1,269 @@
+"""Quotes as vendors write them: every row is matched, or listed with the reason; nothing is guessed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from fabopt.errors import Fault
+from fabopt.io.catalog import read_catalog
+from fabopt.io.quote.reading import quote_options, read_quote
+from fabopt.parts.quotes import Quote
+from tests.samples.quote_samples import Book, write_catalog, write_csv
+
+QM, SR8, JUMPER, DAC = "nvidia-qm9700", "nvidia-mma4z00-ns", "nvidia-mfp7e10", "nvidia-mcp4y10"
+HEAD = ("Part number", "Description", "Qty", "Unit price", "Total")
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def read(name: str, *rates: str, currency: str | None = None, asked: int = 1) -> tuple[Quote, list[Fault]]:
+    catalog = read_catalog([write_catalog()], Path())
+    return read_quote(name, catalog, quote_options(rates, currency, asked))
+
+
+def whole(name: str, *rates: str, currency: str | None = None) -> Quote:
+    quote, faults = read(name, *rates, currency=currency)
+    assert faults == []
+    return quote
+
+
+def prices(quote: Quote) -> dict[tuple[str, float | None], float | None]:
+    return {line.key: quote.unit_usd(line) for line in quote.with_status("matched")}
+
+
+def told(quote: Quote) -> list[tuple[int, str, str]]:
+    """Row, status and what became of it: the product, or the reason."""
+    return [(line.row, line.status, line.id if line.status == "matched" else line.reason) for line in quote.lines]
+
+
+# -- ten quotes -----------------------------------------------------------------------------------------------------
+
+
+def test_1_letterhead_subtotals_and_a_second_table() -> None:
+    book = Book().rows(
+        ["ACME Networks"], ["Quotation", "Q-4711"], ["Date:", datetime(2026, 10, 15)], ["Valid for 30 days"], [],
+        ["#", "MPN", "Description", "Qty", "Unit Price (USD)", "Ext. Price (USD)", "Lead time"],
+        ["Switches"],
+        [1, "MQM9700-NS2F", "Quantum-2, incl. rail kit", 40, 32000, 1280000, "8-10 weeks"],
+        ["", "", "Subtotal", None, None, 1280000],
+        ["Cabling"],
+        ["#", "MPN", "Description", "Qty", "Unit Price (USD)", "Ext. Price (USD)", "Lead time"],
+        [2, "MFP7E10-N007", "Jumper", 1280, 120.5, 154240, "30 days"],
+        ["", "", "Subtotal", None, None, 154240],
+        ["", "", "Grand total", None, None, 1434240],
+        ["", "", "VAT 19 %", None, None, 272505.6],
+        ["All prices in USD, ex works."],
+    ).merged("A1:G1")  # fmt: skip
+    book.sheet["C3"].number_format = "yyyy-mm-dd"
+    quote = whole(book.saved())
+    assert prices(quote) == {(QM, None): 32000, (JUMPER, 7): 120.5}
+    assert (quote.date, quote.valid_until) == ("2026-10-15", "2026-11-14")
+    assert [line.status for line in quote.lines] == [
+        "note", "matched", "subtotal", "note", "matched", "subtotal", "subtotal", "subtotal", "note",
+    ]  # fmt: skip
+    assert [line.lead_time_weeks for line in quote.with_status("matched")] == [10, 4.29]
+    assert len(quote.tables) == 2 and not any("no currency" in note for note in quote.notes)
+
+
+def test_2_german_euro_with_points_and_commas() -> None:
+    name = write_csv(
+        "Angebot 2026-77;;;;;\nDatum: 01.10.2026;;;;;\nGültig bis 31.12.2026;;;;;\n\n"
+        "Pos;Artikel-Nr.;Bezeichnung;Menge;E-Preis;Gesamtpreis;Lieferzeit\n"
+        "10;MQM9700-NS2F;Switch;2;29.900,00 €;59.800,00 €;6 Wochen\n"
+        "20;MMA4Z00-NS;Modul;1.280;650,50 €;832.640,00 €;ab Lager\n"
+        ";;Zwischensumme;;;892.440,00 €;\n;;zzgl. 19% MwSt;;;169.563,60 €;\n",
+        encoding="cp1252",
+    )
+    quote = whole(name, "EUR=1.10")
+    assert prices(quote) == {(QM, None): 32890, (SR8, None): 715.55}
+    assert [line.quantity for line in quote.with_status("matched")] == [2, 1280]
+    assert [line.lead_time_weeks for line in quote.with_status("matched")] == [6, 0]
+    assert (quote.date, quote.valid_until) == ("2026-10-01", "2026-12-31")
+    assert [line.status for line in quote.lines] == ["matched", "matched", "subtotal", "subtotal"]
+    assert "1 EUR is taken for 1.1 USD" in quote.notes
+
+
+def test_3_a_currency_without_a_rate_is_left_over_and_says_what_to_pass() -> None:
+    book = Book().rows(HEAD, ["MMA4Z00-NS", "", 10, 650, 6500], ["MQM9700-NS2F", "", 1, 30000, 30000])
+    book.look(D2="#,##0.00 [$€-407]", E2="#,##0.00 [$€-407]", D3='"$"#,##0.00', E3='"$"#,##0.00')
+    quote = whole(book.saved())
+    assert prices(quote) == {(QM, None): 30000}
+    assert told(quote)[0] == (2, "left over", "there is no rate for EUR: pass `--rate EUR=...`, dollars for one EUR")
+
+
+def test_4_missing_and_contradicting_lengths() -> None:
+    book = Book().rows(
+        ["Item", "Description", "Length (m)", "QTY", "Price each"],
+        ["MFP7E10-Nxxx", "Jumper", 7, 100, 120],
+        ["MFP7E10-Nxxx", "Jumper", None, 100, 130],
+        ["MFP7E10", "Jumper 10 m", None, 100, 140],
+        ["MFP7E10-N0XX", "Jumper 10 m", None, 100, 140],
+        ["MFP7E10-N005", "Jumper 7m", None, 100, 110],
+        ["MFP7E10-N008", "Jumper", None, 100, 125],
+        ["MCP4Y10-N00A", "Half a metre", None, 8, 150],
+        ["MCP4Y10-N01A", "", 1.5, 8, 210],
+        [68017, "Trunk", None, 4, 75],
+        [30962, "Trunk", "10 m", 4, 95],
+    )
+    quote = whole(book.saved())
+    assert prices(quote) == {
+        (JUMPER, 7): 120,
+        (JUMPER, 10): 140,
+        (DAC, 0.5): 150,
+        (DAC, 1.5): 210,
+        ("fs-trunk", 5): 75,
+        ("fs-trunk", 10): 95,
+    }
+    assert [line for line in told(quote) if line[1] == "left over"] == [
+        (3, "left over", "its length is missing: nvidia-mfp7e10 is sold in 5, 7, 10 m"),
+        (5, "left over", "the catalog has no product with this part number"),
+        (6, "left over", "it names different lengths: 5, 7 m"),
+        (7, "left over", "nvidia-mfp7e10 is not sold in 8 m in the catalog, but in 5, 7, 10 m"),
+    ]
+
+
+def test_5_a_typing_error_a_kit_and_charges_are_listed() -> None:
+    book = Book().rows(
+        HEAD,
+        ["MMA4Z00-N5", "Twin-port optics", 10, 700, 7000],
+        ["KIT-42", "Spine kit: MQM9700-NS2F with 64x MMA4Z00-NS", 2, 90000, 180000],
+        ["MMA4Z00-NS", "Bundle with two jumpers", 5, 800, 4000],
+        ["MMA4Z00-NS", "4-pack", 5, 2800, 14000],
+        ["SUP-3Y", "3 years support for MQM9700-NS2F", 1, 9000, 9000],
+        [None, "Freight and insurance", 1, 1200, 1200],
+        [None, "Project discount", None, None, -5000],
+        ["OSFP-800G-DR8", "", 4, 900, 3600],
+    )
+    quote = whole(book.saved())
+    assert prices(quote) == {}
+    assert [(line.reason, line.suggestion) for line in quote.lines] == [
+        ("the catalog has no product with this part number", "MMA4Z00-NS (nvidia-mma4z00-ns)"),
+        ("a kit of several products (nvidia-mma4z00-ns, nvidia-qm9700): what each of them costs is not said", ""),
+        ("a kit: its price is for more than the one product", SR8),
+        ("the price may be of a pack, not of one", SR8),
+        ("a service, not a product of the catalog", ""),
+        ("a charge or a discount, not a product of the catalog", ""),
+        ("a charge or a discount, not a product of the catalog", ""),
+        ("several products have this name: cisco-dr8, fs-dr8", "cisco-dr8, fs-dr8"),
+    ]
+    assert {line.status for line in quote.lines} == {"left over"}
+
+
+def test_6_list_prices_discounts_and_totals() -> None:
+    head = ["Vendor", "SKU", "Qty", "List price", "Discount %", "Unit price", "Total"]
+    book = Book().rows(
+        head,
+        ["NVIDIA", "MQM9700-NS2F", 2, 40000, 25, None, 60000],
+        ["NVIDIA", "MMA4Z00-NS", 10, None, 30, 1000, 7000],
+        ["Cisco", "OSFP-800G-DR8", 10, 8000, 0.5, 4000, 40000],
+        ["FS", "OSFP-800G-DR8", 10, None, 20, 1000, None],
+        ["NVIDIA", "MFP7E10-N007", 10, None, None, 125, 1300],
+        ["NVIDIA", "MFP7E10-N010", 3, None, None, None, 400],
+        ["NVIDIA", "MCP4Y10-N001", 3, 185, None, None, None],
+        ["Arista", "DCS-7060X6-64PE", 3, 50000, 40, None, 100000],
+    )
+    book.look(E4="0%")
+    quote = whole(book.saved())
+    assert prices(quote) == {
+        (QM, None): 30000, (SR8, None): 700, ("cisco-dr8", None): 4000, (JUMPER, 10): 133.33, (DAC, 1): 185,
+    }  # fmt: skip
+    assert [line[2] for line in told(quote) if line[1] == "left over"] == [
+        "whether the discount is in the unit price already is not said, and no total tells",
+        "10 x 125 is 1,250, but the total says 1,300",
+        "3 x 30,000 is 90,000, but the total says 100,000",
+    ]
+    remarks = {line.id: line.remarks for line in quote.with_status("matched")}
+    assert remarks[SR8] == ("unit price 1,000 less the discount is 700, as the total says",)
+    assert remarks[DAC] == ("the list price is taken: no discount and no other price is stated",)
+
+
+def test_7_headings_of_two_rows_and_merged_cells() -> None:
+    book = Book().rows(
+        ["QUOTE", None, None, None, None, None],
+        ["Hardware", None, "Price in US$", None, "Delivery", "Currency"],
+        ["Part", "Pieces", "Unit", "Total", "(weeks)", None],
+        ["MQM9700-NS2F", 2, 30000, 60000, 12, "USD"],
+        ["MMA4Z00-NS", 10, 700, 7000, None, None],
+        ["MFP7E10-N007", 10, 5000, 5000, None, None],
+        ["MFP7E10-N010", 10, None, None, None, None],
+    ).merged("A1:F1", "A2:B2", "C2:D2", "F2:F3", "E4:E5", "F4:F7", "C6:C7", "D6:D7")  # fmt: skip
+    quote = whole(book.saved())
+    assert prices(quote) == {(QM, None): 30000, (SR8, None): 700}
+    assert [line.lead_time_weeks for line in quote.with_status("matched")] == [12, 12]
+    assert told(quote)[2:] == [
+        (6, "left over", "10 x 5,000 is 50,000, but the total says 5,000"),
+        (7, "left over", "10 x 5,000 is 50,000, but the total says 5,000"),
+    ]
+
+
+def test_8_names_in_other_spellings_and_terms_of_sale() -> None:
+    book = Book().rows(
+        ["Mfr", "Mfr. Part Number", "Our SKU", "MOQ", "Pack size", "Net price", "CCY", "Valid until"],
+        ["Mellanox", "Mellanox MQM9700 NS2F", "X-1", 1, 1, 30000, "USD", "2026-12-31"],
+        ["NVIDIA", "mma4z00ns", "X-2", 30, 20, 700, "USD", "03/04/2026"],
+        ["Arista Networks", "Arista DCS-7060X6-64PE", "X-3", None, None, "45k", "USD", None],
+        ["FS.COM", "OSFP-800G-DR8", "X-4", None, None, "call", "USD", None],
+        ["", "nvidia-mfp7e10", "MFP7E10-N005", None, None, 99, "USD", None],
+        ["", "MMA4Z00-NS", "MQM9700-NS2F", None, None, 99, "USD", None],
+    )
+    quote = whole(book.saved())
+    assert prices(quote) == {(QM, None): 30000, (SR8, None): 700, (JUMPER, 5): 99}
+    optics = quote.with_status("matched")[1]
+    assert (optics.minimum_order, optics.pack_size, optics.valid_until) == (30, 20, None)
+    assert optics.remarks == (
+        "`Valid until` is not read: `03/04/2026` is not clear",
+        "the minimum of 30 is no whole number of packs of 20, and is rounded up to one",
+    )
+    assert quote.with_status("matched")[0].valid_until == "2026-12-31"
+    assert told(quote)[2:4] == [(4, "unpriced", "its price is `45k`"), (5, "unpriced", "its price is `call`")]
+    assert told(quote)[5][2] == "its names are of different products: nvidia-mma4z00-ns, nvidia-qm9700"
+
+
+def test_9_several_sheets_with_terms_and_notes() -> None:
+    book = Book("Optics").rows(HEAD, ["MMA4Z00-NS", "", 10, 700, 7000])
+    second = book.book.create_sheet("Fibre")
+    for row in (["Lieferant: FS"], HEAD, ["MFP7E10-N007", "", 10, 120, 1200], ["Delivery within 4 weeks"]):
+        second.append(list(row))
+    terms = book.book.create_sheet("Terms")
+    for text in (
+        "Prices are in US dollars.",
+        "This quote is valid through December 1, 2026.",
+        "Payment within 30 days",
+    ):
+        terms.append([text])
+    quote = whole(book.saved())
+    assert prices(quote) == {(SR8, None): 700, (JUMPER, 7): 120}
+    assert quote.valid_until == "2026-12-01"
+    assert "sheet Terms: no table of prices, 3 rows not read" in quote.notes
+    assert not any("no currency stands" in note for note in quote.notes)
+
+
+def test_10_tabs_without_a_currency_and_rows_without_a_price() -> None:
+    name = write_csv(
+        "Part No\tDescription\tQty\tPrice\n"
+        "MMA4Z00-NS\tOptics\t10\t1,250\n"
+        "\tcontinued: finned top\t\t\n"
+        "MQM9700-NS2F\tSwitch\t2\tTBD\n"
+        "NEW-PART\tSomething else\t2\t\n"
+        "MFP7E10-N007\tJumper\t5\t0\n"
+        "\t\t\t12,500\n",
+        "quote.tsv",
+    )
+    quote = whole(name)
+    assert prices(quote) == {(SR8, None): 1250}
+    assert told(quote) == [
+        (2, "matched", SR8),
+        (3, "note", ""),
+        (4, "unpriced", "its price is `TBD`"),
+        (5, "unpriced", "the catalog has no product with this part number; no price is stated"),
+        (6, "left over", "a price of 0 would make any number of them free"),
+        (7, "subtotal", "a sum without a name"),
+    ]
+    assert "prices beside which no currency stands are taken for USD (`--currency` says another)" in quote.notes
+    assert prices(whole(name, "GBP=1.25", currency="GBP")) == {(SR8, None): 1562.5}

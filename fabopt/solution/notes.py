@@ -18,7 +18,7 @@ from fabopt.solution.racks import rack_notes
 from fabopt.solution.rules_kept import pairing_notes, redundancy_notes
 from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.units import some
-from fabopt.wiring.attachment_runs import longer_runs
+from fabopt.wiring.attachment_runs import longer_runs, unmeasured_runs
 from fabopt.workload.remarks import workload_notes
 
 MOST_REFUSALS_NOTED = 6
@@ -71,6 +71,7 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     yield from length_notes(problem, design)
     if design.fabrics:
         yield from longer_runs(design)
+        yield from unmeasured_runs(design)
 
 
 def _whole_racks(problem: Problem, design: Design) -> Iterator[str]:

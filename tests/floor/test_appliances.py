@@ -190,6 +190,18 @@ def farthest_m(design: Design, name: str) -> float:
     )  # fmt: skip
 
 
+def test_runs_that_nothing_measures_are_told() -> None:
+    """Devices without a height are in no rack; where nothing is bought for them there is nothing to measure."""
+    near: Json = {"name": "doors", "ports": 2, "gbps": 400, "buys": "near"}
+    told = [note for note in solved(case(near)).notes if "nothing measures" in note]
+    assert told == [
+        "compute doors: nothing measures its cables of 30 m (`site.distances_m.attachment-leaf`), as its devices are "
+        "in no rack: give them `rack_units`"
+    ]
+    for other in (near | {"buys": "none"}, near | {"rack_units": 1}):
+        assert not any("nothing measures" in note for note in solved(case(other)).notes)
+
+
 def test_cables_reach_the_racks_of_attachments() -> None:
     # six ports are more than there are leaves, so every leaf has one; the flat distance plays no part
     bought = STORES | {"boxes": 2, "buys": "both"} | PORT

@@ -42,7 +42,7 @@ app = typer.Typer(
 )
 catalog_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(catalog_app, name="catalog", help="List, show and check the products that designs are made of.")
-app.add_typer(quote_app, name="quote", help="Read vendors' quotes.")
+app.add_typer(quote_app, name="quote", help="Read vendors' quotes, and hold them against designs.")
 app.command("as-built")(as_built)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fabopt.cli.options import Catalogs
+from fabopt.cli.options import Catalogs, Engine, EngineOption, Point, TimeLimit
 
 quote_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 QuoteFile = Annotated[str, typer.Argument(metavar="FILE", help="Quote as the vendor sent it: .xlsx or .csv.")]
@@ -37,3 +37,32 @@ def quote_import(
     from fabopt.io.quote.reading import quote_options
 
     raise typer.Exit(import_quote(file, output, json, catalog, quote_options(rate or (), currency, asked)))
+
+
+@quote_app.command("audit")
+def quote_audit(
+    file: QuoteFile,
+    design: Annotated[str, typer.Option("--design", metavar="DESIGN.json", help="Design to hold it against.")],
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE.xlsx", help="Write the quote with findings marked.")
+    ] = None,
+    json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write findings and sums.")] = None,
+    findings: Annotated[
+        str | None, typer.Option("--findings", metavar="FILE.csv", help="Write findings as a table.")
+    ] = None,
+    rate: Rates = None,
+    currency: Currency = None,
+    asked: Asked = 1,
+    engine: EngineOption = Engine.cp_sat,
+    time_limit: TimeLimit = None,
+    catalog: Catalogs = None,
+    point: Point = None,
+) -> None:
+    """Compare a quote with a design's bill, and with the best design on the same prices."""
+    from fabopt.cli.quote_audit import AuditRequest, audit_quote
+    from fabopt.cli.solving import SolveRequest
+    from fabopt.io.quote.reading import quote_options
+
+    options = quote_options(rate or (), currency, asked)
+    solve = SolveRequest(design, engine.value, time_limit, catalog)
+    raise typer.Exit(audit_quote(AuditRequest(file, options, solve, point, output, json, findings)))

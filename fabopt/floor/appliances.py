@@ -141,6 +141,12 @@ class _SpaceBelow:
         return most
 
 
+def racks_of_appliances(case: Case) -> int:
+    """In how many racks there are appliances; none without a floor."""
+    floor = case.site.floor
+    return 0 if floor is None else len(racks_in_use(ApplianceRacks(case, floor).places.values()))
+
+
 def racks_in_use(places: Iterable[tuple[Place, ...]]) -> set[str]:
     """Racks in which appliances are installed."""
     return {rack for of_one in places for rack, _ in of_one}

@@ -13,6 +13,7 @@ from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedDevice, PortName
 from fabopt.inspect.port_names import (
     CAGES,
     AdapterOrder,
+    HostPorts,
     SonicNumbers,
     adapter_order,
     infiniband_port,
@@ -68,7 +69,7 @@ class FoundCabling:
     unnamed     ends of devices that have no name of their own, by what stands for it
     reporters   planned devices that say all that they see
     networks    numbers of the planned networks that files are of; whole: those of which a file has all cables
-    matched     of how many names of devices how many are planned
+    strangers   names that reports of LLDP are called after, of devices that are not planned
     """
 
     joined: Mapping[tuple[PortName, PortName], Joined]
@@ -76,7 +77,7 @@ class FoundCabling:
     reporters: frozenset[str]
     networks: frozenset[int]
     whole: frozenset[int]
-    matched: tuple[int, int]
+    strangers: tuple[str, ...]
     unresolved_host_ports: int
 
     @cached_property
@@ -126,14 +127,14 @@ class _Resolution:
     ) -> None:
         self.plan, self.names, self.reports = plan, names, reports
         self._unnamed: set[PortName] = set()
-        self._ports: dict[str, list[str]] = {}
+        self._ports: dict[tuple[str, str], HostPorts] = {}
         self._known: dict[str, str] = {}
+        self._of_files: frozenset[int] = frozenset().union(*map(self._networks, reports))
         self._order: AdapterOrder = self._adapters()
         self._numbers: dict[str, SonicNumbers] = self._numberings(form_factors)
 
     def cabling(self) -> FoundCabling:
-        matched = self._matched()
-        self._require_names(matched)
+        self._require_names(*self._matched())
         joined = self._joined()
         told = _with_ports(joined, self.plan)
         whole = [self._networks(report) for report in self.reports if report.is_whole]
@@ -142,9 +143,9 @@ class _Resolution:
             frozenset(self._unnamed),
             frozenset(self._device(name) for report in self.reports for name in report.reporters)
             & set(self.plan.devices),
-            frozenset().union(*map(self._networks, self.reports)),
+            self._of_files,
             frozenset().union(*whole),
-            matched,
+            tuple(name for name in self._reporters() if name not in self.plan.devices),
             sum(not port.port for pair in joined for port in pair if port.device in self.plan.devices),
         )  # fmt: skip
 
@@ -172,8 +173,11 @@ class _Resolution:
         counted = {device for name, device in resolved.items() if device in self.plan.devices or not is_unnamed(name)}
         return sum(device in self.plan.devices for device in counted), len(counted)
 
-    def _require_names(self, matched: tuple[int, int]) -> None:
-        known, all_ = matched
+    def _reporters(self) -> list[str]:
+        """Devices, by their planned names where they have one, of which there are reports of LLDP."""
+        return [self._device(name) for report in self.reports if not report.is_whole for name in report.reporters]
+
+    def _require_names(self, known: int, all_: int) -> None:
         if known and LEAST_SHARE * known >= all_:
             return
         strange = next((end.device for end in self._ends() if self._device(end.device) not in self.plan.devices), "")
@@ -195,16 +199,24 @@ class _Resolution:
 
     # -- ports ------------------------------------------------------------------------------------------------------
 
-    def _ports_of(self, host: str) -> list[str]:
-        """Planned ports of a host, in order."""
-        if host not in self._ports:
+    def _ports_of(self, host: str, end: SeenEnd) -> HostPorts:
+        """Planned ports of a host that an end may be; only ``ibnetdiscover`` tells the GUIDs of nodes."""
+        protocol = "infiniband" if end.node else "ethernet"
+        if (host, protocol) not in self._ports:
             ports = self.plan.devices[host].ports
-            self._ports[host] = [ports[key] for key in sorted(ports)]
-        return self._ports[host]
+            rows = [
+                (port, self.plan.links[self.plan.link_at[PortName(host, port)]]) for _, port in sorted(ports.items())
+            ]
+            own = tuple(port for port, link in rows if link.protocol == protocol) or tuple(port for port, _ in rows)
+            self._ports[host, protocol] = HostPorts(
+                own, tuple(port for port, link in rows if link.network in self._of_files)
+            )
+        return self._ports[host, protocol]
 
     def _adapters(self) -> AdapterOrder:
-        seen = ((self._device(end.device), name) for end in self._ends() if end.number is None for name in end.ports)
-        return adapter_order(seen, self.plan, self._ports_of)
+        ends = ((self._device(end.device), end) for end in self._ends() if end.number is None)
+        hosts = ((device, end) for device, end in ends if device in self.plan.devices)
+        return adapter_order((self._ports_of(host, end), name) for host, end in hosts for name in end.ports)
 
     def _numberings(self, form_factors: Mapping[str, str]) -> dict[str, SonicNumbers]:
         names: dict[str, list[str]] = {}
@@ -241,7 +253,7 @@ class _Resolution:
             return _End(PortName(device, infiniband_port(end.number, known)))
         names = [self.names.planned.get(name.lower(), name) for name in end.ports]
         if known.is_host:
-            return _End(PortName(device, self._host_port(device, names)))
+            return _End(PortName(device, self._host_port(device, end, names)))
         for name in names:
             port = switch_port(name, known, self._numbers.get(device, CAGES))
             if port:
@@ -250,15 +262,13 @@ class _Resolution:
             return _End(NO_PORT, is_dropped=True)
         return _End(PortName(device, next(iter(names), "")))
 
-    def _host_port(self, host: str, names: Sequence[str]) -> str:
-        ports = self._ports_of(host)
+    def _host_port(self, host: str, end: SeenEnd, names: Sequence[str]) -> str:
+        known, ports = self.plan.devices[host].ports.values(), self._ports_of(host, end)
         for name in names:
-            if name in ports:
-                return name
-            known = self._order.port(name, ports)
-            if known:
-                return known
-        return ports[0] if len(ports) == 1 else ""
+            port = name if name in known else self._order.port(name, ports)
+            if port:
+                return port
+        return next(iter(known)) if len(known) == 1 else ""
 
     # -- links ------------------------------------------------------------------------------------------------------
 

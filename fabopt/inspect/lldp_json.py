@@ -23,7 +23,7 @@ def neighbours(text: str, file: str, device: str) -> Discovery:
     entries = _of_eos(content["lldpNeighbors"]) if "lldpNeighbors" in content else _of_lldpctl(content.get("lldp"))
     try:
         sightings = [Sighting(SeenEnd(device, (port,)), far) for port, far in entries]
-    except (TypeError, ValueError, AttributeError):
+    except (LookupError, TypeError, ValueError, AttributeError):
         what = "the neighbours are not as `lldpctl` or EOS writes them"
         raise InputError([fault(file, "", what, hint=REPORT.hint)]) from None
     return Discovery(file, sightings, frozenset([device]), is_whole=False)

@@ -15,12 +15,21 @@ MOST_NAMES = 10
 def notes_of(comparison: Comparison) -> list[str]:
     """Sentences without a full stop; none where there is nothing to say."""
     return [
+        *_strange_reports(comparison),
         *_not_looked_at(comparison),
         *_speeds(comparison),
         *_host_ports(comparison),
         *_dark_hosts(comparison),
         *_other_names(comparison),
     ]
+
+
+def _strange_reports(comparison: Comparison) -> Iterator[str]:
+    names = comparison.cabling.strangers
+    if names:
+        shown = ", ".join(sorted(names)[:MOST_NAMES])
+        what = f"{some(len(names), 'report')} of LLDP of devices that are not planned ({shown})"
+        yield f"{what}; a file is called after its device, compute-leaf-001.json"
 
 
 def _not_looked_at(comparison: Comparison) -> Iterator[str]:
@@ -48,18 +57,17 @@ def _dark_hosts(comparison: Comparison) -> Iterator[str]:
     """Hosts of which all of several cables are missing: more likely they are off."""
     links: Counter[str] = Counter()
     dark: Counter[str] = Counter()
-    absent = {
-        link
-        for link in comparison.wrong
-        if not comparison.cabling.peers(link.a) and not comparison.cabling.peers(link.b)
-    }
+    peers = comparison.cabling.peers
+    absent = {link for link in comparison.wrong if not peers(link.a) and not peers(link.b)}
     for link in comparison.links:
         if comparison.plan.devices[link.a.device].is_host:
             links[link.a.device] += 1
             dark[link.a.device] += link in absent
-    for host, number in dark.items():
-        if number == links[host] > 1:
-            yield f"{host}: none of its {some(number, 'cable')} is seen; is it on?"
+    off = [host for host, number in dark.items() if number == links[host] > 1]
+    for host in off[:MOST_NAMES]:
+        yield f"{host}: none of its {some(links[host], 'cable')} is seen; is it on?"
+    if len(off) > MOST_NAMES:
+        yield f"and {some(len(off) - MOST_NAMES, 'host')} more of which no cable is seen"
 
 
 def _other_names(comparison: Comparison) -> Iterator[str]:

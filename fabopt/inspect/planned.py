@@ -31,7 +31,7 @@ Slot = tuple[PortName, ...]
 class PlannedLink:
     """A link: its ends, ``a`` nearer the servers; speed; label of its cable, empty where none is bought.
 
-    ``network``: links of one number are of switches that reach each other; ``fabric``: its name.
+    ``network``: links of one number are of switches that reach each other; ``fabric``: its name; ``protocol``: its own.
     """
 
     a: PortName
@@ -40,6 +40,7 @@ class PlannedLink:
     cable: str
     network: int
     fabric: str
+    protocol: str
 
     def other(self, port: PortName) -> PortName:
         """The end that is not this one."""
@@ -119,7 +120,7 @@ def plan_of(wiring: Wiring, stage: int) -> CablePlan:
     labels = [*wiring.cables.name, ""]
     planned = [
         PlannedLink(PortName(names[a], a_ports[row]), PortName(names[b], b_ports[row]), gbps, labels[cable], numbers[b],
-                    wiring.fabrics[fabric])
+                    wiring.fabrics[fabric], wiring.protocols[fabric])
         for row, a, b, gbps, cable, fabric in zip(
             rows.tolist(), *(getattr(links, key)[rows].tolist() for key in ("a", "b", "gbps", "cable", "fabric")),
             strict=True)

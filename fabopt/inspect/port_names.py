@@ -8,10 +8,10 @@ adapter of a host is ``mlx5_N``, from 0, or ``HCA-N``, from 1, in the order of i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from fabopt.inspect.planned import CablePlan, PlannedDevice
+from fabopt.inspect.planned import PlannedDevice
 
 _CUMULUS = re.compile(r"swp(\d+)(?:s(\d+))?")
 _SLASHED = re.compile(r"(?:Ethernet|Et)?(\d+)/(\d+)")
@@ -100,40 +100,43 @@ def adapter_of(name: str) -> tuple[str, int] | None:
     return (f"{style}/", 2 * number + int(twin[2]) - 1) if twin else (style, number)
 
 
+class HostPorts(NamedTuple):
+    """Planned ports of a host in order: all those of a protocol, and those in the networks that files are of."""
+
+    of_protocol: tuple[str, ...]
+    of_networks: tuple[str, ...]
+
+
 class AdapterOrder(NamedTuple):
-    """Which port of a host each adapter is: numbers as they are, or by their place among all that were seen.
+    """Which port of a host each adapter is. ``ports``: by style of name and ports of the host, then by number."""
 
-    ``ranks``: by style of name and ports of the host; a style that is not there says nothing.
-    """
+    ports: Mapping[tuple[str, HostPorts], Mapping[int, str]]
 
-    ranks: Mapping[tuple[str, int], Mapping[int, int]]
-
-    def port(self, name: str, ports: Sequence[str]) -> str:
+    def port(self, name: str, ports: HostPorts) -> str:
         """The port of a host that an adapter is; empty where that is not known."""
         adapter = adapter_of(name)
-        if adapter is None:
-            return ""
-        rank = self.ranks.get((adapter[0], len(ports)), {}).get(adapter[1])
-        return "" if rank is None else ports[rank]
+        return "" if adapter is None else self.ports.get((adapter[0], ports), {}).get(adapter[1], "")
 
 
-def adapter_order(
-    seen: Iterable[tuple[str, str]], plan: CablePlan, ports_of: Callable[[str], Sequence[str]]
-) -> AdapterOrder:
-    """The order of adapters by all that was seen, as pairs of a planned host and the name of an adapter.
+def adapter_order(seen: Iterable[tuple[HostPorts, str]]) -> AdapterOrder:
+    """The order of adapters by all that was seen, as pairs of a planned host's ports and the name of an adapter.
 
-    Hosts with as many ports are taken to be alike. Where no number goes beyond the ports they are the ports; where as
-    many numbers are seen as there are ports, they are the ports in order; else nothing is known of them.
+    Hosts with the same ports are taken to be alike. Where no number goes beyond the ports of the protocol they are the
+    ports. Where as many numbers are seen as there are such ports, or ports in the networks that files are of, they are
+    these in order. Else nothing is known of them.
     """
-    numbers: dict[tuple[str, int], set[int]] = {}
-    for host, name in seen:
+    numbers: dict[tuple[str, HostPorts], set[int]] = {}
+    for ports, name in seen:
         adapter = adapter_of(name)
-        if adapter is not None and host in plan.devices:
-            numbers.setdefault((adapter[0], len(ports_of(host))), set()).add(adapter[1])
-    ranks: dict[tuple[str, int], dict[int, int]] = {}
-    for (style, ports), used in numbers.items():
-        if max(used) < ports:
-            ranks[style, ports] = {number: number for number in used}
-        elif len(used) == ports:
-            ranks[style, ports] = {number: rank for rank, number in enumerate(sorted(used))}
-    return AdapterOrder(ranks)
+        if adapter is not None:
+            numbers.setdefault((adapter[0], ports), set()).add(adapter[1])
+    return AdapterOrder({key: _ordered(key[1], used) for key, used in numbers.items()})
+
+
+def _ordered(ports: HostPorts, used: set[int]) -> dict[int, str]:
+    if max(used) < len(ports.of_protocol):
+        return {number: ports.of_protocol[number] for number in used}
+    for order in ports:
+        if len(order) == len(used):
+            return dict(zip(sorted(used), order, strict=True))
+    return {}

@@ -1,40 +1,57 @@
 """Out-of-band: the ports of management of everything in the cluster, as attachments of its fabric.
 
 Servers have theirs built in. Everything else has one attachment each: ``appliances`` (devices attached to any fabric),
-``pdus``, and ``switches`` of all fabrics, its own too, of which only the designed fabrics tell how many there are.
+``pdus``, ``rack-devices`` (of whole racks, beside their servers), and ``switches`` of all fabrics, its own too, of
+which only the designed fabrics tell how many there are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from fabopt.floor.appliances import racks_of_appliances
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Fabric
+from fabopt.schema.default_rules import RACK_RULES, is_kept
 from fabopt.schema.product import Cage
 from fabopt.schema.server import Server
 from fabopt.units import ceil_div
 
-SWITCHES, PDUS, APPLIANCES = "switches", "pdus", "appliances"
-COUNTED = (APPLIANCES, PDUS, SWITCHES)
+SWITCHES, PDUS, APPLIANCES, RACK_DEVICES = "switches", "pdus", "appliances", "rack-devices"
+COUNTED = (APPLIANCES, PDUS, RACK_DEVICES, SWITCHES)
 
 
 # Ports that there are at every stage.
 ByStage = tuple[int, ...]
 
 
-def counted_ports(case: Case, fabric: Fabric, servers: Sequence[int], per_rack: int | None) -> dict[str, ByStage]:
+class ServersInRacks(NamedTuple):
+    """``servers`` of a kind at every stage; ``per_rack``: of a rack, if that is known."""
+
+    server: Server
+    servers: Sequence[int]
+    per_rack: int | None
+
+
+def counted_ports(case: Case, fabric: Fabric, racks: ServersInRacks) -> dict[str, ByStage]:
     """Ports of management that no design changes, by attachment and stage.
 
-    ``servers``: at every stage; ``per_rack``: of a rack, if that is known.
+    Strips of racks without servers are counted where rule ``rack-rules`` holds.
     """
     if fabric.oob is None:
         return {}
     appliances = sum(one.boxes for other in case.fabrics if other.role != "oob" for one in other.attachments)
-    pdus_per_rack = fabric.oob.pdus_per_rack
-    pdus = tuple(0 if per_rack is None else pdus_per_rack * ceil_div(number, per_rack) for number in servers)
+    server, servers, per_rack = racks
+    pdus_per_rack, others = fabric.oob.pdus_per_rack, 0
+    if is_kept(case.rules, RACK_RULES):
+        others = racks_of_appliances(case) + (fabric.oob.switch_racks or 0)
+    pdus = tuple(0 if per_rack is None else pdus_per_rack * (ceil_div(one, per_rack) + others) for one in servers)
     if fabric.oob.pdus is not None:
         pdus = (fabric.oob.pdus,) * len(servers)
-    counted = ((APPLIANCES, (appliances,) * len(servers)), (PDUS, pdus))
+    of_rack = 0 if server.rack is None else server.rack.management_ports
+    in_racks = tuple(of_rack * server.sold_for(one) for one in servers)
+    counted = ((APPLIANCES, (appliances,) * len(servers)), (PDUS, pdus), (RACK_DEVICES, in_racks))
     return {name: ports for name, ports in counted if ports[-1]}
 
 

@@ -14,7 +14,7 @@ from fabopt.errors import InputError, fault
 from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.problem.demand import Demand, demand_of, oversubscription_of, profile_of, stages_of
 from fabopt.problem.hosts import host_of
-from fabopt.problem.out_of_band import COUNTED, as_attachment, counted_ports, port_cage
+from fabopt.problem.out_of_band import COUNTED, ServersInRacks, as_attachment, counted_ports, port_cage
 from fabopt.problem.separation import combinations
 from fabopt.problem.site import with_distances
 from fabopt.schema.attachment import Attachment
@@ -197,14 +197,14 @@ def _with_counted_ports(case: Case, server: Server, catalog: Catalog) -> Case:
     if all(one.role != "oob" for one in case.fabrics):
         return case
     cage = port_cage(server, {one.id: one.cages for one in catalog.nics})
-    per_rack = servers_in_rack(case, server)
     servers = [stage.servers or 0 for stage in stages_of(case, server)]
+    racks = ServersInRacks(server, servers, servers_in_rack(case, server))
     fabrics = []
     for fabric in case.fabrics:
         if fabric.role == "oob":
             own = [one for one in fabric.attachments if one.name not in COUNTED]
             whole = fabric.model_copy(update={"oob": fabric.oob or OutOfBand()})
-            ports = counted_ports(case, whole, servers, per_rack)
+            ports = counted_ports(case, whole, racks)
             counted = [as_attachment(name, count, cage) for name, count in ports.items()]
             fabric = whole.model_copy(update={"attachments": (*own, *counted)})
         fabrics.append(fabric)

@@ -36,11 +36,14 @@ class StorageDemand(Strict):
 
 
 class OutOfBand(Strict):
-    """What an out-of-band fabric counts beside servers. ``pdus``: of the whole site, instead of ``pdus_per_rack``."""
+    """What an out-of-band fabric counts beside servers. ``pdus``: of the whole site, instead of ``pdus_per_rack``;
+    ``switch_racks``: racks with switches and no servers, filled in on a floor once it is known how many there are.
+    """
 
     ports_per_switch: Count = 1
     pdus_per_rack: Annotated[int, Field(ge=0, le=100)] = 2
     pdus: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    switch_racks: Annotated[int | None, Field(ge=0, le=20_000, exclude_if=lambda racks: racks is None)] = None
 
 
 class Carried(Strict):

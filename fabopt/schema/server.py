@@ -48,12 +48,21 @@ class ScaleUp(Strict):
     gbps_per_gpu: Gbps
 
 
+def _is_zero(number: object) -> bool:
+    """Whether there are none, and so nothing is written."""
+    return number == 0
+
+
 class RackDevices(Strict):
-    """Devices of one kind that stand one above the other in a whole rack. ``rack_units``: of each."""
+    """Devices of one kind that stand one above the other in a whole rack.
+
+    ``rack_units``: of each; ``management_ports``: of each, in an out-of-band network (the servers' are their NICs').
+    """
 
     device: Word
     count: Count = 1
     rack_units: Count | None = None
+    management_ports: Annotated[int, Field(ge=0, le=100, exclude_if=_is_zero)] = 0
 
     @property
     def is_servers(self) -> bool:
@@ -74,6 +83,11 @@ class WholeRack(Strict):
     def servers(self) -> int:
         """How many servers are in it."""
         return sum(devices.count for devices in self.devices if devices.is_servers)
+
+    @property
+    def management_ports(self) -> int:
+        """Ports of management of what is in it beside the servers."""
+        return sum(devices.count * devices.management_ports for devices in self.devices)
 
     @model_validator(mode="after")
     def _servers_are_in_it(self) -> Self:

@@ -17,6 +17,7 @@ from fabopt.solution.quotes import quote_notes
 from fabopt.solution.racks import rack_notes
 from fabopt.solution.rules_kept import pairing_notes, redundancy_notes
 from fabopt.solution.subnet_manager import subnet_notes
+from fabopt.solution.switch_racks import strips_without_ports
 from fabopt.units import some
 from fabopt.wiring.attachment_runs import longer_runs, unmeasured_runs
 from fabopt.workload.remarks import workload_notes
@@ -72,6 +73,7 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     if design.fabrics:
         yield from longer_runs(design)
         yield from unmeasured_runs(design)
+        yield from strips_without_ports(design, problem.case)
 
 
 def _whole_racks(problem: Problem, design: Design) -> Iterator[str]:

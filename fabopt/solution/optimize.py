@@ -24,6 +24,7 @@ from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, Question
 from fabopt.solution.single_points import with_single_points, with_those_of
 from fabopt.solution.subnet_hosts import with_managers_of_subnets
+from fabopt.solution.switch_racks import with_strips_of_switches
 from fabopt.verify import verify
 
 # What comes after the search takes about so long, its own end included, and so much more a server and fabric.
@@ -72,6 +73,7 @@ def answered(question: Question) -> Design:
     answers = _search_all(question)
     question, answers = _without_what_cannot_be_kept(question, answers)
     question, answers = with_managers_of_subnets(question, answers, _search_all)
+    question, answers = with_strips_of_switches(question, answers, _search_all)
     design = build(question, answers)
     design = with_notes(question, answers, design)
     return with_checks(question, design)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -33,14 +33,21 @@ def quote_notes(design: Design) -> Iterator[str]:
         if quoted is not None and row.quantity:
             rows_of.setdefault(quoted, []).append(row)
     for quoted, rows in rows_of.items():
-        late = [row for row in rows if row.order_by is not None and row.order_by > quoted.valid_until]
-        if late:
-            days = sorted({row.order_by or "" for row in late})
-            by = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-            yield f"{quoted.name} ends on {quoted.valid_until}, before what it prices is ordered ({by}): {_parts(late)}"
+        if warning := ends_early(quoted.name, quoted.valid_until, rows):
+            yield warning
         elif any(row.order_by is None for row in rows):
             reason = "the case has no `start`, so that nothing says whether orders are placed by then"
             yield f"{quoted.name} ends on {quoted.valid_until}; {reason}: {_parts(rows)}"
+
+
+def ends_early(name: str, end: str, rows: Sequence[BomRow]) -> str:
+    """The warning that a quote ends (a day as ISO writes it) before rows of a bill are ordered; empty where none is."""
+    late = [row for row in rows if row.order_by is not None and row.order_by > end]
+    if not late:
+        return ""
+    days = sorted({row.order_by or "" for row in late})
+    by = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    return f"{name} ends on {end}, before what it prices is ordered ({by}): {_parts(late)}"
 
 
 def _quote_of(design: Design, row: BomRow) -> _Quoted | None:

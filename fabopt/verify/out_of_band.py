@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from fabopt.schema.default_rules import RACK_RULES, is_kept
 from fabopt.schema.design import LinkRow
-from fabopt.units import ceil_div
+from fabopt.units import ceil_div, some
+from fabopt.verify.editions import FIRST, named_edition
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 
@@ -19,12 +21,14 @@ def oob_covers_boxes(proof: Proof, evidence: Evidence) -> None:
     """An out-of-band fabric has ports for just the devices that there are, at every stage.
 
     Links to its leaves of ``switches`` = ports of a switch x switches of all fabrics of the file, its own too; of
-    ``pdus`` = strips of a rack x racks of servers, or those of the site; of ``appliances`` = devices attached to other
-    fabrics. With several stages, what each of them adds. Source: design file, ``tiers``, ``growth``; case file,
-    ``oob``, ``attachments[].boxes``.
+    ``pdus`` = strips of a rack x racks of servers, of attachments and of switches alone, or those of the site; of
+    ``rack-devices`` = ports of what whole racks have in them; of ``appliances`` = devices attached to other fabrics.
+    Racks of switches that have none are told. With several stages, what each of them adds. Source: design file,
+    ``tiers``, ``growth``, ``placement``; case file, ``oob``, ``attachments[].boxes``; catalog, ``rack``.
     """
     for fabric in evidence.fabrics:
         if fabric.designed.role == "oob":
+            _strips_are_counted(proof, evidence, fabric)
             for name, ports in _wanted(evidence, fabric).items():
                 rows = [row for row in fabric.designed.links if row.attachment == name]
                 proof.equal(f"ports of {name} on {fabric.designed.name}", sum(row.count for row in rows), ports[-1])
@@ -55,12 +59,40 @@ def _wanted(evidence: Evidence, fabric: FabricEvidence) -> dict[str, list[int]]:
         "switches": [_switches(evidence, stage) * asked.ports_per_switch for stage in stages],
         "appliances": [appliances for _ in stages],
     }
+    whole, numbers = evidence.server.rack, evidence.servers_by_stage
+    if whole is not None:
+        of_rack = sum(devices.count * devices.management_ports for devices in whole.devices)
+        wanted["rack-devices"] = [of_rack * ceil_div(number, whole.servers) for number in numbers]
     per_rack = evidence.design.racks.servers_per_rack or evidence.case.site.servers_per_rack
     if asked.pdus is not None:
         wanted["pdus"] = [asked.pdus for _ in stages]
     elif per_rack is not None:
-        wanted["pdus"] = [asked.pdus_per_rack * ceil_div(number, per_rack) for number in evidence.servers_by_stage]
+        without_servers = len(_racks_of_attachments(evidence)) + (asked.switch_racks or 0)
+        more = without_servers if _counts_all_racks(evidence) else 0
+        wanted["pdus"] = [asked.pdus_per_rack * (ceil_div(number, per_rack) + more) for number in numbers]
     return wanted
+
+
+def _counts_all_racks(evidence: Evidence) -> bool:
+    """Whether strips of racks without servers count: not in files of the first version."""
+    return is_kept(evidence.case.rules, RACK_RULES) and named_edition(evidence.design) != FIRST
+
+
+def _racks_of_attachments(evidence: Evidence) -> set[str]:
+    places = (of_one for fabric in evidence.design.fabrics for of_one in fabric.places.attachments.values())
+    return {rack for of_one in places for rack, _ in of_one}
+
+
+def _strips_are_counted(proof: Proof, evidence: Evidence, fabric: FabricEvidence) -> None:
+    """Racks of switches without servers are no more than are counted, or a note says so."""
+    asked, placed = fabric.wanted.oob, [designed.places for designed in evidence.design.fabrics]
+    if asked is None or asked.pdus is not None or not asked.pdus_per_rack or not _counts_all_racks(evidence):
+        return
+    switches = {rack for places in placed for rack, _ in (*places.leaf, *places.spine, *places.core)}
+    missing = len(switches - set(evidence.design.racks.server_racks)) - (asked.switch_racks or 0)
+    start = f"{fabric.designed.name}: PDUs of {some(missing, 'rack')} of switches have no port"
+    is_told = any(note.startswith(start) for note in evidence.design.notes)
+    proof.holds(missing <= 0 or is_told, f"no note says: {start}")
 
 
 def _switches(evidence: Evidence, stage: int) -> int:

@@ -22,6 +22,7 @@ from fabopt.floor.group_runs import (
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.schema.case import Distances, Site
+from fabopt.schema.rack_rules import RackRules
 from fabopt.schema.server import Server
 from fabopt.schema.structure import Structure
 from tests.oracles.brute_lengths import GroupLengths
@@ -69,6 +70,15 @@ def test_runs_are_those_of_a_hall_laid_out(units: float) -> None:
         wanted = {kind: brute.run(kind, servers) for kind in ("server-leaf", "leaf-spine")}
         wanted |= {kind: brute.run(kind, 150) for kind in ("attachment-leaf", "spine-core")}
         assert {kind: float(found[kind]) for kind in KINDS} == {kind: float(wanted[kind]) for kind in KINDS}
+
+
+def test_every_cable_has_some_to_spare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At least 0.3 m more than its way, as rule ``rack-rules`` has it on floors (``site.rack_rules.spare_m``)."""
+    sizes = Sizes(np.array([1, 4, 8, 64, 128, 2048]), np.array([1, 4, 8, 64, 128, 2048]))
+    bought = runs(2048).runs_m("clos", sizes)
+    monkeypatch.setattr(f"{group_runs.__module__}.HALL", HALL.model_copy(update={"slack_m": 0.0}))
+    ways = runs(2048).runs_m("clos", sizes)
+    assert all((bought[kind] - ways[kind] >= RackRules().spare_m).all() for kind in KINDS)
 
 
 @pytest.mark.parametrize("family", ["clos", "hyperx", "dragonfly", "dragonfly+", "server-torus"])

@@ -124,8 +124,13 @@ def test_reports_of_lldpd(namespaces: dict[str, str]) -> None:
             for setting in (("lldp", "portidsubtype", "ifname"), ("lldp", "tx-interval", "1")):
                 configure(tmp_path / device, setting, until)
         leaf = tmp_path / DEVICES[0]
+        # A daemon sends nothing until a program of its own has read its settings, which may be late on a busy machine.
         while "server-0001" not in neighbours(leaf, "json") and time.monotonic() < until:
+            for device in DEVICES[:2]:
+                for command in ("resume", "update"):
+                    ran("lldpcli", "-u", str(tmp_path / device), command)
             time.sleep(0.2)
+        assert "server-0001" in neighbours(leaf, "json"), (tmp_path / "log").read_text()
         for kind in ("json", "json0", "keyvalue"):
             (tmp_path / kind).mkdir()
             (tmp_path / kind / f"compute-leaf-001.{kind}").write_text(neighbours(leaf, kind))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.inspect.ibnetdiscover import gbps_of
 from fabopt.inspect.planned import PlannedDevice
-from fabopt.inspect.port_names import CAGES, SonicNumbers, numbering, switch_port
+from fabopt.inspect.port_names import CAGES, HostPorts, SonicNumbers, adapter_order, numbering, switch_port
 from fabopt.inspect.reading import MAX_BYTES, device_of, read, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, address, is_unnamed, text_of
 
@@ -237,6 +238,29 @@ def test_names_of_ports(lanes: int, seen_names: list[str], form_factor: str, nam
     assert switch_port(name, device, numbering([*seen_names, name], device, form_factor)) == planned
 
 
+COMPUTE = tuple(f"nic{number}p1" for number in range(3, 7))
+STORAGE = ("nic7p1", "nic8p1")
+
+
+@pytest.mark.parametrize(
+    ("of_networks", "numbers", "first", "last"),
+    [
+        ((*COMPUTE, *STORAGE), range(6), "nic3p1", "nic8p1"),
+        (COMPUTE, range(4), "nic3p1", "nic6p1"),
+        (COMPUTE, (0, 3, 5, 9), "nic3p1", "nic6p1"),
+        (STORAGE, (4, 5), "nic7p1", "nic8p1"),
+        (STORAGE, (7, 8), "nic7p1", "nic8p1"),
+        (COMPUTE, (0, 3, 9), "", ""),
+    ],
+)
+def test_adapters_are_ports_in_order(of_networks: tuple[str, ...], numbers: range, first: str, last: str) -> None:
+    """A host with two Ethernet ports, four of a compute fabric and two of a storage fabric, both InfiniBand."""
+    ports = HostPorts((*COMPUTE, *STORAGE), of_networks)
+    order = adapter_order((ports, f"mlx5_{number}") for number in numbers)
+    assert [order.port(f"mlx5_{number}", ports) for number in (min(numbers), max(numbers))] == [first, last]
+    assert order.port("mlx5_77", ports) == order.port("eth0", ports) == ""
+
+
 def test_numbers_without_ports_are_cages() -> None:
     assert numbering(["swp1"], leaf(1), "OSFP") == CAGES == SonicNumbers(1, 0)
 
@@ -308,6 +332,38 @@ def test_other_encodings() -> None:
         with pytest.raises(InputError, match=match):
             text_of(data, "file")
     assert text_of(b"\xef\xbb\xbfa", "file") == "a"
+
+
+def test_whatever_is_read_is_read_or_refused() -> None:
+    """Files with random pieces cut, doubled, exchanged for those of others: no other error comes of them."""
+    interface = {"name": "swp1", "chassis": [{"name": [{"value": "spine-1"}]}], "port": [{"id": [{"value": "swp33"}]}]}
+    texts = [
+        DISCOVERY,
+        SONIC,
+        CUMULUS,
+        json.dumps({"lldp": {"interface": [{"swp1": entry()}, {"swp2": entry()}]}}),
+        json.dumps({"lldp": [{"interface": [interface]}]}),
+        json.dumps(
+            {"lldpNeighbors": [{"port": "Ethernet1", "neighborDevice": "spine-1", "neighborPort": "Ethernet3"}]}
+        ),
+        json.dumps({"lldpNeighbors": {"Ethernet1": {"lldpNeighborInfo": [{"systemName": "spine-1"}]}}}),
+        "lldp.swp1.via=LLDP\nlldp.swp1.chassis.name=spine-1\nlldp.swp1.port.ifname=x\n",
+        "A-Node Name,A-Port,Z-Node Name,Z-Port\na,1,b,2\n",
+    ]
+    draw = random.Random(0)
+    refused = 0
+    for _ in range(3000):
+        text = draw.choice(texts)
+        for _ in range(draw.randrange(1, 5)):
+            start, other = draw.randrange(len(text)), draw.choice(texts)
+            end, piece = start + draw.randrange(12), draw.randrange(len(other))
+            text = text[:start] + draw.choice(["", text[start:end] * 2, other[piece : piece + 9], "[]"]) + text[end:]
+            text = text or "x"
+        try:
+            assert list(recognised(text, "file", "leaf-1").sightings) is not None
+        except InputError:
+            refused += 1
+    assert 1000 < refused < 3000
 
 
 def test_folders_and_sizes(tmp_path: Path) -> None:

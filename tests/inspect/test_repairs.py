@@ -24,7 +24,7 @@ Cables = tuple[Pair, ...]
 
 
 def links(planned: Sequence[Pair]) -> list[PlannedLink]:
-    return [PlannedLink(a, b, 400, f"C{number}", 0, "compute") for number, (a, b) in enumerate(planned)]
+    return [PlannedLink(a, b, 400, f"C{number}", 0, "compute", "infiniband") for number, (a, b) in enumerate(planned)]
 
 
 def alone(port: PortName) -> Slot:
@@ -134,7 +134,10 @@ def splitter_distances() -> dict[Splitters, int]:
 
 def test_no_list_is_shorter_with_splitters() -> None:
     """Two splitters with two far ends each, in every way in which all their ends are plugged in."""
-    planned = [PlannedLink(*pair, 200, f"C{index // 2}", 0, "compute") for index, pair in enumerate(split(SPLITTERS))]
+    planned = [
+        PlannedLink(*pair, 200, f"C{index // 2}", 0, "compute", "infiniband")
+        for index, pair in enumerate(split(SPLITTERS))
+    ]
     states = [(order, legs) for order in permutations(range(2)) for legs in permutations(range(4))]
     least = splitter_distances()
     for heads, legs in states:
@@ -145,7 +148,10 @@ def test_no_list_is_shorter_with_splitters() -> None:
 
 
 def test_a_head_moves_as_one() -> None:
-    planned = [PlannedLink(*pair, 200, f"C{index // 2}", 0, "compute") for index, pair in enumerate(split(SPLITTERS))]
+    planned = [
+        PlannedLink(*pair, 200, f"C{index // 2}", 0, "compute", "infiniband")
+        for index, pair in enumerate(split(SPLITTERS))
+    ]
     moves = fewest_moves(planned, split(((1, 0, 1), (0, 2, 3))), slot_of, lambda x, y: 0)
     assert sorted((move.source, move.target) for move in moves) == [
         (HEADS[0][0], HEADS[1][0]),

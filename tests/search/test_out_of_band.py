@@ -18,6 +18,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design, Totals
 from fabopt.search.choice import search_of
 from fabopt.solution.optimize import solve
+from fabopt.solution.switch_racks import racks_in
 from fabopt.verify import verify
 from tests.oracles.brute_out_of_band import least, least_growing
 from tests.samples.small import Json, assert_proven, counts, inputs, solved
@@ -333,6 +334,7 @@ def test_large_floors_count_what_they_place() -> None:
     assert design.status == "feasible"
     assert [check for check in design.checks if not check.ok] == []
     found = ports(design)
-    assert (found["pdus"], found["switches"]) == (260, totals(design).switches)
+    # 130 racks of servers, and those of switches, with two strips each
+    assert (found["pdus"], found["switches"]) == (2 * (130 + racks_in(design)), totals(design).switches)
     bound, value = design.objective.bound, design.objective.value
     assert bound is not None and value is not None and 0 < bound < value

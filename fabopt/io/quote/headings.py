@@ -73,7 +73,7 @@ _WHOSE = re.compile(
 IDENTITY = ("part", "id", "name")
 PRICES = ("unit", "total", "list")
 _BRACKETS = re.compile(r"[(\[{][^)\]}]*[)\]}]")
-_NOT_WORDS = re.compile(r"[^\w\s]|_")
+_NOT_WORDS = re.compile(r"[^\w\s]")
 _MONEY = re.compile(
     r"(?:\bin\s+)?(?:us\$|[$€£]|\b(?:usd|eur|gbp|chf|cny|jpy|cad|aud|sgd|pln|sek|nok|dkk|inr|euros?|dollars?)\b)"
     r"|\b(?:excl|ohne|without|vat|mwst|ust|tax|netto)\b"
@@ -125,7 +125,7 @@ class Header:
 
 def role_of(text: str) -> str:
     """The role of a column with this heading; empty where it is none that is known."""
-    words = _NOT_WORDS.sub(" ", _MONEY.sub(" ", _BRACKETS.sub(" ", text.lower())))
+    words = _NOT_WORDS.sub(" ", _MONEY.sub(" ", _BRACKETS.sub(" ", text.lower().replace("_", " "))))
     words = " ".join(words.split())
     return _ROLES.get(words) or _ROLES.get(_WHOSE.sub("", words), "")
 

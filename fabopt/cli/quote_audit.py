@@ -1,0 +1,161 @@
+"""`fabopt quote audit`: a quote against a design's bill and the best design on the same prices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+
+from fabopt.cli.evidence import proven
+from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
+from fabopt.cli.quotes import quoted_catalog
+from fabopt.cli.saved import saved_design
+from fabopt.cli.solving import WITHOUT_DESIGN, SolveRequest, progress_shown
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, NoAnswerError, fault
+from fabopt.inspect.quote_audit import QuoteComparison, QuoteFinding, compared
+from fabopt.inspect.quote_optimum import best_on_prices, with_parts_of
+from fabopt.io.catalog import named_catalogs
+from fabopt.io.faults import refuse
+from fabopt.io.files import STANDARD_STREAM
+from fabopt.io.library import find_catalog
+from fabopt.io.quote.reading import QuoteOptions, read_quote
+from fabopt.output.export.redline import findings_csv, redline_bytes
+from fabopt.output.terminal.quote_audit import (
+    QuoteAudit,
+    audit_bytes,
+    audit_report,
+    headline_of_audit,
+    proof_of,
+    summary_lines,
+)
+from fabopt.output.words import money
+from fabopt.parts.quotes import Quote, book_of
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.design import Design
+from fabopt.solution.quotes import ends_early
+from fabopt.units import some
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """What is audited, and where it goes. ``solve``: how the best design is looked for; its case is the design file.
+
+    ``point``: of a sweep or front, from 1.
+    """
+
+    quote: str
+    options: QuoteOptions
+    solve: SolveRequest
+    point: int | None = None
+    redline: str | None = None
+    json: str | None = None
+    findings: str | None = None
+
+
+def audit_quote(request: AuditRequest) -> int:
+    """Compare a quote with a design, write what was asked for; the exit code says whether there are faults."""
+    _check_targets(request)
+    path = request.solve.case
+    design = proven(_designed(path, request.point), path, unchecked=False).design
+    catalog, found_whole = _catalog(design, request.solve.catalogs)
+    quote, faults = read_quote(request.quote, catalog, request.options)
+    if faults:
+        raise refuse(faults)
+    comparison = compared(quote, design, catalog)
+    notes = [*quote.notes, *_left_out(quote)]
+    best = _best(request.solve, design, catalog, quote) if found_whole else None
+    if not found_whole:
+        notes.append("the best design was not looked for: not all catalogs of the case are found; --catalog names them")
+    elif best is None:
+        notes.append("the best design on the same prices is not known: none was found in time")
+    comparison = replace(comparison, findings=(*comparison.findings, *_ends_early(quote, design),
+                                               *_above_best(comparison, best)))  # fmt: skip
+    audit = QuoteAudit(quote.file, path, comparison.findings, comparison.sums, best, tuple(notes))
+    _deliver(request, audit, quote, comparison)
+    return EXIT_DONE if audit.ok else EXIT_CHECK_FAILED
+
+
+def _check_targets(request: AuditRequest) -> None:
+    if request.redline is not None and PurePath(request.redline).suffix.lower() != ".xlsx":
+        raise InputError([fault(request.redline, "", "a redlined quote is a workbook", allowed=".xlsx")])
+    check_targets([request.redline, request.json, request.findings])
+
+
+def _designed(path: str, point: int | None) -> Design:
+    design = saved_design(path, point)
+    if design.status in WITHOUT_DESIGN or not design.fabrics:
+        raise InputError([fault(path, "status", "there is no design here to hold a quote against", design.status)])
+    return design
+
+
+def _catalog(design: Design, catalogs: Sequence[str] | None) -> tuple[Catalog, bool]:
+    """Products that a quote may name, those of the design as it has them; whether all that may be chosen are there."""
+    named = design.case.content.get("catalog", ())
+    catalog = quoted_catalog(catalogs) if catalogs else named_catalogs(named)
+    whole = with_parts_of(design, catalog)
+    return whole, bool(catalogs) or all(isinstance(find_catalog(name, Path(), "", ""), Path) for name in named)
+
+
+def _best(request: SolveRequest, design: Design, catalog: Catalog, quote: Quote) -> Design | None:
+    """The cheapest design on the quote's prices; None where time was over before there was any."""
+    clock = request.clock()
+    if not quote.with_status("matched"):
+        return None
+    book = book_of(quote, None, quote.file)
+    try:
+        with progress_shown() as progress, engines_silenced():
+            best = best_on_prices(design, catalog, book, request.engine, clock, progress)
+    except (NoAnswerError, KeyboardInterrupt):
+        return None
+    return best if best.totals is not None else None
+
+
+def _above_best(comparison: QuoteComparison, best: Design | None) -> list[QuoteFinding]:
+    """That the quote costs more than the best design on its prices, if it does."""
+    if best is None or best.totals is None:
+        return []
+    completed = comparison.sums.completed_usd
+    above = round(completed - best.totals.capex_usd, 2)
+    if above <= 0:
+        return []
+    what = "this quote with what is missing" if comparison.sums.missing_usd else "this quote"
+    text = (
+        f"{what} is {money(above)} above the best design on the same prices "
+        f"({money(completed)} against {money(best.totals.capex_usd)}, {proof_of(best)})"
+    )
+    return [QuoteFinding("above-best", text, usd=above)]
+
+
+def _ends_early(quote: Quote, design: Design) -> list[QuoteFinding]:
+    """Remarks on parts that have to be ordered after their prices have ended."""
+    days = {line.id: line.valid_until or quote.valid_until for line in quote.with_status("matched")}
+    warnings = (
+        ends_early("the quote", end, [row for row in design.bom if row.quantity and days.get(row.id) == end])
+        for end in sorted({end for end in days.values() if end is not None})
+    )
+    return [QuoteFinding("ends-early", text, "remark") for text in warnings if text]
+
+
+def _left_out(quote: Quote) -> list[str]:
+    """What lines with a price come to that are in no sum."""
+    dollars = [
+        unit * line.quantity
+        for line in quote.with_status("left over")
+        if line.quantity is not None and (unit := quote.unit_usd(line)) is not None
+    ]
+    if not dollars:
+        return []
+    return [f"not matched, and in no sum: {some(len(dollars), 'line')} with {money(round(sum(dollars), 2))} in all"]
+
+
+def _deliver(request: AuditRequest, audit: QuoteAudit, quote: Quote, comparison: QuoteComparison) -> None:
+    if request.redline is not None:
+        deliver(request.redline, redline_bytes(quote, comparison, summary_lines(audit)))
+    if request.findings is not None:
+        deliver(request.findings, findings_csv(audit.findings))
+    if request.json is not None:
+        deliver(request.json, audit_bytes(audit))
+    if STANDARD_STREAM in (request.redline, request.json, request.findings):
+        tell(headline_of_audit(audit))
+    else:
+        say(audit_report(audit))

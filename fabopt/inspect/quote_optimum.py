@@ -1,0 +1,50 @@
+"""The cheapest design of a case on the prices of a quote, to hold the quote against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fabopt.design.bill import KIND_OF
+from fabopt.io.case import Inputs
+from fabopt.parts.price_books import with_price_books
+from fabopt.program.settings import Clock
+from fabopt.schema.catalog import KINDS, Catalog, PriceBook
+from fabopt.schema.design import Design
+from fabopt.schema.product import Product
+from fabopt.solution import optimize
+from fabopt.wiring.design_file import Embedded
+
+
+def with_parts_of(design: Design, catalog: Catalog) -> Catalog:
+    """A catalog with the products that a design embeds in place of its own: at the prices that they were chosen at."""
+    embedded = Embedded(design)
+    own: dict[str, dict[str, Product]] = {kind: {} for kind in KINDS}
+    for kind, word in KIND_OF.items():
+        for part, body in design.parts.items():
+            if body.get("kind") == word:
+                own[kind][part] = embedded.product(part)
+    taken = {part for parts in own.values() for part in parts}
+    update = {
+        kind: (*own[kind].values(), *(other for other in getattr(catalog, kind) if other.id not in taken))
+        for kind in KINDS
+    }
+    return catalog.model_copy(update=update)
+
+
+def best_on_prices(
+    design: Design,
+    catalog: Catalog,
+    book: PriceBook,
+    engine: str,
+    clock: Clock,
+    progress: Callable[[str], None] | None,
+) -> Design:
+    """The design's case solved again, for the least purchase price, with the prices of a book over its own.
+
+    ``catalog``: all products that may be chosen, those of the design at its prices. Terms of sale stay as they were.
+    """
+    priced = with_price_books(catalog, [book.model_copy(update={"terms": {}})])
+    case = Embedded(design).case.model_copy(update={"objective": "capex_usd"})
+    return optimize.solve(
+        Inputs(case, priced, design.case.name), engine=engine, clock=clock, progress=progress, alternatives_s=0
+    )

@@ -1,0 +1,141 @@
+"""A quote as a workbook with what is wrong in it marked, what is missing added, and the findings as a list."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import xlsxwriter
+from xlsxwriter.format import Format
+from xlsxwriter.worksheet import Worksheet
+
+from fabopt.inspect.quote_audit import QuoteComparison, QuoteFinding
+from fabopt.output.export.spreadsheet import (
+    CELL_FORMATS,
+    CREATED,
+    WORKBOOK_OPTIONS,
+    csv_bytes,
+    set_page,
+    write_cell,
+    write_text,
+)
+from fabopt.parts.quotes import Quote, QuoteLine
+
+# How a line looks: as planned, with a remark, wrong, and one that is to be added.
+_STRUCK = {"font_color": "#C00000", "font_strikeout": True}
+_LOOKS: dict[str, dict[str, Any]] = {
+    "kept": {},
+    "remark": {"bg_color": "#FFF2CC"},
+    "changed": {"font_color": "#C00000", "bg_color": "#FDE9E7"},
+    "struck": {**_STRUCK, "bg_color": "#FDE9E7"},
+    "added": {"font_color": "#C00000", "underline": 1, "bg_color": "#FDE9E7"},
+}
+_COLUMNS: tuple[tuple[str, float, str], ...] = (
+    ("Sheet", 12, "text"), ("Row", 6, "count"), ("Part as quoted", 26, "text"), ("Description", 40, "wrap"),
+    ("Product", 30, "text"), ("Length m", 9, "number"), ("Quoted", 10, "count"), ("Planned", 10, "count"),
+    ("Quoted unit price USD", 14, "money"), ("Planned unit price USD", 14, "money"), ("What to change", 80, "wrap"),
+)  # fmt: skip
+FINDING_COLUMNS = ("kind", "severity", "id", "length_m", "sheet", "row", "planned", "quoted", "usd", "text")
+_WIDTHS = (16, 10, 30, 9, 12, 6, 10, 10, 14, 110)
+# Lines of which nothing is wanted.
+_UNWANTED = ("surplus", "does-not-mate", "not-matched", "wrong-length")
+_NO_LINES = ("note", "subtotal")
+
+
+def findings_csv(findings: Sequence[QuoteFinding]) -> bytes:
+    """Return findings as CSV, one row each, with ``FINDING_COLUMNS``."""
+    return csv_bytes(FINDING_COLUMNS, ([getattr(finding, name) for name in FINDING_COLUMNS] for finding in findings))
+
+
+def redline_bytes(quote: Quote, comparison: QuoteComparison, summary: Sequence[tuple[str, str]]) -> bytes:
+    """Return the workbook; the same quote and design give the same bytes. ``summary``: lines of its first sheet."""
+    stream = io.BytesIO()
+    book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
+    book.set_properties({"title": f"{quote.file}: redlined", "author": "fabopt", "created": CREATED})
+    formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
+    formats |= {
+        f"{look} {name}": book.add_format({**CELL_FORMATS[name], **extra})
+        for look, extra in _LOOKS.items()
+        for name in ("text", "wrap", "count", "number", "money")
+    }
+    _summary(book.add_worksheet("Summary"), formats, summary)
+    _redlined(book.add_worksheet("Redlined quote"), formats, quote, comparison)
+    _findings(book.add_worksheet("Findings"), formats, comparison.findings)
+    book.close()
+    return stream.getvalue()
+
+
+def _summary(sheet: Worksheet, formats: dict[str, Format], lines: Sequence[tuple[str, str]]) -> None:
+    sheet.set_column(0, 0, 30)
+    sheet.set_column(1, 1, 110)
+    for row, (label, text) in enumerate(lines):
+        write_text(sheet, row, 0, label, formats["label"])
+        write_text(sheet, row, 1, text, formats["wrap"])
+    set_page(sheet)
+
+
+def _redlined(sheet: Worksheet, formats: dict[str, Format], quote: Quote, comparison: QuoteComparison) -> None:
+    _head(sheet, formats, [(title, width) for title, width, _ in _COLUMNS])
+    rows = [*_quoted_rows(quote, comparison), *_missing_rows(comparison)]
+    for row, (look, cells) in enumerate(rows, start=1):
+        for column, value in enumerate(cells):
+            write_cell(sheet, row, column, value, formats[f"{look} {_COLUMNS[column][2]}"])
+    sheet.autofilter(0, 0, max(1, len(rows)), len(_COLUMNS) - 1)
+
+
+def _head(sheet: Worksheet, formats: dict[str, Format], columns: Sequence[tuple[str, float]]) -> None:
+    for column, (title, width) in enumerate(columns):
+        sheet.set_column(column, column, width)
+        write_text(sheet, 0, column, title, formats["head"])
+    sheet.freeze_panes(1, 0)
+    sheet.repeat_rows(0)
+    set_page(sheet)
+
+
+def _quoted_rows(quote: Quote, comparison: QuoteComparison) -> Iterator[tuple[str, list[object]]]:
+    """Lines of the quote in its order, each with how it looks."""
+    for line in quote.lines:
+        if line.status in _NO_LINES:
+            continue
+        own = [one for one in comparison.findings if (one.sheet, one.row) == (line.sheet, line.row)]
+        planned = comparison.planned.get(line.key) if line.id else None
+        yield _look(own), [
+            line.sheet, line.row, line.part, line.description, line.id, line.length_m, line.quantity,
+            planned.quantity if planned else None, quote.unit_usd(line), planned.unit_usd if planned else None,
+            "; ".join([*(one.text for one in own), *_remarks(line)]),
+        ]  # fmt: skip
+
+
+def _remarks(line: QuoteLine) -> tuple[str, ...]:
+    return line.remarks
+
+
+def _look(findings: Sequence[QuoteFinding]) -> str:
+    if not findings:
+        return "kept"
+    faults = [finding for finding in findings if finding.severity == "fault"]
+    if not faults:
+        return "remark"
+    is_unwanted = all(one.kind in _UNWANTED and not one.planned for one in faults)
+    return "struck" if is_unwanted else "changed"
+
+
+def _missing_rows(comparison: QuoteComparison) -> Iterator[tuple[str, list[object]]]:
+    """What is on the bill and in no line of the quote, to be added."""
+    for finding in comparison.findings:
+        if finding.kind == "missing" and finding.row is None:
+            planned = comparison.planned[finding.id, finding.length_m]
+            yield "added", [
+                "", None, planned.part_number, planned.description, finding.id, finding.length_m, None,
+                planned.quantity, None, planned.unit_usd, f"add: {finding.text}",
+            ]  # fmt: skip
+
+
+def _findings(sheet: Worksheet, formats: dict[str, Format], findings: Sequence[QuoteFinding]) -> None:
+    _head(sheet, formats, list(zip(FINDING_COLUMNS, _WIDTHS, strict=True)))
+    for row, finding in enumerate(findings, start=1):
+        for column, name in enumerate(FINDING_COLUMNS):
+            style = "money" if name == "usd" else "wrap" if name == "text" else "text"
+            write_cell(sheet, row, column, getattr(finding, name), formats[style])
+    sheet.autofilter(0, 0, max(1, len(findings)), len(FINDING_COLUMNS) - 1)

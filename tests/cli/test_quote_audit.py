@@ -1,0 +1,205 @@
+"""`fabopt quote audit`: what a quote lacks, has too much of or otherwise, and what it costs beyond the best."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+import yaml
+
+from tests.samples.cli_samples import Ran, Run, write_case
+from tests.samples.quote_samples import write_csv
+
+HEAD = ["Id", "Length m", "Quantity", "Unit price USD"]
+Line = list[object]
+# Modules that the catalog has besides: one that fits in place of the planned one, one with other optics, one with other
+# ends.
+OTHERS = [
+    {"id": "other-dr4", "standard": "400G-DR4", "form_factor": "QSFP-DD"},
+    {"id": "other-sr4", "standard": "400G-SR4", "form_factor": "QSFP-DD"},
+    {"id": "other-osfp", "standard": "400G-DR4", "form_factor": "OSFP-IHS"},
+]
+
+
+@pytest.fixture
+def desk(folder: Path, run: Run) -> Path:
+    """A design of switches, NICs, modules and fibre, and a catalog with other modules that nobody would pay for."""
+    catalog = yaml.safe_load(Path("acme.yaml").read_text())
+    module = catalog["transceivers"][0] | {"price_usd": 100}
+    catalog["transceivers"] = [module, {**module, "id": "acme-nic-dr4", "form_factor": "QSFP112"}]
+    catalog["transceivers"] += [{**module, **other, "price_usd": 9999} for other in OTHERS]
+    catalog["cables"] = []
+    Path("acme.yaml").write_text(yaml.safe_dump(catalog))
+    write_case(start="2027-03")
+    assert run("solve", "case.yaml", "--json", "design.json", "--alternatives", "0").code == 0
+    return folder
+
+
+def bill() -> list[Line]:
+    """Lines of a quote that is the bill."""
+    rows = json.loads(Path("design.json").read_text())["bom"]
+    return [
+        [row["id"], row["length_m"] or "", row["quantity"], row["unit_price_usd"]] for row in rows if row["quantity"]
+    ]
+
+
+def audited(run: Run, lines: list[Line], *options: str, before: str = "") -> tuple[Ran, dict[str, Any]]:
+    rows = [",".join(map(str, line)) for line in [HEAD, *lines]]
+    write_csv("\n".join([before, *rows]))
+    ran = run("quote", "audit", "quote.csv", "--design", "design.json", "--json", "audit.json", *options)
+    return ran, json.loads(Path("audit.json").read_text()) if ran.code < 2 else {}
+
+
+def kinds(audit: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(finding["kind"], finding["id"]) for finding in audit["findings"]]
+
+
+def of(lines: list[Line], id_: str) -> Line:
+    return next(line for line in lines if line[0] == id_)
+
+
+@pytest.mark.usefixtures("desk")
+def test_a_quote_that_is_the_bill_has_no_findings(run: Run) -> None:
+    ran, audit = audited(run, bill())
+    assert ran.code == 0 and audit["ok"] and audit["findings"] == []
+    capex = json.loads(Path("design.json").read_text())["totals"]["capex_usd"]
+    assert audit["sums"] == {
+        "bill_usd": capex, "bill_at_quote_usd": capex, "quoted_usd": capex, "missing_usd": 0, "completed_usd": capex,
+        "best_usd": capex, "above_best_usd": 0,
+    }  # fmt: skip
+    assert audit["best"]["status"] == "optimal"
+    assert "0 faults, 0 remarks" in ran.out and "proven optimal" in ran.out
+    assert run("bom", "design.json", "-o", "bill.csv").code == 0
+    assert run("quote", "audit", "bill.csv", "--design", "design.json").code == 0
+
+
+@pytest.mark.usefixtures("desk")
+def test_missing_surplus_and_wrong_lengths(run: Run) -> None:
+    lines = bill()
+    of(lines, "acme-t4")[2] = 1
+    lines.remove(of(lines, "acme-nic"))
+    of(lines, "acme-dr4")[2] = int(str(of(lines, "acme-dr4")[2])) + 5
+    fibre = of(lines, "acme-mpo")
+    planned = fibre[1]
+    fibre[1] = 50 if planned == 10 else 10
+    lines.append(["acme-tall", "", 2, 300])
+    ran, audit = audited(run, lines)
+    assert ran.code == 1 and not audit["ok"]
+    found = {finding["kind"]: finding for finding in audit["findings"] if finding["kind"] != "surplus"}
+    assert found["wrong-length"]["id"] == "acme-mpo" and found["wrong-length"]["length_m"] == fibre[1]
+    assert f"of {planned} m are planned, {fibre[1]} m is quoted" in found["wrong-length"]["text"]
+    surplus = [finding["text"] for finding in audit["findings"] if finding["kind"] == "surplus"]
+    assert surplus[0].startswith("5 x acme-dr4 too many")
+    assert surplus[1] == "2 x acme-tall too many: 2 quoted, not on the bill"
+    missing = [finding for finding in audit["findings"] if finding["kind"] == "missing"]
+    number = of(bill(), "acme-nic")[2]
+    texts = {finding["id"]: finding["text"] for finding in missing}
+    assert texts["acme-nic"] == f"{number} x acme-nic missing: {number} planned, none quoted"
+    switches = of(bill(), "acme-t4")[2]
+    assert texts.get("acme-t4", "").endswith(f"missing: {switches} planned, 1 quoted") or switches == 1
+    assert audit["sums"]["missing_usd"] > 0
+    assert (("missing", "acme-mpo") in kinds(audit)) == (fibre[1] == 10)
+
+
+@pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize(
+    ("other", "kind", "words"),
+    [
+        ("other-dr4", "stand-in", "they fit, but are not what was planned"),
+        ("other-sr4", "does-not-mate", "standard of acme-nic-dr4 is 400G-DR4, not 400G-SR4"),
+        ("other-osfp", "does-not-mate", "other-osfp is OSFP-IHS, QSFP-DD needed"),
+    ],
+)
+def test_modules_in_place_of_planned_ones(run: Run, other: str, kind: str, words: str) -> None:
+    lines = bill()
+    of(lines, "acme-dr4")[0] = other
+    ran, audit = audited(run, lines)
+    assert ran.code == 1
+    (finding,) = [finding for finding in audit["findings"] if finding["kind"] == kind]
+    assert finding["id"] == other and words in finding["text"]
+    is_missing = ("missing", "acme-dr4") in kinds(audit)
+    assert is_missing == (kind == "does-not-mate")
+
+
+@pytest.mark.usefixtures("desk")
+def test_lines_that_are_not_matched_and_lines_without_a_price(run: Run) -> None:
+    lines = [*bill(), ["acme-t5", "", 2, 250], ["Freight", "", 1, 90]]
+    of(lines, "acme-nic")[3] = "TBD"
+    ran, audit = audited(run, lines)
+    assert ran.code == 1
+    assert [name for name, _ in kinds(audit)] == ["missing", "unpriced", "not-matched", "not-matched"]
+    assert "not matched, and in no sum: 2 lines with $590 in all" in audit["notes"]
+
+
+@pytest.mark.usefixtures("desk")
+def test_a_dearer_quote_is_held_against_the_best_design_on_its_prices(run: Run) -> None:
+    """The other module is offered at $1, so that another design than the planned one is the cheapest."""
+    lines = bill()
+    module = of(lines, "acme-dr4")
+    number = int(str(module[2]))
+    module[3] = 150
+    ran, audit = audited(run, [*lines, ["other-dr4", "", 1, 1]])
+    assert ran.code == 1
+    above = next(finding for finding in audit["findings"] if finding["kind"] == "above-best")
+    planned = next(finding for finding in audit["findings"] if finding["kind"] == "above-planned")
+    assert planned["severity"] == "remark" and planned["usd"] == 50 * number
+    sums = audit["sums"]
+    assert sums["bill_at_quote_usd"] == sums["bill_usd"] + 50 * number
+    assert sums["best_usd"] == sums["bill_usd"] - 99 * number
+    assert above["usd"] == sums["above_best_usd"] == sums["completed_usd"] - sums["best_usd"]
+    assert f"${above['usd']:,.0f} above the best design on the same prices" in " ".join(ran.out.split())
+
+
+@pytest.mark.usefixtures("desk")
+def test_a_quote_that_ends_too_early_is_a_remark(run: Run) -> None:
+    ran, audit = audited(run, bill(), before="Valid until 2027-02-15")
+    assert ran.code == 0 and [name for name, _ in kinds(audit)] == ["ends-early"]
+    assert "the quote ends on 2027-02-15, before what it prices is ordered (2027-03-01)" in audit["findings"][0]["text"]
+
+
+@pytest.mark.usefixtures("desk")
+def test_the_redlined_workbook_and_the_table_of_findings(run: Run) -> None:
+    lines = [*bill(), ["acme-t5", "", 2, 250]]
+    lines.remove(of(lines, "acme-nic"))
+    ran, audit = audited(run, lines, "-o", "red.xlsx", "--findings", "findings.csv")
+    assert ran.code == 1
+    book = openpyxl.load_workbook("red.xlsx")
+    assert book.sheetnames == ["Summary", "Redlined quote", "Findings"]
+    rows = list(book["Redlined quote"].iter_rows(min_row=2))
+    struck = [row for row in rows if row[2].font.strike]
+    added = [row for row in rows if row[2].font.underline]
+    assert [row[2].value for row in struck] == ["acme-t5"]
+    assert [(row[4].value, row[10].value.startswith("add: ")) for row in added] == [("acme-nic", True)]
+    assert len(rows) == len(lines) + 1 and not rows[0][2].font.strike
+    with open("findings.csv", newline="") as stream:
+        table = list(csv.DictReader(stream))
+    assert [(row["kind"], row["text"]) for row in table] == [(one["kind"], one["text"]) for one in audit["findings"]]
+    assert [cell.value for cell in book["Findings"]["A"][1:]] == [row["kind"] for row in table]
+    assert book["Summary"]["B1"].value.startswith("quote.csv against design.json: ")
+
+
+@pytest.mark.usefixtures("desk")
+def test_without_the_catalog_only_the_bill_is_compared(run: Run) -> None:
+    Path("acme.yaml").rename("elsewhere.yaml")
+    ran, audit = audited(run, bill())
+    assert ran.code == 0 and audit["best"] is None and audit["sums"]["above_best_usd"] is None
+    assert any(note.startswith("the best design was not looked for") for note in audit["notes"])
+    assert audited(run, bill(), "--catalog", "./elsewhere.yaml")[1]["best"]["status"] == "optimal"
+
+
+@pytest.mark.usefixtures("desk")
+def test_what_cannot_be_audited_is_refused(run: Run) -> None:
+    assert run("quote", "audit", "nothing.csv", "--design", "design.json").code == 2
+    assert audited(run, bill(), "-o", "red.csv")[0].code == 2
+    twice = [*bill(), ["acme-t4", "", 1, 1]]
+    ran, _ = audited(run, twice)
+    assert ran.code == 2 and "a second price for acme-t4" in ran.err
+    content = json.loads(Path("design.json").read_text())
+    content["bom"][0]["quantity"] += 1
+    Path("design.json").write_text(json.dumps(content))
+    ran = run("quote", "audit", "quote.csv", "--design", "design.json", "--json", "never.json")
+    assert ran.code == 1 and "FAILED" in ran.err and not Path("never.json").exists()

@@ -1,0 +1,69 @@
+"""Ports of management of power strips in racks without servers, and of what whole racks have in them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from fabopt.io.case import inputs_from_objects
+from fabopt.schema.design import Design
+from fabopt.solution.optimize import solve
+from fabopt.solution.switch_racks import racks_in
+from fabopt.verify import verify
+from tests.samples.small import Json, assert_proven
+
+NODES: Json = {
+    "name": "nodes", "ports": 4, "boxes": 4, "rack_units": 2, "power_w": 800, "racks": ["A08"], "buys": "none"
+}  # fmt: skip
+
+
+@cache
+def eight(**rules: bool) -> Design:
+    """Eight servers, four a rack, with four boxes in a rack of their own."""
+    compute = {"name": "compute", "tiers": 2, "attachments": [NODES]}
+    return solved({
+        "server": "nvidia-dgx-h200", "servers": 8, "fabrics": [compute, {"name": "management", "role": "oob"}],
+        "site": {"servers_per_rack": 4, "floor": {"rows": 1, "racks_per_row": 8, "rack_power_w": 45_000}},
+        "rules": {name.replace("_", "-"): holds for name, holds in rules.items()},
+    })  # fmt: skip
+
+
+def solved(content: Json) -> Design:
+    design = solve(inputs_from_objects({"name": "racks", "catalog": ["reference"], **content}, None), alternatives_s=0)
+    assert_proven(design)
+    return design
+
+
+def ports(design: Design) -> dict[str, int]:
+    rows = [row for row in design.fabrics[-1].links if row.to == "leaf" and row.attachment]
+    return {str(row.attachment): sum(one.count for one in rows if one.attachment == row.attachment) for row in rows}
+
+
+def test_strips_of_every_rack_have_ports() -> None:
+    design, free = eight(), eight(rack_rules=False)
+    of_switches = racks_in(design)
+    assert of_switches > 0 and ports(design)["pdus"] == 2 * (2 + 1 + of_switches)
+    assert ports(free)["pdus"] == 2 * 2
+    assert design.totals is not None and design.totals.racks == 2 + 1 + of_switches
+    assert not any("PDUs" in note for note in design.notes)
+
+
+def test_too_few_are_found_unless_they_are_told() -> None:
+    design = eight()
+    content = design.case.content
+    assert isinstance(content["fabrics"], list)
+    oob = {**content["fabrics"][-1]["oob"], "switch_racks": 0}
+    fewer = {**content, "fabrics": [*content["fabrics"][:-1], {**content["fabrics"][-1], "oob": oob}]}
+    changed = design.model_copy(update={"case": design.case.model_copy(update={"content": fewer})})
+    (detail,) = [check.detail for check in verify(changed) if check.name == "oob_covers_boxes"]
+    assert f"no note says: management: PDUs of {racks_in(design)} rack" in detail
+
+
+@pytest.mark.parametrize(("servers", "racks"), ((18, 1), (20, 2)))
+def test_devices_of_whole_racks_have_ports(servers: int, racks: int) -> None:
+    # nine NVLink switch trays with three ports each and eight power shelves with one, beside eighteen trays of a rack
+    design = solved({
+        "server": "nvidia-gb200-nvl72-tray", "servers": servers, "fabrics": [{"name": "management", "role": "oob"}],
+    })  # fmt: skip
+    assert ports(design)["rack-devices"] == racks * (9 * 3 + 8)

@@ -6,7 +6,7 @@ docs/formulation/floor.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import Policy, switch_racks_of
 from fabopt.floor.rack_rules import FEWEST_RACKS, empty_racks
 from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
+from fabopt.floor.shares import WHOLE, Part, Share
 from fabopt.units import ceil_div
 
 # In these the racks of leaves follow from the racks of their servers, not from the racks for switches.
@@ -49,10 +50,10 @@ class Layout:
     """Servers in place, and the racks in which switches may be installed, the first choice first.
 
     ``per_rack`` servers fill each of ``server_racks`` in turn, bottom up. ``server_racks`` and ``switch_racks`` are
-    indices of the plan's racks, each of shape (racks listed,). ``band``: (index, fabrics): of the space that a rack has
-    for switches a fabric gets an equal part, counted from the top. ``spread_over``: racks over which the spines of a
-    pod, cores, and leaves of a group of several racks are dealt at least; None: two, where rule ``rack-spread`` holds.
-    ``pins``: of the tiers (0: leaves) whose racks the case names these, which take the place of ``switch_racks``.
+    indices of the plan's racks, each of shape (racks listed,). ``share``: what a fabric has of the space that a rack
+    has for switches. ``spread_over``: racks over which the spines of a pod, cores, and leaves of a group of several
+    racks are dealt at least; None: two, where rule ``rack-spread`` holds. ``pins``: of the tiers (0: leaves) whose
+    racks the case names these, which take the place of ``switch_racks``.
     """
 
     plan: FloorPlan
@@ -62,7 +63,7 @@ class Layout:
     server_size: ServerSize
     server_racks: Ints
     switch_racks: Ints
-    band: tuple[int, int] = (0, 1)
+    share: Share = WHOLE
     spread_over: int | None = None
     pins: Pins = field(default_factory=dict)
 
@@ -110,14 +111,17 @@ class Layout:
     @cached_property
     def top_unit(self) -> Ints:
         """The highest unit of each rack that this fabric may use, shape (racks,)."""
-        index, fabrics = self.band
-        return np.asarray(self._top - self._units_above_servers * index // fabrics)
+        return np.asarray(self._top - self._by_rack("units", Part.start, self._units_above_servers))
 
     @cached_property
     def free_units(self) -> Ints:
         """Units of each rack that this fabric may use, shape (racks,); none where nothing may be installed."""
-        (index, fabrics), above = self.band, self._units_above_servers
-        return np.where(self.plan.usable, above * (index + 1) // fabrics - above * index // fabrics, 0)
+        return np.where(self.plan.usable, self._by_rack("units", Part.of, self._units_above_servers), 0)
+
+    def _by_rack(self, what: str, part_of: Callable[[Part, Ints], Ints], amounts: Ints) -> Ints:
+        """Parts of what racks have, shape (racks,), by whether servers are in them."""
+        beside, alone = (part_of(getattr(room, what), amounts) for room in (self.share.beside, self.share.alone))
+        return np.where(self._servers_in_rack > 0, beside, alone)
 
     @cached_property
     def _units_above_servers(self) -> Ints:
@@ -133,10 +137,13 @@ class Layout:
         """The highest unit below those that every rack keeps."""
         return self.plan.floor.rack_units - self.plan.limits.kept_units
 
-    @property
-    def most(self) -> tuple[int, int]:
-        """Switches, and ends of cables at them, that this fabric may have in a rack."""
-        return self.plan.limits.part(*self.band)
+    @cached_property
+    def most(self) -> tuple[Ints, Ints]:
+        """Switches, and ends of cables at them, that this fabric may have in each rack, both of shape (racks,)."""
+        switches, ends = (
+            np.full(len(self.plan), most) for most in (self.plan.limits.switches, self.plan.limits.cable_ends)
+        )
+        return self._by_rack("switches", Part.of, switches), self._by_rack("cable_ends", Part.of, ends)
 
     @cached_property
     def free_mw(self) -> Ints:
@@ -145,7 +152,8 @@ class Layout:
         if limit is None:
             return np.full(len(self.plan), UNLIMITED)
         taken = np.where(self._servers_in_rack > 0, self.server_size.power_mw, 0)
-        return np.asarray(np.maximum(0, int(limit * 1000) - taken) // self.band[1])
+        free_mw = np.maximum(0, int(limit * 1000) - taken)
+        return self._by_rack("power_mw", lambda part, amounts: amounts // part.whole * part.own, free_mw)
 
     # -- what runs cannot be shorter than -----------------------------------------------------------------------------
 
@@ -248,13 +256,21 @@ class Layout:
     @cached_property
     def least_switch_m(self) -> float:
         """A run that no link from a leaf to a switch above it is shorter than."""
-        racks, leaves = self.racks_of(1)[self.free_units[self.racks_of(1)] > 0], self._leaf_racks
-        if not racks.size or not leaves.size:
-            return np.inf
-        tops = 2 * (self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[racks], 1))))
-        tray = self.plan.tray_m(leaves[:, None], racks[None, :])
-        run = self.plan.spared_m(tops + 2 * self.plan.floor.drop_m + tray)
-        return float(np.where(leaves[:, None] == racks[None, :], self.plan.least_in_rack_m, run).min())
+        racks = np.unique(self.racks_of(1))
+        run = self.least_to_switches_m[:, self.free_units[racks] > 0]
+        return float(run.min(initial=np.inf))
+
+    @cached_property
+    def least_to_switches_m(self) -> Floats:
+        """Runs that no link from a leaf to a switch above it is shorter than, by their racks, in metres.
+
+        Shape (racks of leaves, racks for spines), both in the order of the plan.
+        """
+        racks, leaves = np.unique(self.racks_of(1)), self._leaf_racks
+        free = racks[self.free_units[racks] > 0]
+        tops = 2 * (self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[free], 1), initial=0.0)))
+        run = self.plan.spared_m(tops + 2 * self.plan.floor.drop_m + self.plan.tray_m(leaves[:, None], racks[None, :]))
+        return np.where(leaves[:, None] == racks[None, :], self.plan.least_in_rack_m, run)
 
 
 def racks_for(units: int, power_mw: int, plan: FloorPlan, switches: int = 0) -> int:
@@ -282,23 +298,19 @@ def layouts(
     servers: int,
     per_rack: int,
     server_size: ServerSize,
-    units: int,
-    power_mw: int,
-    band: tuple[int, int] = (0, 1),
-    switches: int = 0,
+    wanted: int,
+    share_in: Callable[[Policy], Share] = lambda policy: WHOLE,
     spread_over: int | None = None,
     pins: Pins | None = None,
 ) -> list[Layout]:
-    """Layouts worth looking at for about so many switches, of so many units and so much power together.
+    """Layouts worth looking at for switches that fill about so many racks.
 
-    ``spread_over``, ``pins``: as in ``Layout``, pins each of shape (racks named,); racks to which any fabric pins
-    switches have servers only if others are too few.
+    ``share_in``: what a fabric has of every rack by the policy; ``spread_over``, ``pins``: as in ``Layout``, pins each
+    of shape (racks named,); racks to which any fabric pins switches have servers only if others are too few.
 
     None if the floor has too few racks for the servers, or these do not leave a rack what it keeps.
     """
-    needed = racks_needed(servers, per_rack)
-    wanted = max(racks_for(units, power_mw, plan, switches), min(switches, spread_over or 1))
-    usable = reachable(plan)
+    needed, usable = racks_needed(servers, per_rack), reachable(plan)
     if len(usable) < needed or not leaves_kept_units(plan, server_size):
         return []
     worth_it: list[Layout] = []
@@ -309,8 +321,8 @@ def layouts(
             if len(racks) < wanted:
                 nearest = plan.from_centre(server_racks)
                 switch_racks = np.concatenate([racks, nearest[np.isin(nearest, server_racks)]])
-            in_racks = (servers, per_rack, server_size, server_racks, switch_racks, band, spread_over, pins or {})
-            worth_it.append(Layout(plan, policy, *in_racks))
+            in_racks = (servers, per_rack, server_size, server_racks, switch_racks)
+            worth_it.append(Layout(plan, policy, *in_racks, share_in(policy), spread_over, pins or {}))
     return worth_it
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from fabopt.floor.layouts import Layout, Pins, ServerSize, leaves_kept_units
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import Ints
+from fabopt.floor.shares import WHOLE, Share
 from fabopt.units import ceil_div
 
 # Usable racks of a floor on which all places are looked at.
@@ -48,7 +49,7 @@ class OpenLayout(Layout):
         free = self.switch_racks
         needed = units + int(self.plan.limits.managers(np.asarray(switches)))
         has_room = self.free_units[free].sum() >= needed and self.free_mw[free].sum() >= power_mw
-        if has_room and len(free) * self.most[0] >= switches:
+        if has_room and self.most[0][free].sum() >= switches:
             return free
         return np.union1d(free, self.server_racks)
 
@@ -58,7 +59,7 @@ def open_layouts(
     servers: int,
     per_rack: int,
     server_size: ServerSize,
-    band: tuple[int, int] = (0, 1),
+    share: Share = WHOLE,
     pins: Pins | None = None,
 ) -> tuple[OpenLayout, ...]:
     """Layouts of a small floor: one for every permitted set of racks of servers; none if there are too few racks, or
@@ -68,7 +69,7 @@ def open_layouts(
         return ()
     pinned, fixed = {tier: np.sort(racks) for tier, racks in (pins or {}).items()}, (servers, per_rack, server_size)
     return tuple(
-        OpenLayout(plan, "anywhere", *fixed, racks, above, band, pins=pinned, leaf_racks=pinned.get(0, leaves))
+        OpenLayout(plan, "anywhere", *fixed, racks, above, share, pins=pinned, leaf_racks=pinned.get(0, leaves))
         for racks in _sets_for_servers(plan, ceil_div(servers, per_rack))
         for leaves, above in (_permitted(plan, set(racks.tolist())),)
     )

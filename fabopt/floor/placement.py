@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from fabopt.floor.layouts import Layout
 from fabopt.floor.rack_rules import FEWEST_RACKS, NO_LIMIT, RackLimits
 from fabopt.floor.racks import Bools, Ints, Positions, height_m
+from fabopt.floor.shares import SwitchSize
 from fabopt.network.clos_links import ClosNumbers
-
-
-class SwitchSize(NamedTuple):
-    """What a switch takes of a rack: its height in units (perhaps a fraction), the most power with its modules, and
-    ends of cables, which are the ports of the cages that it uses.
-    """
-
-    height_u: float
-    power_mw: int
-    cable_ends: int = 0
-
-    @property
-    def units(self) -> int:
-        """Whole units that it blocks."""
-        return max(1, int(-(-self.height_u // 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +18,7 @@ class FreeSpace:
     """What switches of a fabric may still take of every rack, each of shape (racks,).
 
     ``units``: whole ones; ``power_mw``: milliwatts; ``top_unit``: the highest free unit; ``installed``: switches that
-    are there; ``cable_ends``: at them. The fabric may have ``most`` of both in a rack.
+    are there; ``cable_ends``: at them. The fabric may have ``most`` of both in each rack.
     """
 
     units: Ints
@@ -41,7 +26,7 @@ class FreeSpace:
     top_unit: Ints
     installed: Ints
     cable_ends: Ints
-    most: tuple[int, int]
+    most: tuple[Ints, Ints]
     limits: RackLimits
 
     def switches(self, size: SwitchSize) -> Ints:

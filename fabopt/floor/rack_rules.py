@@ -72,16 +72,8 @@ class RackLimits:
         left = (units + self.managers(installed)) * lower - installed * upper
         return np.asarray(np.maximum(0, left // (height * lower + upper)))
 
-    def part(self, index: int, fabrics: int) -> tuple[int, int]:
-        """Switches and cable ends of a rack that are for one of several fabrics, whose parts are equal."""
-        return _part(self.switches, index, fabrics), _part(self.cable_ends, index, fabrics)
-
 
 NO_LIMITS: Final = RackLimits()
-
-
-def _part(whole: int, index: int, of: int) -> int:
-    return whole * (index + 1) // of - whole * index // of
 
 
 def rack_limits(case: Case) -> RackLimits:

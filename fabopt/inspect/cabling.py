@@ -181,6 +181,9 @@ class _Resolution:
         if known and LEAST_SHARE * known >= all_:
             return
         strange = next((end.device for end in self._ends() if self._device(end.device) not in self.plan.devices), "")
+        if not all_:
+            what = "nothing is joined to anything here, as far as its devices have names"
+            raise InputError([fault(self.reports[0].file if self.reports else "", "", what)])
         what = f"{known} of {all_} names match: this is of another fabric, or its devices have other names"
         allowed = f"names of the design, such as {', '.join(list(self.plan.devices)[-2:])}"
         hint = "`--names FILE` maps names that are found to planned ones"

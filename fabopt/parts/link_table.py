@@ -100,6 +100,14 @@ class LinkTable:
         kept = undominated(assemblies) if self._prune and not ends.all_ else assemblies
         return tuple(sorted(kept, key=lambda one: (one.name, one.length_m)))
 
+    def in_all_lengths(self, near: PortType, far: PortType, protocol: str) -> tuple[Assembly, ...]:
+        """Every way to join two cages, in every length that is within reach: for bounds over several runs."""
+        return tuple(
+            Assembly(*join.kind, join.near, cable, join.far, cable.length_m or 0.0)
+            for join in self._joins(_Ends(near, far, protocol, False))
+            for cable in self._lengths_on_sale(join.product_id, 0.0, join.reach_m, longer=True)
+        )
+
     def _joins(self, ends: _Ends) -> tuple[_Join, ...]:
         """What joins two cages over some run."""
         # Rule ``speeds_agree``

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from fabopt.floor.layouts import Layout
 from fabopt.parts.offering import Offering
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.logical_fabrics import equipped
@@ -37,6 +38,13 @@ class SearchKey(NamedTuple):
     slack: float
 
 
+class OwnBest(NamedTuple):
+    """The least bound of a fabric on a floor, and what its best design costs at least with its switches placed."""
+
+    bound: float
+    least: float
+
+
 class PlacedKey(NamedTuple):
     """A candidate that is to be put on a small floor, and the weights of the items as bytes."""
 
@@ -61,11 +69,15 @@ class Context:
     costs: dict[CostsKey, BoundedCosts] = field(default_factory=dict)
     # what the search of one fabric found, where that is asked for again and again
     sizings: dict[SearchKey, Sizing] = field(default_factory=dict)
+    # the best of each fabric on a floor that it shares, by its search without slack
+    own_best: dict[SearchKey, OwnBest] = field(default_factory=dict)
     # candidates with their exact needs, by ``Batch.key``
     candidates: dict[Hashable, tuple[Candidate, ...]] = field(default_factory=dict)
     placed: dict[PlacedKey, PlacedCandidates] = field(default_factory=dict)
     # a fabric in every layout of the floor that is looked at
     variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
+    # layouts of the floor that are worth looking at, by fabric
+    layouts: dict[str, list[Layout]] = field(default_factory=dict)
     _equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     _numbered: dict[tuple[FabricProblem, ByStage], FabricProblem] = field(default_factory=dict)
 

@@ -101,6 +101,11 @@ class Expansion:
         bound = least - objective * self.saving - float(prices @ self.caps[1:])
         return Expanded(sizings, bound, table[0], slack)
 
+    def least(self) -> float:
+        """No design has a lower objective, the servers aside; infinite if a fabric has none, -inf if time was over."""
+        costs = self.costs_of(0)
+        return self.together.least(costs) + (self.together.attached(costs) if self.counts else 0.0) - self.saving
+
     def may_cost(self, most: float) -> bool:
         """Whether any design may have so low an objective, the servers aside; True where that is not quickly known."""
         fabric = self.problem.fabrics[0]

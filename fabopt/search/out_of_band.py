@@ -67,9 +67,17 @@ class Together:
                     slack -= min(slack, self._certain(sizings[fabric.name], fabric, costs))
         return [sizings[fabric.name] for fabric in self.problem.fabrics]
 
+    def least(self, costs: BoundedCosts) -> float:
+        """No design costs less, links of attachments aside; infinite if a fabric has none, -inf if time was over."""
+        sizings = [
+            self.look(costs, fabric, 0.0) if fabric.per_switch is None else self._counted(fabric, costs).fewest()
+            for fabric in self.problem.fabrics
+        ]
+        return -np.inf if any(one.stopped for one in sizings) else sum(one.least for one in sizings)
+
     def attached(self, costs: BoundedCosts) -> float:
         """The least that the links of attachments cost, out-of-band ones aside: their search counts them."""
-        return sum(self._attached(costs, one) for one in self.problem.fabrics if one.per_switch is None)
+        return sum(self.attached_to(costs, one) for one in self.problem.fabrics if one.per_switch is None)
 
     def _turn(self, fabric: FabricProblem) -> tuple[bool, float]:
         """Out-of-band last; those whose candidates were furthest from their bound first."""
@@ -81,10 +89,11 @@ class Together:
             return 0.0
         sized = (one for batch in sizing.batches for i in range(len(batch)) for one in self.sized(batch, i))
         least = min((least_of(one, costs.table[0]) for one in sized), default=np.inf)
-        self.above_bound[fabric.name] = max(0.0, least - sizing.least - self._attached(costs, fabric))
+        self.above_bound[fabric.name] = max(0.0, least - sizing.least - self.attached_to(costs, fabric))
         return self.above_bound[fabric.name]
 
-    def _attached(self, costs: BoundedCosts, fabric: FabricProblem) -> float:
+    def attached_to(self, costs: BoundedCosts, fabric: FabricProblem) -> float:
+        """The least that the links of a fabric's attachments cost beside what its search finds."""
         if fabric.logical_fabrics:
             # its search has counted them, as they depend on the NICs of the logical fabrics
             return 0.0
@@ -93,7 +102,7 @@ class Together:
     def _counted(self, fabric: FabricProblem, costs: BoundedCosts) -> Counted:
         leaves = [leaf.item for roles in fabric.switches.values() for leaf in roles["leaf"]]
         switch = min((float(costs.of(item)[0]) for item in leaves), default=0.0)
-        look, attached = partial(self.look, costs), partial(self._attached, costs)
+        look, attached = partial(self.look, costs), partial(self.attached_to, costs)
         return Counted(self.problem, self.context, fabric, look, attached, self.sized, switch)
 
 
@@ -120,7 +129,7 @@ class Counted:
         ``least`` bounds all designs: it is for the fewest switches that any have, and more ports never cost less. The
         cheapest for every number of switches are there too, so that there is a first answer.
         """
-        sizing = self._fewest(others)
+        sizing = self.fewest()
         totals = sums_of_switches([self._numbers(sizing) for sizing in others], len(self.problem.stages))
         if not np.isfinite(sizing.least) or not totals:
             return sizing
@@ -132,10 +141,13 @@ class Counted:
                 sizing.stopped = True
             if own > MOST_OWN or own * self.switch > limit * (1 + RELATIVE_SLACK):
                 return sizing
-            for number in {plus(total, mine) for total in totals for mine in self._own(own)} - met:
-                least = self._add(sizing, number, totals, sizing.least + slack)
-                limit = max(limit, least) if own == 1 else limit
-                met.add(number)
+            numbers = {plus(total, mine) for total in totals for mine in self._own(own)} - met
+            leasts = [self._add(sizing, number, totals, sizing.least + slack) for number in numbers]
+            if leasts and np.isinf(min(leasts)) and len(self.problem.stages) == 1:
+                # more ports never cost less, and all smaller numbers were looked at
+                return sizing
+            limit = max(limit, *leasts) if own == 1 else limit
+            met |= numbers
         raise AssertionError("counting has no end")
 
     def _own(self, last: int) -> Iterator[ByStage]:
@@ -153,7 +165,7 @@ class Counted:
                 for others in combinations_with_replacement(range(above + 1), len(sizes) - 1):
                     yield plus(tuple(leaves * one for one in groups), (*others, above))
 
-    def _fewest(self, others: Sequence[Sizing]) -> Sizing:
+    def fewest(self) -> Sizing:
         """The bound of all designs, without candidates."""
         numbered = with_fewest(self.problem, self.context, self.fabric)
         first = self.look(numbered, 0.0)

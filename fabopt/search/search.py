@@ -64,6 +64,8 @@ class Search:
         self.fixed = problem.fixed_objective
         self.expansion = self._expansion(problem, settings, clock, restrictions or {}, context)
         self.context = self.expansion.context
+        # no proof is wanted of more than that no design has an objective below this
+        self.beaten_from = np.inf
         # the best design met so far, and what no design is below: what is left if the clock ends the search
         self.incumbent = Optimum("unknown")
         self._known_bound = -np.inf
@@ -115,6 +117,8 @@ class Search:
             best = outcome = self._better(solved, best)
             self._known_bound = known = max(known, self._bound_of(solved, expanded))
             complete = not expanded.stopped and not self.expansion.left_out and not self.clock.is_over()
+            if complete and known + self.fixed > self.beaten_from - 1 + tolerance(0.0):
+                return replace(outcome, verdict="feasible", bound=int(self.beaten_from), sized=self.expansion.sized)
             if outcome.value is not None:
                 needed = self._above(outcome.value, expanded.bound)
                 if needed <= slack + tolerance(expanded.bound) or not self.settings.prune or not complete:
@@ -128,7 +132,7 @@ class Search:
                 return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
             else:
                 slack = max(slack * RISE, abs(expanded.bound) * FIRST_RISE, 1.0) if rise < MOST_RISES - 1 else np.inf
-                slack = min(slack, self.expansion.ceiling(expanded.bound))
+                slack = min(slack, self.expansion.ceiling(expanded.bound), self._to_be_beaten(expanded.bound))
             share = 100 * slack / max(1.0, abs(expanded.bound))
             self.settings.progress(f"expanding candidates up to {share:.2g}% above the bound")
             expanded = self.expansion.expand(prices, slack)
@@ -143,6 +147,10 @@ class Search:
         """The cutoff that proves the best design met, or that of a known one if it is lower and not expanded yet."""
         known = needed if self.at_most is None else self._above(self.at_most, bound)
         return known if slack < known < needed else needed
+
+    def _to_be_beaten(self, bound: float) -> float:
+        """The slack over a bound that proves that nothing is below what a design has to be to matter."""
+        return max(0.0, self.beaten_from - self.fixed - bound)
 
     def _better(self, outcome: Optimum, before: Optimum) -> Optimum:
         """A design met before, if the last program found none or a dearer one (its time was over)."""

@@ -87,12 +87,16 @@ AnyBatch = Batch[Any, Any]
 
 @dataclass
 class Sizing:
-    """Result of a search. ``least``: least objective met; ``sized``: candidates whose cost was worked out."""
+    """Result of a search. ``least``: least objective met; ``sized``: candidates whose cost was worked out.
+
+    ``aside``: what every candidate costs at least beside what ``least`` counts.
+    """
 
     batches: list[AnyBatch] = field(default_factory=list)
     least: float = np.inf
     sized: int = 0
     stopped: bool = False
+    aside: float = 0.0
 
 
 def candidates_in(problem: Problem, batch: AnyBatch, index: int, prune: bool) -> tuple[Candidate, ...]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.floor.length_classes import classes_of_runs
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.port_types import PortType
@@ -199,6 +200,7 @@ class Costs:
         # the last column is that of what is not there
         self._padded = np.pad(table, ((0, 0), (0, 1)))
         # by near and far port, run in metres and protocol
+        self.least_by_class: dict[tuple[PortType, PortType, str], Floats] = {}
         self.least_links: dict[tuple[PortType, PortType, float, str, bool], Floats] = {}
         self._units: dict[tuple[tuple[Assembly, ...], int, bool], Floats] = {}
 
@@ -213,9 +215,25 @@ class Costs:
         """
         if not assemblies:
             return np.full(self.table.shape[0], np.inf)
+        return np.asarray(self.per_link(assemblies, near_ports, far_ports).min(axis=1))
+
+    def per_link(self, assemblies: Sequence[Assembly], near_ports: int, far_ports: int) -> Floats:
+        """The least that a link of each assembly costs, whatever shares its cages, shape (metrics, assemblies)."""
         near, cable, far = self._parts(assemblies)
-        costs = near / near_ports + cable / [one.ports_per_cable for one in assemblies] + far / far_ports
-        return np.asarray(costs.min(axis=1))
+        return np.asarray(near / near_ports + cable / [one.ports_per_cable for one in assemblies] + far / far_ports)
+
+    def least_from_class(
+        self, assemblies: Sequence[Assembly], lengths_m: Floats, near_ports: int, far_ports: int
+    ) -> Floats:
+        """The least that a link of these assemblies costs whose run is of each length class or a longer one.
+
+        Shape (metrics, classes + 1), infinite past all; ``lengths_m``: all on sale, rising, shape (classes,).
+        """
+        least = np.full((len(lengths_m) + 1, self.table.shape[0]), np.inf)
+        if assemblies:
+            classes = classes_of_runs(lengths_m, [one.length_m for one in assemblies])
+            np.minimum.at(least, classes, self.per_link(assemblies, near_ports, far_ports).T)
+        return np.asarray(np.minimum.accumulate(least[::-1])[::-1].T)
 
     def _parts(self, assemblies: Sequence[Assembly]) -> tuple[Floats, Floats, Floats]:
         """Weights of the near modules, cables and far modules of assemblies, each of shape (metrics, assemblies)."""

@@ -83,6 +83,8 @@ def test_the_sheet_that_asks_for_quotes_reads_back(run: Run) -> None:
     sheet = book["RFQ"]
     heads = [cell.value for cell in sheet[1]]
     price, weeks = (heads.index(title) + 1 for title in QUOTED)
+    remarks = {row[heads.index("Id")].value: row[heads.index("Remarks")].value for row in sheet.iter_rows(min_row=2)}
+    assert remarks["acme-t4"] is None and remarks["acme-nic"] == "its part number is not known"
     for number, title in enumerate(QUOTED, start=len(heads) + 1):
         sheet.cell(1, number, f"{title} (2)")
     wanted = {}

@@ -209,6 +209,12 @@ def test_a_file_of_another_fabric_is_refused() -> None:
         looked_at(IB, report(text))
 
 
+def test_a_file_without_a_cable_is_refused() -> None:
+    alone = 'caguid=0x00000000000000a1\nCa\t1 "H-00000000000000a1"\t\t# "server-0001 HCA-1"\n\n'
+    with pytest.raises(InputError, match="nothing is joined to anything here"):
+        looked_at(IB, report(alone))
+
+
 def test_aggregation_nodes_are_no_cables() -> None:
     text = discovery_text(links())
     line = '[65]\t"H-00000000000000aa"[1](00000000000000aa) \t\t# "Mellanox Technologies Aggregation Node" lid 9 4xNDR'

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from fabopt.errors import Fault
 from fabopt.io.catalog import read_catalog
+from fabopt.io.quote.headings import role_of
 from fabopt.io.quote.reading import quote_options, read_quote
+from fabopt.io.quote.sheets import Cell
+from fabopt.io.quote.values import amount_of, date_in, lengths_in, wait_of
 from fabopt.parts.quotes import Quote
 from tests.samples.quote_samples import Book, write_catalog, write_csv
 
@@ -221,7 +225,10 @@ def test_8_names_in_other_spellings_and_terms_of_sale() -> None:
         "the minimum of 30 is no whole number of packs of 20, and is rounded up to one",
     )
     assert quote.with_status("matched")[0].valid_until == "2026-12-31"
-    assert told(quote)[2:4] == [(4, "unpriced", "its price is `45k`"), (5, "unpriced", "its price is `call`")]
+    assert told(quote)[2:4] == [
+        (4, "left over", "its price cannot be read: `45k`"),
+        (5, "unpriced", "its price is `call`"),
+    ]
     assert told(quote)[5][2] == "its names are of different products: nvidia-mma4z00-ns, nvidia-qm9700"
 
 
@@ -267,3 +274,87 @@ def test_10_tabs_without_a_currency_and_rows_without_a_price() -> None:
     ]
     assert "prices beside which no currency stands are taken for USD (`--currency` says another)" in quote.notes
     assert prices(whole(name, "GBP=1.25", currency="GBP")) == {(SR8, None): 1562.5}
+
+
+# -- and other habits -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("heading", "role"),
+    [
+        ("Manufacturer's Part No.", "part"),
+        ("Artikel-Nr.", "part"),
+        ("Product / Part No.", "part"),
+        ("mfg_part_number", "part"),
+        ("Item #", "name"),
+        ("Pos.", ""),
+        ("#", ""),
+        ("Menge/Qty", "quantity"),
+        ("QTY (pcs)", "quantity"),
+        ("Net Unit Price [EUR]", "unit"),
+        ("Preis/Stück in €", "unit"),
+        ("USD each", "unit"),
+        ("Unit", ""),
+        ("Ext. Price", "total"),
+        ("List Price (US$)", "list"),
+        ("Rabatt %", "discount"),
+        ("Lead Time (wks)", "lead"),
+        ("Lieferzeit in Wochen", "lead"),
+        ("In stock", "stock"),
+        ("Kabellänge (m)", "length"),
+        ("Price valid until", "validity"),
+    ],
+)
+def test_headings_of_vendors(heading: str, role: str) -> None:
+    assert role_of(heading) == role
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "value"),
+    [
+        ("$1,234.56", "", "1234.56"),
+        ("1.234,56 €", "", "1234.56"),
+        ("1'234.50 CHF", "", "1234.5"),
+        ("1 234,50", "", "1234.5"),
+        ("32.000,-", "", "32000"),
+        ("1,250", "", "1250"),
+        ("1.250", ".", None),
+        ("0.125", "", "0.125"),
+        ("(500.00)", "", "-500"),
+        ("500-", "", "-500"),
+        ("USD 880 / ea", "", "880"),
+        ("880 per 10 pcs", "", None),
+        ("1.23.4", "", None),
+        ("XYZ 100", "", None),
+        ("€ 100 / $ 109", "", None),
+        ("45k", "", None),
+        ("incl.", "", None),
+    ],
+)
+def test_amounts_are_read_one_way_or_not_at_all(text: str, mark: str, value: str | None) -> None:
+    amount = amount_of(Cell(text), mark)
+    assert (None if amount is None else amount.value) == (None if value is None else Fraction(value))
+
+
+def test_days_lengths_and_lead_times() -> None:
+    days = {
+        "31.12.2026": "2026-12-31",
+        "12/31/2026": "2026-12-31",
+        "03/04/2026": None,
+        "5 Oct 2026": "2026-10-05",
+        "31. Dezember 2026": "2026-12-31",
+        "December 1st, 2026": "2026-12-01",
+        "2026-02-30": None,
+    }
+    assert {text: day and day.isoformat() for text in days for day in [date_in(text)]} == days
+    assert lengths_in("MPO 10m, 50 cm, 400G, 7 m/s, 3 mm") == {10, 0.5}
+    waits = {"6-8 weeks": 8, "30 days ARO": 4.29, "10 business days": 2, "3 Monate": 13.04, "in stock": 0}
+    waits |= dict.fromkeys(("KW 42", "TBD", "8"))
+    assert {text: wait and wait.weeks for text in waits for wait in [wait_of(Cell(text), "Delivery")]} == waits
+
+
+def test_of_two_currencies_beside_each_other_dollars_are_read() -> None:
+    book = Book().rows(["MPN", "Unit price EUR", "Unit price USD"], ["MQM9700-NS2F", 27000, 30000])
+    quote = whole(book.saved())
+    assert prices(quote) == {(QM, None): 30000}
+    assert quote.tables[0].not_read == ("B `Unit price EUR`",)

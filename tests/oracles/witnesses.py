@@ -33,6 +33,9 @@ def wider(case: Json) -> Iterator[tuple[str, Json]]:
             yield f"{fabric['name']}.topologies", _with(case, at, "topologies", ["any"])
         if len(case["fabrics"]) > 1 and fabric.get("role") == "oob":
             yield "fewer fabrics", case | {"fabrics": [one for one in case["fabrics"] if one is not fabric]}
+    if "stages" in case:
+        last = {key: value for key, value in case.items() if key != "stages"}
+        yield "stages", last | {"servers": case["stages"][-1]["servers"]}
     if "limits" in case:
         yield "limits", {key: value for key, value in case.items() if key != "limits"}
     yield from _roomier(case)
@@ -60,6 +63,27 @@ def _with(case: Json, at: int, key: str, value: object) -> Json:
     changed = copy.deepcopy(case)
     changed["fabrics"][at][key] = value
     return changed
+
+
+def plain(case: Json) -> Json:
+    """A case without default rules, which has a design if and only if the case has one: they are given up for one."""
+    return case | {"rules": "none", "resilience": "none"}
+
+
+def alone(case: Json) -> Iterator[Json]:
+    """A case of each fabric but that of management."""
+    for fabric in case["fabrics"]:
+        if fabric.get("role") != "oob":
+            yield case | {"fabrics": [fabric]}
+
+
+def managed(case: Json, switches: int) -> Json | None:
+    """A case of the fabric of management alone, with strips for the switches of the others; None without it."""
+    for fabric in case["fabrics"]:
+        if fabric.get("role") == "oob":
+            strips = {"pdus": fabric["oob"]["pdus"] + switches}
+            return case | {"fabrics": [fabric | {"oob": strips}]}
+    return None
 
 
 def flat(case: Json) -> Json:

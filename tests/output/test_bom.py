@@ -14,6 +14,7 @@ import yaml
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.bill import bill_bytes, bill_format
+from fabopt.output.export.workbook import price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.solution import optimize
 from tests.paths import ERRORS
@@ -155,3 +156,12 @@ def test_text_is_no_formula_in_the_workbook(design: Design, text: str) -> None:
 
 def test_long_text_fits_a_cell(design: Design) -> None:
     assert bill_bytes(renamed(design, "x" * 40_000), ".xlsx").startswith(b"PK")
+
+
+def test_prices_of_lengths_are_not_called_data_sheets() -> None:
+    cable = {"lengths": [{"m": 1}], "source": {"kind": "datasheet"}, "provenance": {"lengths": {"kind": "estimate"}}}
+    assert price_source(cable) == {"kind": "estimate"}
+    assert price_source({**cable, "provenance": {**cable["provenance"], "price_usd": {"kind": "quote"}}}) == {
+        "kind": "quote"
+    }
+    assert price_source({"source": {"kind": "list"}}) == {"kind": "list"}

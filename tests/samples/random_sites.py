@@ -57,7 +57,7 @@ def generate(seed: int) -> tuple[Json, Json]:
             {"name": "then", "month": 12, "servers": last},
         ]
     if on_floor:
-        _stand(dice, case)
+        on_a_floor(dice, case)
     return catalog, case | {"name": f"site-{seed}", "catalog": ["./catalog.yaml"]}
 
 
@@ -71,7 +71,7 @@ def _manage(dice: Dice, catalog: Json, case: Json) -> None:
     case["fabrics"] = [management] if dice.chance(0.2) else [*case["fabrics"], management]
 
 
-def _stand(dice: Dice, case: Json) -> None:
+def on_a_floor(dice: Dice, case: Json) -> None:
     """A floor with room for the servers and a rack or more for switches, of lengths that differ."""
     servers, site = case.get("servers") or case["stages"][-1]["servers"], case["site"]
     racks = -(-servers // site["servers_per_rack"]) + dice.number(1, 2)

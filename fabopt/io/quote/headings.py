@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabopt.io.quote.sheets import Cell, Sheet, letters
-from fabopt.io.quote.values import agreed, signs_in
+from fabopt.io.quote.values import HOME, agreed, signs_in
 
 # What columns are called, in small letters, without punctuation, brackets and names of currencies.
 _CALLED: dict[str, str] = {
@@ -25,9 +25,9 @@ _CALLED: dict[str, str] = {
     "description": """description, descr, desc, item description, product description, article description, part
         description, short description, long description, bezeichnung, artikelbezeichnung, beschreibung,
         désignation, designation, details, specification, text, product name, item name, descripción""",
-    "quantity": """quantity, qty, qtys, order qty, order quantity, total qty, total quantity, quoted qty, qty
-        ea, qty pcs, quantity all, menge, anzahl, stk, stück, stückzahl, qté, quantité, pcs, pieces, units,
-        cantidad""",
+    "quantity": """quantity, qty, qtys, q ty, no of units, order qty, order quantity, total qty, total quantity,
+        quoted qty, qty ea, qty pcs, quantity all, menge, anzahl, stk, stück, stückzahl, qté, quantité, pcs,
+        pieces, units, cantidad""",
     "unit": """unit price, unit cost, price, price each, price ea, price per unit, price per piece, price per
         pc, price per item, price unit, price pc, cost each, cost per unit, each, net price, net unit price,
         unit net price, unit price net, unit net, your price, our price, your unit price, customer price,
@@ -125,8 +125,15 @@ class Header:
 
 def role_of(text: str) -> str:
     """The role of a column with this heading; empty where it is none that is known."""
-    words = _NOT_WORDS.sub(" ", _MONEY.sub(" ", _BRACKETS.sub(" ", text.lower().replace("_", " "))))
-    words = " ".join(words.split())
+    plain = _MONEY.sub(" ", _BRACKETS.sub(" ", text.lower().replace("_", " ")))
+    if role := _called(plain):
+        return role
+    roles = [role for part in re.split(r"[/|,]", plain) if (role := _called(part))]
+    return min(roles, key=list(_CALLED).index, default="")
+
+
+def _called(text: str) -> str:
+    words = " ".join(_NOT_WORDS.sub(" ", text).split())
     return _ROLES.get(words) or _ROLES.get(_WHOSE.sub("", words), "")
 
 
@@ -159,7 +166,7 @@ def _are_texts(cells: Mapping[int, Cell]) -> bool:
 
 def _header(first: int, last: int, texts: Mapping[int, str], asked: int) -> Header | None:
     headings = {column: _heading(texts[column], asked) for column in sorted(texts)}
-    headings = _with_plain_quantity(_without_weak_names(headings))
+    headings = _with_one_currency(_with_plain_quantity(_without_weak_names(headings)))
     roles = [heading.role for heading in headings.values()]
     has_name = any(role in (*IDENTITY, "description") for role in roles)
     if not has_name or not any(role in PRICES for role in roles):
@@ -193,6 +200,16 @@ def _with_plain_quantity(headings: dict[int, Heading]) -> dict[int, Heading]:
     plain = [column for column in columns if headings[column].text.strip().lower() in ("quantity", "qty", "menge")]
     kept = (plain or columns)[:1]
     return {column: heading._replace(role="") if column in columns and column not in kept else heading
+            for column, heading in headings.items()}  # fmt: skip
+
+
+def _with_one_currency(headings: dict[int, Heading]) -> dict[int, Heading]:
+    """With prices in one currency, where they stand in several beside each other: dollars, else the first."""
+    named = [heading.currency for heading in headings.values() if heading.currency]
+    if len(set(named)) < 2:
+        return headings
+    kept = HOME if HOME in named else named[0]
+    return {column: heading._replace(role="") if heading.currency not in ("", kept) else heading
             for column, heading in headings.items()}  # fmt: skip
 
 

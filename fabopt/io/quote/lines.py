@@ -82,10 +82,14 @@ class RowReader:
         """What the row calls its product in columns for that."""
         return [cell.text for _, cell in self.cells(row, *IDENTITY)]
 
-    def is_priced(self, row: int) -> bool:
-        """Whether a cell for prices has a number, or a formula that should have one."""
-        return any(cell.value is None or amount_of(cell, self.reading.mark) is not None
-                   for _, cell in self.cells(row, *PRICES))  # fmt: skip
+    def is_priced(self, row: int, is_named: bool) -> bool:
+        """Whether a cell for prices has an amount, or a formula that should have one; in a line, any figures."""
+        return any(
+            cell.value is None
+            or amount_of(cell, self.reading.mark) is not None
+            or (is_named and any(letter.isdigit() for letter in cell.text))
+            for _, cell in self.cells(row, *PRICES)
+        )
 
     def own_texts(self, row: int) -> list[str]:
         """All texts of a row that are its own, from the left."""
@@ -103,7 +107,7 @@ class RowReader:
         texts = self.own_texts(row)
         if not known.id and any(_SUM.match(text) for text in texts):
             return _changed(base, status="subtotal", reason="a sum or a tax, no price of a part")
-        if not self.is_priced(row):
+        if not self.is_priced(row, bool(names or description)):
             return self._without_price(row, base, known)
         if not names and not description:
             if self._is_alone(row):
@@ -147,7 +151,8 @@ class RowReader:
     def _why_not(self, row: int, price: Fraction | None, currency: str) -> str:
         """Why a price that is clear is not taken all the same; what no price can be is a fault of the file."""
         if price is None:
-            return "its price cannot be read"
+            shown = next((cell.text for _, cell in self.cells(row, *PRICES)), "")
+            return f"its price cannot be read: `{shown}`"
         if any(self._names_others(row, column) for column, _ in self.cells(row, *PRICES)):
             return "one price for several lines: what each of them costs is not said"
         if currency not in self.reading.rates:

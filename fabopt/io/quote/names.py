@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from fabopt.io.recognition import bare
+from fabopt.parts.part_numbers import FAMILY, HALF, metres_of, writes_metres
 from fabopt.parts.price_books import products
 from fabopt.schema.catalog import Cable, Catalog, Fibre
 from fabopt.schema.product import Product
@@ -27,12 +28,6 @@ _ALSO_CALLED = {
     "supermicro": ("smci",),
     "fs": ("fscom",),
 }
-# Of part numbers that stand for all lengths: where the length is written, and what stands there for another measure.
-_FAMILY = re.compile(r"x{2,}|y{2,}")
-# NVIDIA writes lengths in metres, with an A for half a metre more: N007 is 7 m, N01A is 1.5 m, N00A is 0.5 m (LinkX
-# data sheets). What others write is not known, so that their codes tell the product only.
-_WRITES_METRES = "nvidia"
-_HALF = "a"
 _SIMILAR = 0.66
 
 
@@ -81,7 +76,7 @@ class QuotedNames:
         for pattern, product in self._families:
             if match := pattern.fullmatch(key):
                 digits = next(iter(match.groups()), "")
-                yield NameMatch(product.id, _metres(digits) if bare(product.vendor or "") == _WRITES_METRES else None)
+                yield NameMatch(product.id, metres_of(digits) if writes_metres(product.vendor) else None)
 
     def nearest(self, name: str) -> str:
         """The part number that a name is most likely a misspelling of, with its id; empty where none is close."""
@@ -133,18 +128,12 @@ def _with_maker(product: Product, name: str) -> Iterator[str]:
 
 def _family(product: Product) -> str | None:
     """A pattern of the codes of a family's lengths; None for what has one part number."""
-    if not isinstance(product, Cable | Fibre) or not product.part_number or not _FAMILY.search(product.part_number):
+    if not isinstance(product, Cable | Fibre) or not product.part_number or not FAMILY.search(product.part_number):
         return None
-    pieces = re.split(f"({_FAMILY.pattern})", product.part_number)
-    return "".join(_digits(piece) if _FAMILY.fullmatch(piece) else re.escape(bare(piece)) for piece in pieces)
+    pieces = re.split(f"({FAMILY.pattern})", product.part_number)
+    return "".join(_digits(piece) if FAMILY.fullmatch(piece) else re.escape(bare(piece)) for piece in pieces)
 
 
 def _digits(piece: str) -> str:
     """The pattern of a place in a code: digits of the length are kept."""
-    return f"([0-9]{{{len(piece) - 1}}}[0-9{_HALF}])" if piece[0] == "x" else f"[0-9]{{{len(piece)}}}"
-
-
-def _metres(digits: str) -> float | None:
-    """The length that digits of a code say."""
-    metres = float(digits.rstrip(_HALF) or 0) + (0.5 if digits.endswith(_HALF) else 0)
-    return metres or None
+    return f"([0-9]{{{len(piece) - 1}}}[0-9{HALF.lower()}])" if piece[0] == "x" else f"[0-9]{{{len(piece)}}}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from fabopt.errors import InputError, fault
 from fabopt.output.export.marks import NO_MARKS, Marks, marked_csv
+from fabopt.output.export.order_codes import orderable
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.schema.design import BomRow, Design
 
@@ -41,8 +42,8 @@ def bill_bytes(design: Design, ending: str, marks: Marks = NO_MARKS) -> bytes:
 
 
 def bill_rows(design: Design) -> list[dict[str, Any]]:
-    """Return the bill's rows with the columns of ``BomRow``, in its order."""
-    return [row.model_dump() for row in design.bom]
+    """Return the bill's rows with the columns of ``BomRow``, in its order; part numbers are those to order by."""
+    return [row.model_dump() for row in orderable(design)]
 
 
 def _csv(design: Design, marks: Marks) -> bytes:

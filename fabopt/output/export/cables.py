@@ -28,6 +28,7 @@ from fabopt.output.export.ends import (
 )
 from fabopt.output.export.folded import folded_places
 from fabopt.output.export.formats import Options
+from fabopt.output.export.order_codes import order_codes
 from fabopt.output.export.sheets import write_csv, write_workbook
 from fabopt.schema.design import Design
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage, frame
@@ -152,16 +153,17 @@ def _cable_columns(design: Design, wiring: Wiring, cable: Ints, link: Ints) -> d
     cables, links, networks = wiring.cables, wiring.links, networks_of(design, wiring)
     parts = taken(cables.part, cable)
     descriptions = part_texts(design, parts, "description")
+    lengths = np.append(cables.length_m, np.nan)[cable]
     return {
         "cable": taken(cables.name, cable),
         "fabric": taken(networks.names, networks.of_link[link]),
         "kind": taken(KINDS, links.kind[link]),
         "part": parts,
-        "part_number": part_texts(design, parts, "part_number"),
+        "part_number": order_codes(design, parts, lengths.tolist()),
         "description": [text if part else BY_OTHERS for text, part in zip(descriptions, parts, strict=True)],
         "medium": taken(cables.medium, cable),
         "stage": taken(stage_names(design), links.stage[link]),
-        "length_m": np.append(cables.length_m, np.nan)[cable],
+        "length_m": lengths,
         "run_m": np.append(cables.run_m, np.nan)[cable],
         "from_optic": part_numbers(design, taken(cables.a_module, cable)),
         "to_optic": part_numbers(design, taken(cables.b_module, cable)),
@@ -255,7 +257,8 @@ def bundles(design: Design, wiring: Wiring, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _described(design: Design, table: pd.DataFrame) -> pd.DataFrame:
     parts = table["part"].tolist()
-    return table.assign(**{key: part_texts(design, parts, key) for key in ("part_number", "description")})
+    codes = order_codes(design, parts, table["length_m"].tolist())
+    return table.assign(part_number=codes, description=part_texts(design, parts, "description"))
 
 
 def point_to_point(wiring: Wiring) -> pd.DataFrame:

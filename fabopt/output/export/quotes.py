@@ -9,6 +9,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
+from fabopt.parts.part_numbers import order_code
 from fabopt.schema.design import BomRow, Design
 
 # Nobody quotes for what is done by one's own people.
@@ -69,7 +70,7 @@ def quote_table(design: Design) -> QuoteTable:
     columns += [
         ("Quantity", 10, "count"), ("Of these spares", 10, "count"), ("Planned USD", 16, "money"),
         ("Order by month", 10, "number"), ("Order by", 12, "text"), ("Quoted unit price USD", 16, "money"),
-        ("Quoted lead time weeks", 12, "number"),
+        ("Quoted lead time weeks", 12, "number"), ("Remarks", 40, "wrap"),
     ]  # fmt: skip
     groups: dict[tuple[str, str, float | None], list[BomRow]] = {}
     for row in design.bom:
@@ -86,8 +87,9 @@ def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str]) -
     spares = sum(row.quantity for row in group if row.spares)
     dates = [row.order_by_month for row in group if row.order_by_month is not None]
     days = [row.order_by for row in group if row.order_by is not None]
+    number = order_code(design.parts.get(first.id, {}), first.length_m)
     return (
-        vendor, first.kind, first.part_number, first.id, first.description, first.length_m, *by_stage, sum(by_stage),
+        vendor, first.kind, number.code, first.id, first.description, first.length_m, *by_stage, sum(by_stage),
         spares, round(sum(row.total_usd for row in group), 2), min(dates, default=None), min(days, default=None),
-        None, None,
+        None, None, number.remark,
     )  # fmt: skip

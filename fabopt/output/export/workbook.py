@@ -15,6 +15,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks
+from fabopt.output.export.order_codes import orderable
 from fabopt.output.export.quotes import quote_table, stage_table, write_table
 from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
@@ -81,7 +82,7 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
     formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
     write_marks(book, marks)
     _Summary(book.add_worksheet("Summary"), formats).write(design, marks)
-    _bill(book.add_worksheet("Bill"), formats, design.bom)
+    _bill(book.add_worksheet("Bill"), formats, orderable(design))
     if len(design.stages) > 1:
         write_table(book.add_worksheet("Stages"), formats, stage_table(design))
     write_table(book.add_worksheet("RFQ"), formats, quote_table(design))
@@ -267,7 +268,8 @@ def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> Non
 
 
 def price_source(part: dict[str, Any]) -> dict[str, Any]:
-    """Return where a part's price comes from: the price's own source, else the product's."""
-    own = (part.get("provenance") or {}).get("price_usd")
+    """Return where a part's price comes from: its own source, or its lengths', else the product's."""
+    provenance = part.get("provenance") or {}
+    own = provenance.get("price_usd") or (provenance.get("lengths") if part.get("lengths") else None)
     source = own or part.get("source") or {}
     return source if isinstance(source, dict) else {}

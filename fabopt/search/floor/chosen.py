@@ -46,12 +46,16 @@ class Placed:
         least = np.inf
         for batch, index in sizes:
             cutoff = np.inf if not self.prune else least if self._first_wins else max(limit, least)
-            for cost, candidate in self._places(batch, index, weights, cutoff):
+            for cost, candidate in self.places(batch, index, weights, cutoff):
                 least = min(least, cost)
                 candidates.append(candidate)
         return candidates
 
-    def _places(self, batch: AnyBatch, index: int, weights: Floats, cutoff: float) -> list[tuple[float, Candidate]]:
+    def places(self, batch: AnyBatch, index: int, weights: Floats, cutoff: float) -> list[tuple[float, Candidate]]:
+        """Places of one size that may matter and cost ``cutoff`` or less, with their costs.
+
+        ``weights``: of the items, shape (items,).
+        """
         key = PlacedKey(batch.key(index), weights.tobytes())
         known = self.context.placed.get(key)
         if known is None or known.limit < cutoff:

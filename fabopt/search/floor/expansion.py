@@ -2,35 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+
+import numpy as np
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import least_of
-from fabopt.search.context import Context
+from fabopt.search.context import Context, OwnBest, SearchKey
 from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
 from fabopt.search.floor.chosen import Placed
-from fabopt.search.floor.variants import layouts_of
-from fabopt.topology.batch import Sizing
+from fabopt.search.floor.variants import layouts_for
+from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
-from fabopt.topology.clos.layouts import in_places
+from fabopt.topology.clos.layouts import in_layouts, in_places
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.family import Restriction
+from fabopt.topology.link_parts import Floats
+
+# The slack in which the best design of a fabric is looked for rises by this share of its bound, then fourfold.
+FIRST_OWN_RISE = 0.05
+OWN_RISE = 4.0
+MOST_OWN_RISES = 8
 
 
 class FloorExpansion(Expansion):
     """The space of a problem in the layouts of a floor."""
 
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        clock: Clock,
+        restrictions: Mapping[str, Restriction],
+        context: Context | None = None,
+    ) -> None:
+        super().__init__(problem, settings, clock, restrictions, context)
+        # whether each fabric is bounded by its own best design with its switches placed: then what the links of one
+        # cost above their bound widens the search of no other
+        self.by_own_best = False
+
+    def place_own_best(self) -> None:
+        """From now on, bound each of several fabrics by its own best design."""
+        self.by_own_best = self.settings.prune and len(self.problem.fabrics) > 1
+        self.together.measures = self.together.measures and not self.by_own_best
+
     def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
-        """Search a fabric in every layout."""
+        """Search a fabric in every layout; from its own best design on, if that is wanted.
+
+        Not one that counts switches: it is searched again for every number of them, and is small.
+        """
+        if not self.by_own_best or fabric.per_switch is not None:
+            return self._bounded(costs, fabric, slack)
+        known, key = self.context.own_best, self._key(costs, fabric, 0.0)
+        if key not in known:
+            known[key] = self._own_best(costs, fabric)
+        own = known[key]
+        aside = self.together.attached_to(costs, fabric) if self.counts else 0.0
+        above = max(0.0, own.least - aside - own.bound) if np.isfinite(own.bound) else 0.0
+        sizing = self._bounded(costs, fabric, slack + above)
+        return replace(sizing, least=sizing.least + above, aside=aside)
+
+    def _bounded(self, costs: BoundedCosts, fabric: FabricProblem, slack: float) -> Sizing:
+        """What costs at most the least bound in any layout plus ``slack``, by its bound.
+
+        Where ports are counted that is asked for again and again, so what was found is kept.
+        """
+        known, key = self.context.sizings, self._key(costs, fabric, slack)
+        if key in known:
+            return known[key]
         sizing = Sizing()
         for variant in self.wanted(fabric, costs):
             self.space(variant, costs).search(slack, sizing)
+        if self.counts and not sizing.stopped:
+            known[key] = sizing
         return sizing
+
+    def _key(self, costs: BoundedCosts, fabric: FabricProblem, slack: float) -> SearchKey:
+        part = self.restrictions.get(fabric.name)
+        return SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
+
+    def _own_best(self, costs: BoundedCosts, fabric: FabricProblem) -> OwnBest:
+        """The least bound of a fabric, and what its best design costs at least with its switches placed.
+
+        The bound again where that is left open, by the clock or because nothing near the bound can be placed.
+        """
+        slack, bound = 0.0, np.inf
+        for _ in range(MOST_OWN_RISES):
+            sizing = self._bounded(costs, fabric, slack)
+            bound = min(bound, sizing.least)
+            least = self._least_placed(sizing, costs.table[0])
+            if sizing.stopped or self.clock.is_over() or not sizing.batches:
+                break
+            if least - bound <= slack:
+                return OwnBest(bound, least)
+            slack = least - bound if np.isfinite(least) else max(slack * OWN_RISE, abs(bound) * FIRST_OWN_RISE)
+        return OwnBest(bound, bound)
+
+    def _least_placed(self, sizing: Sizing, weights: Floats) -> float:
+        """The least that any candidate of a sizing costs once its switches are placed; of as many as there is time for.
+
+        ``weights``: of the items, shape (items,).
+        """
+        best = np.inf
+        for batch, index in self._sizes(sizing, None, in_order=True):
+            if batch.bound(index) >= best or self.clock.is_over():
+                break
+            best = min([best, *self._costs_placed(batch, index, weights, best)])
+        return best
+
+    def _costs_placed(self, batch: AnyBatch, index: int, weights: Floats, most: float) -> Iterator[float]:
+        """What a candidate costs at least with its switches placed; perhaps nothing if that is more than ``most``."""
+        yield from (least_of(candidate, weights) for candidate in self.candidates_at(batch, index))
 
     def wanted(self, fabric: FabricProblem, costs: BoundedCosts) -> list[FabricProblem]:
         """The fabric in the layouts that are in the part of the space that is searched."""
@@ -49,7 +137,10 @@ class FloorExpansion(Expansion):
         return known[fabric]
 
     def _variants(self, fabric: FabricProblem, costs: BoundedCosts) -> tuple[FabricProblem, ...]:
-        return layouts_of(self.problem, fabric, partial(self._whole, costs))
+        known = self.context.layouts
+        if not known:
+            known |= layouts_for(self.problem, self.context, partial(self._whole, costs))
+        return in_layouts(self.problem, fabric, known[fabric.name])
 
     def _whole(self, costs: BoundedCosts, fabric: FabricProblem) -> ClosSpace:
         """The Clos candidates of a fabric, whatever part of the space is searched."""
@@ -72,7 +163,7 @@ class FloorExpansion(Expansion):
             return candidates
         least = [least_of(candidate, expanded.weights) for candidate in candidates]
         order = sorted(range(len(least)), key=least.__getitem__)
-        limit = (sizing.least + expanded.slack) * (1 + RELATIVE_SLACK)
+        limit = _limit(sizing, expanded)
         below = sum(1 for value in least if value <= limit)
         return [candidates[index] for index in order[: max(below, MOST_SAMPLED)]]
 
@@ -100,6 +191,14 @@ class PlaceExpansion(FloorExpansion):
         return in_places(self.problem, fabric)
 
     def _candidates_of(self, sizing: Sizing, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
-        limit = (sizing.least + expanded.slack) * (1 + RELATIVE_SLACK)
+        limit = _limit(sizing, expanded)
         sizes = self._sizes(sizing, most, in_order=True)
         return self._near(self.placed.candidates(sizes, expanded.weights, limit), expanded, sizing)
+
+    def _costs_placed(self, batch: AnyBatch, index: int, weights: Floats, most: float) -> Iterator[float]:
+        yield from (cost for cost, _ in self.placed.places(batch, index, weights, most))
+
+
+def _limit(sizing: Sizing, expanded: Expanded) -> float:
+    """What a candidate may cost at the most if its design is to be below the cutoff."""
+    return (sizing.least + sizing.aside + expanded.slack) * (1 + RELATIVE_SLACK)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,6 +12,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, estimating, in_layouts_only
 from fabopt.problem.site import Method
 from fabopt.program.lexicographic import Optimum
+from fabopt.program.settings import StoppedError
 from fabopt.search.coefficients import distinct, tolerance
 from fabopt.search.floor.apart import nothing_joins, obstacle, too_far_apart
 from fabopt.search.floor.estimates import ESTIMATES_WITHIN, likely
@@ -42,6 +43,7 @@ class FloorSearch(Search):
         return self._in_layouts(ties)
 
     def _in_layouts(self, ties: bool) -> Optimum:
+        self.expansion.place_own_best()
         try:
             return self._prove(ties)
         except TooManyPlacesError:
@@ -59,16 +61,32 @@ class FloorSearch(Search):
         return any(part.layout is not None for part in self.expansion.restrictions.values())
 
     def _layout_by_layout(self, ties: bool) -> Optimum:
-        """The best of the layouts, each searched for all fabrics, since several share the racks of servers."""
-        optima = [self._in_layout(number, ties) for number in range(self._number_of_layouts)]
-        with_design = [optimum for optimum in optima if optimum.value is not None]
-        if not with_design:
-            proven = all(optimum.verdict == "infeasible" for optimum in optima)
+        """The best of the layouts, each searched for all fabrics, since several share the racks of servers.
+
+        Those of the lowest bound come first; what cannot be better than the best design met is left.
+        """
+        searches = [self._of_layout(number) for number in range(self._number_of_layouts)]
+        bounds = self._bounds_of(searches)
+        optima: dict[int, Optimum] = {}
+        best = (np.inf, len(searches))
+        for number in sorted(range(len(searches)), key=bounds.__getitem__):
+            if (_least_value(bounds[number]), number) < best:
+                searches[number].beaten_from = best[0] + (number < best[1])
+                optimum = self._meet(searches[number].run(ties=False))
+                optima[number] = _bounded_from(optimum, bounds[number])
+                best = min(best, (np.inf if optimum.value is None else optimum.value, number))
+        if best[1] not in optima or optima[best[1]].value is None:
+            proven = all(optimum.verdict == "infeasible" for optimum in optima.values())
             return Optimum("infeasible" if proven else "unknown", sized=self.expansion.sized)
-        best = min(with_design, key=lambda optimum: optimum.value or 0)
-        if all(optimum.verdict in ("optimal", "infeasible") for optimum in optima):
-            return best
-        bounds = [optimum.bound for optimum in optima if optimum.verdict != "infeasible"]
+        return self._best_of(list(optima.values()), optima[best[1]], ties)
+
+    def _best_of(self, optima: list[Optimum], best: Optimum, ties: bool) -> Optimum:
+        """The best of some layouts, its ties broken; optimal if it is proven that no other one is better."""
+        assert best.value is not None
+        open_ = [one for one in optima if not _is_decided(one, best.value)]
+        if not open_:
+            return self._tied(replace(best, verdict="optimal", bound=best.value), ties)
+        bounds = [one.bound for one in open_]
         known = [bound for bound in bounds if bound is not None]
         return replace(best, verdict="feasible", bound=min(known) if self._bounds_all(known, bounds) else None)
 
@@ -76,14 +94,42 @@ class FloorSearch(Search):
     def _number_of_layouts(self) -> int:
         return len(self.expansion.variants(self.problem.fabrics[0], self.expansion.costs_of(0)))
 
-    def _in_layout(self, number: int, ties: bool) -> Optimum:
-        """The best in one layout."""
+    def _of_layout(self, number: int) -> FloorSearch:
+        """The search of one layout."""
         restrictions = self.expansion.restrictions
         part = {
             fabric.name: replace(restrictions.get(fabric.name, Restriction()), layout=number)
             for fabric in self.problem.fabrics
         }
-        return self._meet(type(self)(self.problem, self.settings, self.clock, part, context=self.context).run(ties))
+        return type(self)(self.problem, self.settings, self.clock, part, context=self.context)
+
+    def _bounds_of(self, searches: Sequence[FloorSearch]) -> list[float]:
+        """No design in each of some layouts has a lower objective; known for all of them early if time is limited."""
+        anywhere = -np.inf if self.clock.over_at() is None else self._bound_anywhere()
+        return [max(anywhere, search.least_bound()) for search in searches]
+
+    def least_bound(self) -> float:
+        """No design has a lower objective, by what each fabric costs at least; -inf if that is left open."""
+        try:
+            with self.clock.bounded():
+                return self.expansion.least() + self.fixed
+        except (StoppedError, TooManyPlacesError):
+            return -np.inf
+
+    def _bound_anywhere(self) -> float:
+        """No design has a lower objective, wherever servers and switches are; -inf if time leaves that open."""
+        try:
+            with self.clock.bounded():
+                least = sum(self._least_anywhere(self.expansion.costs_of(0))) - self.expansion.saving + self.fixed
+        except StoppedError:
+            return -np.inf
+        return -np.inf if self.clock.is_over() else least
+
+    def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
+        """What every fabric costs at least, wherever its switches are; infinite if it cannot be made."""
+        fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
+        sizings = [self.expansion.space(spread(fabric), costs).search() for fabric in fabrics]
+        return [of_fabric.least if of_fabric.batches else np.inf for of_fabric in sizings]
 
     def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
         """Whether the least bound that is known bounds the designs of all layouts."""
@@ -95,7 +141,25 @@ class FloorSearch(Search):
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
         """The next slack: not at once that of the cutoff that proves, for a better design may lower that."""
+        needed = min(needed, self._to_be_beaten(bound))
         return min(needed, max(slack * RISE, abs(bound) * FIRST_RISE_ON_FLOOR, 1.0))
+
+
+def _least_value(bound: float) -> float:
+    """The least whole number that an objective above a bound may be."""
+    return float(np.ceil(bound - tolerance(bound))) if np.isfinite(bound) else bound
+
+
+def _bounded_from(optimum: Optimum, bound: float) -> Optimum:
+    """An optimum with a bound that was known before, if it has none."""
+    if optimum.bound is not None or not np.isfinite(bound):
+        return optimum
+    return replace(optimum, bound=int(_least_value(bound)))
+
+
+def _is_decided(optimum: Optimum, value: int) -> bool:
+    """Whether it is known of a layout that its best is the one met, or no better than ``value``."""
+    return optimum.verdict in ("optimal", "infeasible") or (optimum.bound is not None and optimum.bound >= value)
 
 
 class PlaceSearch(FloorSearch):
@@ -105,8 +169,14 @@ class PlaceSearch(FloorSearch):
     _expansion = PlaceExpansion
 
     def _in_layouts(self, ties: bool) -> Optimum:
+        self.expansion.place_own_best()
+        return self._prove(ties)
+
+    def _best(self, ties: bool) -> Optimum:
+        if self._in_one_layout:
+            return self._in_layouts(ties)
         try:
-            return self._prove(ties)
+            return super()._best(ties)
         except TooManyPlacesError:
             self.settings.progress("too many places for the switches on this floor: looking at layouts")
             return self._instead(FloorSearch, in_layouts_only(self.problem), ties)
@@ -134,6 +204,10 @@ class EstimateSearch(FloorSearch):
             return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
         bound = least - self.expansion.saving
         return self._finished(replace(outcome, verdict="feasible"), bound, not self.clock.is_over())
+
+    def _bounds_of(self, searches: Sequence[FloorSearch]) -> list[float]:
+        """Nothing is known before, as typical runs bound nothing."""
+        return [-np.inf] * len(searches)
 
     def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
         """An estimate's bound holds wherever switches are, so for layouts in which nothing was found too."""
@@ -180,9 +254,3 @@ class EstimateSearch(FloorSearch):
         """Metrics with a limit. Not NIC slots, which were looked at before: by them alone all switches are equal."""
         nics = np.array([item.kind == "nic" for item in self.problem.item_table.items])
         return [row for row in range(1, len(self.expansion.table)) if self.expansion.table[row][~nics].any()]
-
-    def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
-        """What every fabric costs at least, wherever its switches are; infinite if it cannot be made."""
-        fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
-        sizings = [self.expansion.space(spread(fabric), costs).search() for fabric in fabrics]
-        return [of_fabric.least if of_fabric.batches else np.inf for of_fabric in sizings]

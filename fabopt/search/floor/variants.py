@@ -6,29 +6,52 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fabopt.floor.layouts import Layout
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.layouts import SwitchSums, in_layouts, switch_sums
-from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.search.context import Context
+from fabopt.topology.clos.layouts import Sketch, shared_layouts, switch_sums
 from fabopt.topology.clos.space import ClosSpace
+
+# So often the number of switches of an out-of-band fabric is guessed, which has ports for its own too.
+GUESSES = 2
 
 # The search of a fabric as it is given.
 SpaceOf = Callable[[FabricProblem], ClosSpace]
 
 
-def layouts_of(problem: Problem, fabric: FabricProblem, space: SpaceOf) -> tuple[FabricProblem, ...]:
-    """The fabric in layouts with space for the switches that all fabrics would have if these could be anywhere.
+def layouts_for(problem: Problem, context: Context, space: SpaceOf) -> dict[str, list[Layout]]:
+    """Layouts with space for the switches that all fabrics would have if these could be anywhere, by fabric.
 
     ``space``: of a whole fabric.
     """
-    sketches = [_sketch(one, space) for one in problem.fabrics]
-    sums = [switch_sums(*sketch) for sketch in sketches if sketch is not None]
-    if len(sums) < len(sketches):
-        return ()
-    return in_layouts(problem, fabric, SwitchSums(*(sum(column) for column in zip(*sums, strict=True))))
+    sketches = [_sketch(fabric, space) for fabric in problem.fabrics]
+    known = [sketch for sketch in sketches if sketch is not None]
+    if len(known) < len(sketches):
+        return {fabric.name: [] for fabric in problem.fabrics}
+    others = sum(
+        switch_sums(*sketch).switches
+        for fabric, sketch in zip(problem.fabrics, known, strict=True)
+        if fabric.per_switch is None
+    )
+    counted = [
+        sketch if fabric.per_switch is None else _counted(problem, context, fabric, sketch, others, space)
+        for fabric, sketch in zip(problem.fabrics, known, strict=True)
+    ]
+    return {fabric.name: shared_layouts(problem, index, known, counted) for index, fabric in enumerate(problem.fabrics)}
 
 
-def _sketch(fabric: FabricProblem, space: SpaceOf) -> tuple[Parts, Shape] | None:
+def _counted(
+    problem: Problem, context: Context, fabric: FabricProblem, sketch: Sketch, others: int, space: SpaceOf
+) -> Sketch:
+    """An out-of-band fabric with ports for so many switches of the others, and about as many as it has itself."""
+    for _ in range(GUESSES):
+        switches = (others + switch_sums(*sketch).switches,) * len(problem.stages)
+        sketch = _sketch(context.numbered(fabric, switches), space) or sketch
+    return sketch
+
+
+def _sketch(fabric: FabricProblem, space: SpaceOf) -> Sketch | None:
     """What a fabric would be made of if its switches could be anywhere; None if nothing joins its servers."""
     sizing = space(fabric).search()
     if not sizing.batches:

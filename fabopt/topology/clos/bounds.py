@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from fabopt.floor.arrangements import Anywhere, InLayout
+from fabopt.floor.length_classes import classes_of_runs
 from fabopt.network.free_ports import HOST_TIERS
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.nics import NicOption
@@ -83,9 +84,9 @@ class Bounds:
     def _run_bounds(self) -> RunBounds:
         match self.fabric.arrangement:
             case InLayout(layout, "measured"):
-                return LayoutBounds(self.problem, layout, self.link_at)
+                return LayoutBounds(self.problem, layout, self.links_by_class)
             case Anywhere("spread"):
-                return SpreadBounds(self.problem, self.fabric, self.link_at)
+                return SpreadBounds(self.problem, self.fabric, self.links_by_class)
             case _:
                 return FlatBounds(self.fabric.runs_m, self.link_at)
 
@@ -187,13 +188,24 @@ class Bounds:
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str, kind: str = "server-leaf") -> Floats:
         """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
         longer = runs_differ(self.problem, self.fabric, kind)
-        key = (near, far, run_m, protocol, longer)
-        known = self.costs.least_links
+        if longer:
+            length_class = int(classes_of_runs(self.problem.item_table.lengths_m, run_m))
+            return np.asarray(self.links_by_class(near, far, protocol)[:, length_class])
+        key, known = (near, far, run_m, protocol, longer), self.costs.least_links
         if key not in known:
-            joins = (
-                self.problem.links.assemblies(near, far, run_m, protocol, False, longer) if np.isfinite(run_m) else ()
-            )
+            joins = self.problem.links.assemblies(near, far, run_m, protocol) if np.isfinite(run_m) else ()
             known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
+        return known[key]
+
+    def links_by_class(self, near: PortType, far: PortType, protocol: str) -> Floats:
+        """The least that a link costs over a run of each length class or a longer one, shape (metrics, classes + 1);
+        infinite past all on sale.
+        """
+        key, known = (near, far, protocol), self.costs.least_by_class
+        if key not in known:
+            assemblies = self.problem.links.in_all_lengths(*key)
+            ports = (near.ports, far.ports)
+            known[key] = self.costs.least_from_class(assemblies, self.problem.item_table.lengths_m, *ports)
         return known[key]
 
     def attached(self) -> float:

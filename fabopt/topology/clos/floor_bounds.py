@@ -15,12 +15,21 @@ import numpy as np
 
 from fabopt.floor.layouts import Layout
 from fabopt.floor.length_classes import classes_of_runs
+from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.floor.racks import height_m
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.floor_runs import GroupsKey, LayoutRuns, PlacesKey, RunClasses, groups_key, places_key
-from fabopt.topology.clos.run_bounds import LinkAt, LinkEnds, LinkRows, OwnRuns, Within
+from fabopt.topology.clos.floor_runs import (
+    GroupsKey,
+    LayoutRuns,
+    NearKey,
+    PlacesKey,
+    RunClasses,
+    groups_key,
+    places_key,
+)
+from fabopt.topology.clos.run_bounds import LinkEnds, LinkRows, LinksByClass, OwnRuns, Within
 from fabopt.topology.clos.shape import Ints, Shape, chunks
 from fabopt.topology.link_parts import Floats
 
@@ -42,9 +51,9 @@ class FloorBounds(ABC):
     Infinite where something cannot be reached.
     """
 
-    def __init__(self, problem: Problem, link_at: LinkAt) -> None:
+    def __init__(self, problem: Problem, links_by_class: LinksByClass) -> None:
         self.problem = problem
-        self._link_at = link_at
+        self._links_by_class = links_by_class
 
     @abstractmethod
     def server_links(self, links: LinkRows) -> Floats:
@@ -56,6 +65,10 @@ class FloorBounds(ABC):
 
         (metrics, 1) if rows do not differ.
         """
+
+    def near_uplinks(self, links: LinkRows) -> Floats:
+        """The least that a leaf's uplink costs before any placing, shape (metrics, rows); 0: nothing is known."""
+        return np.zeros((1, np.size(links.shape.g)))
 
     @abstractmethod
     def core_links(self, links: LinkRows) -> Floats:
@@ -76,27 +89,24 @@ class FloorBounds(ABC):
                 yield inside
 
     def _costs(self, classes: Ints, ends: LinkEnds) -> Floats:
-        """Least weights of a link of each class, shape (metrics, classes)."""
-        near, far, protocol = ends
-        lengths_m = self.problem.item_table.lengths_m
-        columns = [
-            self._link_at(
-                near, far, float(lengths_m[length_class]) if length_class < len(lengths_m) else np.inf, protocol
-            )
-            for length_class in classes.tolist()
-        ]
-        return np.stack(columns, axis=1) if columns else np.zeros((1, 0))
+        """Least weights of a link of each class or a longer one, shape (metrics, *classes)."""
+        return np.asarray(self._links_by_class(*ends)[:, classes])
+
+    def _cost(self, run_m: float, ends: LinkEnds) -> Floats:
+        """Least weights of a link over a run or a longer one, shape (metrics,)."""
+        return self._costs(classes_of_runs(self.problem.item_table.lengths_m, run_m), ends)
 
 
 class LayoutBounds(FloorBounds):
     """Bounds in a layout. Arrays of costs have shape (metrics, rows)."""
 
-    def __init__(self, problem: Problem, layout: Layout, link_at: LinkAt) -> None:
-        super().__init__(problem, link_at)
+    def __init__(self, problem: Problem, layout: Layout, links_by_class: LinksByClass) -> None:
+        super().__init__(problem, links_by_class)
         self.layout = layout
         self._runs = LayoutRuns(layout, problem.item_table)
         self._means: dict[tuple[GroupsKey | None, LinkEnds], Floats] = {}
         self._by_group: dict[tuple[GroupsKey, LinkEnds], Floats] = {}
+        self._near_means: dict[tuple[NearKey, LinkEnds], Floats] = {}
         self._uplink_means: dict[_RowKey, Floats] = {}
         self._core_link_means: dict[_RowKey, Floats] = {}
 
@@ -127,6 +137,34 @@ class LayoutBounds(FloorBounds):
     def uplinks(self, links: LinkRows) -> Floats:
         """The cost of a leaf's uplink, leaves and spines being where they will be."""
         return self._by_row(self._uplink_means, self._uplink, links)
+
+    def near_uplinks(self, links: LinkRows) -> Floats:
+        """The cost of a leaf's uplink, the spines of its pod being in the racks nearest to it that have room for them.
+
+        Only where rules of racks say how many switches these have.
+        """
+        limits = self.layout.plan.limits
+        if limits.switches == NO_LIMIT and not limits.spread_spines:
+            return super().near_uplinks(links)
+        spines, shape = np.atleast_1d(links.shape.spines), links.shape
+        different, row = np.unique(spines, return_inverse=True)
+        means = [self._near(links.ends, NearKey(count, links.sizes[1])) for count in different.tolist()]
+        share = np.atleast_1d(shape.links_per_pair) * spines / np.atleast_1d(shape.u)
+        return np.asarray(np.stack(means, axis=1)[:, row] * share)
+
+    def _near(self, ends: LinkEnds, key: NearKey) -> Floats:
+        """The least mean over the links of a leaf to so many spines, shape (metrics,); infinite without room."""
+        if (key, ends) not in self._near_means:
+            near = self._runs.near(key)
+            costs = self._costs(near.classes, ends)[:, near.place]
+            order = np.argsort(costs, axis=2, kind="stable")
+            costs, room = np.take_along_axis(costs, order, axis=2), near.room[order]
+            inside = np.minimum(np.cumsum(room, axis=2), key.spines)
+            taken = np.diff(inside, axis=2, prepend=0)
+            means = np.where(taken > 0, costs, 0.0) * taken
+            means = np.where(inside[:, :, -1] < key.spines, np.inf, means.sum(axis=2) / key.spines)
+            self._near_means[key, ends] = means.min(axis=1, initial=np.inf)
+        return self._near_means[key, ends]
 
     def core_links(self, links: LinkRows) -> Floats:
         """The cost of a spine's uplink, spines being where they will be and every core in the best rack for it."""
@@ -169,8 +207,7 @@ class LayoutBounds(FloorBounds):
         return self._means[key, ends]
 
     def _unmade(self, ends: LinkEnds) -> Floats:
-        near, far, protocol = ends
-        return np.full(len(self._link_at(near, far, np.inf, protocol)), np.inf)
+        return self._cost(np.inf, ends)
 
 
 class SpreadBounds(FloorBounds):
@@ -179,8 +216,8 @@ class SpreadBounds(FloorBounds):
     A rack holds so many servers, so those of one leaf are in several racks, at best in those around the leaf's own.
     """
 
-    def __init__(self, problem: Problem, fabric: FabricProblem, link_at: LinkAt) -> None:
-        super().__init__(problem, link_at)
+    def __init__(self, problem: Problem, fabric: FabricProblem, links_by_class: LinksByClass) -> None:
+        super().__init__(problem, links_by_class)
         self._runs_m = fabric.runs_m
         self._sums: dict[LinkEnds, Floats] = {}
 
@@ -202,7 +239,7 @@ class SpreadBounds(FloorBounds):
 
     def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
         """The cost of a server's link into its own rack, shape (metrics,)."""
-        return self._link_at(near, far, self._runs_m["server-leaf"], protocol)
+        return self._cost(self._runs_m["server-leaf"], (near, far, protocol))
 
     def server_links(self, links: LinkRows) -> Floats:
         """The cost of a server's link: the mean over the servers that are nearest to a leaf."""
@@ -223,11 +260,9 @@ class SpreadBounds(FloorBounds):
 
     def uplinks(self, links: LinkRows) -> Floats:
         """The cost of a leaf's uplink to a spine beside it, shape (metrics, 1)."""
-        near, far, protocol = links.ends
-        return self._link_at(near, far, self._runs_m["leaf-spine"], protocol)[:, np.newaxis]
+        return self._cost(self._runs_m["leaf-spine"], links.ends)[:, np.newaxis]
 
     def core_links(self, links: LinkRows) -> Floats:
         """The cost of a spine's uplink to a core beside it."""
-        near, far, protocol = links.ends
-        least = self._link_at(near, far, self._runs_m["spine-core"], protocol)[:, np.newaxis]
+        least = self._cost(self._runs_m["spine-core"], links.ends)[:, np.newaxis]
         return np.repeat(least, np.size(links.shape.g), axis=1)

@@ -11,8 +11,9 @@ import numpy as np
 
 from fabopt.floor.layouts import Layout
 from fabopt.floor.length_classes import classes_of_runs
-from fabopt.floor.placement import SwitchSize, place, place_leaves
+from fabopt.floor.placement import place, place_leaves, space_in
 from fabopt.floor.racks import Positions, height_m
+from fabopt.floor.shares import SwitchSize
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption
@@ -76,6 +77,23 @@ class RackClasses(NamedTuple):
     place: Ints
 
 
+class NearKey(NamedTuple):
+    """So many spines of a pod, each of which takes so much of a rack."""
+
+    spines: int
+    size: SwitchSize
+
+
+class NearRuns(NamedTuple):
+    """Length classes that occur among runs from the racks of leaves to those of spines, rising; the place among them of
+    each, shape (leaf racks, spine racks); and how many spines of a pod a rack holds, shape (spine racks,).
+    """
+
+    classes: Ints
+    place: Ints
+    room: Ints
+
+
 # Where switches are installed in a layout; None: they do not fit.
 _LEAVES: Lookup[Layout, LeavesKey, Positions | None] = Lookup()
 _PLACES: Lookup[Layout, PlacesKey, tuple[Positions, ...] | None] = Lookup()
@@ -84,6 +102,8 @@ _TO_NEAREST: Lookup[Layout, ItemTable, RunClasses] = Lookup()
 _TO_LEAVES: Lookup[Layout, tuple[ItemTable, GroupsKey], RunClasses] = Lookup()
 _TO_SPINES: Lookup[Layout, tuple[ItemTable, PlacesKey], RunClasses] = Lookup()
 _TO_CORES: Lookup[Layout, tuple[ItemTable, PlacesKey], RackClasses] = Lookup()
+_NEAR: Lookup[Layout, ItemTable, tuple[Ints, Ints]] = Lookup()
+_ROOM: Lookup[Layout, SwitchSize, Ints] = Lookup()
 
 
 def groups_key(g: int, nic: NicOption, shape: Shape, size: SwitchSize) -> GroupsKey:
@@ -118,6 +138,18 @@ class LayoutRuns:
             return None
         key = (self.item_table, groups_key(int(shape.g), nic, shape, size))
         return _TO_LEAVES.of(self.layout, key, self._leaf_runs, nic, shape, leaves)
+
+    def near(self, key: NearKey) -> NearRuns:
+        """Runs from every rack of leaves to every rack for switches, all switches being on top."""
+        racks = np.unique(self.layout.racks_of(1))
+        room = _ROOM.of(self.layout, key.size, space_in(self.layout).switches, key.size)[racks]
+        most = self.layout.most_together(key.spines, self.layout.plan.limits.spread_spines)
+        return NearRuns(*_NEAR.of(self.layout, self.item_table, self._between_racks), np.minimum(room, most))
+
+    def _between_racks(self) -> tuple[Ints, Ints]:
+        classes = classes_of_runs(self.item_table.lengths_m, self.layout.least_to_switches_m)
+        different, place_of = np.unique(classes, return_inverse=True)
+        return different, place_of.reshape(classes.shape)
 
     def to_spines(self, key: PlacesKey, nic: NicOption, shape: Shape) -> RunClasses | None:
         """Runs from every leaf to all spines of its pod."""

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from fabopt.floor.arrangements import Anywhere, InLayout, InPlaces
-from fabopt.floor.layouts import Layout, Pins, ServerSize, layouts
+from fabopt.floor.layouts import IN_SERVER_RACKS, Layout, Pins, ServerSize, layouts, racks_for
 from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import OpenLayout, open_layouts
+from fabopt.floor.policies import Policy
+from fabopt.floor.racks import racks_needed
+from fabopt.floor.shares import Share, Tier, equal_share, racks_by_need, shares_by_need
 from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.resilience import RACK
 from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.clos.switch_sizes import switch_sizes
 from fabopt.units import ceil_div, milliwatts
 
+# A candidate of a fabric whose switches could be anywhere: what its switches need is about what all need.
+Sketch = tuple[Parts, Shape]
 # Over how many racks layouts spread switches that stand in for each other, beside what rule ``rack-spread`` does, where
 # something has to be left without a rack.
 SPREADS: Final = (2, 4, 8, 16)
@@ -28,21 +36,42 @@ def spread(fabric: FabricProblem) -> FabricProblem:
     return replace(fabric, arrangement=Anywhere("spread"))
 
 
-def in_layouts(problem: Problem, fabric: FabricProblem, needed: SwitchSums) -> tuple[FabricProblem, ...]:
-    """The fabric in layouts with room for what the switches of all fabrics need; none on too small a floor.
+def in_layouts(problem: Problem, fabric: FabricProblem, worth_it: Sequence[Layout]) -> tuple[FabricProblem, ...]:
+    """The fabric in some layouts."""
+    in_one = with_typical_runs if problem.floor.method == "estimates" else in_layout
+    return tuple(in_one(problem, fabric, layout) for layout in worth_it)
 
-    All fabrics have the same layouts in the same order, each its share of every rack.
+
+def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], counted: Sequence[Sketch]) -> list[Layout]:
+    """Layouts with room for the switches of all fabrics; none on too small a floor.
+
+    All fabrics have the same layouts in the same order, that of number ``index`` its share of every rack: an equal one,
+    and, where its switches are placed for certain, also by what they need. ``sketches``: of all fabrics; ``counted``:
+    with ports for the switches of all.
     """
-    floor, size, band = problem.floor, _server_size(problem), _band(problem, fabric)
-    units, power_mw, switches = needed
+    floor, pins = problem.floor, _pins(problem, problem.fabrics[index])
+    sized = partial(layouts, floor.plan, problem.servers, floor.servers_per_rack, _server_size(problem), pins=pins)
+    sums = SwitchSums(*(sum(column) for column in zip(*(switch_sums(*one) for one in sketches), strict=True)))
+    wanted = racks_for(sums.units, sums.power_mw, floor.plan, sums.switches)
+    equal = equal_share(index, len(sketches))
     outlives = any(one.failed == RACK for other in problem.fabrics for one in other.resilience)
-    around, pins = (floor.plan, problem.servers, floor.servers_per_rack, size), _pins(problem, fabric)
-    in_one = with_typical_runs if floor.method == "estimates" else in_layout
-    return tuple(
-        in_one(problem, fabric, layout)
-        for spread_over in (None, *(SPREADS if outlives else ()))
-        for layout in layouts(*around, units, power_mw, band, switches, spread_over, pins)
-    )
+    worth_it = [
+        layout
+        for over in (None, *(SPREADS if outlives else ()))
+        for layout in sized(max(wanted, min(sums.switches, over or 1)), lambda policy: equal, over)
+    ]
+    if len(sketches) > 1 and floor.method != "estimates":
+        needs = [switch_needs(problem, *one) for one in counted]
+        racks = racks_by_need(floor.plan, needs)
+        worth_it += sized(racks, partial(_share_by_need, problem, index, needs, racks))
+    return worth_it
+
+
+def _share_by_need(problem: Problem, index: int, needs: Sequence[Sequence[Tier]], racks: int, policy: Policy) -> Share:
+    """What a fabric has of every rack by what its switches need; leaves may be in racks of servers."""
+    floor = problem.floor
+    server_racks = racks_needed(problem.servers, floor.servers_per_rack) if policy in IN_SERVER_RACKS else 0
+    return shares_by_need(floor.plan, needs, racks, server_racks)[index]
 
 
 def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, ...]:
@@ -50,9 +79,9 @@ def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, .
 
     One fabric at once for all sets of racks that may hold servers; several, which have to agree, for one set each.
     """
-    floor, size, band = problem.floor, _server_size(problem), _band(problem, fabric)
+    floor, size, share = problem.floor, _server_size(problem), _equal_share(problem, fabric)
     around = (floor.plan, problem.servers, floor.servers_per_rack, size)
-    permitted = open_layouts(*around, band, _pins(problem, fabric))
+    permitted = open_layouts(*around, share, _pins(problem, fabric))
     if len(problem.fabrics) == 1:
         return (_free_in(problem, fabric, permitted),) if permitted else ()
     return tuple(_free_in(problem, fabric, (layout,)) for layout in permitted)
@@ -74,9 +103,9 @@ def _server_size(problem: Problem) -> ServerSize:
     )
 
 
-def _band(problem: Problem, fabric: FabricProblem) -> tuple[int, int]:
-    """The part of every rack's room that a fabric has: its number, and of how many."""
-    return [one.name for one in problem.fabrics].index(fabric.name), len(problem.fabrics)
+def _equal_share(problem: Problem, fabric: FabricProblem) -> Share:
+    """An equal part of every rack's room."""
+    return equal_share([one.name for one in problem.fabrics].index(fabric.name), len(problem.fabrics))
 
 
 def _pins(problem: Problem, fabric: FabricProblem) -> Pins:
@@ -114,14 +143,21 @@ class SwitchSums(NamedTuple):
     switches: int
 
 
+def switch_needs(problem: Problem, parts: Parts, shape: Shape) -> tuple[Tier, ...]:
+    """The switches of each tier of a candidate, with what each takes of a rack."""
+    return tuple(zip(_tier_counts(parts, shape), switch_sizes(problem, parts), strict=False))
+
+
+def _tier_counts(parts: Parts, shape: Shape) -> tuple[int, int, int]:
+    """Leaves, spines and cores over all planes."""
+    planes, pods = parts.nic.planes, int(shape.pods) if parts.core is not None else 1
+    cores = planes * int(shape.cores) if parts.core is not None else 0
+    return planes * int(shape.leaves), planes * int(shape.spines) * pods, cores
+
+
 def switch_sums(parts: Parts, shape: Shape) -> SwitchSums:
     """What a candidate's switches come to."""
-    planes = parts.nic.planes
-    tiers = (
-        (parts.leaf, planes * int(shape.leaves)),
-        (parts.spine, planes * int(shape.spines) * (int(shape.pods) if parts.core is not None else 1)),
-        (parts.core, planes * int(shape.cores) if parts.core is not None else 0),
-    )
+    tiers = zip((parts.leaf, parts.spine, parts.core), _tier_counts(parts, shape), strict=True)
     counted = [(switch, count) for switch, count in tiers if switch is not None]
     units = sum(max(1, ceil_div(int(switch.product.rack_units * 1000), 1000)) * count for switch, count in counted)
     power_mw = sum(switch.item.power_mw * count for switch, count in counted)

@@ -59,7 +59,8 @@ class Leaves:
         for shape, cost in self._sizes(block, self.problem.servers, groups, run_m):
             self.sizes_met = True
             if block.tiers == 1:
-                self.cutoff.offer(ClosBatch(self.fabric, self._parts(block), shape, cost))
+                own = self._with_own_runs(block, shape, cost)
+                self.cutoff.offer(ClosBatch(self.fabric, self._parts(block), shape, own))
             else:
                 self._with_uplinks(block, shape, cost)
 

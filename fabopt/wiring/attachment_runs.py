@@ -34,11 +34,11 @@ def longer_runs(design: Design) -> Iterator[str]:
 
 
 def unmeasured_runs(design: Design) -> Iterator[str]:
-    """Attachments on a floor whose devices have no height, and so no rack from which their cables could be measured."""
+    """Attachments whose devices have no height, and so no rack of the floor from which cables could be measured."""
     wanted = {fabric.name: fabric.attachments for fabric in Embedded(design).case.fabrics}
     for fabric in design.fabrics:
         nowhere = {one.name for one in wanted.get(fabric.name, ()) if one.rack_units is None and one.network is None}
-        for row in fabric.links if fabric.placement is not None else ():
+        for row in fabric.links:
             if row.attachment in nowhere and row.parts:
                 key = f"site.distances_m.attachment-{row.to}"
                 yield (

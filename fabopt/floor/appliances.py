@@ -58,11 +58,6 @@ def appliances_of(case: Case) -> Iterator[Appliance]:
                     yield Appliance(fabric.name, attachment)
 
 
-def spreads_attachments(case: Case) -> bool:
-    """Whether devices of attachments are spread over the racks that these name: a part of rule ``rack-spread``."""
-    return is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments
-
-
 class ApplianceRacks:
     """Racks and units of all appliances of a case on its floor.
 
@@ -73,9 +68,9 @@ class ApplianceRacks:
         self._floor = floor
         self._others = {*case.pinned_racks, *floor.named_racks}
         self.appliances = tuple(appliances_of(case))
-        space, spreads = _SpaceBelow(floor), spreads_attachments(case)
+        space = _SpaceBelow(floor, is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments)
         self.places: Mapping[ApplianceKey, tuple[Place, ...]] = MappingProxyType(
-            {one.key: tuple(space.put(one, one.attachment.racks or self.free, spreads)) for one in self.appliances}
+            {one.key: space.put(one, one.attachment.racks or self.free) for one in self.appliances}
         )
 
     def missing(self, appliance: Appliance) -> int:
@@ -105,34 +100,37 @@ class ApplianceRacks:
 
 
 class _SpaceBelow:
-    """What is left of racks while appliances are put in, from the bottom up."""
+    """What is left of racks while appliances are put in, from the bottom up. ``spreads``: over two racks at least."""
 
-    def __init__(self, floor: Floor) -> None:
-        self._floor = floor
+    def __init__(self, floor: Floor, spreads: bool) -> None:
+        self._floor, self._spreads = floor, spreads
         self._used: dict[str, tuple[int, int]] = {}
 
-    def put(self, appliance: Appliance, racks: tuple[str, ...], spreads: bool) -> Iterator[Place]:
+    def put(self, appliance: Appliance, racks: tuple[str, ...]) -> tuple[Place, ...]:
         """Places of an appliance's devices, each in the first rack with space; fewer where the racks end.
 
-        ``spreads``: where it names its racks, no more than half of its devices are in one, if they have space then.
+        A rack has half of them at most, rounded up, if all have space then.
         """
-        left = appliance.attachment.boxes
-        most = ceil_div(left, FEWEST_RACKS) if spreads and self._can_spread(appliance) else left
-        for rack in racks:
+        boxes = appliance.attachment.boxes
+        half = self._numbers(appliance, racks, ceil_div(boxes, FEWEST_RACKS)) if self._spreads else {}
+        numbers = half if sum(half.values()) == boxes else self._numbers(appliance, racks, boxes)
+        places: list[Place] = []
+        for rack, number in numbers.items():
             units, power_mw = self._used.get(rack, (0, 0))
-            number = min(left, most, self._fit(appliance, units, power_mw))
-            yield from ((rack, units + 1 + index * appliance.units) for index in range(number))
+            places += ((rack, units + 1 + index * appliance.units) for index in range(number))
             self._used[rack] = units + number * appliance.units, power_mw + number * appliance.power_mw
-            left -= number
-            if not left:
-                return
+        return tuple(places)
 
-    def _can_spread(self, appliance: Appliance) -> bool:
-        """Whether the racks that it names hold its devices if none has more than half of them."""
-        boxes, racks = appliance.attachment.boxes, appliance.attachment.racks or ()
-        most = ceil_div(boxes, FEWEST_RACKS)
-        spaces = (self._fit(appliance, *self._used.get(rack, (0, 0))) for rack in racks)
-        return sum(min(most, space) for space in spaces) >= boxes
+    def _numbers(self, appliance: Appliance, racks: tuple[str, ...], most: int) -> dict[str, int]:
+        """How many devices each rack gets, up to ``most`` of them."""
+        numbers: dict[str, int] = {}
+        left = appliance.attachment.boxes
+        for rack in racks:
+            number = min(left, most, self._fit(appliance, *self._used.get(rack, (0, 0))))
+            if number:
+                numbers[rack] = number
+            left -= number
+        return numbers
 
     def _fit(self, appliance: Appliance, units: int, power_mw: int) -> int:
         most = (self._floor.rack_units - units) // appliance.units

@@ -144,16 +144,14 @@ def _asking(case: Case) -> Iterator[str]:
     kept = kept_units(case)
     for key, off in OFF.items():
         is_asked = key in kept if key.endswith("_units") else getattr(case.site.rack_rules, key) != off
-        if key == "spread_attachments":
-            is_asked = is_asked and _names_several_racks(case)
-        if is_asked and (key != "power" or rack_limits(case).largest_power):
+        if is_asked and (key != "power" or rack_limits(case).largest_power) and _concerns(case, key):
             yield key
 
 
-def _names_several_racks(case: Case) -> bool:
-    """Whether an attachment of several devices names several racks for them."""
+def _concerns(case: Case, key: str) -> bool:
+    """Whether a case has what a key is about: attachments of several devices that are in racks."""
     attachments = (one for fabric in case.fabrics for one in fabric.attachments)
-    return any(min(one.boxes, len(one.racks or ())) >= FEWEST_RACKS for one in attachments)
+    return key != "spread_attachments" or any(one.rack_units is not None and one.boxes > 1 for one in attachments)
 
 
 def without_parts(case: Case, keys: tuple[str, ...]) -> Case:

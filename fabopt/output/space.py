@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fabopt.output.words import listed
-from fabopt.schema.case import Fabric
+from fabopt.output.words import listed, money, percent, plain, power
+from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.wiring.design_file import Embedded
 
@@ -32,6 +32,34 @@ def _told_once(design: Design) -> str:
     if len(by_words) == 1:
         return next(iter(by_words))
     return "; ".join(f"{words} for {listed(names)}" for words, names in by_words.items())
+
+
+_TIERS = {2: "two", 3: "three"}
+
+
+def floor_line(design: Design) -> str:
+    """What no Clos of these parts costs less than, whatever its groups, rails and stripes; empty if not known."""
+    objective = design.objective
+    if not objective.floor or not objective.value:
+        return ""
+    below = 1 - objective.floor / objective.value
+    tiers = listed([_TIERS[number] for number in sorted({len(fabric.tiers) for fabric in design.fabrics})], "or")
+    ratios = {f"{plain(ratio)}:1" for fabric in design.fabrics for ratio in _allowed(design, fabric)}
+    ratio = f" at {ratios.pop()}" if len(ratios) == 1 else ""
+    least = money(objective.floor) if "usd" in objective.metric else power(objective.floor)
+    takes = "costs" if "usd" in objective.metric else "takes"
+    return (
+        f"no Clos of {tiers} tiers of these parts{ratio} {takes} less than {least} ({percent(below)} below), "
+        "whatever its groups, rails and stripes"
+    )
+
+
+def _allowed(design: Design, fabric: FabricDesign) -> tuple[float, ...]:
+    """The ratios that the case allows."""
+    most = _fabric(design, fabric).max_oversubscription
+    if isinstance(most, Oversubscription):
+        return tuple(ratio for ratio in (most.leaf, most.spine) if ratio is not None)
+    return () if most is None else (most,)
 
 
 def pages_line(design: Design) -> str:

@@ -42,7 +42,7 @@ class PartHashes(Strict):
 
 
 class Objective(Strict):
-    """What was minimized, and the proof. ``value`` is in the metric's unit; ``bound`` and ``gap`` may be unknown."""
+    """What was minimized, and the proof, in the metric's unit. ``floor``: no Clos of as many tiers has less."""
 
     metric: str
     value: Number | None = None
@@ -52,6 +52,7 @@ class Objective(Strict):
     solve_s: Number | None = None
     candidates: int | None = None
     candidates_in_program: int | None = None
+    floor: Number | None = None
 
 
 class Totals(Strict):

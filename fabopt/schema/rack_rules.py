@@ -23,9 +23,9 @@ class RackRules(Strict):
     that the ports of its switches may have, None being no limit. ``power``: whether a switch counts in
     ``rack_power_w`` with the larger of what its maker states at most and what it uses with its modules, or the latter.
     ``side_m``: added to cables that stay in a rack, out to its side and back; ``spare_m``, ``spare_fraction``: of its
-    way, the least that every cable is longer. ``spread_spines``, ``spread_leaves``: whether spines and cores, and
-    leaves, are in two racks at least (rule ``rack-spread``); ``spread_attachments``: whether the devices of an
-    attachment are, where it names two. ``feeds``: of power of every rack, each of which gives
+    way, the least that every cable is longer. ``spread_spines``, ``spread_leaves``, ``spread_attachments``:
+    whether spines and cores, leaves, and devices of an attachment are in two racks at least (rule ``rack-spread``).
+    ``feeds``: of power of every rack, each of which gives
     ``rack_power_w``; not a part of the rules that can be given up.
     """
 

@@ -17,12 +17,13 @@ from fabopt.schema.design import Alternative, Conflict, Design, Objective, Total
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer
+from fabopt.search.relaxation import relaxed_value
 from fabopt.search.separations import words_of
 from fabopt.search.step_time import use_on
 from fabopt.solution.alternatives import alternatives_of, other_separations
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import in_metric
-from fabopt.units import cents, rounded, usd
+from fabopt.units import cents, rounded, usd, watts
 from fabopt.verify.editions import edition_of
 
 
@@ -34,7 +35,11 @@ def build(question: Question, answers: Answers) -> Design:
     seconds = question.clock.spent_s()
     complete = _compared(question, answers.best, alternatives) and answers.complete
     design = design_of(answers.best, question.settings.engine, seconds)
-    return design.model_copy(update={"alternatives": tuple(alternatives), "alternatives_complete": complete})
+    # what a study has picked for two metrics is not the least of one
+    least = None if question.answer is not None else _floor_value(answers.best)
+    objective = design.objective.model_copy(update={"floor": least})
+    compared = {"alternatives": tuple(alternatives), "alternatives_complete": complete}
+    return design.model_copy(update={"objective": objective, **compared})
 
 
 def _compared(question: Question, answer: Answer, alternatives: list[Alternative]) -> bool:
@@ -98,6 +103,14 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
         candidates=optimum.sized,
         candidates_in_program=optimum.in_program,
     )
+
+
+def _floor_value(answer: Answer) -> int | float | None:
+    """What no Clos of as many tiers costs less than, rounded down."""
+    least, weights = relaxed_value(answer), answer.problem.weights
+    if least is None:
+        return None
+    return usd(least // weights.scale) if weights.per_cent else watts(least // weights.scale)
 
 
 def _value_and_bound(answer: Answer) -> tuple[int | float | None, int | float | None]:

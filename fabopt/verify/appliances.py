@@ -11,7 +11,8 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Floor
 from fabopt.schema.default_rules import RACK_SPREAD, is_kept
-from fabopt.units import exact, milliwatts
+from fabopt.units import ceil_div, exact, milliwatts
+from fabopt.verify.editions import FIRST, named_edition
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import CabledDesign
@@ -28,9 +29,9 @@ def attachments_stand_apart(proof: Proof, cabled: CabledDesign) -> None:
     """Devices of attachments fill racks of their own from the bottom up.
 
     In the order of the case every device is in the first rack that has the units and the power left: of those that
-    its attachment names, or else of the free ones from the end of the floor. With rule ``rack-spread`` no named rack
-    has more than half of the devices, rounded up, where the racks hold them so. Nothing else is in these racks, nor in
-    any that an attachment names. Source: case file, ``attachments[].rack_units``, ``.power_w``, ``.racks``.
+    its attachment names, or else of the free ones from the end of the floor. With rule ``rack-spread`` no rack has more
+    than half of an attachment's devices, rounded up, if they all have a place so. Nothing else is in these racks, nor
+    in any that an attachment names. Source: case file, ``attachments[].rack_units``, ``.power_w``, ``.racks``.
     """
     devices, floor = cabled.wiring.devices, cabled.evidence.plan.floor
     placed: dict[tuple[str, str], list[Place]] = {}
@@ -60,39 +61,56 @@ def _in_racks(evidence: Evidence) -> Iterator[tuple[str, Attachment]]:
 
 def _places(evidence: Evidence, floor: Floor) -> dict[tuple[str, str], list[Place]]:
     """The place of every device by the rule."""
-    free, spreads = _free(evidence, floor), _spreads(evidence)
-    units: Counter[str] = Counter()
-    used_mw: Counter[str] = Counter()
-    most = None if floor.rack_power_w is None else milliwatts(floor.rack_power_w)
+    free, filled = _free(evidence, floor), _Filled(floor)
     places: dict[tuple[str, str], list[Place]] = {}
     for fabric, attachment in _in_racks(evidence):
-        high, power = -(-exact(attachment.rack_units or 0) // 1), milliwatts(attachment.power_w or 0)
-        room = {rack: int((floor.rack_units - units[rack]) // high) for rack in attachment.racks or free}
-        if most is not None and power:
-            room = {rack: min(left, (most - used_mw[rack]) // power) for rack, left in room.items()}
-        half = (attachment.boxes + 1) // 2
-        if spreads and attachment.racks and sum(min(half, left) for left in room.values()) >= attachment.boxes:
-            room = {rack: min(half, left) for rack, left in room.items()}
-        racks = iter(room)
-        rack = next(racks)
-        for _ in range(attachment.boxes):
-            while not room[rack]:
-                rack = next(racks, "")
-                if not rack:
-                    placed = len(places.get((fabric, attachment.name), ()))
-                    raise LookupError(f"the racks hold {placed} of {attachment.boxes} {attachment.name}")
-            places.setdefault((fabric, attachment.name), []).append((rack, units[rack] + 1))
-            room[rack] -= 1
-            units[rack] += int(high)
-            used_mw[rack] += power
+        racks, boxes = attachment.racks or tuple(free), attachment.boxes
+        placed = filled.places(attachment, racks, ceil_div(boxes, 2)) if _spreads(evidence) else []
+        placed = placed if len(placed) == boxes else filled.places(attachment, racks, boxes)
+        if len(placed) < boxes:
+            raise LookupError(f"the racks hold {len(placed)} of {boxes} {attachment.name}")
+        filled.put(attachment, placed)
+        places[fabric, attachment.name] = placed
     return places
 
 
 def _spreads(evidence: Evidence) -> bool:
-    """Whether the rule of spread holds for attachments, of which files from before rules were named know nothing."""
+    """Whether attachments are in two racks at least: not in files of the first version."""
     case = evidence.case
-    kept = is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments
-    return kept and evidence.design.rules is not None
+    asked = is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments
+    return asked and named_edition(evidence.design) != FIRST
+
+
+class _Filled:
+    """Units and power that are taken in racks, from the bottom up."""
+
+    def __init__(self, floor: Floor) -> None:
+        self._floor = floor
+        self._units: Counter[str] = Counter()
+        self._used_mw: Counter[str] = Counter()
+
+    def places(self, attachment: Attachment, racks: tuple[str, ...], most: int) -> list[Place]:
+        """Where its devices would be, no more than so many in a rack; fewer if racks are full."""
+        high, limit = _height(attachment), self._floor.rack_power_w
+        placed: list[Place] = []
+        for rack in racks:
+            room = [self._floor.rack_units - self._units[rack]]
+            room += [] if limit is None else [milliwatts(limit) - self._used_mw[rack]]
+            needs = (high, milliwatts(attachment.power_w or 0))
+            fit = min([left // need for left, need in zip(room, needs, strict=False) if need], default=most)
+            number = max(0, min(fit, most, attachment.boxes - len(placed)))
+            placed += [(rack, self._units[rack] + 1 + index * high) for index in range(number)]
+        return placed
+
+    def put(self, attachment: Attachment, places: list[Place]) -> None:
+        """Take the room of its devices."""
+        for rack, _ in places:
+            self._units[rack] += _height(attachment)
+            self._used_mw[rack] += milliwatts(attachment.power_w or 0)
+
+
+def _height(attachment: Attachment) -> int:
+    return int(-(-exact(attachment.rack_units or 0) // 1))
 
 
 def _free(evidence: Evidence, floor: Floor) -> list[str]:

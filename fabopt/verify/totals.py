@@ -237,7 +237,7 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
     """Only a proven design is called optimal, and only a file with a design is called solved.
 
     optimal: bound = value, gap 0; feasible: bound <= value, gap = (value - bound) / value where it is known;
-    infeasible and unknown: no design. Source: design file, ``status``.
+    infeasible and unknown: no design. A floor is no more than what is proven. Source: design file, ``status``.
     """
     design, objective = evidence.design, evidence.design.objective
     proof.note(f"{design.status}, bound {objective.bound}, value {objective.value}")
@@ -246,6 +246,9 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
         proof.holds(not any(given), f"a design that is {design.status} has fabrics or sums")
         return
     proof.holds(objective.value is not None, "no value")
+    least, value = objective.floor, objective.value
+    if least is not None and value is not None:
+        proof.holds(least <= value, f"floor {least} above value {value}")
     if design.status == "optimal":
         proof.equal("objective.bound", objective.bound, objective.value)
         proof.equal("objective.gap", objective.gap, 0)

@@ -74,18 +74,43 @@ def test_boxes_fill_racks_from_the_end_of_the_floor() -> None:
     }
 
 
+TOGETHER: Json = {"rack-spread": False}
+
+
 def test_power_fills_a_rack_too() -> None:
     # 900 W each, 1,500 W a rack: one; 900 + 2 x 300 = 1,500
-    assert places(case(STORES, DOORS, floor={"rack_power_w": 1500})) == {
+    assert places(case(STORES, DOORS, floor={"rack_power_w": 1500}, rules=TOGETHER)) == {
         "stores": (("B05", 1), ("B04", 1), ("B03", 1)),
         "doors": (("B05", 6), ("B05", 8)),
     }
 
 
+def test_no_rack_has_more_than_half_of_them() -> None:
+    small = STORES | {"boxes": 5, "ports": 5, "rack_units": 2}
+    together = case(small, rules=TOGETHER)
+    assert places(case(small))["stores"] == (
+        ("B05", 1), ("B05", 3), ("B05", 5), ("B04", 1), ("B04", 3),
+    )  # fmt: skip
+    assert places(together)["stores"] == tuple(("B05", 1 + 2 * index) for index in range(5))
+    apart = case(small)
+    apart["site"]["rack_rules"] = {"spread_attachments": False}
+    assert places(apart) == places(together)
+    # one rack is all that is theirs
+    assert places(case(small | {"racks": ["A01"]}))["stores"] == tuple(("A01", 1 + 2 * index) for index in range(5))
+
+
+def test_rack_that_is_missing_is_no_reason_to_refuse() -> None:
+    # three racks: two for four servers, and one for all doors, as no design keeps the rule
+    design = solved(case(DOORS, floor={"rows": 1, "racks_per_row": 3}, rules={"rack-rules": False}))
+    assert_proven(design)
+    assert {rack for rack, _ in design.fabrics[0].places.attachments["doors"]} == {"A03"}
+    assert any("`site.rack_rules.spread_attachments` is not kept" in note for note in design.notes)
+
+
 def test_listed_racks_come_in_their_order() -> None:
     assert places(case(STORES | {"racks": ["A02", "B05"]}, DOORS)) == {
         "stores": (("A02", 1), ("A02", 6), ("B05", 1)),
-        "doors": (("B04", 1), ("B04", 3)),
+        "doors": (("B04", 1), ("B03", 1)),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import resource
 import subprocess
 import sys
@@ -63,6 +64,11 @@ def sheet(rows: str) -> str:
     return f'<?xml version="1.0"?><worksheet xmlns="{NAMESPACE}"><sheetData>{rows}</sheetData></worksheet>'
 
 
+def merged(cells: str, times: int) -> str:
+    merges = f'<mergeCell ref="{cells}"/>' * times
+    return f'<worksheet xmlns="{NAMESPACE}"><sheetData/><mergeCells>{merges}</mergeCells></worksheet>'
+
+
 def many_rows(number: int) -> str:
     row = '<row><c t="inlineStr"><is><t>MQM9700-NS2F</t></is></c><c><v>2</v></c><c><v>30000</v></c></row>'
     return changed(with_sheet(sheet(row * number)))
@@ -88,6 +94,7 @@ def test_files_under_a_wrong_name(data: bytes, message: str) -> None:
     assert [fault.split(": ", 1)[1].split(";")[0] for fault in faults_of("quote.xlsx")] == [message]
 
 
+DAMAGE = (b"", b"<", b">", b'"', b"-1", b"1e308", b"9" * 40, b"&#0;", b't="s"', b't="e"', b'r="A0"', b"NaN", b"\xff")
 UNREADABLE = "not a workbook that can be read"
 HOSTILE: list[tuple[Callable[[], str], str]] = [
     (lambda: changed(lambda parts: parts.update({"xl/vbaProject.bin": b"x"})), "the workbook has macros"),
@@ -99,7 +106,9 @@ HOSTILE: list[tuple[Callable[[], str], str]] = [
     (lambda: changed(with_sheet(sheet('<row><c r="A1"><v>1e999</v></c></row>'))), UNREADABLE),
     (lambda: changed(with_sheet(sheet('<row><c r="A1"><v>many</v></c></row>'))), UNREADABLE),
     (lambda: changed(lambda parts: parts.update({"xl/a.xml": b"0" * 100_000_001})), "too large when it is unpacked"),
-    (lambda: many_rows(60_000), "the workbook is too long for a quote"),
+    (lambda: changed(with_sheet(merged("A1:A1048576", 2))), "too many merged cells"),
+    (lambda: changed(with_sheet(merged("A1:B1", 5_001))), "too many merged cells"),
+    (lambda: many_rows(25_000), "the workbook is too long for a quote"),
 ]
 
 
@@ -128,7 +137,7 @@ def test_a_million_rows_take_little_memory() -> None:
             "./quoted.yaml",
         ]
         done = subprocess.run(command, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
-        assert done.returncode == 2 and "is too long for a quote; allowed: 50,000 rows" in done.stderr
+        assert done.returncode == 2 and "is too long for a quote; allowed: 20,000 rows" in done.stderr
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < MOST_MEGABYTES * 1000
 
 
@@ -188,3 +197,27 @@ def test_options_are_told_all_at_once() -> None:
 def test_openpyxl_is_for_tests_only() -> None:
     """Workbooks are read without it: it keeps no value beside a formula, and unpacks before it looks at sizes."""
     assert openpyxl.__name__ not in "".join(path.read_text() for path in (ROOT / "fabopt").rglob("*.py"))
+
+
+def test_many_unknown_names_are_listed_and_few_are_compared() -> None:
+    lines = "".join(f"UNKNOWN-{number:05d} with words that are in no catalog,1\n" for number in range(15_000))
+    name = write_csv("Part number,Unit price\nMMA4Z00-N5,1\n" + lines)
+    quote, faults = read_quote(name, read_catalog([write_catalog()], Path()), quote_options((), None, 1))
+    assert faults == [] and len(quote.with_status("left over")) == 15_001
+    assert quote.lines[0].suggestion.startswith("MMA4Z00-NS") and quote.lines[-1].suggestion == ""
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_damaged_workbooks_are_read_or_refused(seed: int) -> None:
+    """Bytes of any part are replaced; nothing else than ``InputError`` comes of it."""
+    chance = random.Random(seed)
+
+    def damage(parts: dict[str, bytes]) -> None:
+        name = chance.choice(sorted(parts))
+        data = bytearray(parts[name])
+        for _ in range(chance.randint(1, 3)):
+            start = chance.randrange(len(data) + 1)
+            data[start : start + chance.randint(0, 6)] = chance.choice(DAMAGE)
+        parts[name] = bytes(data)
+
+    assert isinstance(faults_of(changed(damage)), list)

@@ -61,6 +61,7 @@ def test_1_letterhead_subtotals_and_a_second_table() -> None:
         [2, "MFP7E10-N007", "Jumper", 1280, 120.5, 154240, "30 days"],
         ["", "", "Subtotal", None, None, 154240],
         ["", "", "Grand total", None, None, 1434240],
+            ["", "", "Cabling total", None, None, 154240],
         ["", "", "VAT 19 %", None, None, 272505.6],
         ["All prices in USD, ex works."],
     ).merged("A1:G1")  # fmt: skip
@@ -69,7 +70,7 @@ def test_1_letterhead_subtotals_and_a_second_table() -> None:
     assert prices(quote) == {(QM, None): 32000, (JUMPER, 7): 120.5}
     assert (quote.date, quote.valid_until) == ("2026-10-15", "2026-11-14")
     assert [line.status for line in quote.lines] == [
-        "note", "matched", "subtotal", "note", "matched", "subtotal", "subtotal", "subtotal", "note",
+        "note", "matched", "subtotal", "note", "matched", "subtotal", "subtotal", "subtotal", "subtotal", "note",
     ]  # fmt: skip
     assert [line.lead_time_weeks for line in quote.with_status("matched")] == [10, 4.29]
     assert len(quote.tables) == 2 and not any("no currency" in note for note in quote.notes)

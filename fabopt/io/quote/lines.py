@@ -37,6 +37,7 @@ _SUM = re.compile(
     r"(?:vat|mwst|ust|tva|gst|(?:sales )?tax(?:es)?|umsatzsteuer|mehrwertsteuer))(?![\w-]*[0-9])(?!\w)",
     re.IGNORECASE,
 )
+_SUM_AT_END = re.compile(r".*\b(?:sub-?total|total|gesamt|summe)\W*$", re.IGNORECASE)
 _TERMS = ("lead", "validity", "minimum", "pack")
 
 
@@ -105,7 +106,10 @@ class RowReader:
         known = matched(self._named(row, names, description), self.reading.names)
         base = QuoteLine(self.sheet.name, row, "note", " / ".join(dict.fromkeys(names)), description)
         texts = self.own_texts(row)
-        if not known.id and any(_SUM.match(text) for text in texts):
+        is_sum = any(_SUM.match(text) for text in texts)
+        if self._quantity(row) is None:
+            is_sum = is_sum or any(_SUM_AT_END.match(text) for text in texts)
+        if not known.id and is_sum:
             return _changed(base, status="subtotal", reason="a sum or a tax, no price of a part")
         if not self.is_priced(row, bool(names or description)):
             return self._without_price(row, base, known)

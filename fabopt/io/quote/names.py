@@ -28,6 +28,7 @@ _ALSO_CALLED = {
     "supermicro": ("smci",),
     "fs": ("fscom",),
 }
+MOST_HINTS = 500
 _SIMILAR = 0.66
 
 
@@ -47,6 +48,7 @@ class QuotedNames:
         self._described: dict[str, set[NameMatch]] = defaultdict(set)
         self._families: list[tuple[re.Pattern[str], Product]] = []
         self._shown: dict[str, str] = {}
+        self._hints = 0
         for product in self.products.values():
             self._take(product)
 
@@ -79,7 +81,13 @@ class QuotedNames:
                 yield NameMatch(product.id, metres_of(digits) if writes_metres(product.vendor) else None)
 
     def nearest(self, name: str) -> str:
-        """The part number that a name is most likely a misspelling of, with its id; empty where none is close."""
+        """The part number that a name is most likely a misspelling of, with its id; empty where none is close.
+
+        Comparing with a whole catalog takes time, and nobody reads more than so many.
+        """
+        self._hints += 1
+        if self._hints > MOST_HINTS:
+            return ""
         close = difflib.get_close_matches(bare(name)[:100], list(self._shown), n=1, cutoff=_SIMILAR)
         if not close:
             return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -9,9 +10,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 # A quote has some hundred lines; what has many more is something else.
-MOST_ROWS = 50_000
+MOST_ROWS = 20_000
 MOST_CELLS = 1_000_000
 MOST_SHEETS = 200
+# Columns of one heading.
+WIDEST = 100
 # No text that is longer says what a line is.
 LONGEST_TEXT = 2_000
 
@@ -54,13 +57,23 @@ class Sheet:
 
     @cached_property
     def _merged(self) -> dict[tuple[int, int], Merge]:
-        """The merge of every cell in one that is higher than a row."""
+        """The merge of every cell in one that is higher than a row, in rows that have anything."""
+        rows = sorted(self.rows)
         return {
             (row, merge.first_column): merge
             for merge in self.merges
             if merge.last_row > merge.first_row
-            for row in range(merge.first_row, min(merge.last_row, merge.first_row + MOST_ROWS) + 1)
+            for row in rows[bisect_left(rows, merge.first_row) : bisect_right(rows, merge.last_row)]
         }
+
+    @cached_property
+    def _wide(self) -> dict[int, list[Merge]]:
+        """Merges that are wider than a column, by the row in which they begin."""
+        wide: dict[int, list[Merge]] = {}
+        for merge in self.merges:
+            if merge.last_column > merge.first_column:
+                wide.setdefault(merge.first_row, []).append(merge)
+        return wide
 
     def cell(self, row: int, column: int) -> Cell | None:
         """The cell that is shown at a place: of several rows that are one, the first's."""
@@ -76,11 +89,10 @@ class Sheet:
     def spread(self, row: int) -> dict[int, Cell]:
         """The cells of a row with those beside them that are shown as one."""
         cells = dict(self.rows.get(row, {}))
-        for merge in self.merges:
-            if merge.first_row <= row <= merge.last_row and merge.last_column > merge.first_column:
-                first = self.rows.get(merge.first_row, {}).get(merge.first_column)
-                columns = range(merge.first_column, min(merge.last_column, merge.first_column + MOST_SHEETS) + 1)
-                cells |= {column: first for column in columns if first is not None and column not in cells}
+        for merge in self._wide.get(row, ()):
+            first = cells.get(merge.first_column)
+            columns = range(merge.first_column, min(merge.last_column, merge.first_column + WIDEST) + 1)
+            cells |= {column: first for column in columns if first is not None and column not in cells}
         return cells
 
     def place(self, row: int, column: int) -> str:

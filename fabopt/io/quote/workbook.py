@@ -24,7 +24,9 @@ MOST_PART_BYTES = 100_000_000
 MOST_BYTES = 400_000_000
 MOST_PARTS = 5_000
 MOST_TEXTS = 300_000
-MOST_MERGES = 50_000
+MOST_MERGES = 5_000
+# Rows that are in merges, each counted as often as it is.
+MOST_MERGED_ROWS = 2_000_000
 # How an OLE file begins: an encrypted workbook, or one of before 2007; what it has inside if it is encrypted.
 OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
@@ -243,7 +245,7 @@ class _Cells:
         self.rows: dict[int, dict[int, Cell]] = {}
         self.merges: list[Merge] = []
         self._workbook, self._name, self._texts, self._looks, self._epoch = workbook, name, texts, looks, epoch
-        self._row = self._column = 0
+        self._row = self._column = self._merged_rows = 0
         self._cell: Mapping[str, str] = {}
         self._value: str | None = None
         self._pieces: list[str] = []
@@ -257,8 +259,10 @@ class _Cells:
             self._cell, self._value, self._pieces, self._has_formula = attributes, None, [], False
         elif tag == "mergeCell":
             first, _, last = attributes["ref"].partition(":")
-            self.merges.append(Merge(*_place(first), *_place(last or first)))
-            if len(self.merges) > MOST_MERGES:
+            merge = Merge(*_place(first), *_place(last or first))
+            self.merges.append(merge)
+            self._merged_rows += merge.last_row - merge.first_row
+            if len(self.merges) > MOST_MERGES or self._merged_rows > MOST_MERGED_ROWS:
                 raise self._workbook.refusal("too many merged cells", allowed=f"up to {MOST_MERGES:,}")
         self._is_sound = self._is_sound or tag == "rPh"
 

@@ -26,7 +26,7 @@ from fabopt.output.export.spreadsheet import (
     write_marks,
     write_text,
 )
-from fabopt.output.space import pages_line
+from fabopt.output.space import floor_line, pages_line
 from fabopt.output.terminal.answer import headline, proof_line, served, totals_line
 from fabopt.output.terminal.networks import NetworkShare, network_shares
 from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
@@ -113,7 +113,7 @@ class _Summary:
         if design.totals is not None:
             self.line("Totals", totals_line(design))
         self.line("Proof", f"{proof_line(design)} (stated by the search; no check proves it again)")
-        self.line("Space", pages_line(design))
+        self.line("Space", " - ".join(line for line in (floor_line(design), pages_line(design)) if line))
         for fabric in design.fabrics:
             tiers = ", ".join(f"{tier.count:,} {tier.role} {tier.id}" for tier in fabric.tiers)
             self.line(f"Fabric {fabric.name}", f"{fabric.protocol} {fabric.topology}: {tiers}")

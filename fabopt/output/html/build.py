@@ -18,7 +18,7 @@ from fabopt.output.html.racks import FloorView, floor_view
 from fabopt.output.html.rendering import render
 from fabopt.output.html.single_points import points_view
 from fabopt.output.html.workload import workload_view
-from fabopt.output.space import pages_line
+from fabopt.output.space import floor_line, pages_line
 from fabopt.output.terminal.answer import TOLD_BY_DETAIL, conflict_quantity, proof_line, totals_line
 from fabopt.output.words import limit_name, sentence
 from fabopt.schema.design import Check, Conflict, Design
@@ -96,7 +96,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "alternatives": alternative_rows(design),
         "objective_column": objective_column(design),
         "proof": proof_line(design),
-        "pages": sentence(pages_line(design)),
+        "pages": " ".join(sentence(line) for line in (floor_line(design), pages_line(design)) if line),
         "checks": checks_sentence(checks),
         "check_groups": check_groups(checks),
         "confidence": confidence_sentence(price_rows(design)),

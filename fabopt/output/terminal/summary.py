@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from fabopt.output.space import pages_line
+from fabopt.output.space import floor_line, pages_line
 from fabopt.output.terminal.answer import (
     about_lines,
     fabric_line,
@@ -70,8 +70,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
             yield _line(moving)
     yield _heading("Proof")
     yield _line(proof_line(design))
-    if pages := pages_line(design):
-        yield _line(pages)
+    yield from (_line(line) for line in (floor_line(design), pages_line(design)) if line)
     if design.checks:
         yield _line(checks_line(design))
     if design.alternatives:

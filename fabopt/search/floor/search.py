@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -66,19 +66,19 @@ class FloorSearch(Search):
         Those of the lowest bound come first; what cannot be better than the best design met is left.
         """
         searches = [self._of_layout(number) for number in range(self._number_of_layouts)]
-        bounds = self._bounds_of(searches)
-        optima: dict[int, Optimum] = {}
-        best = (np.inf, len(searches))
-        for number in sorted(range(len(searches)), key=bounds.__getitem__):
-            if (_least_value(bounds[number]), number) < best:
-                searches[number].beaten_from = best[0] + (number < best[1])
-                optimum = self._meet(searches[number].run(ties=False))
-                optima[number] = _bounded_from(optimum, bounds[number])
-                best = min(best, (np.inf if optimum.value is None else optimum.value, number))
-        if best[1] not in optima or optima[best[1]].value is None:
+        visits = _Visits(searches, self._meet)
+        if self.clock.over_at() is not None:
+            # a design and a bound before anything else
+            visits.bounds = [self._bound_anywhere()] * len(searches)
+            visits.first()
+        visits.bounds = self._bounds_of(searches, visits.bounds)
+        for number in sorted(range(len(searches)), key=visits.bounds.__getitem__):
+            visits.look(number)
+        optima, best = visits.optima, visits.best[1]
+        if best not in optima or optima[best].value is None:
             proven = all(optimum.verdict == "infeasible" for optimum in optima.values())
             return Optimum("infeasible" if proven else "unknown", sized=self.expansion.sized)
-        return self._best_of(list(optima.values()), optima[best[1]], ties)
+        return self._best_of(list(optima.values()), optima[best], ties)
 
     def _best_of(self, optima: list[Optimum], best: Optimum, ties: bool) -> Optimum:
         """The best of some layouts, its ties broken; optimal if it is proven that no other one is better."""
@@ -103,10 +103,9 @@ class FloorSearch(Search):
         }
         return type(self)(self.problem, self.settings, self.clock, part, context=self.context)
 
-    def _bounds_of(self, searches: Sequence[FloorSearch]) -> list[float]:
-        """No design in each of some layouts has a lower objective; known for all of them early if time is limited."""
-        anywhere = -np.inf if self.clock.over_at() is None else self._bound_anywhere()
-        return [max(anywhere, search.least_bound()) for search in searches]
+    def _bounds_of(self, searches: Sequence[FloorSearch], known: Sequence[float]) -> list[float]:
+        """No design in each of some layouts has a lower objective; ``known``: what is known of each before."""
+        return [max(before, search.least_bound()) for before, search in zip(known, searches, strict=True)]
 
     def least_bound(self) -> float:
         """No design has a lower objective, by what each fabric costs at least; -inf if that is left open."""
@@ -143,6 +142,34 @@ class FloorSearch(Search):
         """The next slack: not at once that of the cutoff that proves, for a better design may lower that."""
         needed = min(needed, self._to_be_beaten(bound))
         return min(needed, max(slack * RISE, abs(bound) * FIRST_RISE_ON_FLOOR, 1.0))
+
+
+class _Visits:
+    """Layouts of a floor that were searched, and the best design met in them; ``bounds``: of all, by number."""
+
+    def __init__(self, searches: Sequence[FloorSearch], meet: Callable[[Optimum], Optimum]) -> None:
+        self.searches = searches
+        self.meet = meet
+        self.bounds = [-np.inf] * len(searches)
+        self.optima: dict[int, Optimum] = {}
+        # its objective, and the number of its layout: of equals the first
+        self.best = (np.inf, len(searches))
+
+    def look(self, number: int) -> None:
+        """Search a layout, if that was not done and a design in it may be better than the best met."""
+        if number in self.optima or (_least_value(self.bounds[number]), number) >= self.best:
+            return
+        search = self.searches[number]
+        search.beaten_from = self.best[0] + (number < self.best[1])
+        optimum = self.meet(search.run(ties=False))
+        self.optima[number] = _bounded_from(optimum, self.bounds[number])
+        self.best = min(self.best, (np.inf if optimum.value is None else optimum.value, number))
+
+    def first(self) -> None:
+        """Search layouts in their order until there is a design."""
+        for number, search in enumerate(self.searches):
+            if np.isinf(self.best[0]) and np.isfinite(search.least_bound()):
+                self.look(number)
 
 
 def _least_value(bound: float) -> float:
@@ -205,9 +232,9 @@ class EstimateSearch(FloorSearch):
         bound = least - self.expansion.saving
         return self._finished(replace(outcome, verdict="feasible"), bound, not self.clock.is_over())
 
-    def _bounds_of(self, searches: Sequence[FloorSearch]) -> list[float]:
-        """Nothing is known before, as typical runs bound nothing."""
-        return [-np.inf] * len(searches)
+    def _bounds_of(self, searches: Sequence[FloorSearch], known: Sequence[float]) -> list[float]:
+        """Nothing more is known before, as typical runs bound nothing."""
+        return list(known)
 
     def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
         """An estimate's bound holds wherever switches are, so for layouts in which nothing was found too."""

@@ -206,7 +206,7 @@ def with_attachments(
         bought = demand.buys != "none" and demand.ports > 0
         lists.append(_undominated(joins, links, lambda one: (one.cable,)) if bought else (None,))
     staged = staged_links(problem, clos, links) if clos.stages else None
-    owners = list(ports_on_leaves(fabric, clos))
+    owners = list(dict.fromkeys(ports_on_leaves(fabric, clos)))
     options: list[Option] = []
     for chosen in product(*lists):
         option = _joint_option(demands, links, clos, classes, limit, chosen)
@@ -260,14 +260,14 @@ def _in_lengths(
 ) -> Iterator[Option]:
     """An option with cables as long as their links need, stage by stage; nothing if not all parts reach so far.
 
-    ``owners``: the leaf and the attachment of every port. A cage or cable that servers share with attachments is there
-    from the first stage on.
+    ``owners``: the leaf and the attachment of the ports, each pair once. A cage or cable that servers share with
+    attachments is there from the first stage on.
     """
     servers, *others = option.rows
     assert servers.assembly is not None
     key, attached_m = _shares(servers.assembly, links), run_of(fabric, "attachment-leaf")
-    ways = ((leaf, chosen[1 + owner]) for leaf, owner in owners)
-    shared = [(leaf, one) for leaf, one in ways if key is not None and _shares(one or servers.assembly, links) == key]
+    sharing = [key is not None and _shares(one or servers.assembly, links) == key for one in chosen]
+    shared = [(leaf, chosen[1 + owner]) for leaf, owner in owners if sharing[1 + owner]]
     cages, cables = sorted({leaf for leaf, _ in shared}), sorted({leaf for leaf, one in shared if one is not None})
     if servers.assembly.mode is Mode.FAR and cables:
         together = {servers.assembly, *(one for _, one in shared if one is not None)}

@@ -188,11 +188,11 @@ class Bounds:
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str, kind: str = "server-leaf") -> Floats:
         """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
         longer = runs_differ(self.problem, self.fabric, kind)
-        if longer:
-            length_class = int(classes_of_runs(self.problem.item_table.lengths_m, run_m))
-            return np.asarray(self.links_by_class(near, far, protocol)[:, length_class])
         key, known = (near, far, run_m, protocol, longer), self.costs.least_links
-        if key not in known:
+        if key not in known and longer:
+            length_class = int(classes_of_runs(self.problem.item_table.lengths_m, run_m))
+            known[key] = np.asarray(self.links_by_class(near, far, protocol)[:, length_class])
+        elif key not in known:
             joins = self.problem.links.assemblies(near, far, run_m, protocol) if np.isfinite(run_m) else ()
             known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
         return known[key]

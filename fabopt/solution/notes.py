@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fabopt.problem.problem import Problem
 from fabopt.problem.roles import role_notes
+from fabopt.schema.default_rules import ATTACHMENT_RUNS, is_kept
 from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, refused
@@ -72,7 +73,8 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     yield from length_notes(problem, design)
     if design.fabrics:
         yield from longer_runs(design)
-        yield from () if problem.site.runs_are_alike else unmeasured_runs(design)
+        measures = is_kept(problem.case.rules, ATTACHMENT_RUNS) and not problem.site.runs_are_alike
+        yield from unmeasured_runs(design) if measures else ()
         yield from strips_without_ports(design, problem.case)
 
 

@@ -76,8 +76,8 @@ class Context:
     placed: dict[PlacedKey, PlacedCandidates] = field(default_factory=dict)
     # a fabric in every layout of the floor that is looked at
     variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
-    # layouts of the floor that are worth looking at, by fabric
-    layouts: dict[str, list[Layout]] = field(default_factory=dict)
+    # layouts of the floor that are worth looking at, by all fabrics of a problem and the name of one
+    layouts: dict[tuple[FabricProblem, ...], dict[str, list[Layout]]] = field(default_factory=dict)
     _equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     _numbered: dict[tuple[FabricProblem, ByStage], FabricProblem] = field(default_factory=dict)
 

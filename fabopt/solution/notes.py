@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fabopt.problem.problem import Problem
 from fabopt.problem.roles import role_notes
+from fabopt.schema.default_rules import ATTACHMENT_RUNS, is_kept
 from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, refused
@@ -19,7 +20,7 @@ from fabopt.solution.rules_kept import pairing_notes, redundancy_notes
 from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.solution.switch_racks import strips_without_ports
 from fabopt.units import some
-from fabopt.wiring.attachment_runs import longer_runs
+from fabopt.wiring.attachment_runs import longer_runs, unmeasured_runs
 from fabopt.workload.remarks import workload_notes
 
 MOST_REFUSALS_NOTED = 6
@@ -72,6 +73,8 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     yield from length_notes(problem, design)
     if design.fabrics:
         yield from longer_runs(design)
+        measures = is_kept(problem.case.rules, ATTACHMENT_RUNS) and not problem.site.runs_are_alike
+        yield from unmeasured_runs(design) if measures else ()
         yield from strips_without_ports(design, problem.case)
 
 

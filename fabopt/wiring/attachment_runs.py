@@ -33,6 +33,20 @@ def longer_runs(design: Design) -> Iterator[str]:
             )
 
 
+def unmeasured_runs(design: Design) -> Iterator[str]:
+    """Attachments whose devices have no height, and so no rack of the floor from which cables could be measured."""
+    wanted = {fabric.name: fabric.attachments for fabric in Embedded(design).case.fabrics}
+    for fabric in design.fabrics:
+        nowhere = {one.name for one in wanted.get(fabric.name, ()) if one.rack_units is None and one.network is None}
+        for row in fabric.links:
+            if row.attachment in nowhere and row.parts:
+                key = f"site.distances_m.attachment-{row.to}"
+                yield (
+                    f"{fabric.name} {row.attachment}: nothing measures its cables of {row.length_m:g} m (`{key}`), as "
+                    "its devices are in no rack: give them `rack_units`"
+                )
+
+
 def _links_of_attachments(wiring: Wiring) -> dict[str, Ints]:
     """Rows of the links of every attachment whose cables are bought and whose ends are in racks."""
     links, devices = wiring.links, wiring.devices

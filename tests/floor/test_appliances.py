@@ -114,6 +114,34 @@ def test_listed_racks_come_in_their_order() -> None:
     }
 
 
+PAIR: Json = DOORS | {"ports": 4, "racks": ["B04", "B05"]}
+
+
+def test_a_pair_is_in_two_of_the_racks_that_it_names() -> None:
+    """One firewall in each; where the rule is off, or one rack has no room, as before: one rack after the other."""
+    apart = {"doors": (("B04", 1), ("B05", 1))}
+    together = {"doors": (("B04", 1), ("B04", 3))}
+    assert places(case(PAIR)) == apart
+    assert places(case(PAIR, rules={"rack-spread": False})) == together
+    kept = case(PAIR)
+    kept["site"]["rack_rules"] = {"spread_attachments": False}
+    assert places(kept) == together
+    full = {"name": "full", "ports": 1, "boxes": 1, "rack_units": 12, "racks": ["B05"], "buys": "none"}
+    assert places(case(full, PAIR))["doors"] == together["doors"]
+
+
+def test_no_rack_and_no_leaf_takes_a_pair_of_doors() -> None:
+    """Each firewall has ports on two leaves, and is in a rack of its own; in one rack they are a single point."""
+    content = case(PAIR)
+    content["fabrics"][0]["tiers"] = 2
+    lost = []
+    for rules in ({}, {"rack-spread": False}):
+        design = solved({**content, "rules": rules})
+        assert_proven(design)
+        lost.append({point.device for point in design.single_points_of_failure or () if point.loses == "doors"})
+    assert lost == [set(), {"rack"}]
+
+
 def test_racks_of_others_are_passed_over() -> None:
     floor = {"blocked": ["B05"], "reserved": ["B04"], "network_racks": ["B03"]}
     assert {rack for found in places(case(STORES, floor=floor)).values() for rack, _ in found} == {"B02", "B01"}
@@ -185,6 +213,18 @@ def farthest_m(design: Design, name: str) -> float:
         for near, low in placement.attachments[name]
         for far, high in placement.leaf
     )  # fmt: skip
+
+
+def test_runs_that_nothing_measures_are_told() -> None:
+    """Devices without a height are in no rack; where nothing is bought for them there is nothing to measure."""
+    near: Json = {"name": "doors", "ports": 2, "gbps": 400, "buys": "near"}
+    told = [note for note in solved(case(near)).notes if "nothing measures" in note]
+    assert told == [
+        "compute doors: nothing measures its cables of 30 m (`site.distances_m.attachment-leaf`), as its devices are "
+        "in no rack: give them `rack_units`"
+    ]
+    for other in (near | {"buys": "none"}, near | {"rack_units": 1}):
+        assert not any("nothing measures" in note for note in solved(case(other)).notes)
 
 
 def test_cables_reach_the_racks_of_attachments() -> None:

@@ -79,6 +79,16 @@ STORAGE: Json = {
                 fabric("storage", protocol="ethernet", min_gbps_per_gpu=25, tiers=2, attachments=[NODES])],
 }  # fmt: skip
 
+FIREWALLS: Json = {
+    "name": "firewalls", "ports": 4, "boxes": 2, "rack_units": 1, "power_w": 600, "form_factor": "QSFP112",
+    "split": "1x200", "racks": ["B07", "B08"],
+}  # fmt: skip
+DOORS: Json = {
+    **H200, "servers": 16,
+    "fabrics": [fabric(protocol="infiniband"),
+                fabric("in-band", protocol="ethernet", min_gbps_per_server=100, tiers=2, attachments=[FIREWALLS])],
+}  # fmt: skip
+
 JOBS: dict[str, Json] = {
     "96 DGX B200": b200(),
     "96 DGX B200 with UFM": b200(UFM),
@@ -92,6 +102,7 @@ JOBS: dict[str, Json] = {
     "512 H100 for Llama 3 70B": {**h100(512), "workload": {"model": "llama3-70b"}},
     "32 DGX H200, four fabrics": H200,
     "eight servers with storage": STORAGE,
+    "16 DGX H200 with doors": DOORS,
 }
 # Servers whose NICs are chosen, so that bandwidth has its price.
 FRONT: Json = {"server": "generic-hgx-h100", "gpus": 1024, "fabrics": [fabric(min_gbps_per_gpu=100)]}
@@ -156,6 +167,16 @@ def test_managers_cost_no_leaf_and_no_spine() -> None:
     plain, managed = (counts(design_of(job)) for job in ("96 DGX B200", "96 DGX B200 with UFM"))
     assert (plain["leaf"], plain["spine"]) == (managed["leaf"], managed["spine"]) == (24, 16)
     assert managed["attachment_spine"] == 4
+
+
+def test_no_leaf_and_no_rack_takes_a_firewall() -> None:
+    """The pair is in two racks, each with its two ports on two leaves, and cables that are measured."""
+    design = design_of("16 DGX H200 with doors")
+    in_band = design.fabrics[1]
+    assert [rack for rack, _ in in_band.places.attachments["firewalls"]] == ["B07", "B08"]
+    assert not any("firewalls" in point.loses for point in design.single_points_of_failure or ())
+    assert sum(row.count for row in in_band.links if row.attachment == "firewalls") == 4
+    assert not any("nothing measures" in note for note in design.notes)
 
 
 def test_infiniband_has_a_subnet_manager() -> None:

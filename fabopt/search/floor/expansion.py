@@ -137,7 +137,7 @@ class FloorExpansion(Expansion):
         return known[fabric]
 
     def _variants(self, fabric: FabricProblem, costs: BoundedCosts) -> tuple[FabricProblem, ...]:
-        known = self.context.layouts
+        known = self.context.layouts.setdefault(self.problem.fabrics, {})
         if not known:
             known |= layouts_for(self.problem, self.context, partial(self._whole, costs))
         return in_layouts(self.problem, fabric, known[fabric.name])

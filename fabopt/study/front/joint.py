@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, product
@@ -14,8 +14,9 @@ import numpy as np
 from fabopt.parts.finance import weights_of
 from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem, of_item
+from fabopt.program.formulation import PART_KINDS
 from fabopt.program.orders import Picked
-from fabopt.study.front.mixes import MOST_SUM, EqualLinks, TooManyMixesError
+from fabopt.study.front.mixes import MOST_SUM, EqualLinks, Ints, TooManyMixesError
 from fabopt.topology.candidate import Candidate, Choice, Option, Uses
 
 # What breaks ties between points with the same two sums, in the order of docs/formulation/search.md; then
@@ -76,6 +77,23 @@ class JointCandidate:
         """A key by which the lower of two is taken that come to the same."""
         return tuple(candidate.order for candidate in self.candidates)
 
+    @cached_property
+    def evenness(self) -> tuple[int, int, int]:
+        """What is counted of devices where sums are equal: spread of groups, racks that are cut, part numbers."""
+        spread = sum(candidate.evenness.spread for candidate in self.candidates)
+        cut_racks = sum(candidate.evenness.cut_racks for candidate in self.candidates)
+        return spread, cut_racks, len(_part_numbers(candidate.devices for candidate in self.candidates))
+
+    def part_numbers(self, units: Ints) -> Ints:
+        """How many part numbers a design has, shape (mixes,), by its units of every option, shape (mixes, options)."""
+        columns: dict[Item, list[int]] = {}
+        for column, option in enumerate(chain.from_iterable(links.options for links in self.links)):
+            for item in _part_numbers([option.uses]):
+                columns.setdefault(item, []).append(column)
+        used = [(units[:, places] > 0).any(axis=1) for places in columns.values()]
+        of_devices = self.evenness[-1]
+        return of_devices + np.sum(used, axis=0, dtype=np.int64) + np.zeros(len(units), dtype=np.int64)
+
     @property
     def signature(self) -> Hashable:
         """Equal for what can be mixed in the same ways."""
@@ -102,6 +120,10 @@ class JointCandidate:
                 if count:
                     by_fabric[links.fabric].append((option, count))
         return list(zip(self.candidates, by_fabric, strict=True))
+
+
+def _part_numbers(uses: Iterable[Uses]) -> set[Item]:
+    return {item for used in uses for _, item in used if item.kind in PART_KINDS}
 
 
 def joint_candidates(

@@ -93,6 +93,8 @@ class Listing:
         self.traded = (first, second)
         self.sums = TradedSums(self.problem, first.name, second.name)
         self._joint: list[JointCandidate] = []
+        # of the mixes of each
+        self._part_numbers: list[Ints] = []
         self._seen: set[Hashable] = set()
         self._mixes: dict[Hashable, Mixes] = {}
         # the front of what is known: sums; and of each row the number of its candidates, and the place of its mix
@@ -194,14 +196,21 @@ class Listing:
                 rows.append(mixed + np.array(joint.fixed, dtype=np.int64))
                 places.append(np.column_stack([np.full(len(mixed), len(self._joint)), np.arange(len(mixed))]))
                 self._joint.append(joint)
+                self._part_numbers.append(joint.part_numbers(self._mixes[signature].units))
         self._keep(np.vstack(rows), np.vstack(places))
 
     def _keep(self, rows: Ints, places: Ints) -> None:
-        """Keep what is not beaten; of equal points the one that comes first by what breaks ties, then by devices."""
+        """Keep what is not beaten; of equal points the one that comes first by what breaks ties, then by devices.
+
+        Of mixes of one candidate that come to the same, that with the first names is the only one here.
+        """
         order = sorted(range(len(self._joint)), key=lambda number: self._joint[number].rank)
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
-        kept = undominated(np.column_stack([rows[:, :-1], rank[places[:, 0]]]))
+        even = np.array([joint.evenness[:2] for joint in self._joint], dtype=np.int64).reshape(-1, 2)[places[:, 0]]
+        first_mix = np.cumsum([0, *map(len, self._part_numbers)])[places[:, 0]]
+        parts = np.concatenate([np.zeros(0, dtype=np.int64), *self._part_numbers])[first_mix + places[:, 1]]
+        kept = undominated(np.column_stack([rows[:, :-1], even, parts, rank[places[:, 0]]]))
         self._rows, self._from = rows[kept], places[kept]
 
     def _listed(self, corners: Sequence[Corner]) -> Listed:
@@ -273,7 +282,7 @@ def _height(corner: Corner, weights: tuple[int, int]) -> int:
 def _undominated(alike: Sequence[JointCandidate]) -> list[JointCandidate]:
     """Of candidates that can be mixed in the same ways those whose devices are not beaten; of equals the first."""
     kept: list[JointCandidate] = []
-    for joint in sorted(alike, key=lambda joint: (joint.fixed[:-1], joint.rank)):
+    for joint in sorted(alike, key=lambda joint: (joint.fixed[:-1], joint.evenness, joint.rank)):
         if not kept or joint.fixed[1] < kept[-1].fixed[1]:
             kept.append(joint)
     return kept

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import cache
 from typing import Any
+
+import numpy as np
 
 from tests.oracles.brute_endpoints import injection_gbps, racks_per_group
 from tests.oracles.brute_force import Space, Structure, fixed_items, rack_units, structures
 from tests.oracles.brute_parts import ItemTable, Json, Mode, ceil_div
 from tests.oracles.brute_purchase import linear, terms_of
+from tests.oracles.brute_stripes import worst_by_sets
 
 # Grades: cents, milliwatts, wires.
 Bought = tuple[int, int, int]
@@ -67,8 +71,11 @@ def of_structure(space: Space, structure: Structure) -> dict[str, Any]:
     """The metrics that do not depend on parts."""
     rate = injection_gbps(space.catalog, space.server, structure.cards)
     bisection = rate
-    for ratio in ratios(structure):
-        bisection /= max(Fraction(1), ratio)
+    if structure.tiers == 2 and structure.u % structure.spines_per_pod:
+        bisection *= of_uneven_stripes(space.servers, structure)
+    else:
+        for ratio in ratios(structure):
+            bisection /= max(Fraction(1), ratio)
     return {
         "rack_units": rounded(rack_units(structure) * 1000),
         "switches": structure.switches,
@@ -76,6 +83,27 @@ def of_structure(space: Space, structure: Structure) -> dict[str, Any]:
         "bisection_gbps_per_gpu": rounded(bisection * 10**6),
         "headroom_servers": headroom(space, structure),
     }
+
+
+def of_uneven_stripes(servers: int, structure: Structure) -> Fraction:
+    """The worst balanced cut of one plane, as a share of what its ports carry.
+
+    Uplinks are dealt to spines in turn, leaf after leaf; every leaf of a group has k ports of each of its servers.
+    """
+    assert structure.leaf.up is not None
+    rails = structure.leaves // structure.groups
+    sizes = [min(structure.g, servers - structure.g * group) for group in range(structure.groups)]
+    hosts = tuple(size * structure.k for size in sizes for _ in range(rails))
+    speeds = structure.leaf.down.cage.speed, structure.leaf.up.cage.speed
+    return worst_share(structure.u, structure.spines_per_pod, hosts, *(int(1000 * speed) for speed in speeds))
+
+
+@cache
+def worst_share(uplinks: int, spines: int, hosts: tuple[int, ...], port_mbps: int, link_mbps: int) -> Fraction:
+    links = np.zeros((len(hosts), spines), dtype=np.int64)
+    for number in range(len(hosts) * uplinks):
+        links[number // uplinks, number % spines] += 1
+    return worst_by_sets(links, list(hosts), port_mbps, link_mbps) / port_mbps
 
 
 def ratios(structure: Structure) -> Iterator[Fraction]:

@@ -66,7 +66,7 @@ class ApplianceRacks:
 
     def __init__(self, case: Case, floor: Floor) -> None:
         self._floor = floor
-        self._others = {*case.pinned_racks, *floor.named_racks}
+        self._others = frozenset({*case.pinned_racks, *floor.named_racks})
         self.appliances = tuple(appliances_of(case))
         space = _SpaceBelow(floor, is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments)
         self.places: Mapping[ApplianceKey, tuple[Place, ...]] = MappingProxyType(

@@ -139,6 +139,7 @@ class FabricProblem:
             ("unpaired_nics", self.unpaired_nics),
             ("switches", roles),
             ("runs_m", self.runs_m),
+            ("racks", self.racks),
         ):
             object.__setattr__(self, name, MappingProxyType(dict(mapping)))
 

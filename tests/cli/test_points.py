@@ -31,7 +31,8 @@ WRITTEN = (
     ["export", "--to", "cables,ports,dot", "-o", "out"],
 )
 # What of a design comes from its point, or is of the search alone.
-SEARCHED = {"solve_s", "candidates", "candidates_in_program"}
+# what the search of one case alone says
+SEARCHED = {"solve_s", "candidates", "candidates_in_program", "floor"}
 SAME = (
     "parts", "parts_sha256", "rules", "status", "totals", "fabrics", "stages", "bom", "notes",
     "single_points_of_failure",

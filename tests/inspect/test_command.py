@@ -42,7 +42,7 @@ def test_findings_in_all_files(design: str, run: Run) -> None:
     files = ("--json", "out.json", "--findings", "out.csv", "--html", "out.html")
     ran = run("as-built", design, "--ibnetdiscover", "wrong.txt", *files)
     assert ran.code == 1
-    assert "2 findings: 1 swapped, 1 missing" in ran.out
+    assert "2 findings: 1 swapped, 1 missing" in " ".join(ran.out.split())
     content = json.loads(Path("out.json").read_text())
     assert [finding["kind"] for finding in content["findings"]] == ["swapped", "missing"]
     rows = list(csv.reader(io.StringIO(Path("out.csv").read_text())))

@@ -28,6 +28,7 @@ from tests.solution.test_brute_force import cable, cage, card, case, catalog, sw
 Json = dict[str, Any]
 RULE = "one-generation"
 MIXED, ALIKE = 2880, 3480
+ASICS = ("Quantum-2", "2x Quantum-2", "2x Quantum", None)
 AS_USUAL: Json = {"distances_m": USUAL}
 # Seeds whose brute force takes seconds.
 SEEDS = {"linear": range(9), "limited": range(4), "attached": range(3), "three_tier": (0, 1, 3), "planes": (0, 2, 3)}
@@ -145,21 +146,21 @@ def test_spines_of_a_dragonfly_plus_are_of_the_leaves_generation() -> None:
 
 
 def of_generations(content: Json, dice: random.Random) -> Json:
-    """A catalog for InfiniBand whose switches are of two generations or unknown ones, each beside a cheaper sister."""
+    """A catalog for InfiniBand in which each switch has a sister of another size and, mostly, of another generation."""
     content = copy.deepcopy(content)
     for one in (*content["nics"], *content["transceivers"], *content["cables"]):
         one["protocols"] = ["infiniband"]
     for one in list(content["switches"]):
-        one["protocol"] = "infiniband"
-        sister = copy.deepcopy(one) | {"id": f"{one['id']}-sister"}
+        one |= {"protocol": "infiniband", "asic": "Quantum"}
+        sister = copy.deepcopy(one) | {"id": f"{one['id']}-sister", "asic": dice.choice(ASICS)}
+        if sister["asic"] is None:
+            del sister["asic"]
         if isinstance(one.get("price_usd"), int | float):
-            sister["price_usd"] = round(one["price_usd"] * dice.choice((0.7, 0.9, 1.2)), 2)
+            sister["price_usd"] = round(one["price_usd"] * dice.choice((0.5, 0.7, 1.5)), 2)
+        for cages in sister["cages"]:
+            cages["count"] = max(1, round(cages["count"] * dice.choice((0.6, 1.6))))
+        sister.pop("max_ports", None)
         content["switches"].append(sister)
-    for one in content["switches"]:
-        asic = dice.choice(("Quantum", "Quantum-2", "2x Quantum-2", None))
-        one.update({} if asic is None else {"asic": asic})
-        for cages in one["cages"] if dice.random() < 0.4 else ():
-            cages["splits"] = cages["splits"][:1]
     return content
 
 

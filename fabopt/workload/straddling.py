@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import gcd
 from typing import NamedTuple
 
 import numpy as np
@@ -67,21 +68,27 @@ def merged(group: Group) -> Dimensions:
 
 
 def most_domains(group: Group, domain: int) -> int:
-    """The most domains of so many GPUs that one group lies in.
+    """The most domains of so many GPUs that one group lies in, at most.
 
-    Where all strides are shorter than a domain it lies in every one on its way: from its first GPU, at most
-    D - gcd(L, D) past the start of a domain and as far as others are interleaved, to its last.
+    Where a stride is a domain or longer, members of that dimension are in domains of their own. Others lie in those on
+    the way from a group's first GPU to its last.
     """
     dimensions = merged(group)
-    apart = 1
-    while dimensions and dimensions[-1][1] >= domain:
-        apart *= dimensions[-1][0]
-        dimensions = dimensions[:-1]
+    near = tuple(one for one in dimensions if one[1] < domain)
+    apart = group.size // int(np.prod([ways for ways, _ in near]))
+    return min(apart * _domains_on_the_way(near, domain), _domains_on_the_way(dimensions, domain))
+
+
+def _domains_on_the_way(dimensions: Dimensions, domain: int) -> int:
+    """Most domains from a group's first GPU to its last.
+
+    The first is D - gcd(L, D) past the start of a domain at most, and as far as others are interleaved.
+    """
     if not dimensions:
-        return apart
+        return 1
     period, span = dimensions[-1][0] * dimensions[-1][1], sum((ways - 1) * stride for ways, stride in dimensions)
-    first = min(domain - 1, domain - int(np.gcd(period, domain)) + period - 1 - span)
-    return min(group.size, apart * (1 + (first + span) // domain))
+    first = min(domain - 1, domain - gcd(period, domain) + period - 1 - span)
+    return 1 + (first + span) // domain
 
 
 class _Counts:

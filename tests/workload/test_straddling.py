@@ -5,11 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 
+from fabopt.io.workload import read_model
 from fabopt.schema.model import Experts, Model, Overlap
 from fabopt.schema.server import ScaleUp
 from fabopt.verify.ranks import DealtRanks
+from fabopt.workload.collectives import PAYLOAD
 from fabopt.workload.needs import Reach, flat
+from fabopt.workload.straddling import merged, most_domains
 from fabopt.workload.timing import Cost, FabricBandwidth, ModelRun, step_on
 from tests.oracles.brute_ranks import groups, out_of_blocks
 from tests.samples.workload_samples import H100, TINY, network, on, tiny_model
@@ -69,6 +73,8 @@ def test_loads_of_the_busiest_uplinks_are_those_of_every_rank_by_itself() -> Non
                 busiest = max(out_of_blocks(cost, found, block).values(), default=Fraction(0))
                 assert cost.bytes_over.get(place, Fraction(0)) == busiest / block
                 straddling += busiest > 0 and cost.traffic.group.inside(block) == cost.traffic.group.size
+            lies_in = max(len({gpu // work.domain_gpus for gpu in members}) for members in found)
+            assert lies_in <= most_domains(cost.traffic.group, work.domain_gpus) <= lies_in + 2
             server = cost.bytes_over.get("server", Fraction(0))
             out = out_of_blocks(cost, found, work.domain_gpus)
             loads = [amount / width(work, number) for number, amount in out.items()]
@@ -114,3 +120,20 @@ def test_what_stays_in_whole_groups_of_leaves_is_not_above_them() -> None:
         costs = step_on(work, network(1000, leaf_gpus=8 * servers, pod_gpus=1024)).costs
         over.append([one.bytes_over.get("leaf", 0) > 0 for one in costs if one.traffic.communicator == "data"])
     assert over == [[False, False], [True, True]]
+
+
+def test_one_uplink_of_straddling_experts() -> None:
+    """DeepSeek-V3 on 1,024 GPUs, 62 servers under leaves with one uplink of 400 Gb/s: the middle group needs 45.8 s.
+
+    By hand: of its 496 GPUs 16 have 48 others of their group elsewhere, and 32 have 32: (16 x 48 + 32 x 32) / 64 = 28
+    parts of V, over 8 leaves: 3.5 V at 50 GB/s, 120 of 128 bytes of it payload. On 64 servers a group nothing leaves.
+    """
+    model = read_model("deepseek-v3", Path())
+    server = H100.model_copy(update={"gpu_peak_tflops": {"fp8": 1978.9}})
+    for servers, least_s in ((62, 45), (64, 0)):
+        step = step_on(on(model, server, 1024), network(400_000, 8 * servers, 1024, leaf=servers))
+        expert = next(one for one in step.costs if one.traffic.communicator == "expert")
+        vector = expert.traffic.message * expert.traffic.copies * expert.traffic.calls
+        uplink_s = Fraction(7, 2) * vector / (50 * 10**9 * PAYLOAD)
+        assert (expert.bytes_over.get("leaf", 0) > 0) == (least_s > 0)
+        assert least_s == 0 or (uplink_s > least_s and 0 < expert.time_s - uplink_s < Fraction(1, 10))

@@ -56,9 +56,9 @@ class DealtRanks:
         if not cut.any():
             return Fraction(0)
         if traffic.operation == "all-to-all":
-            each = Fraction(size - int(members.min()), size)
+            alone = Fraction(size - int(members.min()), size)
             pairs = np.bincount(block_of, members * (size - members) * 1.0)
-            share = each if of_domain else Fraction(int(pairs.max()), size * block)
+            share = alone if of_domain else Fraction(int(pairs.max()), size * block)
         elif traffic.operation == "send" and place == "server":
             share = Fraction(1)
         else:

@@ -127,7 +127,7 @@ class StepTimes:
 
 
 def leaf_blocks(workload: ModelRun, gpus: Ints) -> Ints:
-    """``leaf_block`` of many."""
+    """``leaf_block`` of many, shape (networks,)."""
     whole = (gpus % workload.domain_gpus == 0) | (gpus >= workload.ranks.gpus)
     return np.asarray(np.where(whole, gpus, 0))
 

@@ -61,9 +61,9 @@ def switches_of(fabric: Fabric, protocol: Protocol, offering: Offering) -> dict[
 
 def _switch_type(product: Switch, item: Item, ports: PortTypes) -> SwitchType:
     uses = tuple(
-        CageUse(group, split, cage.count, ports.of(cage, split, product.vendor, product.works_with))
+        CageUse(group, split, cage.count, ports.of(cage, split, product))
         for group, cage in enumerate(product.cages)
-        for split in dict.fromkeys(cage.splits)
+        for split in cage.splits_of(product.protocol)
     )
     all_ports = sum(cage.count * max(parse_split(split).ports for split in cage.splits) for cage in product.cages)
     return SwitchType(item, product, uses, product.max_ports or all_ports)

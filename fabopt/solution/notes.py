@@ -13,6 +13,7 @@ from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
 from fabopt.solution.feeds import feed_notes
 from fabopt.solution.lengths import length_notes
+from fabopt.solution.protocols import protocol_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.quotes import quote_notes
 from fabopt.solution.racks import rack_notes
@@ -37,6 +38,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *pairing_notes(question, answers.shown, design),
         *redundancy_notes(question, design),
         *subnet_notes(question, answers.shown, design),
+        *protocol_notes(inputs.catalog, design),
         *quote_notes(design),
         *(rack_notes(inputs.case, answers.shown.case, question.clock.is_over()) if design.fabrics else ()),
         *feed_notes(answers.shown, design),

@@ -36,7 +36,8 @@ def _items(item_table: ItemTable, product: Product) -> Sequence[Item]:
 def _fit(product: Product) -> Hashable:
     """The properties that decide where a product fits."""
     if isinstance(product, Switch):
-        return product.protocol, product.cages, product.max_ports, product.works_with, product.accepts_coding
+        drives = product.max_ports, product.ports_per_cage_pair
+        return product.protocol, product.cages, drives, product.works_with, product.accepts_coding
     if isinstance(product, Nic):
         return product.protocols, product.cages, product.pcie, product.works_with, product.accepts_coding
     if isinstance(product, Transceiver):

@@ -47,6 +47,7 @@ KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 class Switch(Manageable, Product, Purchasable):
     """A switch. ``max_ports``: logical ports the ASIC can drive (absent: what the cages split into).
 
+    ``ports_per_cage_pair``: the same of two neighbouring cages of a group, the first and second, third and fourth ...
     ``accepts_coding``: whose coding parts must have to run in it; absent: any.
 
     ``power_supplies``: of which half are on each feed of its rack; absent: not known.
@@ -56,6 +57,7 @@ class Switch(Manageable, Product, Purchasable):
     protocol: Protocol
     cages: Cages
     max_ports: Count | None = None
+    ports_per_cage_pair: Count | None = None
     rack_units: Annotated[float, Field(gt=0, le=1000)] = 1
     power_w: Watts | None = None
     power_max_w: Watts | None = None
@@ -65,6 +67,12 @@ class Switch(Manageable, Product, Purchasable):
     works_with: tuple[Word, ...] = ()
     accepts_coding: tuple[Word, ...] = ()
     features: tuple[Word, ...] = ()
+
+    @model_validator(mode="after")
+    def _cages_make_pairs(self) -> Self:
+        if self.ports_per_cage_pair is not None and any(cage.count % 2 for cage in self.cages):
+            raise ValueError("`ports_per_cage_pair` needs an even `count` of cages in every group")
+        return self
 
     @property
     def reduces(self) -> bool:

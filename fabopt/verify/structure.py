@@ -8,6 +8,7 @@ from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import TierUse
 from fabopt.units import ceil_div, exact, gbps, some
+from fabopt.verify.cage_pairs import pairs_fit
 from fabopt.verify.choices import split_suits
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SPINE_CORE, all_kinds, leaf_cages
@@ -246,6 +247,7 @@ def switch_fits(proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, 
     else:
         proof.holds(down + up <= down_cage.count, f"{where}: {down}+{up} of {some(down_cage.count, 'cage')}")
         used = f"{down}+{up} of {some(down_cage.count, 'cage')}"
+        pairs_fit(proof, switch, where, (tier.down, down), (tier.up, up))
     if tier.up is not None:
         used_up = fabric.cage(tier.role, tier.up)
         proof.holds(tier.up.split in used_up.splits, f"{tier.id} has no split {tier.up.split} for uplinks")

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from fabopt.io.catalog import named_catalogs
-from fabopt.io.library import names
 from fabopt.schema.design import Design
 from fabopt.verify import verify
 from tests.mutations import document_of, rehashed
@@ -122,9 +120,3 @@ def test_a_missing_protocol_is_noted_once_where_the_catalog_has_both() -> None:
     assert [note for note in solved(_wanted(), parts).notes if "`protocols`" in note] == [
         "1 part without `protocols` in the catalog, taken to run any: dac"
     ]
-
-
-@pytest.mark.parametrize("name", names("catalogs"))
-def test_every_shipped_transceiver_and_cable_names_its_protocols(name: str) -> None:
-    shipped = named_catalogs([name])
-    assert [part.id for part in (*shipped.transceivers, *shipped.cables) if not part.protocols] == []

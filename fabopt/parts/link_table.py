@@ -33,10 +33,15 @@ class _Module:
     ports_per_connector: int
 
     @property
+    def connector(self) -> str:
+        """What a fibre for its ports has to have."""
+        return self.product.connector_of(self.split)
+
+    @property
     def optics(self) -> tuple[str, str, str, int, str]:
         """The optical properties that the far end and the fibre have to match."""
         product = self.product
-        return self.standard, product.fibre, product.connector, self.ports_per_connector, product.retiming
+        return self.standard, product.fibre, self.connector, self.ports_per_connector, product.retiming
 
 
 @dataclass(frozen=True)
@@ -190,7 +195,7 @@ class LinkTable:
             for split, standard in product.standard_by_split.items():
                 lane = parse_split(split)
                 by_lane.setdefault(lane, []).append(
-                    _Module(item, product, split, standard, lane.ports // product.connectors)
+                    _Module(item, product, split, standard, product.ports_per_connector(split))
                 )
         return by_lane
 
@@ -219,7 +224,7 @@ class LinkTable:
         if counted is None:
             return
         mode, ports, near_count, far_count = counted
-        kind = _FibreKind(near.product.fibre, near.product.connector, near_count, far.product.connector, far_count)
+        kind = _FibreKind(near.product.fibre, near.connector, near_count, far.connector, far_count)
         reach_m = min(near.product.reach_m, far.product.reach_m)
         for fibre in self._fibres.get(kind, ()):
             name = f"{near.item.id}|{fibre.id}|{far.item.id}"
@@ -233,7 +238,7 @@ class LinkTable:
         for module in self.modules(port, protocol, True):
             if module.ports_per_connector != 1:
                 continue
-            straight = (module.product.fibre, module.product.connector, 1, 1)
+            straight = (module.product.fibre, module.connector, 1, 1)
             for kind, fibres in self._fibres.items():
                 if (kind.fibre, kind.near, kind.near_count, kind.far_count) != straight:
                     continue

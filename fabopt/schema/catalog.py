@@ -102,6 +102,8 @@ Retiming = Literal["full", "half", "none"]
 class Transceiver(Product, Purchasable):
     """A pluggable module: for each split it can run, the optical standard of one port.
 
+    Its ports are spread over its ``connectors``; where these are more, a port takes several, and a fibre that has them.
+
     ``coded_for``: whose devices it is coded for, or can be ordered for; absent: not known. ``power_max_w``: what a cage
     must give it. ``retiming``: ``none`` of linear optics, ``half`` where only one direction is retimed.
     ``split_protocols``: of splits that not all of ``protocols`` run at, those that do.
@@ -139,7 +141,8 @@ class Transceiver(Product, Purchasable):
             if text not in self.standard_by_split:
                 raise ValueError(f"`split_protocols` speaks of {text}, which is not one of its splits")
         for text in self.standard_by_split:
-            if parse_split(text).ports % self.connectors:
+            ports = parse_split(text).ports
+            if ports % self.connectors and self.connectors % ports:
                 raise ValueError(f"{text} does not spread evenly over {self.connectors} connectors")
         return self
 
@@ -149,6 +152,15 @@ class Transceiver(Product, Purchasable):
         if self.split is not None and self.standard is not None:
             return {self.split: self.standard}
         return dict(self.standards)
+
+    def connector_of(self, split: str) -> str:
+        """What a fibre for some of its ports has to have: where a port takes two connectors, ``2x MPO-12-APC``."""
+        together = self.connectors // parse_split(split).ports
+        return f"{together}x {self.connector}" if together > 1 else self.connector
+
+    def ports_per_connector(self, split: str) -> int:
+        """Ports that leave it through what one fibre plugs into."""
+        return max(1, parse_split(split).ports // self.connectors)
 
     def runs(self, split: str, protocol: str) -> bool:
         """Whether it runs a protocol at a split, as far as it says so."""

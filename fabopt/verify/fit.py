@@ -193,15 +193,23 @@ def fibre_joins(kind: LinkKind, row: ListedRow) -> bool:
     far_size = ports_per_connector(row.far, kind.far.end.lane)
     if row.near is None:  # what is at the attachment is not bought: only the leaf's end can be compared
         allowed = (1,) if far_size > 1 else (1, max(end.count for end in ends))
-        return any(end.connector == row.far.connector and end.count in allowed for end in ends)
+        connector = plugged(row.far, kind.far.end.lane.ports)
+        return any(end.connector == connector and end.count in allowed for end in ends)
     near_size = ports_per_connector(row.near, kind.near.end.lane)
     if near_size != far_size and min(near_size, far_size) != 1:
         return False
     straight = near_size == far_size
     near_count, far_count = (1, 1) if straight else (far_size, near_size)
-    wanted = [(row.near.connector, near_count), (row.far.connector, far_count)]
+    near_ports, far_ports = kind.near.end.lane.ports, kind.far.end.lane.ports
+    wanted = [(plugged(row.near, near_ports), near_count), (plugged(row.far, far_ports), far_count)]
     given = [(end.connector, end.count) for end in ends]
     return wanted in (given, given[::-1])
+
+
+def plugged(module: Transceiver, ports: int) -> str:
+    """The connector that a module's fibre has; ``2x`` it where each of so many ports takes two."""
+    whole, rest = divmod(module.connectors, ports)
+    return f"{whole}x {module.connector}" if whole > 1 and not rest else module.connector
 
 
 def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:

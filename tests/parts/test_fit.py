@@ -120,3 +120,21 @@ def test_a_missing_protocol_is_noted_once_where_the_catalog_has_both() -> None:
     assert [note for note in solved(_wanted(), parts).notes if "`protocols`" in note] == [
         "1 part without `protocols` in the catalog, taken to run any: dac"
     ]
+
+
+def test_a_port_over_two_connectors_takes_a_fibre_with_both() -> None:
+    """A 1x400 module with two MPO-12 is joined by a pair of fibres only."""
+    parts = _optics_only()
+    for module in ("dr4-hot", "dr4-nic"):
+        product(parts, module)["connectors"] = 2
+    parts["transceivers"] = [product(parts, "dr4-hot"), product(parts, "dr4-nic")]
+    assert solved(_wanted(), parts).status == "infeasible"
+    pair = {**product(parts, "mpo"), "id": "pair", "connectors": ["2x MPO-12-APC", "2x MPO-12-APC"]}
+    parts["fibres"].append(pair)
+    design = solved(_wanted(), parts)
+    assert bought(design)["pair"] == 6 and "mpo" not in bought(design)
+    assert all(check.ok for check in design.checks)
+    document = document_of(design)
+    document["parts"]["pair"]["connectors"] = ["MPO-12-APC", "MPO-12-APC"]
+    doctored = Design.model_validate_json(json.dumps(rehashed(document)))
+    assert "optics_speak_alike" in {check.name for check in verify(doctored) if not check.ok}

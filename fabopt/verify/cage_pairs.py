@@ -49,7 +49,7 @@ def pairs_are_driven(proof: Proof, switch: Switch, device: Ints, cage: Ints, lan
     most = switch.ports_per_cage_pair
     if most is None or not len(device):
         return
-    code, at = np.unique(combined(device, cage), return_index=True)
-    pair = np.unique(combined(device[at], (cage[at] - 1) // 2), return_inverse=True)[1]
-    busiest = int(np.bincount(pair, weights=lanes[at]).max())
+    code, first = np.unique(combined(device, cage), return_index=True)
+    pair = np.unique(combined(device[first], (cage[first] - 1) // 2), return_inverse=True)[1]
+    busiest = int(np.bincount(pair, weights=lanes[first]).max())
     proof.holds(busiest <= most, f"{switch.id}: two cages of {len(code)} split into {busiest} ports, they drive {most}")

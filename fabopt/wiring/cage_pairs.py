@@ -24,7 +24,7 @@ _LAST_UPWARDS = KINDS.index("spine-core")
 
 
 @dataclass(frozen=True, eq=False)
-class _Numbering:
+class _CageNumbering:
     """The cages of the switches of a tier, by the numbers dealt out (from 1): of links down, and of links up."""
 
     first: int
@@ -46,7 +46,7 @@ def in_pairs(plans: Sequence[FabricPlan], tables: tuple[Links, Modules, Lent]) -
     return tables
 
 
-def _renumbered(links: Links, modules: Modules, lent: Lent, numbering: _Numbering) -> tuple[Links, Modules, Lent]:
+def _renumbered(links: Links, modules: Modules, lent: Lent, numbering: _CageNumbering) -> tuple[Links, Modules, Lent]:
     a_cage = numbering.of(links.a, links.a_cage, links.kind > LAST_OF_ENDPOINTS)
     b_cage = numbering.of(links.b, links.b_cage, links.kind > _LAST_UPWARDS)
     moved = dict(zip(zip(links.a.tolist(), links.a_cage.tolist(), strict=True), a_cage.tolist(), strict=True))
@@ -61,13 +61,13 @@ def _renumbered(links: Links, modules: Modules, lent: Lent, numbering: _Numberin
     )
 
 
-def _numberings(plans: Sequence[FabricPlan]) -> Iterator[_Numbering]:
+def _numberings(plans: Sequence[FabricPlan]) -> Iterator[_CageNumbering]:
     for plan in plans:
         for tier in plan.numbers.fabric.tiers:
             switch = plan.switch(tier.role)
             if switch.ports_per_cage_pair is not None:
                 sides = (_numbers(switch, tier, upwards) for upwards in (False, True))
-                yield _Numbering(plan.first[tier.role], tier.count, *sides)
+                yield _CageNumbering(plan.first[tier.role], tier.count, *sides)
 
 
 def _numbers(switch: Switch, tier: TierUse, upwards: bool) -> Ints:

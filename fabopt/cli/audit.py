@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from fabopt.cli.as_built import Outputs
 from fabopt.cli.output import check_targets, deliver, say, tell
 from fabopt.cli.quotes import quoted_catalog
 from fabopt.cli.solving import SolveRequest
@@ -35,29 +36,15 @@ class HandMadeRequest:
     claimed: str | None
 
 
-@dataclass(frozen=True)
-class Outputs:
-    """Files to write; None: not asked for."""
-
-    json: str | None
-    findings: str | None
-    html: str | None
-
-    @property
-    def given(self) -> list[str]:
-        """Outputs that are asked for."""
-        return [path for path in (self.json, self.findings, self.html) if path is not None]
-
-
 def audit_hand_made(request: HandMadeRequest, outputs: Outputs) -> int:
     """Audit a design made by hand, write what is asked for, print the rest; 1 where there is a fault."""
     claimed = _checked(request, outputs)
     check_targets(outputs.given)
-    made = read_hand_made(request.file, request.kind)
+    hand = read_hand_made(request.file, request.kind)
     inputs = None if request.case is None else request.case.inputs()
     best = _best(request.case, inputs)
     catalog = inputs.catalog if inputs is not None else quoted_catalog(request.catalogs)
-    audit = audited(made, catalog, None if inputs is None else inputs.case, best, claimed)
+    audit = audited(hand, catalog, None if inputs is None else inputs.case, best, claimed)
     writers: list[tuple[str | None, Callable[[], bytes]]] = [
         (outputs.json, lambda: audit_json(audit, best)),
         (outputs.findings, lambda: audit_csv(audit)),

@@ -69,7 +69,8 @@ def audit(
     catalog: Catalogs = None,
 ) -> None:
     """Hold a design made by hand against the rules of the field, its case, and the best design of that."""
-    from fabopt.cli.audit import HandMadeRequest, Outputs, audit_hand_made
+    from fabopt.cli.as_built import Outputs
+    from fabopt.cli.audit import HandMadeRequest, audit_hand_made
     from fabopt.cli.solving import SolveRequest
 
     solve = None if case is None else SolveRequest(case, engine.value, time_limit, catalog, None, 0)

@@ -40,11 +40,11 @@ Rows = list[list[str]]
 
 def audit_of(text: str, kind: str, name: str = "") -> Audit:
     """An audit of a text against a shipped case, or alone."""
-    made = READERS[kind](text, "sheet")
+    hand = READERS[kind](text, "sheet")
     if not name:
-        return audited(made, read_inputs(str(ROOT / "cases" / f"{IB}.yaml")).catalog, None, None, None)
+        return audited(hand, read_inputs(str(ROOT / "cases" / f"{IB}.yaml")).catalog, None, None, None)
     inputs = read_inputs(str(ROOT / "cases" / f"{name}.yaml"))
-    return audited(made, inputs.catalog, inputs.case, shipped(name), None)
+    return audited(hand, inputs.catalog, inputs.case, shipped(name), None)
 
 
 def faults(audit: Audit) -> Counter[str]:
@@ -84,13 +84,13 @@ def test_shipped_designs_have_no_fault(name: str, tmp_path: Path) -> None:
             folder.mkdir()
             for path in tmp_path.glob("0*.csv"):
                 path.rename(folder / path.name)
-        made = read_hand_made(str(folder if file == "." else tmp_path / file), kind)
+        hand = read_hand_made(str(folder if file == "." else tmp_path / file), kind)
         for case, best in ((inputs.case, design), (None, None)):
-            audit = audited(made, inputs.catalog, case, best, None)
+            audit = audited(hand, inputs.catalog, case, best, None)
             assert not faults(audit), (file, case is None, audit.findings[:3])
         if kind != "counts":
-            assert len(made.links) == len(wired(name).links), file
-        cost = audited(made, inputs.catalog, inputs.case, design, None).cost
+            assert len(hand.links) == len(wired(name).links), file
+        cost = audited(hand, inputs.catalog, inputs.case, design, None).cost
         assert cost is not None and abs(cost.above_usd) < 1, (file, cost)
 
 
@@ -225,9 +225,9 @@ def test_a_module_that_is_not_there(tmp_path: Path) -> None:
     export(shipped(ETHERNET), wired(ETHERNET), ["netbox"], tmp_path, Options())
     (table,) = tmp_path.glob("*-inventory-items.csv")
     table.write_text("\n".join(table.read_text().splitlines()[:-1]) + "\n")
-    made = read_hand_made(str(tmp_path), "netbox")
+    hand = read_hand_made(str(tmp_path), "netbox")
     inputs = read_inputs(str(ROOT / "cases" / f"{ETHERNET}.yaml"))
-    audit = audited(made, inputs.catalog, inputs.case, shipped(ETHERNET), None)
+    audit = audited(hand, inputs.catalog, inputs.case, shipped(ETHERNET), None)
     assert faults(audit) == {"A12": 1}
 
 
@@ -303,11 +303,11 @@ def test_connections_of_hedgehog() -> None:
             {"leaf": {"port": f"leaf-01/E1/{cage}"}, "spine": {"port": f"spine-01/E1/{cage}"}} for cage in (7, 9)]}}},
     ]  # fmt: skip
     text = "\n---\n".join(map(json.dumps, documents))
-    made = READERS["hedgehog"](text, "wiring.yaml")
-    assert [(link.a, link.a_port, link.b, link.b_port) for link in made.links[:2]] == [
+    hand = READERS["hedgehog"](text, "wiring.yaml")
+    assert [(link.a, link.a_port, link.b, link.b_port) for link in hand.links[:2]] == [
         ("server-1", "enp2s1", "leaf-01", "E1/1/1"), ("leaf-01", "E1/7", "spine-01", "E1/7")
     ]  # fmt: skip
-    assert faults(audited(made, CATALOG, None, None, 1)) == {"A1": 2}
+    assert faults(audited(hand, CATALOG, None, None, 1)) == {"A1": 2}
 
 
 # -- files that are wrong -------------------------------------------------------------------------------------------

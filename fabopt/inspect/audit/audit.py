@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fabopt.errors import InputError, fault
-from fabopt.inspect.audit.context import Context
+from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding, listed
 from fabopt.inspect.audit.hand_made import HandMade
 from fabopt.inspect.audit.money import CostComparison, compared_cost, price_finding
 from fabopt.inspect.audit.rules_counts import count_findings
 from fabopt.inspect.audit.rules_network import (
-    Wired,
+    WiredByHand,
     nics_divide_over_leaves,
     rails_do_not_cross,
     ratio_is_as_claimed,
@@ -47,7 +47,7 @@ class Audit:
     ``numbers``: devices and links of the file by what they are.
     """
 
-    made: HandMade
+    hand: HandMade
     findings: Sequence[AuditFinding]
     numbers: Sequence[tuple[str, int]]
     cost: CostComparison | None
@@ -59,24 +59,24 @@ class Audit:
         return all(finding.severity == "remark" for finding in self.findings)
 
 
-def audited(made: HandMade, catalog: Catalog, case: Case | None, best: Design | None, claimed: float | None) -> Audit:
+def audited(hand: HandMade, catalog: Catalog, case: Case | None, best: Design | None, claimed: float | None) -> Audit:
     """Hold a design against the rules. ``best``: of the case; ``claimed``: oversubscription that it should have.
 
     Raises ``InputError`` where the file is of another cluster than the case.
     """
-    context = Context(made, catalog, case, best)
+    context = HandContext(hand, catalog, case, best)
     _require_same_cluster(context)
     cost = compared_cost(context)
-    found = list(count_findings(context, claimed) if made.counts is not None else _wired(context, claimed))
-    findings, more = listed([*found, *price_finding(cost, best)])
-    notes = (*made.notes, *context.assumptions, *_not_known(context), *more, *(cost.notes if cost is not None else ()))
-    return Audit(made, findings, _numbers(context), cost, notes)
+    findings = list(count_findings(context, claimed) if hand.counts is not None else _wired(context, claimed))
+    findings, more = listed([*findings, *price_finding(cost, best)])
+    notes = (*hand.notes, *context.assumptions, *_not_known(context), *more, *(cost.notes if cost is not None else ()))
+    return Audit(hand, findings, _numbers(context), cost, notes)
 
 
-def _wired(context: Context, claimed: float | None) -> Iterator[AuditFinding]:
+def _wired(context: HandContext, claimed: float | None) -> Iterator[AuditFinding]:
     """The findings of all rules on links."""
     speeds = LinkSpeeds(context)
-    wired = Wired(context, speeds, claimed)
+    wired = WiredByHand(context, speeds, claimed)
     yield from ports_exist(context)
     yield from striping_is_even(wired)
     yield from ratio_is_as_claimed(wired)
@@ -95,18 +95,18 @@ def _wired(context: Context, claimed: float | None) -> Iterator[AuditFinding]:
     yield from nics_divide_over_leaves(wired)
 
 
-def _require_same_cluster(context: Context) -> None:
+def _require_same_cluster(context: HandContext) -> None:
     """Refuse a file whose servers are none, or far from as many as the case has at any stage."""
-    if context.embedded is None or context.made.counts is not None:
+    if context.embedded is None or context.hand.counts is not None:
         return
     servers = sum(role == "server" for role in context.roles.values())
     wanted = [stage.servers or 0 for stage in context.embedded.case.stages or ()]
     if wanted and not any(number * _OTHER_FABRIC <= servers <= number / _OTHER_FABRIC for number in wanted):
         what = f"{some(servers, 'server')} here, {wanted[-1]:,} in the case: this is of another cluster"
-        raise InputError([fault(context.made.file, "", what, hint="leave --case out, or name the case of this file")])
+        raise InputError([fault(context.hand.file, "", what, hint="leave --case out, or name the case of this file")])
 
 
-def _not_known(context: Context) -> Iterator[str]:
+def _not_known(context: HandContext) -> Iterator[str]:
     unknown = [name for name in context.switches() if name not in context.switch_of]
     if unknown:
         yield (
@@ -115,10 +115,10 @@ def _not_known(context: Context) -> Iterator[str]:
         )
 
 
-def _numbers(context: Context) -> list[tuple[str, int]]:
-    counts = context.made.counts
+def _numbers(context: HandContext) -> list[tuple[str, int]]:
+    counts = context.hand.counts
     if counts is not None:
         return [*counts.numbers.items(), *((part.name, part.quantity) for part in counts.parts)]
     roles = list(context.roles.values())
     numbers = [(role, roles.count(role)) for role in ("server", "attachment", "leaf", "spine", "core")]
-    return [(role, number) for role, number in numbers if number] + [("links", len(context.made.links))]
+    return [(role, number) for role, number in numbers if number] + [("links", len(context.hand.links))]

@@ -45,13 +45,13 @@ class HandNetwork:
 
 
 @dataclass(frozen=True, eq=False)
-class Context:
+class HandContext:
     """A design made by hand with everything that rules ask of it.
 
     ``best``: the cheapest design of the case, where there is one; it also says what the case demands.
     """
 
-    made: HandMade
+    hand: HandMade
     catalog: Catalog
     case: Case | None = None
     best: Design | None = None
@@ -84,9 +84,9 @@ class Context:
         """The server: the case's, else the one that the file names."""
         if self.case is not None:
             return self.product(self.case.server, Server)
-        named = [device.product for device in self.made.devices.values() if device.product]
-        if self.made.counts is not None:
-            named = [*self.made.counts.products.values(), *(part.name for part in self.made.counts.parts)]
+        named = [device.product for device in self.hand.devices.values() if device.product]
+        if self.hand.counts is not None:
+            named = [*self.hand.counts.products.values(), *(part.name for part in self.hand.counts.parts)]
         return next((server for name in dict.fromkeys(named) if (server := self.product(name, Server))), None)
 
     # -- products ---------------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ class Context:
     def ports(self) -> dict[str, dict[str, list[HandLink]]]:
         """Links of every device by its ports."""
         ports: dict[str, dict[str, list[HandLink]]] = defaultdict(dict)
-        for link in self.made.links:
+        for link in self.hand.links:
             ports[link.a].setdefault(link.a_port, []).append(link)
             ports[link.b].setdefault(link.b_port, []).append(link)
         return ports
@@ -139,7 +139,7 @@ class Context:
     def roles(self) -> Mapping[str, Role]:
         """The role of every device: as its file says, by its name, or by how far it is from the servers."""
         roles: dict[str, Role] = {}
-        for name, device in self.made.devices.items():
+        for name, device in self.hand.devices.items():
             roles[name] = device.role or self._role_of_name(name, device.product, device.is_host)
         return self._by_distance(roles)
 
@@ -162,7 +162,7 @@ class Context:
     @cached_property
     def _hosts(self) -> tuple[bool, int]:
         """Whether some host is called a server, and the ports that most hosts have."""
-        hosts = [name for name, device in self.made.devices.items() if device.is_host]
+        hosts = [name for name, device in self.hand.devices.items() if device.is_host]
         numbers = Counter(len(self.ports[name]) for name in hosts)
         usual = max(numbers, key=lambda number: (numbers[number], number), default=0)
         return any(map(_SERVER_NAMES.search, hosts)), usual
@@ -175,7 +175,7 @@ class Context:
         if any(role in SWITCH_ROLES for role in roles.values()):
             return {name: role or "attachment" for name, role in roles.items()}
         for near, role in _NEXT:
-            for link in self.made.links:
+            for link in self.hand.links:
                 for own, other in ((link.a, link.b), (link.b, link.a)):
                     if not roles[own] and roles[other] == near:
                         roles[own] = role
@@ -201,7 +201,7 @@ class Context:
                 root[name] = name = root[root[name]]
             return name
 
-        for link in self.made.links:
+        for link in self.hand.links:
             if link.a in root and link.b in root:
                 root[find(link.b)] = find(link.a)
         members: dict[str, dict[Role, list[str]]] = {}
@@ -227,7 +227,7 @@ class Context:
     @cached_property
     def switch_of(self) -> Mapping[str, Switch]:
         """The products of switches: as the file names them, else those that the best design has in their place."""
-        own = {name: self.product(self.made.devices[name].product, Switch) for name in self.switches()}
+        own = {name: self.product(self.hand.devices[name].product, Switch) for name in self.switches()}
         known = {name: product for name, product in own.items() if product is not None}
         return known | {name: self._assumed[key] for name in own if name not in known
                         if (key := self._tier_key(name)) in self._assumed}  # fmt: skip
@@ -242,7 +242,7 @@ class Context:
         assumed: dict[tuple[str, Role], Switch] = {}
         unnamed: dict[tuple[str, Role], list[str]] = defaultdict(list)
         for name in self.switches():
-            if not self.made.devices[name].product:
+            if not self.hand.devices[name].product:
                 unnamed[self._tier_key(name)].append(name)
         for key, names in unnamed.items():
             design = self.design_of(self.fabrics.get(key[0]))
@@ -284,10 +284,10 @@ class Context:
     def places(self, device: str) -> dict[str, PortPlace]:
         """Where the ports of a switch are, of those whose names tell it."""
         switch = self.switch_of.get(device)
-        found = {port: place for port in self.ports.get(device, ()) if (place := place_of(port))}
+        own = {port: place for port in self.ports.get(device, ()) if (place := place_of(port))}
         if switch is not None and self._over_cages[switch.id]:
-            return {port: place if place.is_split else numbered(place, switch) for port, place in found.items()}
-        return found
+            return {port: place if place.is_split else numbered(place, switch) for port, place in own.items()}
+        return own
 
     def nic_of(self, fabric: Fabric | None) -> Nic | None:
         """The NIC of servers in a fabric: the best design's, else the one that is built in."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import ceil
 from typing import NamedTuple
 
-from fabopt.inspect.audit.context import Context
+from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.hand_made import SWITCH_ROLES
 from fabopt.inspect.audit.speeds import LinkSpeeds, ports_of_module
@@ -77,11 +77,11 @@ class _Parts:
     notes: list[str] = field(default_factory=list)
 
 
-def compared_cost(context: Context) -> CostComparison | None:
+def compared_cost(context: HandContext) -> CostComparison | None:
     """Costs of a design by hand beside the best design; None where there is none, or nothing has a price."""
     if context.best is None or context.best.totals is None or not context.best.fabrics:
         return None
-    parts = _of_bill(context) if context.made.counts is not None else _of_links(context)
+    parts = _of_bill(context) if context.hand.counts is not None else _of_links(context)
     best_units, best_usd = _best(context.best)
     units: Counter[str] = Counter()
     dollars: dict[str, float] = defaultdict(float)
@@ -135,10 +135,10 @@ def _at(price: Price | None, number: int) -> float | None:
     return price
 
 
-def _of_bill(context: Context) -> _Parts:
+def _of_bill(context: HandContext) -> _Parts:
     parts, unknown = _Parts(), 0
-    assert context.made.counts is not None
-    for part in context.made.counts.parts:
+    assert context.hand.counts is not None
+    for part in context.hand.counts.parts:
         product = context.any_product(part.name)
         length = part.length_m
         if product is None:
@@ -147,7 +147,7 @@ def _of_bill(context: Context) -> _Parts:
         if length is None:
             length = next((match.length_m for match in context.names.called(part.name)), None)
         parts.units[product.id, length] += part.quantity
-    numbers = context.made.counts.numbers
+    numbers = context.hand.counts.numbers
     for role in SWITCH_ROLES:
         product = _switch_of(context, role)
         if numbers.get(role) and product is not None:
@@ -157,21 +157,21 @@ def _of_bill(context: Context) -> _Parts:
     return parts
 
 
-def _switch_of(context: Context, role: str) -> Switch | None:
+def _switch_of(context: HandContext, role: str) -> Switch | None:
     """The switch of a tier: as the file names it, else as in the best design."""
-    assert context.made.counts is not None and context.best is not None
-    named = context.made.counts.products.get(role) or context.made.counts.products.get("switch", "")
+    assert context.hand.counts is not None and context.best is not None
+    named = context.hand.counts.products.get(role) or context.hand.counts.products.get("switch", "")
     ids = [tier.id for fabric in context.best.fabrics[:1] for tier in fabric.tiers if tier.role in (role, "leaf")]
     return context.product(named, Switch) or (context.product(ids[-1], Switch) if ids else None)
 
 
-def _of_links(context: Context) -> _Parts:
+def _of_links(context: HandContext) -> _Parts:
     """Switches by name, cables and modules as far as the file names them."""
     parts = _Parts()
     for switch in context.switch_of.values():
         parts.units[switch.id, None] += 1
     labels: set[str] = set()
-    for link in context.made.links:
+    for link in context.hand.links:
         product = context.any_product(link.cable.part) if link.cable.part else None
         if isinstance(product, Cable | Fibre) and (not link.cable.label or link.cable.label not in labels):
             labels.add(link.cable.label)
@@ -181,16 +181,16 @@ def _of_links(context: Context) -> _Parts:
     return parts
 
 
-def _modules(context: Context) -> Counter[str]:
+def _modules(context: HandContext) -> Counter[str]:
     """Transceivers: as listed; else one for as many ends with its name on a device as it has ports."""
     modules: Counter[str] = Counter()
-    if context.made.modules is not None:
-        for listed in context.made.modules:
+    if context.hand.modules is not None:
+        for listed in context.hand.modules:
             product = context.product(listed.part, Transceiver)
             modules.update([product.id] if product is not None else [])
         return modules
     speeds, room = LinkSpeeds(context), defaultdict[tuple[str, str], Fraction](Fraction)
-    for link in context.made.links:
+    for link in context.hand.links:
         for device, optic in zip((link.a, link.b), link.cable.optics, strict=True):
             own = context.product(optic, Transceiver) if optic else None
             if own is not None:
@@ -200,9 +200,9 @@ def _modules(context: Context) -> Counter[str]:
     return modules
 
 
-def _completed(context: Context, rows: Sequence[CostRow], notes: list[str]) -> Iterator[CostRow]:
+def _completed(context: HandContext, rows: Sequence[CostRow], notes: list[str]) -> Iterator[CostRow]:
     """Rows with what the file does not say: as many and as dear as in the best design, cables and optics by link."""
-    links, best_links = len(context.made.links), 0
+    links, best_links = len(context.hand.links), 0
     if context.best is not None:
         best_links = sum(row.count for fabric in context.best.fabrics for row in fabric.links)
     share = links / best_links if links and best_links else 1

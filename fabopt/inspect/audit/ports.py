@@ -74,8 +74,8 @@ def counts_over_cages(switch: Switch, devices: Iterable[Collection[str]]) -> boo
 
 def numbered(place: PortPlace, switch: Switch) -> PortPlace:
     """A port that is numbered over all cages, by cage and place."""
-    each = max(parse_split(split).ports for split in switch.cages[0].splits)
-    cage, lane = divmod(place.cage - 1, each)
+    ports = max(parse_split(split).ports for split in switch.cages[0].splits)
+    cage, lane = divmod(place.cage - 1, ports)
     return PortPlace(cage + 1, lane, True)
 
 

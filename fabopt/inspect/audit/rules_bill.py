@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from fabopt.inspect.audit.context import Context
+from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.hand_made import CountedPart
 from fabopt.inspect.audit.ports import ports_at
@@ -25,7 +25,7 @@ _SPARE_SHARE = Fraction(1, 10)
 class _Bill:
     """Lines of a bill with their products, those that have one."""
 
-    context: Context
+    context: HandContext
     parts: Sequence[CountedPart]
 
     @cached_property
@@ -64,7 +64,7 @@ class _Bill:
         return any(fabric.attachments for fabric in self.context.fabrics.values())
 
 
-def bill_findings(context: Context, parts: Sequence[CountedPart]) -> Iterator[AuditFinding]:
+def bill_findings(context: HandContext, parts: Sequence[CountedPart]) -> Iterator[AuditFinding]:
     """The findings of all rules on a bill."""
     bill = _Bill(context, parts)
     yield from _ports(bill)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from fabopt.inspect.audit.context import Context
+from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.hand_made import CountedPart, HandCounts
 from fabopt.inspect.audit.ports import ports_at, speeds_of_nic
@@ -24,10 +24,10 @@ _TWIN = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedDesign:
     """Numbers of a design by hand, with what follows from its case; a number that nobody says is None."""
 
-    context: Context
+    context: HandContext
     counts: HandCounts
     claimed: float | None
 
@@ -93,11 +93,11 @@ class Counted:
         return max((rate for nic in nics for rate in speeds_of_nic(nic, 1)), default=None)
 
 
-def count_findings(context: Context, claimed: float | None) -> Iterator[AuditFinding]:
+def count_findings(context: HandContext, claimed: float | None) -> Iterator[AuditFinding]:
     """The findings of all rules on numbers."""
-    counts = context.made.counts
+    counts = context.hand.counts
     assert counts is not None
-    counted = Counted(context, counts, counts.claimed if claimed is None else claimed)
+    counted = CountedDesign(context, counts, counts.claimed if claimed is None else claimed)
     yield from _ports(counted)
     yield from _stripes(counted)
     yield from _ratios(counted)
@@ -110,7 +110,7 @@ def count_findings(context: Context, claimed: float | None) -> Iterator[AuditFin
         yield from bill_findings(context, parts)
 
 
-def _ports(counted: Counted) -> Iterator[AuditFinding]:
+def _ports(counted: CountedDesign) -> Iterator[AuditFinding]:
     """A1: switches of a tier have the ports that its links take."""
     below = {"leaf": (counted.server_leaf or 0) + counted.attached, "spine": counted.number("leaf_spine") or 0,
              "core": counted.number("spine_core") or 0}  # fmt: skip
@@ -124,7 +124,7 @@ def _ports(counted: Counted) -> Iterator[AuditFinding]:
             yield AuditFinding("A1", role, str(used), str(switches * radix), text)
 
 
-def _stripes(counted: Counted) -> Iterator[AuditFinding]:
+def _stripes(counted: CountedDesign) -> Iterator[AuditFinding]:
     """A2: links divide over the pairs of switches, of a pod where there are cores."""
     fabric = counted.fabric
     if fabric is not None and fabric.striping != "even":
@@ -138,12 +138,12 @@ def _stripes(counted: Counted) -> Iterator[AuditFinding]:
         else [p for p in range(1, min(leaf, spine) + 1) if not (leaf % p or spine % p)]
     )
     if not any(links * number % (leaf * spine) == 0 for number in pods):
-        each = f"{links / (leaf * spine):.3g}"
-        text = f"{links:,} uplinks over {leaf} leaves and {spine} spines are {each} for each pair: stripes are uneven"
-        yield AuditFinding("A2", "leaf - spine", each, "a whole number", text)
+        share = f"{links / (leaf * spine):.3g}"
+        text = f"{links:,} uplinks over {leaf} leaves and {spine} spines are {share} for each pair: stripes are uneven"
+        yield AuditFinding("A2", "leaf - spine", share, "a whole number", text)
 
 
-def _ratios(counted: Counted) -> Iterator[AuditFinding]:
+def _ratios(counted: CountedDesign) -> Iterator[AuditFinding]:
     """A3: links down over links up are within what is claimed; where uplinks are not said, within what ports allow."""
     most = None if counted.fabric is None else counted.fabric.max_oversubscription
     whole = most if isinstance(most, Oversubscription) else Oversubscription(leaf=most, spine=most)
@@ -158,7 +158,7 @@ def _ratios(counted: Counted) -> Iterator[AuditFinding]:
             yield AuditFinding("A3", role, f"{down / up:.4g}", f"{claim:g}", text)
 
 
-def _uplinks(counted: Counted) -> int | None:
+def _uplinks(counted: CountedDesign) -> int | None:
     """Links between leaves and spines: as said, or as many as ports of both tiers allow."""
     given, leaf, spine = (counted.number(name) for name in ("leaf_spine", "leaf", "spine"))
     ports, tops = counted.radix("leaf"), counted.radix("spine")
@@ -167,7 +167,7 @@ def _uplinks(counted: Counted) -> int | None:
     return max(0, min(leaf * ports - counted.server_leaf - counted.attached, spine * tops)) or None
 
 
-def _links(counted: Counted) -> Iterator[AuditFinding]:
+def _links(counted: CountedDesign) -> Iterator[AuditFinding]:
     """A8: there is a cable for every link."""
     cables = counted.number("cables")
     links = [counted.server_leaf, counted.number("leaf_spine"), counted.number("spine_core") or 0]
@@ -179,7 +179,7 @@ def _links(counted: Counted) -> Iterator[AuditFinding]:
         yield AuditFinding("A8", "cables", str(cables), str(needed), text)
 
 
-def _tiers(counted: Counted) -> Iterator[AuditFinding]:
+def _tiers(counted: CountedDesign) -> Iterator[AuditFinding]:
     """A9, A11 and A14 of numbers."""
     leaf, spine = counted.number("leaf"), counted.number("spine")
     below, radix = (counted.server_leaf or 0) + counted.attached, counted.radix("leaf")
@@ -196,7 +196,7 @@ def _tiers(counted: Counted) -> Iterator[AuditFinding]:
         yield AuditFinding("A9", "leaf", "none", "1", text)
 
 
-def _nics(counted: Counted) -> Iterator[AuditFinding]:
+def _nics(counted: CountedDesign) -> Iterator[AuditFinding]:
     """A20: NICs of a server divide over the leaves where these are fewer."""
     leaf, nics, fabric = counted.number("leaf"), counted.nics, counted.fabric
     if fabric is not None and fabric.rails != "aligned":
@@ -206,7 +206,7 @@ def _nics(counted: Counted) -> Iterator[AuditFinding]:
         yield AuditFinding("A20", "server", str(nics), f"a multiple of {leaf}", text)
 
 
-def _transceivers(counted: Counted) -> Iterator[AuditFinding]:
+def _transceivers(counted: CountedDesign) -> Iterator[AuditFinding]:
     """A12 and A13: transceivers of servers and of switches have as many ports as links end there."""
     between = [counted.number("leaf_spine"), counted.number("spine_core") or 0]
     if counted.server_leaf is None or between[0] is None:

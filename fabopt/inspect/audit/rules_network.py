@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fabopt.inspect.audit.context import Context, HandNetwork
+from fabopt.inspect.audit.context import HandContext, HandNetwork
 from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.hand_made import Role
 from fabopt.inspect.audit.ports import most_ports, ports_at
@@ -27,20 +27,20 @@ _TIERS: tuple[tuple[Role, Role, Role], ...] = (("leaf", "server", "spine"), ("sp
 
 
 @dataclass(frozen=True)
-class Wired:
+class WiredByHand:
     """A design by hand with its speeds, and the oversubscription that it claims; None: what its case allows."""
 
-    context: Context
+    context: HandContext
     speeds: LinkSpeeds
     claimed: float | None
 
 
-def _links_to(context: Context, device: str, role: Role) -> Counter[str]:
+def _links_to(context: HandContext, device: str, role: Role) -> Counter[str]:
     """Links of a device to others of a role."""
     return Counter(far for _, far, _ in context.peer_links(device) if context.roles[far] == role)
 
 
-def striping_is_even(wired: Wired) -> Iterator[AuditFinding]:
+def striping_is_even(wired: WiredByHand) -> Iterator[AuditFinding]:
     """A2: a leaf has the same number of links to every spine that its fellows reach, and so has a spine to cores."""
     for network in wired.context.networks:
         striping = "even" if network.fabric is None else network.fabric.striping
@@ -49,7 +49,7 @@ def striping_is_even(wired: Wired) -> Iterator[AuditFinding]:
                 yield from _uneven(wired.context, network, near, far, striping == "rail")
 
 
-def _uneven(context: Context, network: HandNetwork, near: Role, far: Role, by_one: bool) -> Iterator[AuditFinding]:
+def _uneven(context: HandContext, network: HandNetwork, near: Role, far: Role, by_one: bool) -> Iterator[AuditFinding]:
     links = {name: _links_to(context, name, far) for name in network.tiers.get(near, ())}
     for group, tops in _joined(links):
         for name in group:
@@ -83,7 +83,7 @@ def _joined(links: Mapping[str, Counter[str]]) -> Iterator[tuple[list[str], list
 # -- ratios ---------------------------------------------------------------------------------------------------------
 
 
-def ratio_is_as_claimed(wired: Wired) -> Iterator[AuditFinding]:
+def ratio_is_as_claimed(wired: WiredByHand) -> Iterator[AuditFinding]:
     """A3: no leaf, and no spine below cores, sends more down than up beyond what is claimed."""
     for network in wired.context.networks:
         for tiers in _TIERS:
@@ -92,7 +92,7 @@ def ratio_is_as_claimed(wired: Wired) -> Iterator[AuditFinding]:
                 yield from _above_claim(wired, network, tiers, claimed)
 
 
-def _claimed(wired: Wired, fabric: Fabric | None, tier: Role) -> Fraction | None:
+def _claimed(wired: WiredByHand, fabric: Fabric | None, tier: Role) -> Fraction | None:
     if wired.claimed is not None:
         return ratio(wired.claimed)
     most = None if fabric is None else fabric.max_oversubscription
@@ -103,7 +103,7 @@ def _claimed(wired: Wired, fabric: Fabric | None, tier: Role) -> Fraction | None
 
 
 def _above_claim(
-    wired: Wired, network: HandNetwork, tiers: tuple[Role, Role, Role], claimed: Fraction
+    wired: WiredByHand, network: HandNetwork, tiers: tuple[Role, Role, Role], claimed: Fraction
 ) -> Iterator[AuditFinding]:
     near, below, above = tiers
     worst: list[tuple[Fraction, str]] = []
@@ -116,7 +116,7 @@ def _above_claim(
         yield AuditFinding("A3", name, f"{float(built):.4g}", f"{float(claimed):.4g}", text)
 
 
-def _sum(wired: Wired, device: str, role: Role) -> int:
+def _sum(wired: WiredByHand, device: str, role: Role) -> int:
     """Mb/s of a device's links to devices of a role, attachments that count in the ratio among servers.
 
     Where no speed of the device is known, links count.
@@ -131,7 +131,7 @@ def _sum(wired: Wired, device: str, role: Role) -> int:
     return total if known else number
 
 
-def _counts(context: Context, switch: str, device: str) -> bool:
+def _counts(context: HandContext, switch: str, device: str) -> bool:
     """Whether a device is an attachment of the case that counts in the ratio."""
     fabric = context.network_of[switch].fabric
     if context.roles[device] != "attachment" or fabric is None:
@@ -150,7 +150,7 @@ def _is_aligned(fabric: Fabric | None) -> bool:
     return fabric is None or (fabric.rails == "aligned" and fabric.role == "compute")
 
 
-def rails_do_not_cross(wired: Wired) -> Iterator[AuditFinding]:
+def rails_do_not_cross(wired: WiredByHand) -> Iterator[AuditFinding]:
     """A10: all servers have the same ports on a leaf, as most of them have."""
     context = wired.context
     for network in context.networks:
@@ -172,7 +172,7 @@ def _crossed(leaf: str, ports: Mapping[str, tuple[str, ...]]) -> Iterator[AuditF
             yield AuditFinding("A10", f"{server} - {leaf}", ", ".join(own), ", ".join(usual), text)
 
 
-def nics_divide_over_leaves(wired: Wired) -> Iterator[AuditFinding]:
+def nics_divide_over_leaves(wired: WiredByHand) -> Iterator[AuditFinding]:
     """A20: a server has the same number of links to each leaf that it is on."""
     context = wired.context
     for server in (name for name, role in context.roles.items() if role == "server"):
@@ -192,7 +192,7 @@ def nics_divide_over_leaves(wired: Wired) -> Iterator[AuditFinding]:
 # -- remarks, and queues --------------------------------------------------------------------------------------------
 
 
-def shape_is_needed(wired: Wired) -> Iterator[AuditFinding]:
+def shape_is_needed(wired: WiredByHand) -> Iterator[AuditFinding]:
     """A11 and A14: spines that nothing needs, uplinks that nothing fills, and tiers of one switch."""
     for network in wired.context.networks:
         leaves, spines = (network.tiers.get(role, ()) for role in ("leaf", "spine"))
@@ -204,7 +204,7 @@ def shape_is_needed(wired: Wired) -> Iterator[AuditFinding]:
 
 
 def _useless_spines(
-    wired: Wired, network: HandNetwork, leaves: Sequence[str], spines: Sequence[str]
+    wired: WiredByHand, network: HandNetwork, leaves: Sequence[str], spines: Sequence[str]
 ) -> Iterator[AuditFinding]:
     design = wired.context.design_of(network.fabric)
     wanted = design is not None and any(tier.role == "spine" for tier in design.tiers)
@@ -217,11 +217,8 @@ def _useless_spines(
     switch = context.switch_of.get(leaves[0])
     rate = max((wired.speeds.of_link(link) or 0 for _, _, link in context.peer_links(leaves[0])), default=0)
     if len(leaves) == 1 or (switch is not None and rate and below <= ports_at(switch, rate)):
-        value, one = (
-            some(len(spines), "spine"),
-            "one leaf" if len(leaves) == 1 else f"one {switch.id if switch else ''}",
-        )
-        text = f"{network.name}: {value} above {some(below, 'port')} that {one} takes alone"
+        value = some(len(spines), "spine")
+        text = f"{network.name}: {value} above {some(below, 'port')} that one leaf takes alone"
         yield AuditFinding("A11", network.name, value, "0", text)
         return
     down, up = (sum(_sum(wired, leaf, role) for leaf in leaves) for role in ("server", "spine"))
@@ -232,7 +229,7 @@ def _useless_spines(
         yield AuditFinding("A11", network.name, f"{float(Fraction(up, down)):.2f}", "1", text)
 
 
-def subnet_is_managed(context: Context) -> Iterator[AuditFinding]:
+def subnet_is_managed(context: HandContext) -> Iterator[AuditFinding]:
     """A9: an InfiniBand network has a switch or a host that manages it, or a port for one."""
     for network in context.networks:
         names = [name for tier in network.tiers.values() for name in tier]
@@ -251,7 +248,7 @@ def subnet_is_managed(context: Context) -> Iterator[AuditFinding]:
         yield AuditFinding("A9", network.name, "none", "1", text)
 
 
-def stages_can_be_reached(wired: Wired) -> Iterator[AuditFinding]:
+def stages_can_be_reached(wired: WiredByHand) -> Iterator[AuditFinding]:
     """A15: spines have ports for the leaves of the case's last stage."""
     context = wired.context
     stages = () if context.embedded is None else context.embedded.case.stages or ()
@@ -274,7 +271,7 @@ def stages_can_be_reached(wired: Wired) -> Iterator[AuditFinding]:
                 yield AuditFinding("A15", name, str(needed), str(ports), text)
 
 
-def storage_is_apart(context: Context) -> Iterator[AuditFinding]:
+def storage_is_apart(context: HandContext) -> Iterator[AuditFinding]:
     """A17: storage shares no Ethernet leaf, and its one lossless priority, with GPUs, unless the case says so."""
     for network in context.networks:
         if network.fabric is not None and _allows_storage(network.fabric):

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from fabopt.inspect.audit.context import Context
+from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.hand_made import HandLink
 from fabopt.inspect.audit.ports import in_gbps
@@ -39,11 +39,11 @@ def slot_limit(server: Server | None, card: Pcie | None, catalog: Catalog) -> Fr
     return bus_limit_mbps(card or slot, slot, pcie_gbps(catalog))
 
 
-def nic_fits_slot(context: Context, speeds: LinkSpeeds) -> Iterator[AuditFinding]:
+def nic_fits_slot(context: HandContext, speeds: LinkSpeeds) -> Iterator[AuditFinding]:
     """A4: no port of a server is faster than its PCIe slot, unless the case's best design has the same NIC."""
     limit = slot_limit(context.server, None, context.catalog)
     told: Counter[tuple[str, int]] = Counter()
-    for link in context.made.links if limit is not None else ():
+    for link in context.hand.links if limit is not None else ():
         for own, port, far in ((link.a, link.a_port, link.b), (link.b, link.b_port, link.a)):
             network = context.network_of.get(far)
             if context.roles[own] != "server" or network is None or speeds.of_end(own, port):
@@ -57,7 +57,7 @@ def nic_fits_slot(context: Context, speeds: LinkSpeeds) -> Iterator[AuditFinding
         yield AuditFinding("A4", name, in_gbps(rate), in_gbps(int(limit)), f"{text}{in_gbps(int(limit))}")
 
 
-def named_nic_fits_slot(context: Context, nic: Nic, is_allowed: bool) -> Iterator[AuditFinding]:
+def named_nic_fits_slot(context: HandContext, nic: Nic, is_allowed: bool) -> Iterator[AuditFinding]:
     """A4 of a NIC that a file names."""
     limit = slot_limit(context.server, nic.pcie, context.catalog)
     ports = max(
@@ -72,14 +72,14 @@ def named_nic_fits_slot(context: Context, nic: Nic, is_allowed: bool) -> Iterato
 # -- optics ---------------------------------------------------------------------------------------------------------
 
 
-def optics_mate(context: Context) -> Iterator[AuditFinding]:
+def optics_mate(context: HandContext) -> Iterator[AuditFinding]:
     """A6: modules at both ends have one standard and fibre, fit their cages, and have the connectors of the fibre.
 
     A12: no end of a fibre is without a module where the other end has one.
     """
-    modules = {(one.device, one.port): one.part for one in context.made.modules or ()}
+    modules = {(one.device, one.port): one.part for one in context.hand.modules or ()}
     seen: dict[tuple[str, ...], str] = {}
-    for link in context.made.links:
+    for link in context.hand.links:
         near = link.cable.optics[0] or modules.get((link.a, link.a_port), "")
         far = link.cable.optics[1] or modules.get((link.b, link.b_port), "")
         where = f"{link.a} {link.a_port} - {link.b} {link.b_port}"
@@ -94,12 +94,12 @@ def optics_mate(context: Context) -> Iterator[AuditFinding]:
             yield AuditFinding("A6", where, f"{near} - {far}", "one standard", f"{where}: {seen[key]}", link.line)
 
 
-def _is_attached(context: Context, link: HandLink) -> bool:
+def _is_attached(context: HandContext, link: HandLink) -> bool:
     """Whether an end is an attachment, whose module somebody else may bring."""
     return "attachment" in (context.roles[link.a], context.roles[link.b])
 
 
-def _why_not(context: Context, link: HandLink, near: str, far: str) -> str:
+def _why_not(context: HandContext, link: HandLink, near: str, far: str) -> str:
     """Why modules do not work with each other, their cages or their fibre; empty where nothing says so."""
     ends = [(link.a, context.product(near, Transceiver)), (link.b, context.product(far, Transceiver))]
     for device, module in ends:
@@ -129,7 +129,7 @@ def _fits(form_factor: str, switch: Switch) -> bool:
     return any(form_factor_fits(form_factor, cage.form_factor, frozenset(cage.accepts)) for cage in switch.cages)
 
 
-def _misfit_of_assembly(context: Context, link: HandLink) -> str:
+def _misfit_of_assembly(context: HandContext, link: HandLink) -> str:
     """Why a cable with ends of its own does not fit a switch that it is plugged into."""
     cable = context.product(link.cable.part, Cable)
     for device in (link.a, link.b) if cable is not None else ():
@@ -142,10 +142,10 @@ def _misfit_of_assembly(context: Context, link: HandLink) -> str:
 # -- lengths --------------------------------------------------------------------------------------------------------
 
 
-def cables_are_long_enough(context: Context) -> Iterator[AuditFinding]:
+def cables_are_long_enough(context: HandContext) -> Iterator[AuditFinding]:
     """A7: a cable is as long as its run, and no longer than its parts reach."""
     told: set[tuple[str, float | None, float | None, str, str]] = set()
-    for link in context.made.links:
+    for link in context.hand.links:
         cable = link.cable
         key = (cable.label or str(link.line), cable.length_m, cable.run_m, cable.part, cable.medium)
         if (cable.length_m is None and cable.run_m is None) or key in told:
@@ -162,7 +162,7 @@ def cables_are_long_enough(context: Context) -> Iterator[AuditFinding]:
             yield AuditFinding("A7", where, f"{length:g} m", f"{reach:g} m", text, link.line)
 
 
-def _reach(context: Context, link: HandLink) -> tuple[float | None, str]:
+def _reach(context: HandContext, link: HandLink) -> tuple[float | None, str]:
     """The metres that the parts of a link reach together, and the part that says so."""
     reaches: list[tuple[float, str]] = []
     for name in (link.cable.part, *link.cable.optics):
@@ -180,12 +180,12 @@ def _reach(context: Context, link: HandLink) -> tuple[float | None, str]:
 # -- modules, racks -------------------------------------------------------------------------------------------------
 
 
-def modules_are_enough(context: Context, speeds: LinkSpeeds) -> Iterator[AuditFinding]:
+def modules_are_enough(context: HandContext, speeds: LinkSpeeds) -> Iterator[AuditFinding]:
     """A12: the modules that a file lists in a device have as many ports as its fibres end there."""
-    if context.made.modules is None:
+    if context.hand.modules is None:
         return
     parts: dict[str, list[str]] = defaultdict(list)
-    for module in context.made.modules:
+    for module in context.hand.modules:
         parts[module.device].append(module.part)
     for device in [*context.switches(), *(name for name, role in context.roles.items() if role == "server")]:
         ends = [link for _, far, link in context.peer_links(device) if context.roles[far] != "attachment"]
@@ -201,7 +201,7 @@ def modules_are_enough(context: Context, speeds: LinkSpeeds) -> Iterator[AuditFi
             yield AuditFinding("A12", device, str(len(products)), str(cages or len(fibres)), text)
 
 
-def _cages(context: Context, device: str, links: Sequence[HandLink]) -> int:
+def _cages(context: HandContext, device: str, links: Sequence[HandLink]) -> int:
     """Cages of a switch that links are plugged into; 0 for a server, whose cages names of ports do not tell."""
     if context.roles[device] == "server":
         return 0
@@ -215,18 +215,24 @@ def _is_fibre(link: HandLink) -> bool:
     return bool(medium) and not medium.startswith(_COPPER)
 
 
-def racks_have_power(context: Context) -> Iterator[AuditFinding]:
+def racks_have_power(context: HandContext) -> Iterator[AuditFinding]:
     """A18: typical power of servers and switches of a rack is within what the case's racks have."""
-    floor = None if context.case is None else context.case.site.floor
-    if floor is None or floor.rack_power_w is None:
+    limit = _rack_watts(context)
+    if limit is None:
         return
     watts: Counter[str] = Counter()
-    for name, device in context.made.devices.items():
+    for name, device in context.hand.devices.items():
         if device.rack:
             product = context.switch_of.get(name) or (context.server if context.roles[name] == "server" else None)
             sold = product.sold_together if isinstance(product, Server) else 1
             watts[device.rack] += round((product.power_w or 0) / sold) if product is not None else 0
     for rack, power in sorted(watts.items()):
-        if power > floor.rack_power_w:
-            text = f"{rack}: {power:,} W of servers and switches, {floor.rack_power_w:,.0f} W are there"
-            yield AuditFinding("A18", rack, f"{power} W", f"{floor.rack_power_w:g} W", text)
+        if power > limit:
+            text = f"{rack}: {power:,} W of servers and switches, {limit:,.0f} W are there"
+            yield AuditFinding("A18", rack, f"{power} W", f"{limit:g} W", text)
+
+
+def _rack_watts(context: HandContext) -> float | None:
+    """What a rack of the case may draw, if that is said."""
+    plan = None if context.case is None else context.case.site.floor
+    return plan.rack_power_w if plan else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.inspect.audit.context import Context
+from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.ports import cages_of, in_gbps, most_ports
 from fabopt.inspect.audit.speeds import LinkSpeeds
@@ -13,7 +13,7 @@ from fabopt.schema.catalog import Switch
 from fabopt.units import some
 
 
-def ports_exist(context: Context) -> Iterator[AuditFinding]:
+def ports_exist(context: HandContext) -> Iterator[AuditFinding]:
     """A1: every port that is used is one of the product, and is used once."""
     for device, ports in context.ports.items():
         for port, links in ports.items():
@@ -25,7 +25,7 @@ def ports_exist(context: Context) -> Iterator[AuditFinding]:
         yield from _beyond(context, device, switch)
 
 
-def _beyond(context: Context, device: str, switch: Switch) -> Iterator[AuditFinding]:
+def _beyond(context: HandContext, device: str, switch: Switch) -> Iterator[AuditFinding]:
     """Ports of cages that a switch does not have or cannot split so, and more of them than its ASIC drives."""
     cages = cages_of(switch)
     for port, place in context.places(device).items():
@@ -45,9 +45,9 @@ def _beyond(context: Context, device: str, switch: Switch) -> Iterator[AuditFind
         yield AuditFinding("A1", device, str(used), str(limit), text)
 
 
-def speeds_agree(context: Context, speeds: LinkSpeeds) -> Iterator[AuditFinding]:
+def speeds_agree(context: HandContext, speeds: LinkSpeeds) -> Iterator[AuditFinding]:
     """A5: both ends of a link can have one speed."""
-    for link in context.made.links:
+    for link in context.hand.links:
         near, far = speeds.of_end(link.a, link.a_port), speeds.of_end(link.b, link.b_port)
         if near and far and not near & far:
             where = f"{link.a} {link.a_port} - {link.b} {link.b_port}"
@@ -57,7 +57,7 @@ def speeds_agree(context: Context, speeds: LinkSpeeds) -> Iterator[AuditFinding]
             yield AuditFinding("A5", where, told[0], told[1], text, link.line)
 
 
-def cables_have_ends(context: Context) -> Iterator[AuditFinding]:
+def cables_have_ends(context: HandContext) -> Iterator[AuditFinding]:
     """A8: every row of a cable has both its ends."""
-    for line in context.made.half:
+    for line in context.hand.half:
         yield AuditFinding("A8", f"line {line}", "1", "2", f"line {line}: an end of the cable is missing", line)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from functools import cached_property
 
-from fabopt.inspect.audit.context import Context
+from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.hand_made import HandLink
 from fabopt.inspect.audit.ports import PortPlace, cages_of, lanes_by_cage, speeds, speeds_of_nic
 from fabopt.schema.base import parse_split
@@ -18,7 +18,7 @@ _NIC = re.compile(r"(.*?\d+)(?:p|/|np)(\d+)")
 class LinkSpeeds:
     """Speeds of ends and links in Mb/s."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: HandContext) -> None:
         self.context = context
         self._lanes: dict[str, dict[int, int]] = {}
         self._places: dict[str, dict[str, PortPlace]] = {}

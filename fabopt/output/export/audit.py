@@ -17,8 +17,8 @@ def audit_json(audit: Audit, best: Design | None) -> bytes:
     """Return everything as JSON. ``best``: the best design of the case; None where none was looked for."""
     content = {
         "ok": audit.ok,
-        "file": audit.made.file,
-        "as": audit.made.kind,
+        "file": audit.hand.file,
+        "as": audit.hand.kind,
         "findings": [
             {**asdict(finding), "severity": finding.severity, "rule": RULES[finding.kind]} for finding in audit.findings
         ],

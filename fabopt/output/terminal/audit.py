@@ -27,7 +27,7 @@ COST_COLUMNS = (
 
 def audit_of_hand_made_report(audit: Audit) -> RenderableType:
     """Return findings, costs, notes and the verdict."""
-    blocks: list[RenderableType] = [Text(printable(f"{audit.made.file}: {numbers_words(audit)}"))]
+    blocks: list[RenderableType] = [Text(printable(f"{audit.hand.file}: {numbers_words(audit)}"))]
     if audit.findings:
         rows = [[kind_words(one.kind, one.severity), one.text] for one in audit.findings[:MOST_LINES]]
         blocks.append(table((("rule", False), ("finding", False)), rows))
@@ -46,7 +46,7 @@ def kind_words(kind: str, severity: str) -> str:
 
 def headline_of_hand_made(audit: Audit) -> str:
     """How a design made by hand fares, in one line."""
-    return f"{audit.made.file}: {verdict(audit.findings)}"
+    return f"{audit.hand.file}: {verdict(audit.findings)}"
 
 
 def numbers_words(audit: Audit) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KINDS, Cable, CableLength, Catalog, Fibre, PriceBook
@@ -20,15 +19,18 @@ _OF_PRICES = frozenset(("list", "street", "quote", "paper", *GUESSED))
 Priced = tuple[str, float | None]
 
 
-def price_source(part: Mapping[str, Any]) -> dict[str, Any]:
+def price_source(part: Mapping[str, object]) -> Mapping[str, object]:
     """Where an embedded part's price comes from: its own source, or its lengths', else the product's."""
-    provenance = part.get("provenance") or {}
+    provenance = _said(part.get("provenance"))
     own = provenance.get("price_usd") or (provenance.get("lengths") if part.get("lengths") else None)
-    source = own or part.get("source") or {}
-    return source if isinstance(source, dict) else {}
+    return _said(own or part.get("source"))
 
 
-def basis_of(part: Mapping[str, Any]) -> str:
+def _said(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def basis_of(part: Mapping[str, object]) -> str:
     """How an embedded part's price is known: a kind of source, or ``unknown``."""
     return _word(price_source(part).get("kind"))
 

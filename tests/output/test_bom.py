@@ -119,7 +119,7 @@ def test_the_workbook_adds_up(design: Design) -> None:
 def test_the_workbook_can_be_worked_with(design: Design) -> None:
     bill = openpyxl.load_workbook(io.BytesIO(bill_bytes(design, ".xlsx")))["Bill"]
     assert bill.freeze_panes == "A2"
-    assert bill.auto_filter.ref == f"A1:T{len(design.bom) + 1}"
+    assert bill.auto_filter.ref == f"A1:V{len(design.bom) + 1}"
     assert bill.print_title_rows == "$1:$1"
     assert bill["L2"].number_format == "$#,##0.00"
 

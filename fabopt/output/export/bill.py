@@ -51,12 +51,11 @@ def bill_rows(design: Design) -> list[dict[str, Any]]:
     return [{**row.model_dump(), **_price(design, row)} for row in orderable(design)]
 
 
-def _price(design: Design, row: BomRow) -> dict[str, str | None]:
+def _price(design: Design, row: BomRow) -> dict[str, object]:
     """The columns of a row that its product says."""
     part = design.parts.get(row.id)
-    if part is None:
-        return dict.fromkeys(PRICE_COLUMNS)
-    return dict(zip(PRICE_COLUMNS, (basis_of(part), price_source(part).get("date")), strict=True))
+    values: tuple[object, object] = (None, None) if part is None else (basis_of(part), price_source(part).get("date"))
+    return dict(zip(PRICE_COLUMNS, values, strict=True))
 
 
 def _csv(design: Design, marks: Marks) -> bytes:

@@ -1,4 +1,4 @@
-"""Published runs against what is predicted: ``python -m tests.published_runs`` writes the table of docs/workloads.md."""
+"""Published runs and their predictions: ``python -m tests.published_runs`` writes the table of docs/workloads.md."""
 
 from __future__ import annotations
 

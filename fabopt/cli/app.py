@@ -25,6 +25,7 @@ from fabopt.cli.options import (
     PriceChanges,
     TimeLimit,
     Unchecked,
+    WithinBudget,
 )
 from fabopt.cli.quote import quote_app
 from fabopt.cli.signals import ATTENDANT
@@ -132,12 +133,14 @@ def bom(
     ] = None,
     unchecked: Unchecked = False,
     point: Point = None,
+    budget: WithinBudget = None,
 ) -> None:
     """Write the bill of materials as .csv, .xlsx or .json."""
+    from fabopt.cli.saved import chosen_point
     from fabopt.cli.solving import SolveRequest, write_bill
 
     request = SolveRequest(source, engine.value, time_limit, catalog, price_change)
-    raise typer.Exit(write_bill(request, output, prices or (), unchecked, point))
+    raise typer.Exit(write_bill(request, output, prices or (), unchecked, chosen_point(source, point, budget)))
 
 
 @app.command()
@@ -247,12 +250,14 @@ def export(
     netbox: Annotated[NetBox, typer.Option("--netbox", help="Version that NetBox files are for.")] = NetBox.v4_7,
     unchecked: Unchecked = False,
     point: Point = None,
+    budget: WithinBudget = None,
 ) -> None:
     """Write cable schedules, port maps, rack elevations and files for other programs."""
     from fabopt.cli.export import export_design
+    from fabopt.cli.saved import chosen_point
     from fabopt.output.export.formats import Options
 
-    export_design(design, to, output, Options(netbox=netbox.value), unchecked, point)
+    export_design(design, to, output, Options(netbox=netbox.value), unchecked, chosen_point(design, point, budget))
 
 
 @app.command()
@@ -264,11 +269,13 @@ def report(
     ] = None,
     unchecked: Unchecked = False,
     point: Point = None,
+    budget: WithinBudget = None,
 ) -> None:
     """Write one self-contained HTML page about a design."""
     from fabopt.cli.report import write_report
+    from fabopt.cli.saved import chosen_point
 
-    raise typer.Exit(write_report(design, output, front, unchecked, point))
+    raise typer.Exit(write_report(design, output, front, unchecked, chosen_point(design, point, budget)))
 
 
 @app.command()

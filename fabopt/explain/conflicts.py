@@ -125,7 +125,7 @@ def obstacles_of(problem: Problem, settings: Settings, clock: Clock, context: Co
     """The nearest obstacle where no design was found on a floor, and none was ruled out."""
     if problem.site.settles or clock.is_over():
         return ()
-    inquiry = replace(_inquiry(problem, settings, clock, context), found=lambda conflict: None)
+    inquiry = replace(_inquiry(problem, settings, clock, context), report=lambda conflict: None)
     spent = _asked(inquiry, spending) if problem.limits.are_set else []
     return tuple(spent or _asked(inquiry, no_layout_fits))
 
@@ -163,7 +163,7 @@ def _asked(inquiry: Inquiry, *lines: Lines) -> list[Conflict]:
             for conflict in line(inquiry):
                 conflicts.append(conflict)
                 with unbroken():
-                    inquiry.found(conflict)
+                    inquiry.report(conflict)
     return conflicts
 
 

@@ -16,7 +16,7 @@ from fabopt.design.bill import order_date
 from fabopt.explain.freedoms import KINDS_ON_SALE
 from fabopt.explain.levers import Lever, alone, together, whole
 from fabopt.explain.limits import unlimited
-from fabopt.explain.what_if import Asked, Inquiry
+from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.parts.items import Item
 from fabopt.parts.procurement import is_late, lead_months, order_month, supply_by
 from fabopt.problem.problem import Problem, problem_of
@@ -46,12 +46,12 @@ Update = Callable[[Key, Purchasable], dict[str, object]]
 def delivery_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Whether it is only that parts cannot be there, and what would have to change for that."""
     late, short = _late(inquiry), _short(inquiry)
-    found = 0
+    told = 0
     for levers in (late, short):
         for conflict in _relieved(inquiry, levers):
-            found += 1
+            told += 1
             yield conflict
-    if not found and late and short:
+    if not told and late and short:
         with suppress(StoppedError):
             yield from together(inquiry, [*late, *short])
     if late or any(isinstance(sold.supply, tuple) for _, sold in _terms(inquiry)):
@@ -60,11 +60,11 @@ def delivery_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 def _relieved(inquiry: Inquiry, levers: list[Lever]) -> Iterator[Conflict]:
     """What each lever of a kind would have to be alone; if none alone does, which do together."""
-    found = 0
+    told = 0
     for conflict in alone(inquiry, levers[:MOST_PARTS]):
-        found += 1
+        told += 1
         yield conflict
-    if not found and len(levers) > 1:
+    if not told and len(levers) > 1:
         with suppress(StoppedError), inquiry.clock.bounded():
             yield from together(inquiry, levers)
 
@@ -84,7 +84,7 @@ def _terms(inquiry: Inquiry) -> Iterator[tuple[Key, Purchasable]]:
             yield (product.id, length.m), length
 
 
-def _changed(asked: Asked, update: Update) -> Asked:
+def _changed(asked: Supposition, update: Update) -> Supposition:
     """The question with other terms of some parts, or of lengths of them."""
 
     def updated(product: Product) -> Product:
@@ -151,7 +151,7 @@ def _lead_time(inquiry: Inquiry, key: Key, weeks: float) -> Lever:
     enough = sorted({_weeks_until(inquiry.case, inquiry.problem.stages[number].month) for number in late})
     stage = inquiry.problem.stages[late[0]]
 
-    def applied(asked: Asked, value: Number | None) -> Asked:
+    def applied(asked: Supposition, value: Number | None) -> Supposition:
         return _changed(asked, _of(key, {"lead_time_weeks": None if value is None else float(value)}))
 
     def taken(problem: Problem, optimum: Optimum) -> Number:
@@ -191,7 +191,7 @@ def _supply(inquiry: Inquiry, key: Key, supply: Supply) -> Lever:
     months = [stage.month for stage in inquiry.problem.stages]
     most = [supply_by(supply, month) or 0 for month in months]
 
-    def applied(asked: Asked, value: Number | None) -> Asked:
+    def applied(asked: Supposition, value: Number | None) -> Supposition:
         return _changed(asked, _of(key, {"supply": None if value is None else raised(supply, int(value))}))
 
     def taken(problem: Problem, optimum: Optimum) -> Number:
@@ -201,14 +201,14 @@ def _supply(inquiry: Inquiry, key: Key, supply: Supply) -> Lever:
             wanted = max(wanted, total) if total > there else wanted
         return wanted
 
-    def least(inquiry: Inquiry, asked: Asked) -> Number | None:
+    def least(inquiry: Inquiry, asked: Supposition) -> Number | None:
         return _least_of(inquiry, _changed(asked, _of(key, {"supply": None})), key) if len(set(most)) == 1 else None
 
     words = f"{most[-1]} x {_called(key)} can be had by month {months[-1]}; so many in all, from the start on, would do"
     return Lever(_limit(key, "supply"), most[0], words, applied, taken, least=least)
 
 
-def _least_of(inquiry: Inquiry, asked: Asked, key: Key) -> int | None:
+def _least_of(inquiry: Inquiry, asked: Supposition, key: Key) -> int | None:
     """The fewest units of a part that any design buys, where no limits on spending are in the way.
 
     They are what a design costs if a unit costs a dollar, and all else nothing.
@@ -262,7 +262,7 @@ def _among(months: Sequence[int]) -> Callable[[Number, Number], Number | None]:
 def _orders_from(case: Case, earlier: Sequence[int]) -> Lever:
     first = case.procurement.order_from_month or 0
 
-    def applied(asked: Asked, value: Number | None) -> Asked:
+    def applied(asked: Supposition, value: Number | None) -> Supposition:
         month = earlier[0] if value is None else int(value)
         rules = asked.case.procurement.model_copy(update={"order_from_month": month})
         return asked._replace(case=asked.case.model_copy(update={"procurement": rules}))
@@ -278,7 +278,7 @@ def _stage_month(case: Case, number: int, later: Sequence[int]) -> Lever:
     stages = case.stages or ()
     stage = stages[number]
 
-    def applied(asked: Asked, value: Number | None) -> Asked:
+    def applied(asked: Supposition, value: Number | None) -> Supposition:
         month = later[-1] if value is None else int(value)
         moved = (
             other.model_copy(update={"month": max(other.month, month)}) if index >= number else other

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from fabopt.explain.relaxation import closest, halfway
-from fabopt.explain.what_if import Asked, Inquiry
+from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError
@@ -43,7 +43,7 @@ def whole(works: Number, fails: Number) -> int | None:
 
 
 def finely(works: Number, fails: Number) -> int | None:
-    """As ``whole``, until the two are as near as they have to be."""
+    """The whole number halfway between two, until they are as near as they have to be."""
     return whole(works, fails) if abs(works - fails) > PRECISION * abs(works) else None
 
 
@@ -65,12 +65,12 @@ class Lever:
     limit: str
     value: Number
     words: str
-    applied: Callable[[Asked, Number | None], Asked]
+    applied: Callable[[Supposition, Number | None], Supposition]
     taken: Callable[[Problem, Optimum], Number]
     between: Callable[[Number, Number], Number | None] = whole
     shown: Callable[[Number], Number] = as_it_is
     along: Callable[[Number], tuple[Needed, ...]] = lambda value: ()
-    least: Callable[[Inquiry, Asked], Number | None] = lambda inquiry, asked: None
+    least: Callable[[Inquiry, Supposition], Number | None] = lambda inquiry, asked: None
 
 
 def alone(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:
@@ -139,7 +139,7 @@ def _values(inquiry: Inquiry, moved: Values) -> dict[Lever, Number] | None:
     return None if optimum is None else {lever: lever.taken(problem, optimum) for lever in moved}
 
 
-def _moved(inquiry: Inquiry, moved: Values) -> Asked:
+def _moved(inquiry: Inquiry, moved: Values) -> Supposition:
     asked = inquiry.asked
     for lever, value in moved.items():
         asked = lever.applied(asked, value)

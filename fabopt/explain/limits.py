@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fabopt.explain.levers import Lever, advice, alone, finely, together
-from fabopt.explain.what_if import Asked, Inquiry, Least, spent_of
+from fabopt.explain.what_if import Inquiry, Least, Supposition, spent_of
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
@@ -107,7 +107,7 @@ def _lever(limit: SpendingLimit, value: int | None) -> Lever:
     """A limit on all spending, as a lever."""
     assert value is not None
 
-    def applied(asked: Asked, most: Number | None) -> Asked:
+    def applied(asked: Supposition, most: Number | None) -> Supposition:
         limits = asked.case.limits.model_copy(update={limit.key: None if most is None else limit.shown(most)})
         return asked._replace(case=asked.case.model_copy(update={"limits": limits}))
 
@@ -150,7 +150,7 @@ def _stage_levers(inquiry: Inquiry) -> list[Lever]:
 
 
 def _stage_lever(name: str, number: int, limit: SpendingLimit, value: int) -> Lever:
-    def applied(asked: Asked, most: Number | None) -> Asked:
+    def applied(asked: Supposition, most: Number | None) -> Supposition:
         stages = list(asked.case.stages or ())
         limits = stages[number].limits.model_copy(update={limit.key: None if most is None else limit.shown(most)})
         stages[number] = stages[number].model_copy(update={"limits": limits})

@@ -71,7 +71,7 @@ class Least(NamedTuple):
     bound: int | None = None
 
 
-class Asked(NamedTuple):
+class Supposition(NamedTuple):
     """What a question is about: a changed case, and a changed catalog."""
 
     case: Case
@@ -80,7 +80,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Inquiry:
-    """What all questions share. ``tell`` says what is being looked at; ``found``, what has been."""
+    """What all questions share. ``tell`` says what is being looked at; ``report`` takes what has been found."""
 
     case: Case
     catalog: Catalog
@@ -89,14 +89,14 @@ class Inquiry:
     clock: Watch
     tell: Callable[[str], None]
     context: Context
-    found: Callable[[Conflict | None], None]
+    report: Callable[[Conflict | None], None]
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> Supposition:
         """The case and the catalog as they are."""
-        return Asked(self.case, self.catalog)
+        return Supposition(self.case, self.catalog)
 
-    def problem_asked(self, asked: Asked) -> Problem:
+    def problem_asked(self, asked: Supposition) -> Problem:
         """The problem of a changed case and a changed catalog."""
         if asked.catalog is self.catalog:
             return self.problem_of(asked.case)

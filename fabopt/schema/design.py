@@ -12,6 +12,8 @@ from pydantic import Field
 
 from fabopt.schema.attachment import FreePorts, is_open
 from fabopt.schema.base import Strict
+from fabopt.schema.conflict import Conflict as Conflict
+from fabopt.schema.conflict import Needed as Needed
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.resilience import Failed
@@ -358,30 +360,6 @@ class Check(Strict):
     name: str
     ok: bool
     detail: str
-
-
-class Needed(Strict):
-    """What one of several limits, which have to change together, would have to be."""
-
-    limit: str
-    needed: Number | str
-
-
-class Conflict(Strict):
-    """A limit that clashes: its value, and what it alone would have to be for the case to have a design.
-
-    ``direction``: which way a number would have to go; ``minimal``: whether no number nearer to its value would do, to
-    a thousandth; null of what is no number. ``together``: all changes that are needed at once, this one first; empty
-    where it alone would do.
-    """
-
-    limit: str
-    value: Number | str | None
-    needed: Number | str | None
-    direction: Literal["up", "down"] | None = None
-    minimal: bool | None = None
-    together: tuple[Needed, ...] = ()
-    detail: str = ""
 
 
 class Design(Strict):

@@ -89,7 +89,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "fabric_sums": [sum_usd(row for row in design.bom if row.fabric == name) for name in fabric_names(design)],
         "cost_slices": list(slices((row.kind, row.usd_share) for row in kinds)),
         "power_slices": list(slices((row.kind, row.power_share) for row in kinds)),
-        "fabrics": [fabric_view(fabric, pictures.get(fabric.name)) for fabric in design.fabrics],
+        "fabrics": [fabric_view(design, fabric, pictures.get(fabric.name)) for fabric in design.fabrics],
         "workload": workload_view(design),
         "floor": floor,
         "growth": growth_view(design),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fabopt.output.slots import slot_words
 from fabopt.output.space import space_line
 from fabopt.output.terminal.families import links_of, shape_of
 from fabopt.output.words import KIND_NAMES, count, listed, measured, money, percent, plain, power
@@ -147,9 +148,10 @@ def structure_line(fabric: FabricDesign) -> str:
     return links_of(fabric.structure, fabric)
 
 
-def about_lines(fabric: FabricDesign) -> Iterator[str]:
+def about_lines(design: Design, fabric: FabricDesign) -> Iterator[str]:
     """NICs, logical fabrics, structure, bandwidth, what failures leave and subnet managers, a line each."""
-    lines = (nic_line(fabric), *logical_lines(fabric), structure_line(fabric), bandwidth_line(fabric))
+    held = slot_words(design, fabric.nic, fabric.metrics.injection_gbps_per_gpu)
+    lines = (nic_line(fabric), held, *logical_lines(fabric), structure_line(fabric), bandwidth_line(fabric))
     yield from (line for line in (*lines, failure_line(fabric), manager_line(fabric)) if line)
 
 

@@ -25,7 +25,7 @@ from fabopt.problem.attachments import (
     switch_ports,
 )
 from fabopt.problem.demand import Demand, demand_of, stages_of
-from fabopt.problem.generations import Generations, generations_of
+from fabopt.problem.generations import Generations, Switches, generations_of
 from fabopt.problem.nic_pairing import Nics, by_pairing
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
@@ -99,7 +99,7 @@ class FabricProblem:
     reserve: Fraction
     attachments: tuple[AttachmentDemand, ...]
     nics: Nics
-    switches: Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
+    switches: Switches
     runs_m: Mapping[str, float]
     refused_nics: tuple[str, ...]
     arrangement: Arrangement = ANYWHERE
@@ -248,16 +248,12 @@ def fabric_of(
     pcie: Mapping[int, float],
     site: Site,
 ) -> FabricProblem:
-    """What a case means for one of its fabrics.
-
-    ``servers``: of the last stage; ``pcie``: usable Gb/s by generation.
-    """
+    """What a case means for a fabric. ``servers``: of the last stage; ``pcie``: usable Gb/s by generation."""
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refusals = Refusals(paired_only=is_kept(case.rules, NIC_PAIRING))
     nics, unpaired = by_pairing(_nics(fabric, protocols, demand, offering, server, pcie, refusals), case.rules)
-    switches: dict[str, dict[str, tuple[SwitchType, ...]]]
-    switches = {protocol: switches_of(fabric, protocol, offering) for protocol in protocols}
+    switches: Switches = {protocol: switches_of(fabric, protocol, offering) for protocol in protocols}
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
         name=fabric.name,

@@ -15,6 +15,9 @@ from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Switch
 from fabopt.schema.default_rules import ONE_GENERATION, is_asked_for, is_kept
 
+# Switches that a fabric may have, by protocol and tier.
+Switches = Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
+
 
 @dataclass(frozen=True)
 class Generations:
@@ -29,10 +32,8 @@ class Generations:
         return next((pair for pair in pairs if not switches[pair[0]].goes_with(switches[pair[1]])), None)
 
 
-def generations_of(
-    case: Case, fabric: Fabric, switches: Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
-) -> Generations | None:
-    """The rule for a fabric; None where it is off, or leaves out none of the ``switches`` (by protocol and tier)."""
+def generations_of(case: Case, fabric: Fabric, switches: Switches) -> Generations | None:
+    """The rule for a fabric; None where it is off, or leaves out none of its switches."""
     if not is_kept(case.rules, ONE_GENERATION):
         return None
     pairs = [(low, high) for low, high in _judged(fabric) if _differ(switches, low, high)]
@@ -45,7 +46,7 @@ def _judged(fabric: Fabric) -> Iterator[tuple[str, str]]:
     return ((low, high) for low, high in combinations(TIER_ROLES, 2) if low not in named or high not in named)
 
 
-def _differ(switches: Mapping[str, Mapping[str, tuple[SwitchType, ...]]], low: str, high: str) -> bool:
+def _differ(switches: Switches, low: str, high: str) -> bool:
     return any(
         not below.product.goes_with(above.product)
         for roles in switches.values()

@@ -22,6 +22,7 @@ from fabopt.schema.base import (
     Word,
     parse_split,
 )
+from fabopt.schema.operate import Operable
 from fabopt.schema.product import (
     Cages,
     Day,
@@ -43,7 +44,7 @@ REDUCES = "sharp"
 KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 
 
-class Switch(Manageable, Product, Purchasable):
+class Switch(Operable, Manageable, Product, Purchasable):
     """A switch. ``max_ports``: logical ports the ASIC can drive (absent: what the cages split into).
 
     ``power_supplies``: of which half are on each feed of its rack; absent: not known.

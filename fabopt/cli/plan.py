@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+import re
+from pathlib import Path, PurePath
 
 from fabopt.cli.evidence import apart
 from fabopt.cli.output import say
@@ -14,11 +15,16 @@ from fabopt.output.terminal.checks import checks_report
 from fabopt.wiring.build import wiring_of
 
 ENDINGS = (".yaml", ".yml")
+_KEY = re.compile(rb"^plan:", re.MULTILINE)
+_HEAD_BYTES = 2000
 
 
 def is_plan(path: str) -> bool:
-    """Whether a file is called as plans are; designs are JSON."""
-    return PurePath(path).suffix.lower() in ENDINGS
+    """Whether a file is called and begins as plans do; designs are JSON."""
+    if PurePath(path).suffix.lower() not in ENDINGS or not Path(path).is_file():
+        return False
+    with open(path, "rb") as stream:
+        return _KEY.search(stream.read(_HEAD_BYTES)) is not None
 
 
 def check_plan(path: str, design: str | None, point: int | None) -> int:

@@ -134,17 +134,20 @@ class Plan(Strict):
     """How a model is split over GPUs.
 
     ``tensor`` x ``context`` x ``pipeline`` x ``data`` is the number of GPUs; ``data`` absent: what is left of them.
-    ``expert`` divides ``data``. ``batch``: sequences of a step over all GPUs; ``micro_batch``: those that one replica
-    works on at once. ``virtual_stages``: parts of a pipeline stage that are interleaved. ``sequence_parallel``: tensor
-    ranks split the tokens of norms and residuals; absent, they do where there is more than one. ``fused_attention``:
-    scores are not kept in memory; absent, they are only where the plan computes them again (``selective``).
-    ``order``: innermost first, as ranks are dealt to GPUs.
+    ``expert_tensor``: ways that each expert is split. Absent, these are the tensor ways, and ``expert`` divides
+    ``data``; or, where it does not, 1. Given or 1, groups of experts are folded over the tensor, context and data ranks
+    of a stage: ``expert`` x ``expert_tensor`` divides these. ``batch``: sequences of a step over all GPUs;
+    ``micro_batch``: those that one replica works on at once. ``virtual_stages``: parts of a pipeline stage that are
+    interleaved. ``sequence_parallel``: tensor ranks split the tokens of norms and residuals; absent, they do where
+    there is more than one. ``fused_attention``: scores are not kept in memory; absent, they are only where the plan
+    computes them again (``selective``). ``order``: innermost first, as ranks are dealt to GPUs.
     """
 
     tensor: Ways = 1
     context: Ways = 1
     pipeline: Ways = 1
     expert: Ways = 1
+    expert_tensor: Ways | None = None
     data: Ways | None = None
     batch: Size
     micro_batch: Size = 1
@@ -168,8 +171,8 @@ class Plan(Strict):
 
     @property
     def expert_ways(self) -> int:
-        """Tensor ways that each expert is split."""
-        return self.tensor
+        """Tensor ways that each expert is split; of a plan on GPUs, see ``fabopt.workload.ranks``."""
+        return self.tensor if self.expert_tensor is None else self.expert_tensor
 
     @model_validator(mode="after")
     def _order_is_whole(self) -> Self:
@@ -184,6 +187,7 @@ class PlanChanges(Strict):
     context: Ways | None = None
     pipeline: Ways | None = None
     expert: Ways | None = None
+    expert_tensor: Ways | None = None
     data: Ways | None = None
     batch: Size | None = None
     micro_batch: Size | None = None

@@ -6,7 +6,7 @@ else takes the time of its bytes. Symbols: n tokens, h hidden, q = heads x head_
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -44,7 +44,7 @@ class Roof:
     """A GPU as kernels see it: ``flops`` a second of the peak by precision; ``software``: what attention runs on."""
 
     gpu: Gpu
-    flops: dict[Precision, Fraction]
+    flops: Mapping[Precision, Fraction]
     software: Software
 
     def product_s(self, rows: int, columns: int, depth: int, precision: Precision, count: int = 1) -> Fraction:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+import operator
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -181,8 +182,13 @@ class Plan(Strict):
 
 
 class PlanChanges(Strict):
-    """What a case says otherwise of the model's plan."""
+    """What a case says otherwise of the model's plan.
 
+    ``auto``, or the word in place of all: tensor, pipeline, context and expert ways, the micro-batch, recomputation and
+    sharding are picked by the predicted step among what fits; keys that are given stay.
+    """
+
+    auto: Annotated[bool, Field(exclude_if=operator.not_)] = False
     tensor: Ways | None = None
     context: Ways | None = None
     pipeline: Ways | None = None
@@ -199,14 +205,25 @@ class PlanChanges(Strict):
     overlap: OverlapChanges | None = None
     order: Order | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read_word(cls, content: Any) -> Any:
+        """The word ``auto`` alone."""
+        return {"auto": True} if content == "auto" else content
+
     @model_validator(mode="after")
     def _order_is_whole(self) -> Self:
         _check_order(self.order)
         return self
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Keys of a plan that are given."""
+        return tuple(name for name in type(self).model_fields if name != "auto" and getattr(self, name) is not None)
+
     def on(self, plan: Plan) -> Plan:
         """The plan with these changes."""
-        given = {name: getattr(self, name) for name in type(self).model_fields if getattr(self, name) is not None}
+        given = {name: getattr(self, name) for name in self.given}
         if self.overlap is not None:
             given["overlap"] = plan.overlap.model_copy(update=self.overlap.model_dump(exclude_none=True))
         return plan.model_copy(update=given)

@@ -118,7 +118,7 @@ def _activations(model: Model, plan: Plan, data: int, likely: bool) -> Fraction:
     """Activations of the micro-batches in flight on the first stage, and those of the layer at work."""
     architecture = model.architecture
     tokens = Fraction(plan.micro_batch * architecture.sequence, plan.context)
-    layer = tokens * _layer_bytes(architecture, plan, likely)
+    layer = tokens * _layer_bytes(model, plan, likely)
     if likely and not plan.fuses_attention and plan.recomputation == "none":
         layer += Fraction(_SCORE_BYTES * plan.micro_batch * architecture.sequence**2 * architecture.heads,
                           plan.tensor * plan.context)  # fmt: skip
@@ -143,24 +143,37 @@ def _in_flight(plan: Plan, data: int, likely: bool) -> Fraction:
     return min(Fraction(micro_batches), plan.pipeline + extra)
 
 
-def _layer_bytes(model: Architecture, plan: Plan, likely: bool) -> Fraction:
+def _layer_bytes(model: Model, plan: Plan, likely: bool) -> Fraction:
     """Bytes of a token and layer: inputs of norms and products, queries, keys, values, gates.
 
-    ``likely``: outputs of norms and of the activation function too, which can be computed again for next to nothing.
+    ``likely``: also the outputs of norms and of the activation function, and what latent attention expands, which can
+    all be computed again for next to nothing; and inputs of 8-bit products in 16 bits. DeepSeek-V3 keeps none of these
+    (arXiv 2412.19437, sections 3.2.3 and 3.3.3).
     """
-    query, kv = model.heads * head_dim(model), kv_width(model)
-    whole = _WIDE * model.hidden * (4 if likely else 2)
-    inner = Fraction(0)
+    architecture = model.architecture
+    narrow = _WIDE if likely or model.precision.compute in ("fp16", "bf16") else 1
+    whole = _WIDE * architecture.hidden * (4 if likely else 2)
+    experts = architecture.experts
+    if experts is not None:
+        whole += narrow * architecture.hidden * experts.top_k * (2 if likely else 1)
+    inner = narrow * _inner(architecture) * ((3 if likely else 2) if architecture.gated else (2 if likely else 1))
+    attention = _WIDE * _attention_numbers(architecture, plan, likely)
+    return Fraction(whole, plan.tensor if plan.splits_sequence else 1) + attention + Fraction(inner, plan.tensor)
+
+
+def _inner(model: Architecture) -> int:
+    """Width of the feed-forward part that a token meets."""
     if model.experts is None:
-        inner += model.feed_forward * ((3 if likely else 2) if model.gated else (2 if likely else 1))
-    else:
-        width = model.experts.feed_forward or model.feed_forward
-        taken = model.experts.top_k + model.experts.shared
-        inner += taken * width * ((3 if likely else 2) if model.gated else (2 if likely else 1))
-        whole += _WIDE * model.hidden * model.experts.top_k * (2 if likely else 1)
-    split = plan.tensor if plan.splits_sequence else 1
-    keys = Fraction(kv) if model.latent is not None else Fraction(kv, plan.tensor)
-    return Fraction(whole, split) + _WIDE * (2 * Fraction(query, plan.tensor) + keys + inner / plan.tensor)
+        return model.feed_forward
+    return (model.experts.top_k + model.experts.shared) * (model.experts.feed_forward or model.feed_forward)
+
+
+def _attention_numbers(model: Architecture, plan: Plan, likely: bool) -> Fraction:
+    """Queries, keys and values, and the output; of latent attention the vectors of low rank, which no rank splits."""
+    query, kv = Fraction(model.heads * head_dim(model), plan.tensor), kv_width(model)
+    if model.latent is None:
+        return 2 * query + Fraction(kv, plan.tensor)
+    return query * (4 if likely else 1) + kv + model.latent.query_rank
 
 
 def _kv_cache(model: Model, plan: Plan, data: int, likely: bool) -> Fraction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from fractions import Fraction
 from itertools import product
 
@@ -10,94 +10,141 @@ from fabopt.schema.model import Model, Plan
 from fabopt.schema.server import Server
 from fabopt.schema.workload import Software
 from fabopt.units import exact
-from fabopt.workload.memory import GIB, least_memory, likely_memory
+from fabopt.workload.memory import GIB, Memory, least_memory, likely_memory
 from fabopt.workload.needs import Reach, flat
-from fabopt.workload.ranks import ranks_of
-from fabopt.workload.timing import step_on, workload_of
+from fabopt.workload.ranks import Ranks, ranks_of
+from fabopt.workload.timing import ModelRun, step_on, workload_of
 
 # The network that plans are compared on, in Mb/s for each GPU, the same everywhere.
 COMPARED_MBPS = 400_000
-# Most ways that are tried; micro-batches that are tried.
-MOST_PIPELINE, MOST_CONTEXT = 64, 8
+# Most stages that are tried; tokens that a context rank has at least; micro-batches that are tried.
+MOST_PIPELINE, LEAST_TOKENS = 64, 8192
 MICRO_BATCHES = (1, 2, 4)
+# Keys of a plan that are picked.
 KEYS = ("tensor", "pipeline", "context", "expert", "micro_batch", "virtual_stages", "recomputation", "zero_stage")
-
-
-def fits(model: Model, plan: Plan, server: Server, gpus: int) -> bool:
-    """Whether the least that a plan can do with is not more than a GPU has; where that is not known, it is."""
-    if server.gpu_memory_gb is None:
-        return True
-    return least_memory(model, ranks_of(model, plan, gpus)).total <= exact(server.gpu_memory_gb) * GIB
-
-
-def is_roomy(model: Model, plan: Plan, server: Server, gpus: int) -> bool:
-    """Whether what a plan is likely to take fits, too."""
-    if server.gpu_memory_gb is None:
-        return True
-    return likely_memory(model, ranks_of(model, plan, gpus)).total <= exact(server.gpu_memory_gb) * GIB
+# Of these, what a plan takes less memory with.
+HELPS = ("recomputation", "zero_stage")
+SHARDED = 3
 
 
 def plans_of(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]:
-    """Plans of a model with the batch of a given one, in which everything divides and no GPU is idle."""
-    domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
-    sizes = model.architecture
-    tensors = [ways for ways in _powers(domain) if sizes.heads % ways == 0 and gpus % ways == 0]
-    pipelines = [ways for ways in range(1, min(MOST_PIPELINE, sizes.layers) + 1) if _deals(sizes.layers, ways)]
-    contexts = [ways for ways in _powers(MOST_CONTEXT) if sizes.sequence % ways == 0]
-    for tensor, pipeline, context in product(tensors, pipelines, contexts):
+    """Plans of a model with the batch of a given one, in which everything divides and no GPU is idle.
+
+    Also with everything computed again, and without a pipeline with sharded parameters.
+    """
+    for ways in _ways(model, plan, server, gpus):
+        yield ways
+        if model.task == "inference":
+            continue
+        helps: list[dict[str, object]] = [{"recomputation": "full"}]
+        if ways.pipeline == 1:
+            helps += [{"zero_stage": SHARDED}, {"recomputation": "full", "zero_stage": SHARDED}]
+        yield from (changed for one in helps if (changed := ways.model_copy(update=one)) != ways)
+
+
+def _ways(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]:
+    domain, sizes = server.scale_up.domain_gpus if server.scale_up is not None else 1, model.architecture
+    tensors = [ways for ways in _powers(domain) if sizes.heads % ways == 0]
+    contexts = [
+        ways for ways in _powers(max(plan.context, sizes.sequence // LEAST_TOKENS)) if not sizes.sequence % ways
+    ]
+    for tensor, pipeline, context in product(tensors, _stages(sizes.layers, plan), contexts):
         replica = tensor * pipeline * context
         if gpus % replica:
             continue
         data = gpus // replica
-        for micro_batch, expert in product(MICRO_BATCHES, _expert_ways(model, data)):
+        for micro_batch, expert in product({*MICRO_BATCHES, plan.micro_batch}, _expert_ways(model, plan, data)):
             if plan.batch % (data * micro_batch) == 0:
-                virtual = (
-                    plan.virtual_stages if pipeline > 1 and sizes.layers % (pipeline * plan.virtual_stages) == 0 else 1
-                )
                 update = {"tensor": tensor, "pipeline": pipeline, "context": context, "expert": expert, "data": None,
-                          "micro_batch": micro_batch, "virtual_stages": virtual}  # fmt: skip
+                          "expert_tensor": None, "micro_batch": micro_batch,
+                          "virtual_stages": _virtual(sizes.layers, pipeline, plan)}  # fmt: skip
                 yield plan.model_copy(update=update)
 
 
-def _deals(layers: int, ways: int) -> bool:
-    """Whether so many stages have equal layers, or nearly."""
-    return layers % ways == 0 or (layers + 2) % ways == 0 or -(-layers // ways) * ways - layers < ways // 4
+def _stages(layers: int, plan: Plan) -> list[int]:
+    """Stages of equal layers, powers of two, and those of the plan."""
+    known = {ways for ways in range(1, min(MOST_PIPELINE, layers) + 1) if layers % ways == 0}
+    return sorted({*known, *(ways for ways in _powers(MOST_PIPELINE) if ways <= layers), plan.pipeline})
+
+
+def _virtual(layers: int, pipeline: int, plan: Plan) -> int:
+    """Parts of a stage as the plan has them, where the layers divide; else as many as there are layers, or one."""
+    if pipeline == plan.pipeline:
+        return plan.virtual_stages
+    if pipeline == 1 or layers % pipeline:
+        return 1
+    return max(parts for parts in range(1, plan.virtual_stages + 1) if layers % (pipeline * parts) == 0)
 
 
 def _powers(most: int) -> list[int]:
-    return [2**number for number in range(most.bit_length()) if 2**number <= most]
+    return [2**number for number in range(most.bit_length())]
 
 
-def _expert_ways(model: Model, data: int) -> list[int]:
+def _expert_ways(model: Model, plan: Plan, data: int) -> list[int]:
     experts = model.architecture.experts
-    return (
-        [1]
-        if experts is None
-        else [ways for ways in _powers(experts.count) if experts.count % ways == 0 and data % ways == 0]
-    )
+    if experts is None:
+        return [1]
+    return [ways for ways in {*_powers(experts.count), plan.expert} if experts.count % ways == 0 and data % ways == 0]
+
+
+def fits(model: Model, plan: Plan, server: Server, gpus: int) -> bool:
+    """Whether the least that a plan can do with is not more than a GPU has; where that is not known, it is."""
+    return _holds(least_memory, model, plan, server, gpus)
+
+
+def _holds(memory: Callable[[Model, Ranks], Memory], model: Model, plan: Plan, server: Server, gpus: int) -> bool:
+    if server.gpu_memory_gb is None:
+        return True
+    return memory(model, ranks_of(model, plan, gpus)).total <= exact(server.gpu_memory_gb) * GIB
 
 
 def nearest_plan(model: Model, plan: Plan, server: Server, gpus: int) -> Plan | None:
     """The plan that fits with the fewest keys changed, of these the fastest; None if none fits."""
-    shortest: list[Plan] = []
-    for one in _with_help(model, plan, server, gpus):
-        if fits(model, one, server, gpus):
-            changed = _changes(plan, one)
-            if not shortest or changed < _changes(plan, shortest[0]):
-                shortest = [one]
-            elif changed == _changes(plan, shortest[0]):
-                shortest.append(one)
-    return min(shortest, key=lambda one: predicted_s(model, one, server, gpus), default=None)
+    known = sorted(plans_of(model, plan, server, gpus), key=lambda one: _changes(plan, one))
+    nearest = next((one for one in known if fits(model, one, server, gpus)), None)
+    if nearest is None:
+        return None
+    least = _changes(plan, nearest)
+    alike = [one for one in known if _changes(plan, one) == least and fits(model, one, server, gpus)]
+    return _fastest(alike, model, server, gpus, "typical")
 
 
-def _with_help(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]:
-    """Plans, also with everything computed again, and with parameters sharded where there is no pipeline."""
-    for one in plans_of(model, plan, server, gpus):
-        yield one
-        yield one.model_copy(update={"recomputation": "full"})
-        if one.pipeline == 1:
-            yield one.model_copy(update={"zero_stage": 3})
-            yield one.model_copy(update={"recomputation": "full", "zero_stage": 3})
+def fastest_plan(
+    model: Model, plan: Plan, server: Server, gpus: int, software: Software = "typical", kept: Collection[str] = ()
+) -> Plan | None:
+    """The plan that is predicted to be fastest of those that are likely to fit, or else can; None if none can.
+
+    Recomputation and sharding are the given plan's, unless nothing fits with them. ``kept``: keys that stay, too.
+    """
+    known = [
+        one
+        for one in plans_of(model, plan, server, gpus)
+        if all(getattr(one, key) == getattr(plan, key) for key in kept)
+    ]
+    plain = [one for one in known if all(getattr(one, key) == getattr(plan, key) for key in HELPS)]
+    for memory, among in product((likely_memory, least_memory), (plain, known)):
+        holding = [one for one in among if _holds(memory, model, one, server, gpus)]
+        if holding:
+            return _fastest(holding, model, server, gpus, software)
+    return None
+
+
+def _fastest(known: Iterable[Plan], model: Model, server: Server, gpus: int, software: Software) -> Plan:
+    """The first of the fastest; no step is shorter than its computation, so that not all are timed."""
+    runs = [workload_of(model, ranks_of(model, one, gpus), server, None, software) for one in known]
+    runs.sort(key=_least_s)
+    domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
+    best, best_s = runs[0], step_on(runs[0], flat(COMPARED_MBPS, Reach(domain))).step_s
+    for run in runs[1:]:
+        if _least_s(run) >= best_s:
+            break
+        if (step_s := step_on(run, flat(COMPARED_MBPS, Reach(domain))).step_s) < best_s:
+            best, best_s = run, step_s
+    return best.plan
+
+
+def _least_s(run: ModelRun) -> Fraction:
+    return run.compute_s * (1 + run.bubble)
 
 
 def _changes(plan: Plan, other: Plan) -> int:
@@ -105,29 +152,6 @@ def _changes(plan: Plan, other: Plan) -> int:
 
 
 def difference(plan: Plan, other: Plan) -> str:
-    """The keys in which a plan differs from another, with its values."""
-    return (
-        "plan: {"
-        + ", ".join(f"{key}: {getattr(other, key)}" for key in KEYS if getattr(plan, key) != getattr(other, key))
-        + "}"
-    )
-
-
-def fastest_plan(model: Model, plan: Plan, server: Server, gpus: int, software: Software = "typical") -> Plan | None:
-    """The plan that is predicted to be fastest of those that are likely to fit, or else can; None if none can."""
-    if model.task == "training":
-        known = list(_with_help(model, plan, server, gpus))
-    else:
-        known = list(plans_of(model, plan, server, gpus))
-    for holds in (is_roomy, fits):
-        roomy = [one for one in known if holds(model, one, server, gpus)]
-        if roomy:
-            return min(roomy, key=lambda one: (predicted_s(model, one, server, gpus, software), _changes(plan, one)))
-    return None
-
-
-def predicted_s(model: Model, plan: Plan, server: Server, gpus: int, software: Software = "typical") -> Fraction:
-    """Seconds of a step on the network that plans are compared on."""
-    run = workload_of(model, ranks_of(model, plan, gpus), server, None, software)
-    domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
-    return step_on(run, flat(COMPARED_MBPS, Reach(domain))).step_s
+    """The keys in which a plan differs from another, with the other's values, as a case has them."""
+    changed = [f"{key}: {getattr(other, key)}" for key in KEYS if getattr(plan, key) != getattr(other, key)]
+    return f"plan: {{{', '.join(changed)}}}"

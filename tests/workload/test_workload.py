@@ -106,7 +106,7 @@ def test_experts_are_folded_over_the_ranks_of_a_stage() -> None:
 
 
 def test_experts_that_data_do_not_hold_are_folded() -> None:
-    """64 expert ranks of 2 tensor x 32 data: DeepSeek-V3 as NeMo splits it. The plan says that experts are not split."""
+    """64 expert ranks of 2 tensor x 32 data: DeepSeek-V3 as NeMo splits it. The plan says so."""
     plan = tiny_model(tensor=2, expert=64).plan
     ranks = ranks_of(tiny_model(), plan, GPUS)
     assert ranks.plan.expert_tensor == 1

@@ -25,9 +25,9 @@ from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
 from fabopt.schema.model import Model, Plan
 from fabopt.schema.product import Price, Product
 from fabopt.schema.server import Server
-from fabopt.units import some
+from fabopt.units import exact, some
 from fabopt.workload.architecture import parameters
-from fabopt.workload.memory import GIB, likely_memory
+from fabopt.workload.memory import GIB, least_memory, likely_memory
 from fabopt.workload.plans import fastest_plan
 from fabopt.workload.ranks import ranks_of
 
@@ -55,8 +55,8 @@ def list_models() -> None:
     models = [read_model(name, Path()) for name in names("models")]
     say(table(columns, (_model_row(model, server) for model in models)))
     tell(
-        f"plans: predicted to be fastest on {_USUAL_SERVER} of what fits its {server.gpu_memory_gb:g} GB a GPU, and the "
-        "memory that they are likely to take; a case has the like with `workload.plan: auto`"
+        f"plans: predicted to be fastest on {_USUAL_SERVER} of what fits its {server.gpu_memory_gb:g} GB a GPU, and "
+        "the memory that they are likely to take; a case has the like with `workload.plan: auto`"
     )
 
 
@@ -70,8 +70,9 @@ def _fitting(model: Model, server: Server, gpus: int) -> str:
     plan = fastest_plan(model, model.plan, server, gpus)
     if plan is None:
         return "none fits"
-    memory = likely_memory(model, ranks_of(model, plan, gpus)).total / GIB
-    return f"{_plan_text(plan)}: {float(memory):.0f} GB"
+    likely, least = (memory(model, ranks_of(model, plan, gpus)).total / GIB for memory in (likely_memory, least_memory))
+    tight = server.gpu_memory_gb is not None and likely > exact(server.gpu_memory_gb)
+    return f"{_plan_text(plan)}: {f'{float(least):.0f} GB at least' if tight else f'{float(likely):.0f} GB'}"
 
 
 def _plan_text(plan: Plan) -> str:

@@ -12,7 +12,7 @@ from fabopt.schema.workload import Software
 from fabopt.units import exact
 from fabopt.workload.memory import GIB, Memory, least_memory, likely_memory
 from fabopt.workload.needs import Reach, flat
-from fabopt.workload.ranks import Ranks, ranks_of
+from fabopt.workload.ranks import Ranks, can_be_dealt, ranks_of
 from fabopt.workload.timing import ModelRun, step_on, workload_of
 
 # The network that plans are compared on, in Mb/s for each GPU, the same everywhere.
@@ -21,7 +21,17 @@ COMPARED_MBPS = 400_000
 MOST_PIPELINE, LEAST_TOKENS = 64, 8192
 MICRO_BATCHES = (1, 2, 4)
 # Keys of a plan that are picked.
-KEYS = ("tensor", "pipeline", "context", "expert", "micro_batch", "virtual_stages", "recomputation", "zero_stage")
+KEYS = (
+    "tensor",
+    "pipeline",
+    "context",
+    "expert",
+    "expert_tensor",
+    "micro_batch",
+    "virtual_stages",
+    "recomputation",
+    "zero_stage",
+)
 # Of these, what a plan takes less memory with.
 HELPS = ("recomputation", "zero_stage")
 SHARDED = 3
@@ -53,12 +63,12 @@ def _ways(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]
         if gpus % replica:
             continue
         data = gpus // replica
-        for micro_batch, expert in product({*MICRO_BATCHES, plan.micro_batch}, _expert_ways(model, plan, data)):
-            if plan.batch % (data * micro_batch) == 0:
-                update = {"tensor": tensor, "pipeline": pipeline, "context": context, "expert": expert, "data": None,
-                          "expert_tensor": None, "micro_batch": micro_batch,
-                          "virtual_stages": _virtual(sizes.layers, pipeline, plan)}  # fmt: skip
-                yield plan.model_copy(update=update)
+        split = {"tensor": tensor, "pipeline": pipeline, "context": context, "data": None,
+                 "virtual_stages": _virtual(sizes.layers, pipeline, plan)}  # fmt: skip
+        for experts in _expert_ways(model, plan.model_copy(update=split), data):
+            for micro_batch in {*MICRO_BATCHES, plan.micro_batch}:
+                if plan.batch % (data * micro_batch) == 0:
+                    yield plan.model_copy(update={**split, **experts, "micro_batch": micro_batch})
 
 
 def _stages(layers: int, plan: Plan) -> list[int]:
@@ -80,11 +90,17 @@ def _powers(most: int) -> list[int]:
     return [2**number for number in range(most.bit_length())]
 
 
-def _expert_ways(model: Model, plan: Plan, data: int) -> list[int]:
+def _expert_ways(model: Model, plan: Plan, data: int) -> list[dict[str, int | None]]:
+    """Ways of experts that the data ranks hold, or all ranks of a stage, where each expert is whole."""
     experts = model.architecture.experts
     if experts is None:
-        return [1]
-    return [ways for ways in {*_powers(experts.count), plan.expert} if experts.count % ways == 0 and data % ways == 0]
+        return [{"expert": 1, "expert_tensor": None}]
+    ways = sorted(one for one in {*_powers(experts.count), plan.expert} if experts.count % one == 0)
+    known: list[dict[str, int | None]] = [{"expert": one, "expert_tensor": None} for one in ways if data % one == 0]
+    if plan.tensor > 1:
+        whole = [plan.model_copy(update={"expert": one, "expert_tensor": 1}) for one in ways if one > 1]
+        known += [{"expert": one.expert, "expert_tensor": 1} for one in whole if can_be_dealt(one, data)]
+    return known
 
 
 def fits(model: Model, plan: Plan, server: Server, gpus: int) -> bool:

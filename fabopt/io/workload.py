@@ -69,14 +69,14 @@ def with_plan(case: Case, catalog: Catalog) -> Case:
     Only for GPUs whose speed is known, and then for those of the last stage.
     """
     wanted, server = case.workload, next((one for one in catalog.servers if one.id == case.server), None)
-    if wanted is None or server is None or not isinstance(wanted.model, Model) or not wanted.plan.auto:
+    if wanted is None or server is None or not isinstance(wanted.model, Model) or not wanted.changes.auto:
         return case
-    plan, gpus = wanted.plan.on(wanted.model.plan), (stages_of(case, server)[-1].servers or 0) * server.gpus
+    plan, gpus = wanted.changes.on(wanted.model.plan), (stages_of(case, server)[-1].servers or 0) * server.gpus
     best = None
     if wanted.model.precision.compute in server.gpu_peak_tflops and gpus:
-        best = fastest_plan(wanted.model, plan, server, gpus, wanted.software, wanted.plan.given)
+        best = fastest_plan(wanted.model, plan, server, gpus, wanted.software, wanted.changes.given)
     picked = {} if best is None else {key: getattr(best, key) for key in KEYS}
-    changes = wanted.plan.model_copy(update={**picked, "auto": False})
+    changes = wanted.changes.model_copy(update={**picked, "auto": False})
     return case.model_copy(update={"workload": wanted.model_copy(update={"plan": changes})})
 
 

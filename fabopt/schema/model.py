@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -184,7 +184,7 @@ class Plan(Strict):
 class PlanChanges(Strict):
     """What a case says otherwise of the model's plan.
 
-    ``auto``, or the word in place of all: tensor, pipeline, context and expert ways, the micro-batch, recomputation and
+    ``auto``: tensor, pipeline, context and expert ways, the micro-batch, recomputation and
     sharding are picked by the predicted step among what fits; keys that are given stay.
     """
 
@@ -204,12 +204,6 @@ class PlanChanges(Strict):
     fused_attention: bool | None = None
     overlap: OverlapChanges | None = None
     order: Order | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_word(cls, content: Any) -> Any:
-        """The word ``auto`` alone."""
-        return {"auto": True} if content == "auto" else content
 
     @model_validator(mode="after")
     def _order_is_whole(self) -> Self:

@@ -32,7 +32,7 @@ class Wrong(NamedTuple):
 
 def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[Wrong]:
     """Everything that keeps a model from running on so many GPUs of a server; empty if nothing."""
-    plan = wanted.plan.on(model.plan)
+    plan = wanted.changes.on(model.plan)
     wrongs = [*_fits_model(plan, model), *_fits_gpus(plan, gpus), *_fits_server(model, server)]
     wrongs = wrongs or list(_fits_memory(model, plan, server, gpus))
     return wrongs or list(_fits_limit(wanted, model, plan, server, gpus))

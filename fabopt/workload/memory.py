@@ -42,7 +42,7 @@ class Memory:
 
     @property
     def total(self) -> Fraction:
-        """All of it."""
+        """Bytes of all parts together."""
         return self.weights + self.gradients + self.optimizer + self.activations + self.kv_cache
 
     @property

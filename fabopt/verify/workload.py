@@ -91,12 +91,12 @@ def _step_is_in_time(proof: Proof, evidence: Evidence, workload: ModelRun, claim
 
 def _ranks_are_enumerated(proof: Proof, claimed: WorkloadUse, workload: ModelRun, network: FabricBandwidth) -> None:
     """Bytes of every communicator over every boundary are those of ranks that are dealt to GPUs one by one."""
-    ranks, costs = DealtRanks(workload.ranks), step_on(workload, network).costs
+    ranks, costs = DealtRanks(workload), step_on(workload, network).costs
     for row in claimed.communicators:
         over: dict[str, Fraction] = {}
         for cost in costs:
             if cost.traffic.communicator == row.communicator:
-                for place, amount in ranks.bytes_over(cost, workload.domain_gpus, network).items():
+                for place, amount in ranks.bytes_over(cost, network).items():
                     over[place] = over.get(place, Fraction(0)) + amount
         enumerated = {place: plain_fraction(amount, 0) for place, amount in over.items()}
         proof.equal(f"{row.communicator} bytes_over", row.bytes_over, enumerated)

@@ -52,7 +52,7 @@ class Crossings:
         dimensions = merged(group)
         key = dimensions, block, of_domain
         if key not in self._known:
-            counts = _Counts(dimensions, block, self.gpus) if dimensions and block < self.gpus else None
+            counts = _BlockMembers(dimensions, block, self.gpus) if dimensions and block < self.gpus else None
             self._known[key] = Crossing() if counts is None else counts.worst(of_domain)
         return self._known[key]
 
@@ -91,7 +91,7 @@ def _domains_on_the_way(dimensions: Dimensions, domain: int) -> int:
     return 1 + (first + span) // domain
 
 
-class _Counts:
+class _BlockMembers:
     """Members of groups in blocks, shape (blocks, groups that are cut alike), and how many groups there are of each."""
 
     def __init__(self, dimensions: Dimensions, block: int, gpus: int) -> None:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from itertools import cycle
 from pathlib import Path
 
 from fabopt.io.workload import read_model
 from fabopt.schema.model import Experts, Model, Overlap
 from fabopt.schema.server import ScaleUp
+from fabopt.schema.workload import Within
 from fabopt.verify.ranks import DealtRanks
 from fabopt.workload.collectives import PAYLOAD
 from fabopt.workload.needs import Reach, flat
+from fabopt.workload.placement import Placing
 from fabopt.workload.straddling import merged, most_domains
 from fabopt.workload.timing import Cost, FabricBandwidth, ModelRun, step_on
 from tests.oracles.brute_ranks import groups, out_of_blocks
@@ -90,10 +94,12 @@ def width(work: ModelRun, number: int) -> int:
 
 
 def test_the_verifier_counts_the_same_from_its_own_ranks() -> None:
-    for work, there in cases():
-        ranks = DealtRanks(work.ranks)
+    placements = cycle(("packed", Within(within="leaf"), Within(within="pod"), "scattered"))
+    for packed, there in cases():
+        work = replace(packed, placing=Placing(next(placements), 2 * packed.domain_gpus))
+        ranks = DealtRanks(work)
         for cost in step_on(work, there).costs:
-            assert ranks.bytes_over(cost, work.domain_gpus, there) == cost.bytes_over
+            assert ranks.bytes_over(cost, there) == cost.bytes_over
 
 
 def test_nothing_that_stays_below_leaves_needs_more_than_what_is_scattered() -> None:

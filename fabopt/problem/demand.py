@@ -12,9 +12,10 @@ from fractions import Fraction
 from fabopt.floor.rack_rules import servers_in_group
 from fabopt.schema.base import ratio
 from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
+from fabopt.schema.default_rules import SCATTERED_RANKS, is_kept
 from fabopt.schema.model import Model
 from fabopt.schema.server import Server
-from fabopt.schema.workload import DEFAULT_PLACEMENT, DEFAULT_PROFILE, PROFILES, Profile
+from fabopt.schema.workload import DEFAULT_PLACEMENT, DEFAULT_PROFILE, PROFILES, Placement, Profile
 from fabopt.units import mbps
 from fabopt.workload.deadline import Pace
 from fabopt.workload.many import StepTimes
@@ -131,7 +132,13 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
     servers = stages_of(case, server)[-1].servers or 0
     ranks = ranks_of(wanted.model, wanted.plan.on(wanted.model.plan), servers * server.gpus)
     work = workload_of(wanted.model, ranks, server, wanted.gpu_utilization)
-    return replace(work, placing=Placing(wanted.placement or DEFAULT_PLACEMENT, _together_gpus(case, server)))
+    return replace(work, placing=_placing(case, wanted.placement, server))
+
+
+def _placing(case: Case, placement: Placement | None, server: Server) -> Placing:
+    """Where ranks are put; with the rule off, as the program once took it where a case says nothing: packed."""
+    default = DEFAULT_PLACEMENT if is_kept(case.rules, SCATTERED_RANKS) else "packed"
+    return Placing(placement or default, _together_gpus(case, server), placement is not None)
 
 
 def _together_gpus(case: Case, server: Server) -> int:

@@ -21,10 +21,15 @@ BOUNDARIES = ("leaf", "pod")
 
 @dataclass(frozen=True)
 class Placing:
-    """A placement of ranks. ``together_gpus``: GPUs that share a group of leaves however servers are dealt."""
+    """A placement of ranks.
+
+    ``together_gpus``: GPUs that share a group of leaves however servers are dealt; ``is_asked_for``: whether the case
+    says the placement, so that demands count on it.
+    """
 
     placement: Placement = "packed"
     together_gpus: int = 1
+    is_asked_for: bool = False
 
     def holds(self, boundary: str) -> bool:
         """Whether neighbouring ranks fill the blocks behind a boundary."""
@@ -34,8 +39,8 @@ class Placing:
 
     @property
     def counts_on_sizes(self) -> bool:
-        """Whether what stays below leaves or pods depends on how many servers they hold."""
-        return any(self.holds(boundary) for boundary in BOUNDARIES)
+        """Whether what is asked of a fabric depends on how many servers leaves or pods hold."""
+        return self.is_asked_for and any(self.holds(boundary) for boundary in BOUNDARIES)
 
 
 PACKED = Placing()

@@ -16,6 +16,7 @@ from fabopt.output.terminal.workload import placement_lines
 from fabopt.schema.design import Design
 from fabopt.schema.model import Overlap
 from fabopt.schema.workload import Placement, Within
+from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.workload.ends import allowed, placed, tapered_leaves
 from fabopt.workload.placement import Placing, blocks_of
@@ -67,6 +68,15 @@ def test_what_pods_hold_may_be_tapered_above_them() -> None:
         assert exposed[0] <= limit < exposed[1]
         ratios.append(kept)
     assert ratios[0] > 7 and ratios[0] > 50 * ratios[1]
+
+
+def test_without_the_rule_ranks_are_packed_and_demands_hold_for_any() -> None:
+    """As before there were placements: demands in ratios that count on nothing, predictions of packed ranks."""
+    free = optimize.solve(inputs_from_objects(case(TIGHT, **SMALL) | {"rules": "none"}), alternatives_s=0)
+    kept = solved(TIGHT, **SMALL)
+    assert free.workload is not None and kept.workload is not None
+    assert (free.workload.placement, kept.workload.placement) == ("packed", "scattered")
+    assert free.workload.needs == kept.workload.needs
 
 
 def test_tapered_leaves_keep_the_ratio_of_the_pods() -> None:

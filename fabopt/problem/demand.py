@@ -138,7 +138,7 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
 def _placing(case: Case, placement: Placement | None, server: Server) -> Placing:
     """Where ranks are put; with the rule off, as the program once took it where a case says nothing: packed."""
     default = DEFAULT_PLACEMENT if is_kept(case.rules, SCATTERED_RANKS) else "packed"
-    return Placing(placement or default, _together_gpus(case, server), placement is not None)
+    return Placing(placement or default, _together_gpus(case, server), bool(placement))
 
 
 def _together_gpus(case: Case, server: Server) -> int:

@@ -74,6 +74,6 @@ class Workload(Strict):
     def _short_or_whole(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """A profile stays the short form that it was written in."""
         content: dict[str, Any] = handler(self)
-        if self.placement is None:
+        if not self.placement:
             del content["placement"]
         return content if self.profile is None else {"profile": self.profile}

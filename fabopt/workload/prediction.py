@@ -65,7 +65,7 @@ class Prediction:
         return None if self.cents is None else rounded(self.cents / (self.workload.ranks.gpus * utilization))
 
     def per_effective_gpu_usd(self, utilization: Fraction) -> int | float | None:
-        """The same in dollars."""
+        """(Servers + network) / (GPUs x utilization), in dollars; None if servers have no price."""
         per_gpu = self.per_effective_gpu_cents(utilization)
         return None if per_gpu is None else usd(per_gpu)
 

@@ -234,7 +234,10 @@ def _over(traffic: Traffic, algorithm: Algorithm, crossing: Crossing, place: str
 
 
 def blocks_below(workload: ModelRun, leaf_gpus: Number, pod_gpus: Number) -> tuple[Ints, Ints]:
-    """GPUs that are behind leaves, and behind a pod's uplinks, for certain, where so many are at the best."""
+    """GPUs that are behind leaves, and behind a pod's uplinks, for certain, where so many are at the best.
+
+    Numbers, or arrays of one shape, that of the results.
+    """
     return blocks_of(workload.placing, leaf_gpus, pod_gpus, workload.domain_gpus, workload.ranks.gpus)
 
 

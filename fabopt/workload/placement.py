@@ -49,8 +49,8 @@ PACKED = Placing()
 def blocks_of(placing: Placing, leaf_gpus: Number, pod_gpus: Number, domain: int, gpus: int) -> tuple[Ints, Ints]:
     """GPUs that are behind leaves, and behind a pod's uplinks, for certain; 0 where no whole scale-up domain is.
 
-    ``leaf_gpus``, ``pod_gpus``: what leaves and pods hold, numbers or arrays of one shape, that of the results; ``gpus``:
-    of all.
+    ``leaf_gpus``, ``pod_gpus``: what leaves and pods hold, numbers or arrays of shape (networks,), as the results are;
+    ``gpus``: of all.
     """
     certain = placing.holds("leaf") | (leaf_gpus >= gpus) | (leaf_gpus <= placing.together_gpus)
     leaf = np.where(certain & _is_whole(leaf_gpus, domain, gpus), leaf_gpus, 0)

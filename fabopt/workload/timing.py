@@ -236,7 +236,7 @@ def _over(traffic: Traffic, algorithm: Algorithm, crossing: Crossing, place: str
 def blocks_below(workload: ModelRun, leaf_gpus: Number, pod_gpus: Number) -> tuple[Ints, Ints]:
     """GPUs that are behind leaves, and behind a pod's uplinks, for certain, where so many are at the best.
 
-    Numbers, or arrays of one shape, that of the results.
+    Numbers, or arrays of shape (networks,), as the results are.
     """
     return blocks_of(workload.placing, leaf_gpus, pod_gpus, workload.domain_gpus, workload.ranks.gpus)
 

@@ -1,4 +1,4 @@
 """Files for other programs: the design, the bill of materials, and the formats of ``fabopt export``."""
 
 # A format's name is that of its module here, which has a ``write`` function (``fabopt.output.export.formats``).
-FORMATS = ("cables", "ports", "racks", "netbox", "dot", "graphml", "drawio")
+FORMATS = ("cables", "ports", "racks", "netbox", "dot", "graphml", "drawio", "acceptance")

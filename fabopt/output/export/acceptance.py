@@ -9,7 +9,6 @@ from pathlib import Path
 from fabopt.inspect.acceptance.plan import AcceptanceTest, acceptance_plan
 from fabopt.inspect.acceptance.verdicts import Acceptance, Verdict
 from fabopt.output.export.formats import Options
-from fabopt.output.export.marks import MARK
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
@@ -24,8 +23,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     table, whole = folder / "acceptance.csv", folder / "acceptance.json"
     rows = ([getattr(test, name) for name in PLAN_COLUMNS] for test in plan.tests)
     table.write_bytes(csv_bytes(PLAN_COLUMNS, rows))
-    content: dict[str, object] = {"tests": [asdict(test) for test in plan.tests], "notes": list(plan.notes)}
-    content |= {MARK: options.mark} if options.mark else {}
+    content = {"tests": [asdict(test) for test in plan.tests], "notes": list(plan.notes)}
     whole.write_bytes(json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n")
     return [table, whole]
 

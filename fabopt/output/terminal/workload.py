@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fabopt.output.words import count, money, plain
 from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
+from fabopt.schema.workload import Placement, Within
 
 COLUMNS = (
     ("communicator", False), ("GPUs", True), ("operations", False), ("runs in", False), ("sent", True),
@@ -34,6 +35,11 @@ def workload_rows(use: WorkloadUse) -> Iterator[list[str]]:
             duration(entry.hidden_s),
             duration(entry.exposed_s),
         ]
+
+
+def workload_lines(use: WorkloadUse) -> tuple[str, ...]:
+    """What is said below the rows."""
+    return needs_line(use), step_line(use), *placement_lines(use), utilization_line(use), memory_line(use)
 
 
 def needs_line(use: WorkloadUse) -> str:
@@ -66,6 +72,38 @@ def memory_line(use: WorkloadUse) -> str:
     parts = ", ".join(f"{plain(amount)} {name.replace('_', ' ')}" for name, amount in memory.parts_gb.items())
     of_gpu = "" if memory.gpu_gb is None else f" of {plain(memory.gpu_gb)} GB"
     return f"memory of a GPU: {plain(memory.least_gb)} GB at least, likely {plain(memory.likely_gb)}{of_gpu} ({parts})"
+
+
+def placement_lines(use: WorkloadUse) -> Iterator[str]:
+    """Say where ranks are put, what a step takes at both ends, and what other ratios at the leaves would cost."""
+    if not use.ends:
+        return
+    ends = ", ".join(f"{one.placement} {duration(one.step_s)}" for one in use.ends)
+    allowed = ", ".join(
+        f"{'any' if ratio >= ANY_RATIO else plain(ratio) + ':1'} at the {role}"
+        for role, ratio in use.allowed_oversubscription.items()
+    )
+    keeps = f"; with its groups the limit of exposed communication allows at most {allowed}" if allowed else ""
+    yield f"ranks {placement_words(use.placement)}; a step with ranks {ends}{keeps}"
+    if use.tapers:
+        least = use.tapers[0]
+        slower = ", ".join(
+            f"{plain(one.leaf_ratio)}:1 {_slower(one.packed_s, least.packed_s)} to "
+            f"{_slower(one.scattered_s, least.scattered_s)}"
+            for one in use.tapers[1:]
+        )
+        yield f"against 1:1 at the leaves a step takes longer by, packed to scattered: {slower}"
+
+
+def placement_words(placement: Placement | None) -> str:
+    """A placement in words."""
+    if isinstance(placement, Within):
+        return f"put together within {'leaves' if placement.within == 'leaf' else 'pods'}"
+    return placement or "packed"
+
+
+def _slower(step_s: int | float, least_s: int | float) -> str:
+    return f"{_PERCENT * (step_s / least_s - 1):.2g} %"
 
 
 def utilization_line(use: WorkloadUse) -> str:

@@ -106,6 +106,11 @@ Tier = Literal[1, 2, 3]
 TorusNodes = Literal["any", "switches", "servers"]
 
 
+def is_equal(value: object) -> bool:
+    """Whether leaf groups are all alike, which is not written."""
+    return value == "equal"
+
+
 class Fabric(Strict):
     """One fabric that is designed. ``carries``: filled in where fabrics of the case share this one.
 
@@ -139,6 +144,7 @@ class Fabric(Strict):
     carries: tuple[Carried, ...] = ()
     resilience: AnyResilience | None = None
     group_by: Literal["any", "rack"] | RackGroups = "any"
+    groups: Annotated[Literal["any", "equal"], Field(exclude_if=is_equal)] = "equal"
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()
     reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0
@@ -323,6 +329,17 @@ class Case(Strict):
     def resilience_of(self, fabric: Fabric) -> AnyResilience:
         """What holds for a fabric: its own words, else the case's."""
         return self.resilience if fabric.resilience is None else fabric.resilience
+
+    def last_group_may_differ(self, fabric: Fabric) -> bool:
+        """Whether the last leaf group of two tiers may be unlike the others.
+
+        That is where a fabric is all there from the start, without a floor, with even stripes, groups of any size, and
+        nothing on its leaves beside servers.
+        """
+        is_alone = not (fabric.attachments or fabric.oob or fabric.on_own_nics)
+        is_plain = fabric.striping == "even" and fabric.racks_per_group is None
+        grows = len(self.stages or ()) > 1
+        return fabric.groups == "any" and is_alone and is_plain and not grows and self.site.floor is None
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:

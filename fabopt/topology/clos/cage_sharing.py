@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fabopt.parts.assemblies import Mode
-from fabopt.parts.switches import CageUse
+from fabopt.parts.switches import CageUse, cages_beside
 from fabopt.topology.candidate import Choice, Clash
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.link_parts import Side
@@ -29,19 +29,21 @@ def _clashes(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> Iterator[
     up = shape.leaf_spine(parts.leaf_up.lane.ports, 0, parts.spine_down.lane.ports, 0)
     if parts.leaf_up.group == parts.leaf_down.group:
         servers = shape.server_leaf(parts.nic, parts.leaf_down.lane.ports, 0)
-        yield from _too_many(choices, "leaf", servers.far, up.near, parts.leaf_down)
+        yield from _too_many(choices, "leaf", servers.far, up.near, (parts.leaf_down, parts.leaf_up))
     if parts.spine_up is not None and parts.core_down is not None and parts.spine_up.group == parts.spine_down.group:
         cores = shape.spine_core(parts.spine_up.lane.ports, 0, parts.core_down.lane.ports, 0)
-        yield from _too_many(choices, "spine", up.far, cores.near, parts.spine_down)
+        yield from _too_many(choices, "spine", up.far, cores.near, (parts.spine_down, parts.spine_up))
 
 
-def _too_many(choices: Sequence[Choice], role: str, below: Side, above: Side, use: CageUse) -> Iterator[Clash]:
+def _too_many(
+    choices: Sequence[Choice], role: str, below: Side, above: Side, uses: tuple[CageUse, CageUse]
+) -> Iterator[Clash]:
     for below_choice in choices:
         for other in choices:
             if below_choice.options[0].rows[0].far == role and other.options[0].rows[0].near == role:
                 for a, down in _of_pairs(below_choice, below):
                     for b, up in _of_pairs(other, above):
-                        if down + up > use.cages:
+                        if down > cages_beside(*uses, up) or up > uses[1].cages:
                             yield Clash((below_choice.key, a), (other.key, b))
 
 

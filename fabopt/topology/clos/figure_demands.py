@@ -38,7 +38,7 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
 
 
 def uplinks_of_last(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Number:
-    """The same of a leaf of an odd last group."""
+    """Fewest uplinks of a leaf of an odd last group, as ``leaf_uplinks`` has them of others."""
     endpoints = shape.last_group * shape.odd_k
     if fabric.figure_demands is None:
         return 0 * endpoints

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fabopt.cli.inspection import as_built
+from fabopt.cli.inspection import as_built, audit
 from fabopt.cli.options import (
     CaseFile,
     Catalogs,
@@ -44,6 +44,7 @@ catalog_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(catalog_app, name="catalog", help="List, show and check the products that designs are made of.")
 app.add_typer(quote_app, name="quote", help="Read vendors' quotes, and hold them against designs.")
 app.command("as-built")(as_built)
+app.command("audit")(audit)
 
 
 def _version(wanted: bool) -> None:
@@ -55,7 +56,7 @@ def _version(wanted: bool) -> None:
 
 
 # Commands with a time limit: a signal stops their clock, and what they have by then is kept.
-TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity")
+TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity", "audit")
 
 
 @app.callback()

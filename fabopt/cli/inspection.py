@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from fabopt.cli.options import Catalogs, Engine, EngineOption, TimeLimit
+
 _POINT = "Take the design of point N, from 1, of a sweep or front."
 
 
@@ -46,3 +48,31 @@ def as_built(
     files = (*(ibnetdiscover or ()), *(lldp or ()), *(csv or ()))
     request = Request(design, point, files, names, guids, stage, unchecked)
     raise typer.Exit(compare(request, Outputs(json, findings, html)))
+
+
+def audit(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Design that somebody made by hand; a folder of NetBox tables.")
+    ],
+    kind: Annotated[str, typer.Option("--as", metavar="KIND", help="p2p, dot, netbox, hedgehog or counts.")],
+    case: Annotated[
+        str | None, typer.Option("--case", metavar="CASE", help="Case that it is for: solved, and compared.")
+    ] = None,
+    claimed: Annotated[
+        str | None, typer.Option("--claimed", metavar="RATIO", help="Oversubscription that it should have, as 1:1.")
+    ] = None,
+    json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write findings and costs.")] = None,
+    findings: Annotated[str | None, typer.Option("--findings", metavar="FILE.csv", help="Write the findings.")] = None,
+    html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page for people.")] = None,
+    engine: EngineOption = Engine.cp_sat,
+    time_limit: TimeLimit = None,
+    catalog: Catalogs = None,
+) -> None:
+    """Hold a design made by hand against the rules of the field, its case, and the best design of that."""
+    from fabopt.cli.as_built import Outputs
+    from fabopt.cli.audit import HandMadeRequest, audit_hand_made
+    from fabopt.cli.solving import SolveRequest
+
+    solve = None if case is None else SolveRequest(case, engine.value, time_limit, catalog, None, 0)
+    request = HandMadeRequest(file, kind, solve, catalog, claimed)
+    raise typer.Exit(audit_hand_made(request, Outputs(json, findings, html)))

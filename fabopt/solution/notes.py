@@ -12,6 +12,7 @@ from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
 from fabopt.solution.feeds import feed_notes
+from fabopt.solution.generations import generation_notes
 from fabopt.solution.lengths import length_notes
 from fabopt.solution.protocols import protocol_notes
 from fabopt.solution.question import Answers, Question
@@ -37,6 +38,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *_design_notes(answers.shown, design),
         *pairing_notes(question, answers.shown, design),
         *redundancy_notes(question, design),
+        *generation_notes(question, answers.shown, design),
         *subnet_notes(question, answers.shown, design),
         *(protocol_notes(inputs.catalog, design) if inputs.case.rules != NO_RULES else ()),
         *quote_notes(design),

@@ -1,0 +1,124 @@
+"""A design made by hand, held against the rules of the field, against its case, and against the best design."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fabopt.errors import InputError, fault
+from fabopt.inspect.audit.context import HandContext
+from fabopt.inspect.audit.findings import AuditFinding, listed
+from fabopt.inspect.audit.hand_made import HandMade
+from fabopt.inspect.audit.money import CostComparison, compared_cost, price_finding
+from fabopt.inspect.audit.rules_counts import count_findings
+from fabopt.inspect.audit.rules_network import (
+    WiredByHand,
+    nics_divide_over_leaves,
+    rails_do_not_cross,
+    ratio_is_as_claimed,
+    shape_is_needed,
+    stages_can_be_reached,
+    storage_is_apart,
+    striping_is_even,
+    subnet_is_managed,
+)
+from fabopt.inspect.audit.rules_parts import (
+    cables_are_long_enough,
+    modules_are_enough,
+    nic_fits_slot,
+    optics_mate,
+    racks_have_power,
+)
+from fabopt.inspect.audit.rules_ports import cables_have_ends, ports_exist, speeds_agree
+from fabopt.inspect.audit.speeds import LinkSpeeds
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.design import Design
+from fabopt.units import some
+
+# Of names that match nothing in the case, so small a share makes a file one of another fabric.
+_OTHER_FABRIC = 0.5
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit comes to. ``cost``: beside the best design; None where there is none, or nothing is priced.
+
+    ``numbers``: devices and links of the file by what they are.
+    """
+
+    hand: HandMade
+    findings: Sequence[AuditFinding]
+    numbers: Sequence[tuple[str, int]]
+    cost: CostComparison | None
+    notes: Sequence[str]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no finding is a fault."""
+        return all(finding.severity == "remark" for finding in self.findings)
+
+
+def audited(hand: HandMade, catalog: Catalog, case: Case | None, best: Design | None, claimed: float | None) -> Audit:
+    """Hold a design against the rules. ``best``: of the case; ``claimed``: oversubscription that it should have.
+
+    Raises ``InputError`` where the file is of another cluster than the case.
+    """
+    context = HandContext(hand, catalog, case, best)
+    _require_same_cluster(context)
+    cost = compared_cost(context)
+    findings = list(count_findings(context, claimed) if hand.counts is not None else _wired(context, claimed))
+    findings, more = listed([*findings, *price_finding(cost, best)])
+    notes = (*hand.notes, *context.assumptions, *_not_known(context), *more, *(cost.notes if cost is not None else ()))
+    return Audit(hand, findings, _numbers(context), cost, notes)
+
+
+def _wired(context: HandContext, claimed: float | None) -> Iterator[AuditFinding]:
+    """The findings of all rules on links."""
+    speeds = LinkSpeeds(context)
+    wired = WiredByHand(context, speeds, claimed)
+    yield from ports_exist(context)
+    yield from striping_is_even(wired)
+    yield from ratio_is_as_claimed(wired)
+    yield from nic_fits_slot(context, speeds)
+    yield from speeds_agree(context, speeds)
+    yield from optics_mate(context)
+    yield from cables_are_long_enough(context)
+    yield from cables_have_ends(context)
+    yield from subnet_is_managed(context)
+    yield from rails_do_not_cross(wired)
+    yield from shape_is_needed(wired)
+    yield from modules_are_enough(context, speeds)
+    yield from stages_can_be_reached(wired)
+    yield from storage_is_apart(context)
+    yield from racks_have_power(context)
+    yield from nics_divide_over_leaves(wired)
+
+
+def _require_same_cluster(context: HandContext) -> None:
+    """Refuse a file whose servers are none, or far from as many as the case has at any stage."""
+    if context.embedded is None or context.hand.counts is not None:
+        return
+    servers = sum(role == "server" for role in context.roles.values())
+    wanted = [stage.servers or 0 for stage in context.embedded.case.stages or ()]
+    if wanted and not any(number * _OTHER_FABRIC <= servers <= number / _OTHER_FABRIC for number in wanted):
+        what = f"{some(servers, 'server')} here, {wanted[-1]:,} in the case: this is of another cluster"
+        raise InputError([fault(context.hand.file, "", what, hint="leave --case out, or name the case of this file")])
+
+
+def _not_known(context: HandContext) -> Iterator[str]:
+    unknown = [name for name in context.switches() if name not in context.switch_of]
+    if unknown:
+        yield (
+            f"{some(len(unknown), 'switch')} of no known product ({unknown[0]}, ...): rules on their ports and speeds "
+            "are not applied"
+        )
+
+
+def _numbers(context: HandContext) -> list[tuple[str, int]]:
+    counts = context.hand.counts
+    if counts is not None:
+        return [*counts.numbers.items(), *((part.name, part.quantity) for part in counts.parts)]
+    roles = list(context.roles.values())
+    numbers = [(role, roles.count(role)) for role in ("server", "attachment", "leaf", "spine", "core")]
+    return [(role, number) for role, number in numbers if number] + [("links", len(context.hand.links))]

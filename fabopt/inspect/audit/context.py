@@ -1,0 +1,299 @@
+"""What is known of a design made by hand beside its file: roles, products, networks, and what its case allows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from fabopt.inspect.audit.hand_made import SWITCH_ROLES, HandLink, HandMade, Role
+from fabopt.inspect.audit.ports import PortPlace, cages_of, counts_over_cages, numbered, place_of
+from fabopt.inspect.audit.tables import role_of_words
+from fabopt.io.quote.names import QuotedNames
+from fabopt.io.recognition import bare
+from fabopt.problem.demand import resolved
+from fabopt.schema.case import Case, Fabric
+from fabopt.schema.catalog import Catalog, Nic, Switch
+from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.product import Product
+from fabopt.schema.server import Server
+from fabopt.wiring.design_file import Embedded
+
+# Which role is next to which, from the servers up.
+_NEXT: tuple[tuple[Role, Role], ...] = (("server", "leaf"), ("leaf", "spine"), ("spine", "core"))
+_SERVER_NAMES = re.compile(r"server|dgx|hgx|node|host|gpu|tray", re.IGNORECASE)
+# Names with fewer letters and digits are no part of a product's name.
+_SHORTEST_NAME = 5
+Model = TypeVar("Model", bound=Product)
+
+
+@dataclass(frozen=True)
+class HandNetwork:
+    """Switches that reach each other over switches. ``fabric``: the case's, where it is known which."""
+
+    number: int
+    tiers: Mapping[Role, Sequence[str]]
+    fabric: Fabric | None
+
+    @property
+    def name(self) -> str:
+        """What it is called in findings."""
+        return "the fabric" if self.fabric is None else self.fabric.name
+
+
+@dataclass(frozen=True, eq=False)
+class HandContext:
+    """A design made by hand with everything that rules ask of it.
+
+    ``best``: the cheapest design of the case, where there is one; it also says what the case demands.
+    """
+
+    hand: HandMade
+    catalog: Catalog
+    case: Case | None = None
+    best: Design | None = None
+    _products: dict[str, Product | None] = field(default_factory=dict)
+
+    # -- the case ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def embedded(self) -> Embedded | None:
+        """The best design with its case."""
+        return Embedded(self.best) if self.best is not None and self.best.fabrics else None
+
+    @cached_property
+    def fabrics(self) -> Mapping[str, Fabric]:
+        """The case's fabrics by name, with all that the best design fills in."""
+        if self.embedded is not None:
+            return self.embedded.wanted
+        if self.case is None or self.server is None:
+            return {}
+        return {fabric.name: fabric for fabric in resolved(self.case, self.server).fabrics}
+
+    def design_of(self, fabric: Fabric | None) -> FabricDesign | None:
+        """The best design of a fabric."""
+        if self.best is None or fabric is None:
+            return None
+        return next((one for one in self.best.fabrics if one.name == fabric.name), None)
+
+    @cached_property
+    def server(self) -> Server | None:
+        """The server: the case's, else the one that the file names."""
+        if self.case is not None:
+            return self.product(self.case.server, Server)
+        named = [device.product for device in self.hand.devices.values() if device.product]
+        if self.hand.counts is not None:
+            named = [*self.hand.counts.products.values(), *(part.name for part in self.hand.counts.parts)]
+        return next((server for name in dict.fromkeys(named) if (server := self.product(name, Server))), None)
+
+    # -- products ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def names(self) -> QuotedNames:
+        """Products by all that they are called."""
+        return QuotedNames(self.catalog)
+
+    def any_product(self, name: str) -> Product | None:
+        """The one product of a name; None where none has it, or several that differ."""
+        if name not in self._products:
+            ids = {match.id for match in self.names.called(name) or self.names.described(name)} if name else set()
+            ids = ids or self._family(bare(name))
+            self._products[name] = self.names.products[min(ids)] if ids and self._are_alike(ids) else None
+        return self._products[name]
+
+    def _family(self, name: str) -> set[str]:
+        """Products of whose part number or id a name is a part, as ``QM9700`` is of editions of that switch."""
+        if len(name) < _SHORTEST_NAME or not any(letter.isdigit() for letter in name):
+            return set()
+        return {
+            id_ for id_, one in self.names.products.items() if name in bare(one.part_number or "") or name in bare(id_)
+        }
+
+    def _are_alike(self, ids: set[str]) -> bool:
+        """Whether products are one, or switches whose cages and protocols are the same."""
+        products = [self.names.products[id_] for id_ in ids]
+        if len(products) == 1:
+            return True
+        return len({(one.cages, one.protocol) if isinstance(one, Switch) else id(one) for one in products}) == 1
+
+    def product(self, name: str, model: type[Model]) -> Model | None:
+        """The one product of a name, if it is of a kind."""
+        product = self.any_product(name)
+        return product if isinstance(product, model) else None
+
+    # -- devices ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def ports(self) -> dict[str, dict[str, list[HandLink]]]:
+        """Links of every device by its ports."""
+        ports: dict[str, dict[str, list[HandLink]]] = defaultdict(dict)
+        for link in self.hand.links:
+            ports[link.a].setdefault(link.a_port, []).append(link)
+            ports[link.b].setdefault(link.b_port, []).append(link)
+        return ports
+
+    @cached_property
+    def roles(self) -> Mapping[str, Role]:
+        """The role of every device: as its file says, by its name, or by how far it is from the servers."""
+        roles: dict[str, Role] = {}
+        for name, device in self.hand.devices.items():
+            roles[name] = device.role or self._role_of_name(name, device.product, device.is_host)
+        return self._by_distance(roles)
+
+    def _role_of_name(self, name: str, product: str, is_host: bool | None) -> Role:
+        if product and self.product(product, Server):
+            return "server"
+        if is_host:
+            return "server" if self._is_server(name) else "attachment"
+        role = role_of_words(name)
+        is_switch = is_host is False or bool(self.product(product, Switch))
+        if role in SWITCH_ROLES or is_switch:
+            return role if role in SWITCH_ROLES else ""
+        return "server" if _SERVER_NAMES.search(name) else ""
+
+    def _is_server(self, host: str) -> bool:
+        """Whether a host is a server: by its name where names of any tell, else by its number of ports."""
+        named, usual = self._hosts
+        return bool(_SERVER_NAMES.search(host)) if named else len(self.ports[host]) >= usual
+
+    @cached_property
+    def _hosts(self) -> tuple[bool, int]:
+        """Whether some host is called a server, and the ports that most hosts have."""
+        hosts = [name for name, device in self.hand.devices.items() if device.is_host]
+        numbers = Counter(len(self.ports[name]) for name in hosts)
+        usual = max(numbers, key=lambda number: (numbers[number], number), default=0)
+        return any(map(_SERVER_NAMES.search, hosts)), usual
+
+    def _by_distance(self, roles: dict[str, Role]) -> dict[str, Role]:
+        """Roles with those filled in that nothing tells: leaves are next to servers, spines to leaves, and so on.
+
+        Where names tell which are switches, the others are none.
+        """
+        if any(role in SWITCH_ROLES for role in roles.values()):
+            return {name: role or "attachment" for name, role in roles.items()}
+        for near, role in _NEXT:
+            for link in self.hand.links:
+                for own, other in ((link.a, link.b), (link.b, link.a)):
+                    if not roles[own] and roles[other] == near:
+                        roles[own] = role
+        return {name: role or "attachment" for name, role in roles.items()}
+
+    def switches(self, *roles: Role) -> list[str]:
+        """Names of switches, of some roles or all."""
+        return [name for name, role in self.roles.items() if role in (roles or SWITCH_ROLES)]
+
+    def peer_links(self, device: str) -> Iterable[tuple[str, str, HandLink]]:
+        """Own port, far device and link of every link of a device."""
+        for port, links in self.ports.get(device, {}).items():
+            for link in links:
+                yield port, link.b if link.a == device and link.a_port == port else link.a, link
+
+    @cached_property
+    def networks(self) -> list[HandNetwork]:
+        """The networks of switches, in the order of their first devices."""
+        root: dict[str, str] = {name: name for name in self.switches()}
+
+        def find(name: str) -> str:
+            while root[name] != name:
+                root[name] = name = root[root[name]]
+            return name
+
+        for link in self.hand.links:
+            if link.a in root and link.b in root:
+                root[find(link.b)] = find(link.a)
+        members: dict[str, dict[Role, list[str]]] = {}
+        for name in root:
+            members.setdefault(find(name), {}).setdefault(self.roles[name], []).append(name)
+        return [HandNetwork(number, tiers, self._fabric_of(tiers)) for number, tiers in enumerate(members.values())]
+
+    def _fabric_of(self, tiers: Mapping[Role, Sequence[str]]) -> Fabric | None:
+        """The case's fabric that switches are named after, or the only one."""
+        first = next(iter(next(iter(tiers.values()))))
+        named = [fabric for name, fabric in self.fabrics.items() if first.startswith(f"{name}-")]
+        if not named and len(self.fabrics) == 1:
+            named = list(self.fabrics.values())
+        return max(named, key=lambda fabric: len(fabric.name), default=None)
+
+    @cached_property
+    def network_of(self) -> Mapping[str, HandNetwork]:
+        """The network of every switch."""
+        return {name: network for network in self.networks for names in network.tiers.values() for name in names}
+
+    # -- products of devices ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def switch_of(self) -> Mapping[str, Switch]:
+        """The products of switches: as the file names them, else those that the best design has in their place."""
+        own = {name: self.product(self.hand.devices[name].product, Switch) for name in self.switches()}
+        known = {name: product for name, product in own.items() if product is not None}
+        return known | {name: self._assumed[key] for name in own if name not in known
+                        if (key := self._tier_key(name)) in self._assumed}  # fmt: skip
+
+    def _tier_key(self, name: str) -> tuple[str, Role]:
+        fabric = self.network_of[name].fabric
+        return ("" if fabric is None else fabric.name, self.roles[name])
+
+    @cached_property
+    def _assumed(self) -> Mapping[tuple[str, Role], Switch]:
+        """Products of the best design by fabric and tier, where the names of ports in the file can be theirs."""
+        assumed: dict[tuple[str, Role], Switch] = {}
+        unnamed: dict[tuple[str, Role], list[str]] = defaultdict(list)
+        for name in self.switches():
+            if not self.hand.devices[name].product:
+                unnamed[self._tier_key(name)].append(name)
+        for key, names in unnamed.items():
+            design = self.design_of(self.fabrics.get(key[0]))
+            tiers = () if design is None else design.tiers
+            product = next((self.product(tier.id, Switch) for tier in tiers if tier.role == key[1]), None)
+            if product is not None and self._may_be(product, names):
+                assumed[key] = product
+        return assumed
+
+    def _may_be(self, switch: Switch, names: Sequence[str]) -> bool:
+        """Whether most of some devices have no port that a product has not."""
+        cages, fitting = len(cages_of(switch)), 0
+        numbers = counts_over_cages(switch, [self.ports[name] for name in names])
+        for name in names:
+            places = filter(None, map(place_of, self.ports[name]))
+            fitting += all((numbered(place, switch) if numbers else place).cage <= cages for place in places)
+        return 2 * fitting > len(names)
+
+    @property
+    def assumptions(self) -> list[str]:
+        """Sentences on products that the file does not name."""
+        return [
+            f"the file does not name the {role} switches{f' of {fabric}' if fabric else ''}: taken for {product.id}, "
+            "as in the best design"
+            for (fabric, role), product in self._assumed.items()
+        ]
+
+    @cached_property
+    def _over_cages(self) -> Mapping[str, bool]:
+        """By product: whether its ports are numbered over all cages."""
+        devices: dict[str, list[str]] = defaultdict(list)
+        for name, switch in self.switch_of.items():
+            devices[switch.id].append(name)
+        return {
+            product: counts_over_cages(self.switch_of[names[0]], [self.ports[name] for name in names])
+            for product, names in devices.items()
+        }
+
+    def places(self, device: str) -> dict[str, PortPlace]:
+        """Where the ports of a switch are, of those whose names tell it."""
+        switch = self.switch_of.get(device)
+        own = {port: place for port in self.ports.get(device, ()) if (place := place_of(port))}
+        if switch is not None and self._over_cages[switch.id]:
+            return {port: place if place.is_split else numbered(place, switch) for port, place in own.items()}
+        return own
+
+    def nic_of(self, fabric: Fabric | None) -> Nic | None:
+        """The NIC of servers in a fabric: the best design's, else the one that is built in."""
+        design = self.design_of(fabric)
+        if design is not None or self.server is None:
+            return None if design is None else self.product(design.nic.id, Nic)
+        role = "compute" if fabric is None else fabric.role
+        built_in = {nic.id for nic in self.server.nics if nic.role == role}
+        return self.product(built_in.pop(), Nic) if len(built_in) == 1 else None

@@ -1,0 +1,232 @@
+"""What a design made by hand costs, beside the best design of its case, and why it costs more."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil
+from typing import NamedTuple
+
+from fabopt.inspect.audit.context import HandContext
+from fabopt.inspect.audit.findings import AuditFinding
+from fabopt.inspect.audit.hand_made import SWITCH_ROLES
+from fabopt.inspect.audit.speeds import LinkSpeeds, ports_of_module
+from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
+from fabopt.schema.design import Design
+from fabopt.schema.product import Price, Product, Purchasable
+from fabopt.units import some
+
+# Kinds of parts that are compared, in order: cables of all kinds are one.
+KINDS = ("switch", "nic", "transceiver", "cable")
+_KIND_OF: Mapping[type[Product], str] = {
+    Switch: "switch", Nic: "nic", Transceiver: "transceiver", Cable: "cable", Fibre: "cable",
+}  # fmt: skip
+
+
+class CostRow(NamedTuple):
+    """Units and dollars of a kind of parts, by hand and in the best design; ``note``: how the first is known."""
+
+    kind: str
+    quantity: int
+    usd: float
+    best_quantity: int
+    best_usd: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class CostComparison:
+    """Costs by kind. ``notes``: what is not priced, or taken from the best design."""
+
+    rows: Sequence[CostRow]
+    notes: Sequence[str]
+
+    @property
+    def usd(self) -> float:
+        """Dollars of the design by hand."""
+        return round(sum(row.usd for row in self.rows), 2)
+
+    @property
+    def best_usd(self) -> float:
+        """Dollars of the same kinds of parts of the best design."""
+        return round(sum(row.best_usd for row in self.rows), 2)
+
+    @property
+    def above_usd(self) -> float:
+        """What the design by hand costs more; below zero if less."""
+        return round(self.usd - self.best_usd, 2)
+
+    def reasons(self) -> list[str]:
+        """Why it costs more, the largest difference first."""
+        rows = sorted(self.rows, key=lambda row: row.best_usd - row.usd)
+        return [
+            f"{row.kind}: {row.quantity:,} for ${row.usd:,.0f}, in the best design {row.best_quantity:,} for "
+            f"${row.best_usd:,.0f}: ${row.usd - row.best_usd:,.0f} more"
+            for row in rows
+            if row.usd - row.best_usd >= 1
+        ]
+
+
+@dataclass
+class _Parts:
+    """Units of products, by length, while they are counted."""
+
+    units: Counter[tuple[str, float | None]] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+
+def compared_cost(context: HandContext) -> CostComparison | None:
+    """Costs of a design by hand beside the best design; None where there is none, or nothing has a price."""
+    if context.best is None or context.best.totals is None or not context.best.fabrics:
+        return None
+    parts = _of_bill(context) if context.hand.counts is not None else _of_links(context)
+    best_units, best_usd = _best(context.best)
+    units: Counter[str] = Counter()
+    dollars: dict[str, float] = defaultdict(float)
+    prices = _Prices(context.best)
+    notes = list(parts.notes)
+    for (id_, length), number in parts.units.items():
+        product = context.names.products[id_]
+        unit = prices.of(product, length, number)
+        kind = _KIND_OF.get(type(product), "")
+        if unit is None:
+            notes.append(f"{some(number, 'unit')} of {id_} have no price and count nothing")
+        if kind:
+            units[kind] += number
+            dollars[kind] += (unit or 0) * number
+    rows = [CostRow(kind, units[kind], round(dollars[kind], 2), best_units[kind], best_usd[kind]) for kind in KINDS]
+    return CostComparison(list(_completed(context, rows, notes)), notes)
+
+
+def _best(best: Design) -> tuple[Counter[str], dict[str, float]]:
+    """Units and dollars of the best design by kind; servers and work are left out."""
+    units: Counter[str] = Counter()
+    dollars: dict[str, float] = defaultdict(float)
+    for row in best.bom:
+        kind = "cable" if row.kind == "fibre" else row.kind
+        units[kind] += row.quantity
+        dollars[kind] = round(dollars[kind] + row.total_usd, 2)
+    return units, dollars
+
+
+class _Prices:
+    """Prices as the best design pays them, else as the catalog has them."""
+
+    def __init__(self, best: Design) -> None:
+        self._paid = {(row.id, row.length_m): float(row.unit_price_usd) for row in best.bom if row.quantity}
+
+    def of(self, product: Product, length: float | None, number: int) -> float | None:
+        """Dollars of one of so many; of a length that is not sold that of the next longer one."""
+        if (product.id, length) in self._paid:
+            return self._paid[product.id, length]
+        if isinstance(product, Cable | Fibre):
+            sold = sorted(product.lengths, key=lambda one: one.m)
+            fitting = [one for one in sold if length is None or one.m >= length] or sold[-1:]
+            return _at(fitting[0].price_usd, number)
+        return _at(product.price_usd, number) if isinstance(product, Purchasable) else None
+
+
+def _at(price: Price | None, number: int) -> float | None:
+    """The price of one where so many are bought."""
+    if isinstance(price, tuple):
+        return max((one for one in price if one.from_ <= number), key=lambda one: one.from_).usd
+    return price
+
+
+def _of_bill(context: HandContext) -> _Parts:
+    parts, unknown = _Parts(), 0
+    assert context.hand.counts is not None
+    for part in context.hand.counts.parts:
+        product = context.any_product(part.name)
+        length = part.length_m
+        if product is None:
+            unknown += 1
+            continue
+        if length is None:
+            length = next((match.length_m for match in context.names.called(part.name)), None)
+        parts.units[product.id, length] += part.quantity
+    numbers = context.hand.counts.numbers
+    for role in SWITCH_ROLES:
+        product = _switch_of(context, role)
+        if numbers.get(role) and product is not None:
+            parts.units[product.id, None] += numbers[role]
+    if unknown:
+        parts.notes.append(f"{some(unknown, 'line')} of no known product count nothing")
+    return parts
+
+
+def _switch_of(context: HandContext, role: str) -> Switch | None:
+    """The switch of a tier: as the file names it, else as in the best design."""
+    assert context.hand.counts is not None and context.best is not None
+    named = context.hand.counts.products.get(role) or context.hand.counts.products.get("switch", "")
+    ids = [tier.id for fabric in context.best.fabrics[:1] for tier in fabric.tiers if tier.role in (role, "leaf")]
+    return context.product(named, Switch) or (context.product(ids[-1], Switch) if ids else None)
+
+
+def _of_links(context: HandContext) -> _Parts:
+    """Switches by name, cables and modules as far as the file names them."""
+    parts = _Parts()
+    for switch in context.switch_of.values():
+        parts.units[switch.id, None] += 1
+    labels: set[str] = set()
+    for link in context.hand.links:
+        product = context.any_product(link.cable.part) if link.cable.part else None
+        if isinstance(product, Cable | Fibre) and (not link.cable.label or link.cable.label not in labels):
+            labels.add(link.cable.label)
+            parts.units[product.id, link.cable.length_m] += 1
+    for name, number in _modules(context).items():
+        parts.units[name, None] += number
+    return parts
+
+
+def _modules(context: HandContext) -> Counter[str]:
+    """Transceivers: as listed; else one for as many ends with its name on a device as it has ports."""
+    modules: Counter[str] = Counter()
+    if context.hand.modules is not None:
+        for listed in context.hand.modules:
+            product = context.product(listed.part, Transceiver)
+            modules.update([product.id] if product is not None else [])
+        return modules
+    speeds, room = LinkSpeeds(context), defaultdict[tuple[str, str], Fraction](Fraction)
+    for link in context.hand.links:
+        for device, optic in zip((link.a, link.b), link.cable.optics, strict=True):
+            own = context.product(optic, Transceiver) if optic else None
+            if own is not None:
+                room[device, own.id] += Fraction(1, ports_of_module(own, speeds.of_link(link)))
+    for (_, id_), share in room.items():
+        modules[id_] += ceil(share)
+    return modules
+
+
+def _completed(context: HandContext, rows: Sequence[CostRow], notes: list[str]) -> Iterator[CostRow]:
+    """Rows with what the file does not say: as many and as dear as in the best design, cables and optics by link."""
+    links, best_links = len(context.hand.links), 0
+    if context.best is not None:
+        best_links = sum(row.count for fabric in context.best.fabrics for row in fabric.links)
+    share = links / best_links if links and best_links else 1
+    for row in rows:
+        if not row.quantity and not row.best_quantity:
+            continue
+        if row.quantity or not row.best_quantity:
+            yield row
+            continue
+        per_link = row.kind in ("transceiver", "cable")
+        factor = share if per_link else 1
+        notes.append(
+            f"the file names no {row.kind}s: taken as in the best design{', link for link' if per_link else ''}"
+        )
+        yield row._replace(quantity=round(row.best_quantity * factor), usd=round(row.best_usd * factor, 2))
+
+
+def price_finding(cost: CostComparison | None, best: Design | None) -> Iterator[AuditFinding]:
+    """A16: what the design by hand costs beyond the best one of its case."""
+    if cost is None or best is None or cost.above_usd < 1:
+        return
+    proof = "proven optimal" if best.status == "optimal" else "the best found in time"
+    text = (
+        f"${cost.usd:,.0f} where the best design of the case costs ${cost.best_usd:,.0f} ({proof}): "
+        f"${cost.above_usd:,.0f} more"
+    )
+    yield AuditFinding("A16", "price", f"${cost.usd:,.2f}", f"${cost.best_usd:,.2f}", text, usd=cost.above_usd)

@@ -1,0 +1,110 @@
+"""Ports of switches by their names: which cage, which of its ports, and how fast that can be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Nic, Switch
+from fabopt.schema.product import Cage
+from fabopt.units import MBPS_PER_GBPS
+
+_CUMULUS = re.compile(r"swp(\d+)(?:s(\d+))?")
+_SLASHED = re.compile(r"(?:Ethernet|Et|E\d+/)?(\d+)(?:/(\d+))?")
+_ALIAS = re.compile(r"etp(\d+)([a-h])?")
+_NUMBER = re.compile(r"P?(\d+)")
+
+
+class PortPlace(NamedTuple):
+    """A port: its cage from 1, and its place in it from 0; ``is_split``: its name says that the cage has several."""
+
+    cage: int
+    lane: int
+    is_split: bool
+
+
+def place_of(name: str) -> PortPlace | None:
+    """Where a port of a switch is, by its name; None where that is not told."""
+    if match := _CUMULUS.fullmatch(name):
+        return PortPlace(int(match[1]), int(match[2] or 0), match[2] is not None)
+    if match := _SLASHED.fullmatch(name):
+        return PortPlace(int(match[1]), int(match[2] or 1) - 1, match[2] is not None)
+    if match := _ALIAS.fullmatch(name):
+        return PortPlace(int(match[1]), ord(match[2] or "a") - ord("a"), match[2] is not None)
+    match = _NUMBER.fullmatch(name)
+    return PortPlace(int(match[1]), 0, False) if match else None
+
+
+def cages_of(product: Switch | Nic) -> list[Cage]:
+    """The cages of a product, one by one."""
+    return [cage for cages in product.cages for cage in [cages] * cages.count]
+
+
+def most_ports(switch: Switch) -> int:
+    """Ports that a switch can have: what its cages split into, as far as its ASIC drives them."""
+    cages = sum(cage.count * max(parse_split(split).ports for split in cage.splits) for cage in switch.cages)
+    return min(cages, switch.max_ports) if switch.max_ports else cages
+
+
+def ports_at(switch: Switch, mbps: int | None) -> int:
+    """Ports that a switch has at a speed, or at the next one above; all that it can have where no speed is known."""
+    if mbps is None:
+        return most_ports(switch)
+    ports = sum(
+        cage.count * max((lane.ports for lane in map(parse_split, cage.splits) if lane.port_mbps >= mbps), default=0)
+        for cage in switch.cages
+    )
+    return min(ports, switch.max_ports) if switch.max_ports else ports
+
+
+def counts_over_cages(switch: Switch, devices: Iterable[Collection[str]]) -> bool:
+    """Whether plain numbers count ports over all cages, as InfiniBand does, in place of cages.
+
+    So it is where at least half of the devices have numbers above their cages. ``devices``: names of ports of each.
+    """
+    cages, above, all_ = sum(cage.count for cage in switch.cages), 0, 0
+    for names in devices:
+        numbers = [int(match[1]) for match in map(_NUMBER.fullmatch, names) if match]
+        all_ += 1
+        above += bool(numbers) and max(numbers) > cages
+    return 0 < all_ <= 2 * above
+
+
+def numbered(place: PortPlace, switch: Switch) -> PortPlace:
+    """A port that is numbered over all cages, by cage and place."""
+    ports = max(parse_split(split).ports for split in switch.cages[0].splits)
+    cage, lane = divmod(place.cage - 1, ports)
+    return PortPlace(cage + 1, lane, True)
+
+
+def speeds(cage: Cage, lanes: int) -> set[int]:
+    """Mb/s that the ports of a cage can have, so many of them at least being in use. ``lanes``: 1 for a whole cage."""
+    splits = [parse_split(split) for split in cage.splits]
+    number = min((split.ports for split in splits if split.ports >= lanes), default=0)
+    return {split.port_mbps for split in splits if split.ports == number}
+
+
+def speeds_of_nic(nic: Nic, ports: int) -> set[int]:
+    """Mb/s that ports of a NIC can have of which so many are in use."""
+    cages = cages_of(nic)
+    return {
+        split.port_mbps
+        for cage in cages
+        for split in map(parse_split, cage.splits)
+        if split.ports * len(cages) >= ports
+    }
+
+
+def in_gbps(mbps: int) -> str:
+    """``400 Gb/s``."""
+    return f"{mbps / MBPS_PER_GBPS:g} Gb/s"
+
+
+def lanes_by_cage(places: Mapping[str, PortPlace]) -> dict[int, int]:
+    """Ports that the names of each cage show it to have, at least: 1 for one that is not split."""
+    lanes: dict[int, int] = {}
+    for place in places.values():
+        lanes[place.cage] = max(lanes.get(place.cage, 1), place.lane + 1, 2 if place.is_split else 1)
+    return lanes

@@ -1,0 +1,63 @@
+"""Rules on single ports and cables: A1, A5 and A8."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.inspect.audit.context import HandContext
+from fabopt.inspect.audit.findings import AuditFinding
+from fabopt.inspect.audit.ports import cages_of, in_gbps, most_ports
+from fabopt.inspect.audit.speeds import LinkSpeeds
+from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Switch
+from fabopt.units import some
+
+
+def ports_exist(context: HandContext) -> Iterator[AuditFinding]:
+    """A1: every port that is used is one of the product, and is used once."""
+    for device, ports in context.ports.items():
+        for port, links in ports.items():
+            if len(links) > 1:
+                lines = ", ".join(str(link.line) for link in links[:4])
+                text = f"{device} {port} is used {len(links)} times (lines {lines})"
+                yield AuditFinding("A1", f"{device} {port}", str(len(links)), "1", text, links[1].line)
+    for device, switch in context.switch_of.items():
+        yield from _beyond(context, device, switch)
+
+
+def _beyond(context: HandContext, device: str, switch: Switch) -> Iterator[AuditFinding]:
+    """Ports of cages that a switch does not have or cannot split so, and more of them than its ASIC drives."""
+    cages = cages_of(switch)
+    for port, place in context.places(device).items():
+        line = context.ports[device][port][0].line
+        if not 1 <= place.cage <= len(cages):
+            allowed = f"1 to {len(cages)}"
+            text = f"{device} {port}: cage {place.cage}, and {switch.id} has {some(len(cages), 'cage')}"
+            yield AuditFinding("A1", f"{device} {port}", str(place.cage), allowed, text, line)
+            continue
+        most = max(parse_split(split).ports for split in cages[place.cage - 1].splits)
+        if place.lane >= most:
+            text = f"{device} {port}: port {place.lane + 1} of a cage that {switch.id} splits into {most} at most"
+            yield AuditFinding("A1", f"{device} {port}", str(place.lane + 1), str(most), text, line)
+    used, limit = len(context.ports.get(device, ())), most_ports(switch)
+    if used > limit:
+        text = f"{device}: {some(used, 'port')} in use, and {switch.id} has {limit:,}"
+        yield AuditFinding("A1", device, str(used), str(limit), text)
+
+
+def speeds_agree(context: HandContext, speeds: LinkSpeeds) -> Iterator[AuditFinding]:
+    """A5: both ends of a link can have one speed."""
+    for link in context.hand.links:
+        near, far = speeds.of_end(link.a, link.a_port), speeds.of_end(link.b, link.b_port)
+        if near and far and not near & far:
+            where = f"{link.a} {link.a_port} - {link.b} {link.b_port}"
+            told = [" or ".join(map(in_gbps, sorted(end))) for end in (near, far)]
+            hint = "; a breakout of the faster port would do" if max(near | far) % min(near | far) == 0 else ""
+            text = f"{where}: {told[0]} against {told[1]}{hint}"
+            yield AuditFinding("A5", where, told[0], told[1], text, link.line)
+
+
+def cables_have_ends(context: HandContext) -> Iterator[AuditFinding]:
+    """A8: every row of a cable has both its ends."""
+    for line in context.hand.half:
+        yield AuditFinding("A8", f"line {line}", "1", "2", f"line {line}: an end of the cable is missing", line)

@@ -1,0 +1,244 @@
+"""Tables of links: point-to-point sheets, cable schedules, and what NetBox imports and exports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from sys import intern
+from typing import NamedTuple
+
+from fabopt.errors import InputError, fault
+from fabopt.inspect.audit.hand_made import HandCable, HandDevice, HandLink, HandMade, HandModule, Role
+from fabopt.io.recognition import bare
+from fabopt.units import some
+
+_DELIMITERS = ",;\t"
+# What columns are called, letters and digits only; the first that is there counts.
+_A, _Z = "a_device", "z_device"
+_CALLED: Mapping[str, tuple[str, ...]] = {
+    _A: ("anodename", "adevice", "fromdevice", "sideadevice", "devicea", "anode", "sourcedevice", "name"),
+    "a_port": ("aport", "fromport", "sideaname", "porta", "sourceport", "hcaport"),
+    _Z: ("znodename", "zdevice", "todevice", "sidebdevice", "deviceb", "bnodename", "bdevice", "znode",
+         "destinationdevice"),
+    "z_port": ("zport", "toport", "sidebname", "portb", "bport", "destinationport", "port"),
+    "a_type": ("atype",),
+    "z_type": ("ztype", "btype"),
+    "label": ("cable", "label", "cableid", "number"),
+    "part": ("partnumber", "cablepartnumber", "cabletype", "part"),
+    "part_id": ("part",),
+    "medium": ("medium", "type"),
+    "length": ("lengthm", "length", "cablelength"),
+    "run": ("runm",),
+    "profile": ("profile",),
+    "a_optic": ("fromoptic", "aoptic", "atransceiver"),
+    "z_optic": ("tooptic", "zoptic", "ztransceiver", "boptic"),
+    "a_rack": ("fromrack", "arack"),
+    "z_rack": ("torack", "zrack", "brack"),
+}  # fmt: skip
+_NEEDED = (_A, "a_port", _Z, "z_port")
+_HOSTS, _SWITCHES = ("host", "server", "node", "hca"), ("switch",)
+# A straight cable of NetBox with the ports that each of its two connectors carries.
+_STRAIGHT = re.compile(r"single-1c(\d{1,2})p")
+_NUMBER = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*m?\s*", re.IGNORECASE)
+_TOP_OF_RACK = re.compile(r"(?<![a-z])tor(?![a-z])")
+_ROLE_WORDS: tuple[tuple[str, Role], ...] = (
+    ("superspine", "core"), ("spine", "spine"), ("leaf", "leaf"), ("core", "core"),
+    ("attachment", "attachment"), ("server", "server"), ("host", "server"), ("gpu", "server"),
+)  # fmt: skip
+
+
+class Row(NamedTuple):
+    """A row of a table: its line in the file, and its cells by column."""
+
+    line: int
+    cells: dict[str, str]
+
+
+def table_rows(text: str, file: str) -> tuple[list[str], Iterator[list[str]], int]:
+    """The title row of a table, its other rows, and the line of the title row. Lines before it with ``#`` are comments.
+
+    Rows are read one by one, whatever the size of the table.
+    """
+    stream = io.StringIO(text, newline="")
+    comments = 0
+    while (position := stream.tell()) is not None and (line := stream.readline()).startswith("#"):
+        comments += 1
+    stream.seek(position)
+    delimiter = max(_DELIMITERS, key=line.count)
+    reader = csv.reader(stream, delimiter=delimiter)
+    return [bare(title) for title in next(reader, [])], reader, comments + 1
+
+
+def _columns(titles: Sequence[str]) -> dict[str, int]:
+    """Places of columns. Two sheets beside each other have ``Name`` twice: the second is the far end."""
+    places: dict[str, int] = {}
+    for column, names in _CALLED.items():
+        place = next((titles.index(name) for name in names if name in titles), None)
+        if place is not None:
+            places[column] = place
+    twice = [place for place, title in enumerate(titles) if title == "name"]
+    if _Z not in places and len(twice) == 2:
+        places[_Z] = twice[1]
+    return places
+
+
+@dataclass
+class _Reading:
+    """Links and devices of a table while it is read."""
+
+    devices: dict[str, HandDevice] = field(default_factory=dict)
+    links: list[HandLink] = field(default_factory=list)
+    half: list[int] = field(default_factory=list)
+    _cables: dict[HandCable, HandCable] = field(default_factory=dict)
+
+    def take(self, line: int, cell: Mapping[str, str], lengths_in: float) -> None:
+        """Take a row."""
+        part = cell.get("part", "") or cell.get("part_id", "")
+        cable = HandCable(
+            intern(cell.get("label", "")), intern(part), intern(cell.get("medium", "")),
+            _metres(cell.get("length", ""), lengths_in), _metres(cell.get("run", ""), 1),
+            (intern(cell.get("a_optic", "")), intern(cell.get("z_optic", ""))),
+        )  # fmt: skip
+        cable = self._cables.setdefault(cable, cable) if not cable.label else cable
+        near = _ends(cell[_A], cell["a_port"])
+        far = _ends(cell[_Z], cell["z_port"])
+        straight = _STRAIGHT.fullmatch(cell.get("profile", ""))
+        if straight and len(near) == len(far) == 1:
+            near, far = (_spread(side, int(straight[1])) for side in (near, far))
+        if not near or not far:
+            self.half.append(line)
+        ends = zip_longest(_spread(near, len(far)), _spread(far, len(near)), fillvalue=("", ""))
+        for (a, a_port), (b, b_port) in ends:
+            if a and b and a_port and b_port:
+                self.links.append(HandLink(line, a, a_port, b, b_port, cable))
+            elif near and far:
+                self.half.append(line)
+        for side, named in (("a", near), ("z", far)):
+            for name in {name for name, _ in named if name}:
+                self._note(name, cell.get(f"{side}_type", ""), cell.get(f"{side}_rack", ""))
+
+    def _note(self, name: str, kind: str, rack: str) -> None:
+        known = self.devices.get(name)
+        if known is None:
+            word = kind.lower()
+            is_host = True if word in _HOSTS else False if word in _SWITCHES else None
+            self.devices[name] = HandDevice("", kind if kind and is_host is None else "", intern(rack), is_host)
+        elif rack and not known.rack:
+            self.devices[name] = known._replace(rack=intern(rack))
+
+
+def _metres(text: str, unit: float) -> float | None:
+    match = _NUMBER.fullmatch(text)
+    return float(match[1].replace(",", ".")) * unit if match else None
+
+
+def _ends(devices: str, ports: str) -> list[tuple[str, str]]:
+    """The ends of a cell of devices and one of ports: several have commas, ports of a straight cable ``+``."""
+    names = [intern(name.strip()) for name in devices.split(",") if name.strip()]
+    own = [intern(port.strip()) for port in re.split(r"[,+]", ports) if port.strip()]
+    if len(names) == 1:
+        return [(names[0], port) for port in own]
+    return list(zip(names, own, strict=False)) if len(names) == len(own) else []
+
+
+def _spread(ends: list[tuple[str, str]], others: int) -> list[tuple[str, str]]:
+    """One port that stands for all ports of its cage, as NetBox has it, by the names of these."""
+    if len(ends) == 1 and others > 1:
+        device, port = ends[0]
+        between, first = ("s", 0) if port.startswith("swp") else ("/", 1)
+        return [(device, intern(f"{port}{between}{number + first}")) for number in range(others)]
+    return ends
+
+
+def links_of_table(text: str, file: str, kind: str) -> HandMade:
+    """The links of a table with columns for both ends: point-to-point sheets, cable schedules, NetBox cables."""
+    titles, rows, line = table_rows(text, file)
+    places = _columns(titles)
+    missing = [column.replace("_", " ") for column in _NEEDED if column not in places]
+    if missing:
+        allowed = "a title row such as A-Node Name, A-Type, A-Port, Z-Node Name, Z-Type, Z-Port"
+        raise InputError([fault(file, f"line {line}", f"no column for {', '.join(missing)}", allowed=allowed)])
+    reading, number = _Reading(), line
+    try:
+        for number, row in enumerate(rows, line + 1):
+            if any(cell.strip() for cell in row):
+                _take(reading, number, row, titles, places, file)
+    except csv.Error as error:
+        raise InputError([fault(file, f"line {number}", f"not a table: {error}")]) from None
+    if not reading.links:
+        raise InputError([fault(file, "", "no link between two ports is in it")])
+    return HandMade(file, kind, reading.devices, reading.links, reading.half)
+
+
+def _take(
+    reading: _Reading, number: int, row: list[str], titles: Sequence[str], places: Mapping[str, int], file: str
+) -> None:
+    if len(row) != len(titles):
+        what = f"a row of {some(len(row), 'value')} under {some(len(titles), 'title')}"
+        raise InputError([fault(file, f"line {number}", what, hint="is the file cut off?")])
+    cells = {column: row[place].strip() for column, place in places.items()}
+    feet = "lengthunit" in titles and row[titles.index("lengthunit")].strip() == "ft"
+    reading.take(number, cells, 0.3048 if feet else 1)
+
+
+# -- NetBox ---------------------------------------------------------------------------------------------------------
+
+
+def netbox_of(tables: Mapping[str, str], file: str) -> HandMade:
+    """A design of the tables of a NetBox import or export, by the names of their files: cables, and what else is there.
+
+    Devices say roles, types and racks, inventory items the modules; other tables are of no account.
+    """
+    cables = {name: text for name, text in tables.items() if "sidebdevice" in table_rows(text, name)[0]}
+    if not cables:
+        allowed = "a table of cables with side_a_device, side_a_name, side_b_device, side_b_name"
+        raise InputError([fault(file, "", "there are no cables here", allowed=allowed)])
+    parts = [links_of_table(text, name, "netbox") for name, text in cables.items()]
+    devices = {name: device for part in parts for name, device in part.devices.items()}
+    modules: list[HandModule] | None = None
+    for name, text in tables.items():
+        titles = table_rows(text, name)[0]
+        if {"name", "role", "devicetype"} <= set(titles):
+            devices |= dict(_devices(text, name))
+        elif {"device", "partid", "componentname"} <= set(titles):
+            modules = [*(modules or ()), *_modules(text, name)]
+    links = [link for part in parts for link in part.links]
+    half = [line for part in parts for line in part.half]
+    return HandMade(file, "netbox", devices, links, half, modules)
+
+
+def _dicts(text: str, file: str) -> Iterator[dict[str, str]]:
+    titles, rows, line = table_rows(text, file)
+    for number, row in enumerate(rows, line + 1):
+        if row and len(row) != len(titles):
+            what = f"a row of {some(len(row), 'value')} under {some(len(titles), 'title')}"
+            raise InputError([fault(file, f"line {number}", what, hint="is the file cut off?")])
+        if row:
+            yield dict(zip(titles, (cell.strip() for cell in row), strict=True))
+
+
+def _devices(text: str, file: str) -> Iterator[tuple[str, HandDevice]]:
+    for row in _dicts(text, file):
+        role = role_of_words(row["role"])
+        is_host = None if not role else role in ("server", "attachment")
+        yield intern(row["name"]), HandDevice(role, intern(row["devicetype"]), intern(row.get("rack", "")), is_host)
+
+
+def _modules(text: str, file: str) -> Iterator[HandModule]:
+    for row in _dicts(text, file):
+        if row["componentname"]:
+            yield HandModule(intern(row["device"]), intern(row["partid"]), intern(row["componentname"]))
+
+
+def role_of_words(text: str) -> Role:
+    """The role that words name: ``Leaf switch``, ``server-leaf``, ``GPU server``; empty where they name none."""
+    words = bare(text)
+    if words in ("serverleaf", "borderleaf", "mixedleaf"):
+        return "leaf"
+    if _TOP_OF_RACK.search(text.lower()):
+        return "leaf"
+    return next((role for word, role in _ROLE_WORDS if word in words), "")

@@ -1,0 +1,363 @@
+"""``fabopt.inspect.audit``: shipped designs have no fault, and one thing broken gives its rule and no other fault."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.inspect.audit.audit import Audit, audited
+from fabopt.inspect.audit.findings import REMARKS
+from fabopt.inspect.audit.reading import READERS, read_hand_made
+from fabopt.io.case import read_inputs
+from fabopt.output.export.bill import bill_bytes
+from fabopt.output.export.cables import POINT_TO_POINT_COLUMNS, SCHEDULE_COLUMNS
+from fabopt.output.export.formats import Options, export
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog
+from tests.paths import ROOT
+from tests.samples.as_built import shipped, wired
+from tests.samples.cli_samples import Run
+from tests.samples.discoveries import is_switch, planned_links
+
+IB, ETHERNET, ODD = "dgx-superpod-32", "cluster-256-roce", "dgx-superpod-127"
+FILES = (
+    ("point-to-point.csv", "p2p"),
+    ("cables.csv", "p2p"),
+    ("cables.dot", "dot"),
+    (".", "netbox"),
+    ("bill.csv", "counts"),
+)
+Rows = list[list[str]]
+
+
+def audit_of(text: str, kind: str, name: str = "") -> Audit:
+    """An audit of a text against a shipped case, or alone."""
+    hand = READERS[kind](text, "sheet")
+    if not name:
+        return audited(hand, read_inputs(str(ROOT / "cases" / f"{IB}.yaml")).catalog, None, None, None)
+    inputs = read_inputs(str(ROOT / "cases" / f"{name}.yaml"))
+    return audited(hand, inputs.catalog, inputs.case, shipped(name), None)
+
+
+def faults(audit: Audit) -> Counter[str]:
+    return Counter(finding.kind for finding in audit.findings if finding.severity == "fault")
+
+
+def remarks(audit: Audit) -> set[str]:
+    return {finding.kind for finding in audit.findings if finding.severity == "remark"}
+
+
+def sheet(name: str) -> Rows:
+    """The links of a shipped design as rows of a point-to-point sheet."""
+    return [
+        [a.device, "Switch" if is_switch(a) else "Host", a.port, b.device, "Switch", b.port]
+        for a, b in planned_links(wired(name))
+    ]
+
+
+def as_text(rows: Sequence[Sequence[str]], titles: Sequence[str] = POINT_TO_POINT_COLUMNS) -> str:
+    stream = io.StringIO()
+    csv.writer(stream).writerows([titles, *rows])
+    return stream.getvalue()
+
+
+# -- shipped designs ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", (IB, ETHERNET, ODD))
+def test_shipped_designs_have_no_fault(name: str, tmp_path: Path) -> None:
+    design = shipped(name)
+    export(design, wired(name), ["cables", "dot", "netbox"], tmp_path, Options())
+    (tmp_path / "bill.csv").write_bytes(bill_bytes(design, ".csv"))
+    inputs = read_inputs(str(ROOT / "cases" / f"{name}.yaml"))
+    for file, kind in FILES:
+        folder = tmp_path / "netbox"
+        if file == ".":
+            folder.mkdir()
+            for path in tmp_path.glob("0*.csv"):
+                path.rename(folder / path.name)
+        hand = read_hand_made(str(folder if file == "." else tmp_path / file), kind)
+        for case, best in ((inputs.case, design), (None, None)):
+            audit = audited(hand, inputs.catalog, case, best, None)
+            assert not faults(audit), (file, case is None, audit.findings[:3])
+        if kind != "counts":
+            assert len(hand.links) == len(wired(name).links), file
+        cost = audited(hand, inputs.catalog, inputs.case, design, None).cost
+        assert cost is not None and abs(cost.above_usd) < 1, (file, cost)
+
+
+def test_published_bill_passes() -> None:
+    """Tables 3 and 4 of the reference architecture of 127 DGX H100 (tests/published/dgx-superpod-h100.yaml)."""
+    text = (
+        "server: DGX H100\nswitch: QM9700\noversubscription: 1:1\nservers: 127\nleaf: 32\nspine: 16\n"
+        "server_leaf: 1016\nattachment_links: 4\nleaf_spine: 1024\n"
+        "bill: {switches: 48, ndr_cables: 2040, switch_twin_transceivers: 1536, server_twin_transceivers: 508}\n"
+    )
+    assert audit_of(text, "counts").ok
+    assert audit_of(text, "counts", ODD).ok
+    for old, new, rules in (
+        ("spine: 16", "spine: 12", {"A1", "A2"}),
+        ("leaf_spine: 1024", "leaf_spine: 512", {"A3", "A12"}),
+        ("ndr_cables: 2040", "ndr_cables: 2000", {"A8"}),
+        ("server_twin_transceivers: 508", "server_twin_transceivers: 254", {"A12"}),
+        ("switch_twin_transceivers: 1536", "switch_twin_transceivers: 3072", {"A12"}),
+        ("leaf: 32", "leaf: 31", {"A1", "A2"}),
+    ):
+        assert set(faults(audit_of(text.replace(old, new, 1), "counts"))) == rules, new
+
+
+def test_words_before_numbers_say_the_same() -> None:
+    text = "switch: QM9700\n12 servers\n8 NICs per server\n3 leaves\n0 spines\n96 server links\n"
+    assert set(faults(audit_of(text, "counts"))) == {"A20"}
+    assert "A11" in remarks(audit_of("switch: QM9700\n8 servers\n2 leaves\n2 spines\n64 server links\n", "counts"))
+    assert "A14" in remarks(audit_of("switch: QM9700\n8 servers\n1 leaf\n64 server links\n", "counts"))
+
+
+# -- one thing broken -----------------------------------------------------------------------------------------------
+
+
+def beyond_the_product(rows: Rows) -> None:
+    rows[-1][5] = "33/1"
+
+
+def used_twice(rows: Rows) -> None:
+    rows[-1][5] = rows[-2][5]
+
+
+def stripes_exchanged(rows: Rows) -> None:
+    """Cables of two leaves to two spines are exchanged: 7 and 9 links in place of 8 and 8."""
+    mine = next(row for row in rows if row[0] == "compute-leaf-001" and row[3] == "compute-spine-001")
+    other = next(row for row in rows if row[0] == "compute-leaf-002" and row[3] == "compute-spine-002")
+    mine[3:], other[3:] = other[3:], mine[3:]
+
+
+def uplinks_gone(rows: Rows) -> None:
+    """A link to each of four spines is gone: stripes stay even, and 32 ports have 28 uplinks."""
+    for spine in range(1, 5):
+        rows.remove(next(row for row in rows if row[0] == "compute-leaf-001" and row[3] == f"compute-spine-00{spine}"))
+
+
+def rails_exchanged(rows: Rows) -> None:
+    rows[0][3:], rows[1][3:] = rows[1][3:], rows[0][3:]
+
+
+def end_gone(rows: Rows) -> None:
+    """The far end of a cable to a server is not filled in, which the server's other NICs are not moved by."""
+    rows[0][5] = ""
+
+
+BROKEN: dict[str, tuple[Callable[[Rows], None], dict[str, int]]] = {
+    "a cage that is not there": (beyond_the_product, {"A1": 1}),
+    "a port used twice": (used_twice, {"A1": 1}),
+    "stripes exchanged": (stripes_exchanged, {"A2": 2}),
+    "uplinks gone": (uplinks_gone, {"A3": 1}),
+    "rails exchanged": (rails_exchanged, {"A10": 2}),
+    "an end gone": (end_gone, {"A8": 1}),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_sheet_with_one_thing_broken(what: str) -> None:
+    broken, expected = BROKEN[what]
+    rows = sheet(IB)
+    broken(rows)
+    assert faults(audit_of(as_text(rows), "p2p", IB)) == expected
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_uneven_stripes_and_ratios_are_those_that_a_count_gives(seed: int) -> None:
+    """Cables between leaves and spines are drawn out at random; counted again, leaf by leaf."""
+    draw, rows = random.Random(seed), sheet(IB)
+    between = [row for row in rows if row[1] == "Switch"]
+    for row in draw.sample(between, draw.randrange(1, 12)):
+        rows.remove(row)
+    links = Counter((row[0], row[3]) for row in rows if row[1] == "Switch")
+    leaves, spines = sorted({row[0] for row in between}), sorted({row[3] for row in between})
+    numbers = {leaf: [links[leaf, spine] for spine in spines] for leaf in leaves}
+    expected = {("A2", leaf) for leaf in leaves if len(set(numbers[leaf])) > 1}
+    expected |= {("A3", leaf) for leaf in leaves if sum(numbers[leaf]) < 32}
+    found = {(one.kind, one.where) for one in audit_of(as_text(rows), "p2p", IB).findings if one.kind not in REMARKS}
+    assert found == expected
+
+
+def test_what_a_case_allows_is_no_fault() -> None:
+    rows = sheet(IB)
+    rails_exchanged(rows)
+    uplinks_gone(rows)
+    inputs = read_inputs(str(ROOT / "cases" / f"{IB}.yaml"))
+    (fabric,) = inputs.case.fabrics
+    case = inputs.case.model_copy(
+        update={"fabrics": (fabric.model_copy(update={"rails": "any", "max_oversubscription": 1.2}),)}
+    )
+    assert not faults(audited(READERS["p2p"](as_text(rows), "x"), inputs.catalog, case, None, None))
+
+
+def schedule(name: str, tmp_path: Path) -> Rows:
+    export(shipped(name), wired(name), ["cables"], tmp_path, Options())
+    return list(csv.reader(io.StringIO((tmp_path / "cables.csv").read_text())))[1:]
+
+
+def test_schedules_with_one_cable_broken(tmp_path: Path) -> None:
+    at = {name: place for place, name in enumerate(SCHEDULE_COLUMNS)}
+    for column, value, expected in (
+        ("length_m", "5", {"A7": 1}),
+        ("run_m", "90", {"A7": 2}),
+        ("from_optic", "MMS4X00-NS400", {"A6": 1}),
+        ("to_optic", "", {"A12": 1}),
+    ):
+        rows = schedule(IB, tmp_path)
+        rows[0][at[column]] = value
+        if column == "length_m":
+            rows[0][at["run_m"]] = "7.3"
+        found = faults(audit_of(as_text(rows, SCHEDULE_COLUMNS), "p2p", IB))
+        assert found == expected, column
+
+
+def test_a_module_that_is_not_there(tmp_path: Path) -> None:
+    export(shipped(ETHERNET), wired(ETHERNET), ["netbox"], tmp_path, Options())
+    (table,) = tmp_path.glob("*-inventory-items.csv")
+    table.write_text("\n".join(table.read_text().splitlines()[:-1]) + "\n")
+    hand = read_hand_made(str(tmp_path), "netbox")
+    inputs = read_inputs(str(ROOT / "cases" / f"{ETHERNET}.yaml"))
+    audit = audited(hand, inputs.catalog, inputs.case, shipped(ETHERNET), None)
+    assert faults(audit) == {"A12": 1}
+
+
+# -- rules on a small catalog ---------------------------------------------------------------------------------------
+
+CATALOG = Catalog.model_validate_json(json.dumps({
+    "switches": [
+        {"id": "acme-ib", "protocol": "infiniband", "managed": False, "max_ports": 8, "power_w": 400,
+         "cages": [{"count": 4, "form_factor": "OSFP", "splits": ["2x400"]}]},
+        {"id": "acme-e8", "protocol": "ethernet", "power_w": 400,
+         "cages": [{"count": 8, "form_factor": "OSFP", "splits": ["1x800", "2x400"]}]},
+    ],
+    "nics": [
+        {"id": f"acme-nic{rate // 100}", "protocols": ["ethernet"], "pcie": {"generation": 6, "lanes": 16},
+         "cages": [{"count": 1, "form_factor": "OSFP", "splits": [f"1x{rate}"]}]} for rate in (400, 800)
+    ],
+    "servers": [
+        {"id": "acme-gpu2", "gpus": 2, "nic_slots": 2, "pcie": {"generation": 5, "lanes": 16}, "power_w": 900},
+        {"id": "acme-gpu4", "gpus": 4, "pcie": {"generation": 5, "lanes": 16},
+         "nics": [{"id": "acme-nic4", "count": 2}]},
+    ],
+}))  # fmt: skip
+FLOOR = {"floor": {"rows": 1, "racks_per_row": 4, "rack_power_w": 2000}}
+
+
+def of_small(text: str, kind: str, case: Case | None = None) -> Audit:
+    return audited(READERS[kind](text, "small"), CATALOG, case, None, None)
+
+
+def nodes(switch: str, *lines: str) -> str:
+    devices = ['"server-1" [role="server", product="acme-gpu2"];', '"server-2" [role="server", product="acme-gpu2"];']
+    devices += [f'"leaf-{number}" [role="leaf", product="{switch}"];' for number in (1, 2)]
+    return "\n".join(["graph network {", *devices, *lines, "}"])
+
+
+EDGES = [f'"leaf-{leaf}":"{server}/1" -- "server-{server}":"nic{leaf}";' for server in (1, 2) for leaf in (1, 2)]
+
+
+def test_rules_on_products() -> None:
+    sound = nodes("acme-ib", *EDGES)
+    assert (faults(of_small(sound, "dot")), remarks(of_small(sound, "dot"))) == (Counter(), {"A9", "A14"})
+    fast = nodes("acme-e8", *(edge.replace("/1", "") for edge in EDGES))
+    assert faults(of_small(fast, "dot")) == {"A4": 1}
+    assert faults(of_small(fast.replace("acme-gpu2", "acme-gpu4"), "dot")) == {"A5": 4}
+    assert not faults(of_small(nodes("acme-e8", *EDGES).replace("acme-gpu2", "acme-gpu4"), "dot"))
+    storage = '"leaf-1":"7/1" -- "storage-1":"port1";'
+    assert faults(of_small(nodes("acme-e8", *EDGES, storage), "dot")) == {"A17": 1}
+    assert faults(of_small("server: acme-gpu2\n4 servers\n8 acme-nic8\n", "counts")) == {"A4": 1}
+
+
+def test_power_of_a_rack() -> None:
+    """Two servers of 900 W and two switches of 400 W are 2,600 W in one rack of 2,000 W."""
+    case = Case.model_validate_json(json.dumps({"name": "small", "server": "acme-gpu2", "servers": 2, "site": FLOOR}))
+    titles = ("a_device", "a_port", "a_rack", "a_type", "z_device", "z_port", "z_rack", "z_type")
+    rows = [
+        (f"server-{s}", f"nic{n}", "A01", "acme-gpu2", f"leaf-{n}", f"{s}/1", "A01", "acme-ib")
+        for s in (1, 2)
+        for n in (1, 2)
+    ]
+    assert faults(of_small(as_text(rows, titles), "p2p", case)) == {"A18": 1}
+    apart = [(*row[:6], "A02", row[7]) for row in rows]
+    assert not faults(of_small(as_text(apart, titles), "p2p", case))
+
+
+def test_connections_of_hedgehog() -> None:
+    documents = [
+        {"kind": "Switch", "metadata": {"name": "leaf-01"}, "spec": {"role": "server-leaf", "profile": "acme-e8"}},
+        {"kind": "Switch", "metadata": {"name": "spine-01"}, "spec": {"role": "spine", "profile": "acme-e8"}},
+        {"kind": "Server", "metadata": {"name": "server-1"}, "spec": {}},
+        {"kind": "Connection", "metadata": {"name": "a"}, "spec": {"unbundled": {"link": {
+            "server": {"port": "server-1/enp2s1"}, "switch": {"port": "leaf-01/E1/1/1"}}}}},
+        {"kind": "Connection", "metadata": {"name": "b"}, "spec": {"fabric": {"links": [
+            {"leaf": {"port": f"leaf-01/E1/{cage}"}, "spine": {"port": f"spine-01/E1/{cage}"}} for cage in (7, 9)]}}},
+    ]  # fmt: skip
+    text = "\n---\n".join(map(json.dumps, documents))
+    hand = READERS["hedgehog"](text, "wiring.yaml")
+    assert [(link.a, link.a_port, link.b, link.b_port) for link in hand.links[:2]] == [
+        ("server-1", "enp2s1", "leaf-01", "E1/1/1"), ("leaf-01", "E1/7", "spine-01", "E1/7")
+    ]  # fmt: skip
+    assert faults(audited(hand, CATALOG, None, None, 1)) == {"A1": 2}
+
+
+# -- files that are wrong -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "text", "message"), [
+    ("p2p", "A-Node Name,A-Port\nx,1\n", "no column for z device, z port"),
+    ("p2p", as_text([["a", "Host", "1", "b", "Switch", "1"]]) + "c,Host,1,d", "a row of 4 values under 6 titles"),
+    ("p2p", ",".join(POINT_TO_POINT_COLUMNS) + "\n", "no link between two ports is in it"),
+    ("dot", 'graph network { "a":"1" -- "b":"2";', "the file is cut off"),
+    ("dot", 'graph network { "a" -- "b"; }', "1 edges name no ports"),
+    ("hedgehog", "kind: Connection\nspec: [", "not YAML"),
+    ("hedgehog", "kind: Switch\nmetadata: {name: a}\n", "no Connection with two ports is in it"),
+    ("counts", "a few words\n", "no number of devices or parts is in it"),
+    ("counts", "32 leaves\n31 leaf switches\n", "two numbers for leaf: 32 and 31"),
+    ("netbox", "name,role\nx,leaf\n", "there are no cables here"),
+])  # fmt: skip
+def test_files_that_are_wrong(kind: str, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        READERS[kind](text, "file")
+
+
+def test_a_file_of_another_cluster() -> None:
+    with pytest.raises(InputError, match="32 servers here, 127 in the case: this is of another cluster"):
+        audit_of(as_text(sheet(IB)), "p2p", ODD)
+
+
+def test_command_writes_everything(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = sheet(IB)
+    rails_exchanged(rows)
+    Path("sheet.csv").write_text(as_text(rows))
+    options = ("--as", "p2p", "--case", IB, "--json", "out.json", "--findings", "out.csv", "--html", "out.html")
+    ran = run("audit", "sheet.csv", *options)
+    assert ran.code == 1
+    assert "2 faults (2 x A10), 0 remarks" in ran.out
+    content = json.loads(Path("out.json").read_text())
+    assert not content["ok"] and content["cost"]["above_usd"] == 0 and content["best"]["status"] == "optimal"
+    assert [(one["kind"], one["severity"]) for one in content["findings"]] == [("A10", "fault")] * 2
+    table = list(csv.DictReader(io.StringIO(Path("out.csv").read_text())))
+    assert [row["text"] for row in table] == [one["text"] for one in content["findings"]]
+    assert all(one["text"] in Path("out.html").read_text() for one in content["findings"])
+    Path("wide.csv").write_bytes("A-Node Name".encode("utf-16"))
+    for words, message in (
+        (("sheet.csv", "--as", "pdf"), "no such kind of file; found 'pdf'"),
+        (("sheet.csv", "--as", "p2p", "--claimed", "much"), "not a ratio; found 'much'"),
+        (("wide.csv", "--as", "p2p"), "this is UTF-16"),
+        ((".", "--as", "dot"), "a folder is not read as dot"),
+        (("sheet.csv", "--as", "p2p", "--html", "out.txt"), "a page is not written like this"),
+    ):
+        ran = run("audit", *words)
+        assert (ran.code, ran.out) == (2, "")
+        assert message in ran.err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from fabopt.cli import main
 from tests.samples.cli_samples import TINY, Ran, Run, write_case
+from tests.samples.system_parts import without
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -65,15 +65,11 @@ def run(capfd: pytest.CaptureFixture[str]) -> Run:
 def browser() -> Iterator[Browser]:
     """The browser of this machine.
 
-    Tests of pages are skipped where there is none, for it is a system part that a user need not have to run the others;
-    with ``CI=true``, where ``.ci/run`` has installed one, they fail instead.
+    Tests of pages are skipped where there is none, and fail with ``CI=true``.
     """
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
-        message = f"there is no browser: {', '.join(BROWSERS)}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
+        without(f"there is no browser: {', '.join(BROWSERS)}")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as engine:

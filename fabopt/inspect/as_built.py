@@ -29,6 +29,7 @@ class AsBuilt:
     planned, right   cables of the networks that files are of, and those that are as planned and as fast
     findings         in the order of kinds, then of the plan
     repairs          in walking order
+    shares           whether a connector of several links is among those that repairs are looked for, as of splitters
     notes            what else is to be known of what was read
     """
 
@@ -37,6 +38,7 @@ class AsBuilt:
     right: int
     findings: Sequence[Finding]
     repairs: Sequence[Move]
+    shares: bool
     notes: Sequence[str]
 
     @property
@@ -84,12 +86,15 @@ def _form_factors(design: Design, wiring: Wiring) -> dict[str, str]:
 def _verdict(walk: Walk, comparison: Comparison) -> AsBuilt:
     """What a comparison comes to."""
     links, pairs = _open(comparison)
-    moves = fewest_moves(links, pairs, comparison.plan.slot, walk.steps)
+    slot = comparison.plan.slot
+    moves = fewest_moves(links, pairs, slot, walk.steps)
+    touched = {port for link in links for port in (link.a, link.b)}.union(*pairs)
+    shares = any(len(slot(port)) > 1 for port in touched)
     ordered = sorted(moves, key=lambda move: (walk.key(move.source), walk.key(move.target)))
     cables = _by_cable(comparison.links)
     right = sum(all(map(comparison.is_right, members)) for members in cables)
     findings = findings_of(comparison, _swaps(comparison))
-    return AsBuilt(comparison.plan, len(cables), right, findings, renumbered(ordered), notes_of(comparison))
+    return AsBuilt(comparison.plan, len(cables), right, findings, renumbered(ordered), shares, notes_of(comparison))
 
 
 def _by_cable(links: Iterable[PlannedLink]) -> list[list[PlannedLink]]:

@@ -49,8 +49,8 @@ def floor_line(design: Design) -> str:
     least = money(objective.floor) if "usd" in objective.metric else power(objective.floor)
     takes = "costs" if "usd" in objective.metric else "takes"
     return (
-        f"no Clos of {tiers} tiers of these parts{ratio} {takes} less than {least} ({percent(below)} below), "
-        "whatever its groups, rails and stripes"
+        f"no Clos of {tiers} tiers of these parts{ratio} {takes}, under the same rules, less than {least} "
+        f"({percent(below)} below), whatever its groups, rails and stripes"
     )
 
 

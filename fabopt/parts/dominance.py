@@ -36,15 +36,19 @@ def _items(item_table: ItemTable, product: Product) -> Sequence[Item]:
 def _fit(product: Product) -> Hashable:
     """The properties that decide where a product fits."""
     if isinstance(product, Switch):
-        return product.protocol, product.cages, product.max_ports, product.works_with
+        drives = product.max_ports, product.ports_per_cage_pair
+        return product.protocol, product.cages, drives, product.works_with, product.accepts_coding
     if isinstance(product, Nic):
-        return product.protocols, product.cages, product.pcie, product.works_with
+        return product.protocols, product.cages, product.pcie, product.works_with, product.accepts_coding
     if isinstance(product, Transceiver):
         standards = tuple(sorted(product.standard_by_split.items()))
         ends = (product.form_factor, product.fibre, product.connector, product.connectors, product.lane_gbps)
-        return standards, ends, product.reach_m, product.protocols, product.works_with
+        protocols = product.protocols, tuple(sorted(product.split_protocols.items()))
+        needs = product.works_with, product.coded_for, product.power_max_w, product.retiming
+        return standards, ends, product.reach_m, protocols, needs
     if isinstance(product, Cable):
-        return product.protocols, product.ends, product.lane_gbps, product.reach_m, product.works_with
+        coding = product.works_with, product.coded_for, product.retiming
+        return product.protocols, product.ends, product.lane_gbps, product.reach_m, coding
     assert isinstance(product, Fibre)
     return product.fibre, product.both_ends
 

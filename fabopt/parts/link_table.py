@@ -17,7 +17,7 @@ from fabopt.parts.assemblies import Assembly, Mode, dominates, undominated
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
-from fabopt.parts.port_types import PortType, vendors_agree
+from fabopt.parts.port_types import PortType, drives, vendors_agree
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Cable, CableEnd, Catalog, Fibre, Transceiver
 
@@ -28,13 +28,20 @@ class _Module:
 
     item: Item
     product: Transceiver
+    split: str
     standard: str
     ports_per_connector: int
 
     @property
-    def optics(self) -> tuple[str, str, str, int]:
+    def connector(self) -> str:
+        """What a fibre for its ports has to have."""
+        return self.product.connector_of(self.split)
+
+    @property
+    def optics(self) -> tuple[str, str, str, int, str]:
         """The optical properties that the far end and the fibre have to match."""
-        return self.standard, self.product.fibre, self.product.connector, self.ports_per_connector
+        product = self.product
+        return self.standard, product.fibre, self.connector, self.ports_per_connector, product.retiming
 
 
 @dataclass(frozen=True)
@@ -175,7 +182,7 @@ class LinkTable:
 
     def _modules(self, port: PortType, protocol: str, all_: bool) -> tuple[_Module, ...]:
         of_lane = self._modules_by_lane.get(port.lane, ())
-        fitting = [module for module in of_lane if _module_fits(module.product, port, protocol)]
+        fitting = [module for module in of_lane if _module_fits(module, port, protocol)]
         return tuple(_useful(fitting) if self._prune and not all_ else fitting)
 
     @cached_property
@@ -187,7 +194,9 @@ class LinkTable:
                 continue
             for split, standard in product.standard_by_split.items():
                 lane = parse_split(split)
-                by_lane.setdefault(lane, []).append(_Module(item, product, standard, lane.ports // product.connectors))
+                by_lane.setdefault(lane, []).append(
+                    _Module(item, product, split, standard, product.ports_per_connector(split))
+                )
         return by_lane
 
     @cached_property
@@ -205,7 +214,9 @@ class LinkTable:
         for near in self.modules(ends.near, ends.protocol, ends.all_):
             for far in far_modules:
                 # Rule ``optics_speak_alike``
-                if near.standard == far.standard and near.product.fibre == far.product.fibre:
+                alike = near.standard == far.standard and near.product.fibre == far.product.fibre
+                # what one end does not retime reaches the other end's device
+                if alike and drives(ends.far, near.product) and drives(ends.near, far.product):
                     yield from self._over_fibre(near, far)
 
     def _over_fibre(self, near: _Module, far: _Module) -> Iterator[_Join]:
@@ -213,7 +224,7 @@ class LinkTable:
         if counted is None:
             return
         mode, ports, near_count, far_count = counted
-        kind = _FibreKind(near.product.fibre, near.product.connector, near_count, far.product.connector, far_count)
+        kind = _FibreKind(near.product.fibre, near.connector, near_count, far.connector, far_count)
         reach_m = min(near.product.reach_m, far.product.reach_m)
         for fibre in self._fibres.get(kind, ()):
             name = f"{near.item.id}|{fibre.id}|{far.item.id}"
@@ -227,7 +238,7 @@ class LinkTable:
         for module in self.modules(port, protocol, True):
             if module.ports_per_connector != 1:
                 continue
-            straight = (module.product.fibre, module.product.connector, 1, 1)
+            straight = (module.product.fibre, module.connector, 1, 1)
             for kind, fibres in self._fibres.items():
                 if (kind.fibre, kind.near, kind.near_count, kind.far_count) != straight:
                     continue
@@ -261,11 +272,11 @@ _MODULES: Lookup[LinkTable, tuple[PortType, str, bool], tuple[_Module, ...]] = L
 
 
 def _cable_joins(cable: Cable, near_end: CableEnd, far_end: CableEnd, near: PortType, far: PortType) -> bool:
-    """Rule ``parts_fit_cages``: form factor, split, lane rate and vendor fit at both ends."""
+    """Rule ``parts_fit_cages``: form factor, split, lane rate, vendor and coding fit at both ends, which equalise."""
     for end, port in ((near_end, near), (far_end, far)):
         if parse_split(end.split) != port.lane or end.form_factor not in port.fits:
             return False
-        if not vendors_agree(cable.vendor, cable.works_with, port):
+        if not (vendors_agree(cable, port) and drives(port, cable)):
             return False
     near_rate, far_rate = (end.lane_gbps or cable.lane_gbps for end in (near_end, far_end))
     if near_rate is None and far_rate is None:
@@ -285,13 +296,16 @@ def _cable_modes(near_end: CableEnd, far_end: CableEnd, near: PortType, far: Por
         yield Mode.FAR, far.ports
 
 
-def _module_fits(product: Transceiver, port: PortType, protocol: str) -> bool:
-    """Rule ``parts_fit_cages``: protocol, form factor, lane rate and vendor fit."""
+def _module_fits(module: _Module, port: PortType, protocol: str) -> bool:
+    """Rule ``parts_fit_cages``: protocol, form factor, lane rate, vendor, coding and power fit, the cage equalises."""
+    product = module.product
     return (
-        (not product.protocols or protocol in product.protocols)
+        product.runs(module.split, protocol)
         and product.form_factor in port.fits
         and (product.lane_gbps is None or port.lane_gbps is None or product.lane_gbps == port.lane_gbps)
-        and vendors_agree(product.vendor, product.works_with, port)
+        and vendors_agree(product, port)
+        and drives(port, product)
+        and (port.module_power_w or inf) >= (product.power_max_w or 0)
     )
 
 

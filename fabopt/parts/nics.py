@@ -270,8 +270,8 @@ def _chosen_options(
         if item is None or protocol not in nic.protocols or not is_chosen(nic, fabric.nics):
             continue
         for group, cage in enumerate(nic.cages):
-            for split in dict.fromkeys(cage.splits):
-                port = offering.ports.of(cage, split, nic.vendor, nic.works_with)
+            for split in cage.splits_of(protocol):
+                port = offering.ports.of(cage, split, nic)
                 for nics in range(1, server.nic_slots + 1):
                     pairs = fabric.nics_per_server != "any" or pairs_with_gpus(nics, server.gpus)
                     # Rule ``ports_fit_nics``
@@ -304,8 +304,8 @@ def _built_in_options(
     if len(cages) != 1:
         return
     limit = cages[0].count * (1 if shared is not None else nics)
-    for split in dict.fromkeys(cages[0].splits):
-        port = offering.ports.of(cages[0], split, nic.vendor, nic.works_with)
+    for split in cages[0].splits_of(protocol):
+        port = offering.ports.of(cages[0], split, nic)
         ports, odd = divmod(limit * port.ports, nics)
         if odd:
             continue

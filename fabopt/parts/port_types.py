@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from types import MappingProxyType
 
 from fabopt.parts.lookup import Lookup
 from fabopt.schema.base import Lane, parse_split
-from fabopt.schema.catalog import Catalog
+from fabopt.schema.catalog import Cable, Catalog, Nic, Switch, Transceiver
 from fabopt.schema.product import Cage
 
 OSFP = "OSFP"
 OSFP_TOPS = frozenset({"OSFP-IHS", "OSFP-RHS"})
 # Stands for the vendor of a device whom no part names.
 OTHER_VENDOR = ""
+# Parts that ask nothing of their cages.
+RETIMED = "full"
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,9 @@ class PortType:
     """A kind of cage in use, as parts see it. Made by ``PortTypes`` only.
 
     ``fits``: form factors of parts that go in; ``vendor``: the device's where some part asks for it, ``OTHER_VENDOR``
-    where parts ask for others only, None where it is not known; ``works_with``: vendors that the device asks for.
+    where parts ask for others only, None where it is not known; ``works_with``: vendors that the device asks for;
+    ``coding``: what it accepts, empty: any; ``module_power_w``: the most a module may use, None: not known;
+    ``equalises``: whether it drives parts without a retimer.
     """
 
     fits: frozenset[str]
@@ -32,6 +37,9 @@ class PortType:
     lane_gbps: float | None
     vendor: str | None
     works_with: frozenset[str]
+    coding: frozenset[str] = frozenset()
+    module_power_w: float | None = None
+    equalises: bool = False
 
     @property
     def ports(self) -> int:
@@ -46,11 +54,14 @@ class PortType:
             and self.works_with == other.works_with
             and other.vendor in (self.vendor, OTHER_VENDOR)
             and self.fits >= other.fits
+            and (not self.coding or self.coding >= other.coding > frozenset())
+            and (self.module_power_w or inf) >= (other.module_power_w or inf)
+            and self.equalises >= other.equalises
         )
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.fits, self.lane, self.lane_gbps, self.vendor, self.works_with))
+        return hash((self.fits, self.lane, self.lane_gbps, self.vendor, self.works_with, self.coding, self.equalises))
 
     def __hash__(self) -> int:
         """Port types key every table of the search: hashed once."""
@@ -72,15 +83,29 @@ class PortTypes:
         self._form_factors = MappingProxyType({lane: frozenset(names) for lane, names in form_factors.items()})
         # by lane and form factor: vendors whose devices some part asks for
         self._vendors = MappingProxyType({key: frozenset(names) for key, names in vendors.items()})
+        plugged: tuple[Transceiver | Cable, ...] = (*catalog.transceivers, *catalog.cables)
+        self._is_coded = any(part.coded_for for part in plugged)
+        self._is_linear = any(part.retiming != RETIMED for part in plugged)
+        self._most_power_w = max((module.power_max_w or 0.0 for module in catalog.transceivers), default=0.0)
 
-    def of(self, cage: Cage, split: str, vendor: str | None = None, works_with: Iterable[str] = ()) -> PortType:
-        """The port type of a cage group used at a split. ``vendor``: the device's, None where it is not known."""
+    def of(self, cage: Cage, split: str, device: Switch | Nic | None = None) -> PortType:
+        """The port type of a cage group used at a split. ``device``: None where it is not known."""
+        vendor = None if device is None else device.vendor
         lane, accepts = parse_split(split), frozenset(cage.accepts)
         part_form_factors = self._form_factors.get(lane, frozenset())
         fits = frozenset(one for one in part_form_factors if form_factor_fits(one, cage.form_factor, accepts))
         if vendor is not None and not any(vendor in self._vendors[lane, one] for one in fits):
             vendor = OTHER_VENDOR
-        port = PortType(fits, lane, cage.lane_gbps, vendor, frozenset(works_with))
+        port = PortType(
+            fits,
+            lane,
+            cage.lane_gbps,
+            vendor,
+            frozenset(device.works_with if device else ()),
+            frozenset(device.accepts_coding if device and self._is_coded else ()),
+            cage.module_power_w if self._most_power_w > (cage.module_power_w or inf) else None,
+            cage.equalises and self._is_linear,
+        )
         # equal port types are one object, so that look-ups end at the first comparison
         return _PORTS.table(self).setdefault(port, port)
 
@@ -105,8 +130,15 @@ def form_factor_fits(part: str, cage: str, accepts: frozenset[str]) -> bool:
     return (part == OSFP and cage in OSFP_TOPS) or (cage == OSFP and part in OSFP_TOPS)
 
 
-def vendors_agree(part_vendor: str | None, part_works_with: Sequence[str], port: PortType) -> bool:
-    """Where both sides say something about vendors, they agree."""
-    if part_works_with and port.vendor is not None and port.vendor not in part_works_with:
+def vendors_agree(part: Transceiver | Cable, port: PortType) -> bool:
+    """Where both sides say something about vendors, or about coding, they agree."""
+    if part.works_with and port.vendor is not None and port.vendor not in part.works_with:
         return False
-    return not (port.works_with and part_vendor is not None and part_vendor not in port.works_with)
+    if part.coded_for and port.coding and port.coding.isdisjoint(part.coded_for):
+        return False
+    return not (port.works_with and part.vendor is not None and part.vendor not in port.works_with)
+
+
+def drives(port: PortType, part: Transceiver | Cable) -> bool:
+    """Whether a cage recovers the signal of a part that does not do so itself."""
+    return port.equalises or part.retiming == RETIMED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fabopt.parts.items import Item
 from fabopt.parts.offering import Offering, is_chosen
@@ -12,18 +12,29 @@ from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Switch
 from fabopt.schema.product import Protocol
 from fabopt.schema.resilience import FEED, survives_loss_of
+from fabopt.units import Number
 
 TIER_ROLES = ("leaf", "spine", "core")
 
 
 @dataclass(frozen=True)
 class CageUse:
-    """A group of equal cages of a switch, used at one split."""
+    """A group of equal cages of a switch, used at one split.
+
+    ``cages``: those that can be used so; ``of_group``: all of the group. ``pair_ports``: what two neighbours drive.
+    """
 
     group: int
     split: str
     cages: int
     port: PortType
+    of_group: int
+    pair_ports: int | None = None
+
+    @property
+    def halves(self) -> bool:
+        """Whether two neighbours cannot both be used so."""
+        return self.pair_ports is not None and 2 * self.lane.ports > self.pair_ports
 
     @property
     def lane(self) -> Lane:
@@ -59,11 +70,35 @@ def switches_of(fabric: Fabric, protocol: Protocol, offering: Offering) -> dict[
     return {role: tuple(one for one in types.values() if is_chosen(one.product, ids)) for role, ids in chosen.items()}
 
 
+def cages_beside(use: CageUse, other: CageUse, taken: Number) -> Number:
+    """Cages that can be used so where ``taken`` cages are used otherwise, at most all of the group.
+
+    Where a pair of neighbours cannot drive two cages of one use, it drives one of it beside one of the other, or one.
+    """
+    if use.group != other.group:
+        return use.cages + 0 * taken
+    if use.halves and other.halves:
+        return use.cages - taken
+    shares = use.pair_ports is None or use.lane.ports + other.lane.ports <= use.pair_ports
+    if other.halves:
+        return use.of_group - taken * (1 if shares else 2)
+    if use.halves:
+        left = use.of_group - taken
+        return (left + use.cages - abs(left - use.cages)) // 2 if shares else left // 2
+    return use.of_group - taken
+
+
 def _switch_type(product: Switch, item: Item, ports: PortTypes) -> SwitchType:
     uses = tuple(
-        CageUse(group, split, cage.count, ports.of(cage, split, product.vendor, product.works_with))
+        _use(product, group, split, ports.of(cage, split, product))
         for group, cage in enumerate(product.cages)
-        for split in dict.fromkeys(cage.splits)
+        for split in cage.splits_of(product.protocol)
     )
     all_ports = sum(cage.count * max(parse_split(split).ports for split in cage.splits) for cage in product.cages)
     return SwitchType(item, product, uses, product.max_ports or all_ports)
+
+
+def _use(product: Switch, group: int, split: str, port: PortType) -> CageUse:
+    count, pair_ports = product.cages[group].count, product.ports_per_cage_pair
+    use = CageUse(group, split, count, port, count, pair_ports)
+    return replace(use, cages=count // 2) if use.halves else use

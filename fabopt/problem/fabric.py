@@ -241,10 +241,7 @@ def fabric_of(
     pcie: Mapping[int, float],
     site: Site,
 ) -> FabricProblem:
-    """What a case means for one of its fabrics.
-
-    ``servers``: of the last stage; ``pcie``: usable Gb/s by generation.
-    """
+    """What a case means for one of its fabrics; ``servers``: of the last stage, ``pcie``: usable Gb/s by generation."""
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refusals = Refusals(paired_only=is_kept(case.rules, NIC_PAIRING))

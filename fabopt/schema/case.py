@@ -282,7 +282,12 @@ class Site(Strict):
     @property
     def says_servers_per_rack(self) -> bool:
         """Whether it is known how many servers a rack has, from here or from the floor."""
-        return self.servers_per_rack is not None or self.floor is not None
+        return self.servers_per_rack is not None or self.has_floor
+
+    @property
+    def has_floor(self) -> bool:
+        """Whether things stand on a floor, not at flat distances."""
+        return self.floor is not None
 
 
 class Growth(Strict):
@@ -339,7 +344,7 @@ class Case(Strict):
         is_alone = not (fabric.attachments or fabric.oob or fabric.on_own_nics)
         is_plain = fabric.striping == "even" and fabric.racks_per_group is None
         grows = len(self.stages or ()) > 1
-        return fabric.groups == "any" and is_alone and is_plain and not grows and self.site.floor is None
+        return fabric.groups == "any" and is_alone and is_plain and not (grows or self.site.has_floor)
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:

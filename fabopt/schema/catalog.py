@@ -5,7 +5,7 @@ One class a kind of product. A catalog object holds each kind as a tuple in file
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -23,6 +23,7 @@ from fabopt.schema.base import (
     parse_split,
 )
 from fabopt.schema.product import (
+    PROTOCOLS,
     Cages,
     Day,
     LeadTime,
@@ -46,6 +47,9 @@ KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 class Switch(Manageable, Product, Purchasable):
     """A switch. ``max_ports``: logical ports the ASIC can drive (absent: what the cages split into).
 
+    ``ports_per_cage_pair``: the same of two neighbouring cages of a group, the first and second, third and fourth ...
+    ``accepts_coding``: whose coding parts must have to run in it; absent: any.
+
     ``power_supplies``: of which half are on each feed of its rack; absent: not known.
     """
 
@@ -53,6 +57,7 @@ class Switch(Manageable, Product, Purchasable):
     protocol: Protocol
     cages: Cages
     max_ports: Count | None = None
+    ports_per_cage_pair: Count | None = None
     rack_units: Annotated[float, Field(gt=0, le=1000)] = 1
     power_w: Watts | None = None
     power_max_w: Watts | None = None
@@ -60,7 +65,14 @@ class Switch(Manageable, Product, Purchasable):
     latency_ns: Annotated[float, Field(gt=0)] | None = None
     buffer_mb: Annotated[float, Field(gt=0)] | None = None
     works_with: tuple[Word, ...] = ()
+    accepts_coding: tuple[Word, ...] = ()
     features: tuple[Word, ...] = ()
+
+    @model_validator(mode="after")
+    def _cages_make_pairs(self) -> Self:
+        if self.ports_per_cage_pair is not None and any(cage.count % 2 for cage in self.cages):
+            raise ValueError("`ports_per_cage_pair` needs an even `count` of cages in every group")
+        return self
 
     @property
     def reduces(self) -> bool:
@@ -69,7 +81,10 @@ class Switch(Manageable, Product, Purchasable):
 
 
 class Nic(Product, Purchasable):
-    """A network interface card. ``forwards``: it passes on what is for other servers, to any NIC of its server."""
+    """A network interface card. ``forwards``: it passes on what is for other servers, to any NIC of its server.
+
+    ``accepts_coding``: as of a switch.
+    """
 
     protocols: Annotated[tuple[Protocol, ...], Field(min_length=1)]
     cages: Cages
@@ -77,10 +92,22 @@ class Nic(Product, Purchasable):
     power_w: Watts | None = None
     forwards: bool = False
     works_with: tuple[Word, ...] = ()
+    accepts_coding: tuple[Word, ...] = ()
+
+
+# Parts that leave the recovery of a signal to the device that they are in, in both directions or in one.
+Retiming = Literal["full", "half", "none"]
 
 
 class Transceiver(Product, Purchasable):
-    """A pluggable module: for each split it can run, the optical standard of one port."""
+    """A pluggable module: for each split it can run, the optical standard of one port.
+
+    Its ports are spread over its ``connectors``; where these are more, a port takes several, and a fibre that has them.
+
+    ``coded_for``: whose devices it is coded for, or can be ordered for; absent: not known. ``power_max_w``: what a cage
+    must give it. ``retiming``: ``none`` of linear optics, ``half`` where only one direction is retimed.
+    ``split_protocols``: of splits that not all of ``protocols`` run at, those that do.
+    """
 
     form_factor: Word
     split: Split | None = None
@@ -93,8 +120,12 @@ class Transceiver(Product, Purchasable):
     reach_m: Metres
     lane_gbps: Gbps | None = None
     protocols: tuple[Protocol, ...] = ()
+    split_protocols: dict[Split, Annotated[tuple[Protocol, ...], Field(min_length=1)]] = {}
     works_with: tuple[Word, ...] = ()
+    coded_for: tuple[Word, ...] = ()
     power_w: Watts | None = None
+    power_max_w: Watts | None = None
+    retiming: Retiming = "full"
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -106,8 +137,12 @@ class Transceiver(Product, Purchasable):
             raise ValueError("`split` and `standard` go together")
         if long and (set(self.splits) != set(self.standards)):
             raise ValueError("`standards` needs one entry for each of `splits`, and no other")
+        for text in self.split_protocols:
+            if text not in self.standard_by_split:
+                raise ValueError(f"`split_protocols` speaks of {text}, which is not one of its splits")
         for text in self.standard_by_split:
-            if parse_split(text).ports % self.connectors:
+            ports = parse_split(text).ports
+            if ports % self.connectors and self.connectors % ports:
                 raise ValueError(f"{text} does not spread evenly over {self.connectors} connectors")
         return self
 
@@ -117,6 +152,19 @@ class Transceiver(Product, Purchasable):
         if self.split is not None and self.standard is not None:
             return {self.split: self.standard}
         return dict(self.standards)
+
+    def connector_of(self, split: str) -> str:
+        """What a fibre for some of its ports has to have: where a port takes two connectors, ``2x MPO-12-APC``."""
+        together = self.connectors // parse_split(split).ports
+        return f"{together}x {self.connector}" if together > 1 else self.connector
+
+    def ports_per_connector(self, split: str) -> int:
+        """Ports that leave it through what one fibre plugs into."""
+        return max(1, parse_split(split).ports // self.connectors)
+
+    def runs(self, split: str, protocol: str) -> bool:
+        """Whether it runs a protocol at a split, as far as it says so."""
+        return protocol in (self.split_protocols.get(split) or self.protocols or PROTOCOLS)
 
 
 class CableLength(Purchasable):
@@ -144,7 +192,10 @@ class CableEnd(Strict):
 
 
 class Cable(Product):
-    """A cable with its ends on: DAC, ACC, AEC, AOC. ``power_w`` is the whole assembly's."""
+    """A cable with its ends on: DAC, ACC, AEC, AOC. ``power_w`` is the whole assembly's.
+
+    ``retiming``: ``none`` of active copper that is linear; absent: nothing is asked of its cages.
+    """
 
     medium: Word
     protocols: tuple[Protocol, ...] = ()
@@ -153,7 +204,9 @@ class Cable(Product):
     lane_gbps: Gbps | None = None
     reach_m: Metres | None = None
     works_with: tuple[Word, ...] = ()
+    coded_for: tuple[Word, ...] = ()
     power_w: Watts | None = None
+    retiming: Retiming = "full"
 
     @model_validator(mode="after")
     def _ends_agree(self) -> Self:

@@ -16,6 +16,7 @@ from fabopt.schema.base import (
     Split,
     Strict,
     Text,
+    Watts,
     Word,
 )
 
@@ -153,13 +154,35 @@ class Product(Strict):
 
 
 class Cage(Strict):
-    """``count`` equal cages: what fits, and into which ports each can be split."""
+    """``count`` equal cages: what fits, and into which ports each can be split.
+
+    ``split_protocols``: of splits that not every protocol of the device runs at, those that do. ``module_power_w``: the
+    most that a module in it may use; absent: not known. ``equalises``: whether it drives parts without a retimer.
+    """
 
     count: Count
     form_factor: Word
     accepts: tuple[Word, ...] = ()
     splits: Annotated[tuple[Split, ...], Field(min_length=1)]
+    split_protocols: dict[Split, Annotated[tuple[Protocol, ...], Field(min_length=1)]] = {}
     lane_gbps: Gbps | None = None
+    module_power_w: Watts | None = None
+    equalises: bool = False
+
+    def __hash__(self) -> int:
+        """Cages are keys of tables; what differs in the rest only is told apart by comparison."""
+        return hash((self.count, self.form_factor, self.accepts, self.splits))
+
+    @model_validator(mode="after")
+    def _protocols_are_of_splits(self) -> Self:
+        for split in self.split_protocols:
+            if split not in self.splits:
+                raise ValueError(f"`split_protocols` speaks of {split}, which is not one of `splits`")
+        return self
+
+    def splits_of(self, protocol: str) -> tuple[str, ...]:
+        """The splits at which it runs a protocol, each once."""
+        return tuple(one for one in dict.fromkeys(self.splits) if protocol in self.split_protocols.get(one, PROTOCOLS))
 
 
 Cages = Annotated[tuple[Cage, ...], Field(min_length=1)]

@@ -102,10 +102,11 @@ def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> Fab
     nics = {
         protocol: tuple(one for one in options if one.injection in enough) for protocol, options in fabric.nics.items()
     }
-    gpus = np.array([_most_under_a_leaf(problem, fabric)])
+    # fewer neighbours may be better than more, if groups tile them
+    gpus = problem.server.gpus * np.arange(1, _most_under_a_leaf(problem, fabric) + 1)
     # slower NICs must lose less of what they give
     fastest = max(enough, default=Fraction(1))
-    least = float(deadline.leaf_shares(fastest, gpus, problem.gpus, reduces)[0])
+    least = float(deadline.leaf_shares(fastest, gpus, problem.gpus, reduces).min(initial=inf))
     most = 1 / Fraction(least) if 0 < least < inf else fabric.oversubscription_leaf
     fabric = replace(fabric, nics=nics, figure_demands=replace(own, deadline=deadline))
     return replace(fabric, oversubscription_leaf=min(fabric.oversubscription_leaf, most))
@@ -116,11 +117,11 @@ def _some_reduce(fabric: FabricProblem) -> bool:
 
 
 def _most_under_a_leaf(problem: Problem, fabric: FabricProblem) -> int:
-    """GPUs of the servers that any leaf takes: one of its ports for each at the least."""
+    """Servers that any leaf takes: one of its ports for each at the least."""
     ports = [
         use.cages * use.lane.ports for roles in fabric.switches.values() for one in roles["leaf"] for use in one.uses
     ]
-    return min(problem.servers, max(ports, default=0)) * problem.server.gpus
+    return min(problem.servers, max(ports, default=0))
 
 
 class RatioSearch:

@@ -49,8 +49,8 @@ def relaxed_value(answer: Answer) -> int | None:
     )
     if not np.isfinite(least):
         return None
-    # objectives are whole numbers, so none is between the bound and the next one
-    return min(value, problem.fixed_objective + ceil((least - expansion.saving) - _ROUNDING * abs(least)))
+    # objectives are whole numbers, so none is between the bound and the next one; ``verify`` holds it below the value
+    return problem.fixed_objective + ceil((least - expansion.saving) - _ROUNDING * abs(least))
 
 
 def _is_relaxed(answer: Answer) -> bool:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from fabopt.problem.problem import Problem
 from fabopt.problem.roles import role_notes
-from fabopt.schema.default_rules import ATTACHMENT_RUNS, is_kept
+from fabopt.schema.default_rules import ATTACHMENT_RUNS, NO_RULES, is_kept
 from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
 from fabopt.solution.feeds import feed_notes
 from fabopt.solution.lengths import length_notes
+from fabopt.solution.protocols import protocol_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.quotes import quote_notes
 from fabopt.solution.racks import rack_notes
@@ -37,6 +38,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *pairing_notes(question, answers.shown, design),
         *redundancy_notes(question, design),
         *subnet_notes(question, answers.shown, design),
+        *(protocol_notes(inputs.catalog, design) if inputs.case.rules != NO_RULES else ()),
         *quote_notes(design),
         *(rack_notes(inputs.case, answers.shown.case, question.clock.is_over()) if design.fabrics else ()),
         *feed_notes(answers.shown, design),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.schema.hashes import sha256_of
+from fabopt.schema.product import Cage
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
 from fabopt.verify.evidence import FACTS, RAIL_ONLY, ROLES, Evidence, FabricEvidence
@@ -163,6 +164,12 @@ def nics_fit_slots(proof: Proof, evidence: Evidence) -> None:
     proof.note(f"{nics} of {some(slots, 'slot')} of {evidence.server.id}")
 
 
+def split_suits(proof: Proof, cage: Cage, split: str, protocol: str) -> None:
+    """A cage runs the fabric's protocol at its split."""
+    others = cage.split_protocols.get(split, (protocol,))
+    proof.holds(protocol in others, f"{split} runs {' and '.join(others)} only, not {protocol}")
+
+
 def ports_fit_nics(proof: Proof, fabric: FabricEvidence) -> None:
     """The NICs have the ports that are cabled.
 
@@ -174,6 +181,7 @@ def ports_fit_nics(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("nic.gbps", nic.gbps, gbps(lane.port_mbps))
     for cage in fabric.nic_cages:
         proof.holds(nic.split in cage.splits, f"{nic.id} has no split {nic.split}")
+        split_suits(proof, cage, nic.split, fabric.designed.protocol)
     proof.holds(
         allows(fabric.wanted.nics_per_server, nic.per_server),
         f"{some(nic.per_server, 'NIC')} a server, allowed {fabric.wanted.nics_per_server}",

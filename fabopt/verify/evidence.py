@@ -160,12 +160,12 @@ class FabricEvidence:
 
     @property
     def last_together(self) -> int:
-        """The same of the last group."""
+        """Ports of a server of the last group that go from one NIC to one leaf, and so may lie in one cable."""
         clos = self.clos
         return self.together_of(clos.odd_per_leaf) if clos.is_odd else self.together
 
     def together_of(self, per_leaf: int) -> int:
-        """The same where so many ports of a server go to one leaf.
+        """Ports of a server that may lie in one cable, where so many of them go to one leaf.
 
         All of a NIC's ports in a plane where leaves take whole NICs, k where NICs serve whole leaves, else 1. NICs
         that share cages count as one NIC, in one plane. Of dual-homed NICs 1.

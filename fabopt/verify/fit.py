@@ -46,13 +46,20 @@ def parts_fit_cages(proof: Proof, fabric: FabricEvidence) -> None:
     """Every module and every cable end fits its cage.
 
     Form factor equal, accepted, or plain OSFP with a finned or flat one; split as the cage is used; lane rate,
-    protocol and works_with agree where both sides give them. Source: catalog, fit.
+    protocol, works_with and coding agree where both sides give them; a module uses no more than its cage gives; what
+    does not retime has ``equalises`` at both ends. Source: catalog, fit.
     """
     for kind in all_kinds(fabric):
         for row in kind.rows:
             for part in (row.near, row.far, row.cable):
                 if part is not None:
                     _protocol_agrees(proof, kind, part, fabric.designed.protocol)
+                    retimed = is_equalised(part, kind)
+                    proof.holds(retimed, f"{kind.name}: {part.id} does not retime, and a cage does not equalise")
+            for module, end in ((row.near, kind.near.end), (row.far, kind.far.end)):
+                if module is not None:
+                    speaks = _split_speaks(module, end.split, fabric.designed.protocol)
+                    proof.holds(speaks, f"{kind.name}: {module.id} at {end.split} runs another protocol")
             if row.cable is not None:
                 faults = cable_faults(row.cable, kind)
                 proof.holds(not faults, f"{kind.name}: {row.cable.id}: {faults[0] if faults else ''}")
@@ -72,6 +79,17 @@ def _protocol_agrees(proof: Proof, kind: LinkKind, part: Transceiver | Cable, pr
             )
 
 
+def _split_speaks(module: Transceiver, split: str, protocol: str) -> bool:
+    """True unless the module keeps the split for other protocols."""
+    return protocol in module.split_protocols.get(split, (protocol,))
+
+
+def is_equalised(part: Transceiver | Cable, kind: LinkKind) -> bool:
+    """True if a part retimes in both directions, or every cage at both ends of its links makes up for it."""
+    ends = (kind.near.end.cages, kind.far.end.cages)
+    return part.retiming == "full" or all(cages and all(cage.equalises for cage in cages) for cages in ends)
+
+
 def _module_fits(proof: Proof, where: str, module: Transceiver, end: CageEnd) -> None:
     splits = list(module.standard_by_split)
     proof.holds(end.split in splits, f"{where}: {module.id} runs {splits}, the cage {end.split}")
@@ -84,6 +102,9 @@ def _module_fits(proof: Proof, where: str, module: Transceiver, end: CageEnd) ->
             lanes_agree(module.lane_gbps, cage.lane_gbps),
             f"{where}: {module.id} has lanes of {module.lane_gbps} Gb/s, the cage {cage.lane_gbps}",
         )
+        needed, given = module.power_max_w, cage.module_power_w
+        enough = needed is None or given is None or needed <= given
+        proof.holds(enough, f"{where}: {module.id} uses up to {needed} W, the cage gives {given}")
     if end.product is not None:
         proof.holds(works_together(module, end.product), f"{where}: {module.id} does not work with {end.product.id}")
 
@@ -102,7 +123,10 @@ def lanes_agree(near: float | None, far: float | None) -> bool:
 
 
 def works_together(part: Transceiver | Cable, product: Product) -> bool:
-    """True unless a list of vendors, of the part or of the device, leaves the other one's vendor out."""
+    """True unless a list of vendors, of the part or of the device, leaves the other's vendor out, or coding does."""
+    coding: tuple[str, ...] = getattr(product, "accepts_coding", ())
+    if coding and part.coded_for and not set(coding) & set(part.coded_for):
+        return False
     theirs: tuple[str, ...] = getattr(product, "works_with", ())
     part_accepts = not part.works_with or product.vendor is None or product.vendor in part.works_with
     return part_accepts and (not theirs or part.vendor is None or part.vendor in theirs)
@@ -169,15 +193,23 @@ def fibre_joins(kind: LinkKind, row: ListedRow) -> bool:
     far_size = ports_per_connector(row.far, kind.far.end.lane)
     if row.near is None:  # what is at the attachment is not bought: only the leaf's end can be compared
         allowed = (1,) if far_size > 1 else (1, max(end.count for end in ends))
-        return any(end.connector == row.far.connector and end.count in allowed for end in ends)
+        connector = plugged(row.far, kind.far.end.lane.ports)
+        return any(end.connector == connector and end.count in allowed for end in ends)
     near_size = ports_per_connector(row.near, kind.near.end.lane)
     if near_size != far_size and min(near_size, far_size) != 1:
         return False
     straight = near_size == far_size
     near_count, far_count = (1, 1) if straight else (far_size, near_size)
-    wanted = [(row.near.connector, near_count), (row.far.connector, far_count)]
+    near_ports, far_ports = kind.near.end.lane.ports, kind.far.end.lane.ports
+    wanted = [(plugged(row.near, near_ports), near_count), (plugged(row.far, far_ports), far_count)]
     given = [(end.connector, end.count) for end in ends]
     return wanted in (given, given[::-1])
+
+
+def plugged(module: Transceiver, ports: int) -> str:
+    """The connector that a module's fibre has; ``2x`` it where each of so many ports takes two."""
+    whole, rest = divmod(module.connectors, ports)
+    return f"{whole}x {module.connector}" if whole > 1 and not rest else module.connector
 
 
 def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:

@@ -151,7 +151,9 @@ def fill_of(holders: Iterable[tuple[int, int]], ports_per_cage: int) -> Fill:
 
 
 def ports_per_connector(module: Transceiver, lane: Lane) -> int:
-    """Ports that leave a module through one connector."""
+    """Ports that leave a module through one connector, or through several where it has more of them than ports."""
+    if module.connectors > lane.ports:
+        return 1
     if lane.ports % module.connectors:
         raise ValueError(
             f"{module.id}: {some(lane.ports, 'port')} cannot spread over {some(module.connectors, 'connector')}"

@@ -12,6 +12,7 @@ from fabopt.schema.base import Lane
 from fabopt.schema.design import FabricDesign, TierUse
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import MBPS_PER_GBPS, ceil_div, some
+from fabopt.verify.cage_pairs import pairs_are_driven
 from fabopt.verify.codes import combined, counts_of, repeated
 from fabopt.verify.link_kinds import ATTACHMENT_SPINE, LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
@@ -141,11 +142,14 @@ def ports_are_used_once(proof: Proof, cabling: FabricCabling) -> None:
     device, cage, lane, lanes = _both_ends(cabling.cabled.wiring.links)
     proof.equal("ports with a second link", repeated(combined(device, cage, lane)), 0)
     proof.equal("ports outside their cage", int(((lane < 0) | (lane >= lanes)).sum()), 0)
+    device, cage, _, lanes = _both_ends(links)
     used = np.bincount(np.concatenate([links.a, links.b]), minlength=len(cabling.devices))
     for tier in cabling.tiers():
         most = cabling.fabric.switch(tier.role).max_ports
         busiest = int(used[cabling.devices_of(tier.role)].max(initial=0))
         proof.holds(most is None or busiest <= most, f"{tier.role}: {some(busiest, 'link')}, {tier.id} drives {most}")
+        own = np.isin(device, cabling.devices_of(tier.role))
+        pairs_are_driven(proof, cabling.fabric.switch(tier.role), device[own], cage[own], lanes[own])
         proof.note(f"at most {some(busiest, 'link')} on a {tier.role}")
 
 

@@ -8,6 +8,8 @@ from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import TierUse
 from fabopt.units import ceil_div, exact, gbps, some
+from fabopt.verify.cage_pairs import pairs_fit
+from fabopt.verify.choices import split_suits
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds, leaf_cages
 from fabopt.verify.link_rows import LinkKind
@@ -250,6 +252,7 @@ def switch_fits(
     """Compare one tier's cages and ports with what its switch has; ``below``: its ports in use downwards, if given."""
     switch, down_cage = fabric.switch(tier.role), fabric.cage(tier.role, tier.down)
     proof.holds(tier.down.split in down_cage.splits, f"{tier.id} has no split {tier.down.split} for down ports")
+    split_suits(proof, down_cage, tier.down.split, switch.protocol)
     where = f"{tier.role} {tier.id}"
     if tier.up is not None and tier.up.cage_group != tier.down.cage_group:
         up_cage = fabric.cage(tier.role, tier.up)
@@ -259,9 +262,11 @@ def switch_fits(
     else:
         proof.holds(down + up <= down_cage.count, f"{where}: {down}+{up} of {some(down_cage.count, 'cage')}")
         used = f"{down}+{up} of {some(down_cage.count, 'cage')}"
+        pairs_fit(proof, switch, where, (tier.down, down), (tier.up, up))
     if tier.up is not None:
-        splits = fabric.cage(tier.role, tier.up).splits
-        proof.holds(tier.up.split in splits, f"{tier.id} has no split {tier.up.split} for uplinks")
+        used_up = fabric.cage(tier.role, tier.up)
+        proof.holds(tier.up.split in used_up.splits, f"{tier.id} has no split {tier.up.split} for uplinks")
+        split_suits(proof, used_up, tier.up.split, switch.protocol)
     most = switch.max_ports or sum(
         cage.count * max(parse_split(split).ports for split in cage.splits) for cage in switch.cages
     )

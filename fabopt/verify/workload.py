@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from fabopt.floor.rack_rules import servers_in_group
 from fabopt.problem.demand import case_workload, computing
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
 from fabopt.schema.topologies import can_be_asked
-from fabopt.units import MBPS_PER_GBPS, cents, exact, some
+from fabopt.units import MBPS_PER_GBPS, cents, exact, plain_fraction, some
 from fabopt.verify import direct
 from fabopt.verify.bandwidth import oversubscription
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
+from fabopt.verify.ranks import DealtRanks
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of, use_of
-from fabopt.workload.timing import FabricBandwidth, ModelRun
+from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 
 def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
@@ -66,7 +69,21 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     again = use_of(Prediction(workload, network, spent), claimed.needs)
     for name in WorkloadUse.model_fields:
         proof.equal(name, getattr(claimed, name), getattr(again, name))
+    _ranks_are_enumerated(proof, claimed, workload, network)
     proof.note(f"a step of {again.step_s} s, {again.exposed_communication} of it exposed")
+
+
+def _ranks_are_enumerated(proof: Proof, claimed: WorkloadUse, workload: ModelRun, network: FabricBandwidth) -> None:
+    """Bytes of every communicator over every boundary are those of ranks that are dealt to GPUs one by one."""
+    ranks, costs = DealtRanks(workload.ranks), step_on(workload, network).costs
+    for row in claimed.communicators:
+        over: dict[str, Fraction] = {}
+        for cost in costs:
+            if cost.traffic.communicator == row.communicator:
+                for place, amount in ranks.bytes_over(cost, workload.domain_gpus, network).items():
+                    over[place] = over.get(place, Fraction(0)) + amount
+        enumerated = {place: plain_fraction(amount, 0) for place, amount in over.items()}
+        proof.equal(f"{row.communicator} bytes_over", row.bytes_over, enumerated)
 
 
 def _claimed(proof: Proof, evidence: Evidence) -> tuple[ModelRun, WorkloadUse] | None:

@@ -91,9 +91,8 @@ def ports_per_connector(embedded: Embedded, module: str, ports: int) -> int:
     """Ports that leave a module's cage through one connector; 1 without a module."""
     if not module:
         return 1
-    return divide(
-        ports, embedded.part(module, Transceiver).connectors, f"connectors of {module} share its ports evenly"
-    )
+    connectors = embedded.part(module, Transceiver).connectors
+    return 1 if connectors > ports else divide(ports, connectors, f"connectors of {module} share its ports evenly")
 
 
 def padding(assemblies: Sequence[RowAssembly]) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from fabopt.schema.design import Design
+from fabopt.wiring.cage_pairs import in_pairs
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.devices import fabric_devices, server_devices, table_of
 from fabopt.wiring.fabric_plan import FabricPlan, first_rows
@@ -54,4 +55,6 @@ def wiring_of(design: Design) -> Wiring:
     ]
     names = tuple(fabric.name for fabric in design.fabrics)
     protocols = tuple(fabric.protocol for fabric in design.fabrics)
-    return Wiring(names, protocols, table, *tables_of(cabled))
+    links, cables, modules, lent = tables_of(cabled)
+    links, modules, lent = in_pairs(plans, (links, modules, lent))
+    return Wiring(names, protocols, table, links, cables, modules, lent)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal
 
+from fabopt.workload.straddling import Crossing
+
 Operation = Literal["all-reduce", "reduce-scatter", "all-gather", "all-to-all", "send"]
 Algorithm = Literal["ring", "tree", "in-network", "direct"]
 # Of every 128 bytes that LL128 stores, 120 are data and 8 a flag.
@@ -50,21 +52,24 @@ def factor(operation: Operation, algorithm: Algorithm, members: int) -> Fraction
     return Fraction((members - 1) * _RING_PASSES.get(operation, 1), members)
 
 
-def crossing(operation: Operation, algorithm: Algorithm, members: int, inside: int, vector: Fraction) -> Fraction:
-    """Bytes over a boundary for each GPU behind it, when ``inside`` of the members of each group are behind it.
+def sent_over(
+    operation: Operation, algorithm: Algorithm, members: int, crossing: Crossing, vector: Fraction
+) -> Fraction:
+    """Bytes over a boundary for each GPU behind it.
 
-    A ring, a tree or a reduction crosses once for all members behind the boundary, which share it: f V / k. All-to-all:
-    what is for members elsewhere, V (n-k)/n. A send: one of k neighbours is elsewhere, V / k.
+    A ring, a tree or a reduction crosses once for all members of a group that are behind the boundary, which share it:
+    where there are k of each group f V / k. All-to-all: what is for members elsewhere, V (n-k)/n. A send: one of k
+    neighbours is elsewhere, V / k.
     """
-    if inside >= members:
-        return Fraction(0)
     if operation == "all-to-all":
-        return vector * (members - inside) / members
-    return factor(operation, algorithm, members) * vector / inside
+        return vector * crossing.apart
+    return factor(operation, algorithm, members) * vector * crossing.cut
 
 
-def latency_s(operation: Operation, algorithm: Algorithm, members: int, inside: int) -> Fraction:
-    """Seconds before the last byte, whatever the size; ``inside``: members in a scale-up domain.
+def latency_s(operation: Operation, algorithm: Algorithm, members: int, inside: int, domains: int) -> Fraction:
+    """Seconds before the last byte, whatever the size.
+
+    ``inside``: most members in a scale-up domain; ``domains``: most of them that a group lies in.
 
     Ring: n-1 steps a pass, of which one a domain and pass crosses the network. Tree: up and down, through a domain's
     members and log2 of the domains. In the network: once over it. Others: one step.
@@ -72,7 +77,6 @@ def latency_s(operation: Operation, algorithm: Algorithm, members: int, inside: 
     if members < 2:
         return Fraction(0)
     near, far = STEP_S[algorithm]
-    domains = -(-members // inside)
     if algorithm == "ring":
         crossings = _RING_PASSES[operation] * (domains - 1)
         return crossings * far + (_RING_PASSES[operation] * (members - 1) - crossings) * near

@@ -1,7 +1,8 @@
 """How long a step may take, and the share of the NICs' bandwidth that it takes at each boundary.
 
-A step never takes longer where a boundary has more bandwidth, or where more neighbours are behind it, so that the least
-share is found by halving. Networks are timed in floating point, those near the deadline exactly.
+A step never takes longer where a boundary has more bandwidth, so that the least share is found by halving, for each
+number of neighbours behind it: more of them may be worse, where groups of ranks straddle the boundary. Networks are
+timed in floating point, those near the deadline exactly.
 """
 
 from __future__ import annotations

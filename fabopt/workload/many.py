@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.units import exact
-from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, factor, latency_s
+from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, factor
 from fabopt.workload.needs import MOST_MBPS, Reach, flat
 from fabopt.workload.ranks import Group
-from fabopt.workload.timing import DOMAIN, ModelRun, step_on
+from fabopt.workload.straddling import Crossing
+from fabopt.workload.timing import DOMAIN, ModelRun, latency_of, leaf_crossing, step_on
 from fabopt.workload.volumes import COMMUNICATORS, Traffic
 
 Floats = NDArray[np.float64]
@@ -40,9 +41,10 @@ class FabricBandwidths(NamedTuple):
 
 
 class _Boundary(NamedTuple):
-    """Members of a group behind a boundary, and bytes a second that each may send over it."""
+    """What of a group crosses a boundary (see ``Crossing``), and bytes a second that each GPU may send over it."""
 
-    members: Ints
+    cut: Floats | float
+    apart: Floats | float
     rate: Floats | float
     is_server: bool = False
 
@@ -69,8 +71,8 @@ class StepTimes:
     @cached_property
     def _far(self) -> list[Traffic]:
         """Calls that leave the scale-up domains, in the order in which they hide behind computation."""
-        domain = self.workload.domain_gpus
-        leaving = [one for one in self.workload.traffic if one.group.inside(domain) < one.group.size]
+        domain, crossings = self.workload.domain_gpus, self.workload.crossings
+        leaving = [one for one in self.workload.traffic if crossings.of_domain(one.group, domain).cut]
         return sorted(leaving, key=lambda one: COMMUNICATORS.index(one.communicator))
 
     @cached_property
@@ -88,11 +90,10 @@ class StepTimes:
     def _time_s(self, traffic: Traffic, networks: FabricBandwidths) -> Floats:
         """The fastest way to run the calls."""
         group = traffic.group
-        inside = group.inside(self.workload.domain_gpus)
         boundaries = list(self._boundaries(group, networks))
         ways = []
         for algorithm in algorithms(traffic.operation, networks.reduces):
-            latency = float(latency_s(traffic.operation, algorithm, group.size, inside))
+            latency = float(latency_of(self.workload, traffic, algorithm))
             slowest = np.zeros(networks.leaf_mbps.shape)
             for boundary in boundaries:
                 slowest = np.maximum(slowest, _sent(traffic, algorithm, boundary) / boundary.rate)
@@ -103,37 +104,38 @@ class StepTimes:
 
     def _boundaries(self, group: Group, networks: FabricBandwidths) -> Iterator[_Boundary]:
         """The boundaries of servers, leaves and pods."""
-        shape = networks.leaf_mbps.shape
-        server = np.full(shape, self.workload.domain_gpus, dtype=np.int64)
-        leaf = np.maximum(server, networks.leaf_gpus)
-        pod = np.maximum(leaf, networks.pod_gpus)
-        yield _Boundary(_inside(group, server), networks.server_mbps * _BYTES_PER_MBPS, True)
-        yield _Boundary(_inside(group, leaf), networks.leaf_mbps * _BYTES_PER_MBPS)
-        yield _Boundary(_inside(group, pod), networks.pod_mbps * _BYTES_PER_MBPS)
+        own = self.workload.crossings.of_domain(group, self.workload.domain_gpus)
+        yield _Boundary(float(own.cut), float(own.apart), networks.server_mbps * _BYTES_PER_MBPS, True)
+        leaf = leaf_blocks(self.workload, networks.leaf_gpus)
+        pod = np.maximum(leaf, leaf_blocks(self.workload, networks.pod_gpus))
+        for block, mbps in ((leaf, networks.leaf_mbps), (pod, networks.pod_mbps)):
+            yield _Boundary(*self._crossing(group, block), mbps * _BYTES_PER_MBPS)
+
+    def _crossing(self, group: Group, blocks: Ints) -> tuple[Floats, Floats]:
+        """``cut`` and ``apart`` of blocks of so many GPUs, shape (networks,)."""
+        sizes, place = np.unique(blocks, return_inverse=True)
+        crossings = [leaf_crossing(self.workload, group, int(size)) for size in sizes]
+        values = np.array(crossings, dtype=np.float64).reshape(-1, len(Crossing._fields))[place]
+        return values[:, 0], values[:, 1]
 
     def _within_s(self, traffic: Traffic, algorithm: Algorithm) -> float:
         """The time over the scale-up links of a GPU, which carry every copy."""
-        alone = _Boundary(np.ones(1, dtype=np.int64), 1.0)
+        size = traffic.group.size
+        alone = _Boundary(1.0, (size - 1) / size, 1.0)
         rate = float(self.workload.domain_mbps) * _BYTES_PER_MBPS
-        return float(_sent(traffic, algorithm, alone)[0]) / float(traffic.copies) / rate
+        return float(_sent(traffic, algorithm, alone)) / float(traffic.copies) / rate
 
 
-def _inside(group: Group, block: Ints) -> Ints:
-    """``Group.inside`` of many blocks."""
-    members = np.ones(block.shape, dtype=np.int64)
-    for ways, stride in group.dimensions:
-        members *= np.minimum(ways, np.maximum(1, block // stride))
-    return members
+def leaf_blocks(workload: ModelRun, gpus: Ints) -> Ints:
+    """``leaf_block`` of many, shape (networks,)."""
+    whole = (gpus % workload.domain_gpus == 0) | (gpus >= workload.ranks.gpus)
+    return np.asarray(np.where(whole, gpus, 0))
 
 
-def _sent(traffic: Traffic, algorithm: Algorithm, boundary: _Boundary) -> Floats:
-    """Bytes of a call over a boundary for each GPU behind it: ``crossing``; 0 where the group is behind it."""
-    size, members = traffic.group.size, boundary.members
+def _sent(traffic: Traffic, algorithm: Algorithm, boundary: _Boundary) -> Floats | float:
+    """Bytes of a call over a boundary for each GPU behind it: ``sent_over``."""
     vector = float(traffic.message * traffic.copies)
     if traffic.operation == "all-to-all":
-        sent = vector * (size - members) / size
-    elif traffic.operation == "send" and boundary.is_server:
-        sent = np.full(members.shape, float(factor(traffic.operation, algorithm, size)) * vector)
-    else:
-        sent = float(factor(traffic.operation, algorithm, size)) * vector / members
-    return np.asarray(np.where(members < size, sent, 0.0))
+        return vector * boundary.apart
+    cut = 1.0 if traffic.operation == "send" and boundary.is_server else boundary.cut
+    return float(factor(traffic.operation, algorithm, traffic.group.size)) * vector * cut

@@ -26,10 +26,7 @@ class Group:
         return prod(ways for ways, _ in self.dimensions)
 
     def inside(self, block: int) -> int:
-        """Members among ``block`` neighbouring GPUs.
-
-        A group that fits a block is in one: ranks fill a block up to whole groups, and what is left of it stays idle.
-        """
+        """Members among the first ``block`` of neighbouring GPUs, of a group that begins there."""
         return prod(min(ways, max(1, block // stride)) for ways, stride in self.dimensions)
 
 

@@ -17,8 +17,9 @@ from fabopt.schema.prediction import Place
 from fabopt.schema.server import Server
 from fabopt.units import MBPS_PER_GBPS, exact
 from fabopt.workload.architecture import flops
-from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, crossing, latency_s
-from fabopt.workload.ranks import Ranks
+from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, latency_s, sent_over
+from fabopt.workload.ranks import Group, Ranks
+from fabopt.workload.straddling import Crossing, Crossings, most_domains
 from fabopt.workload.volumes import COMMUNICATORS, Traffic, micro_batches, traffic_of
 
 # Large matrix products reach 794.5 of the 989.4 Tflop/s (bf16) of an H100: the most that was measured over many shapes.
@@ -87,6 +88,11 @@ class ModelRun:
     def traffic(self) -> tuple[Traffic, ...]:
         """The calls of a step."""
         return traffic_of(self.model, self.ranks)
+
+    @cached_property
+    def crossings(self) -> Crossings:
+        """What groups of ranks send out of domains and blocks of leaves."""
+        return Crossings(self.ranks.gpus)
 
     @cached_property
     def _flops(self) -> dict[bool, Fraction]:
@@ -181,50 +187,67 @@ def _cost(traffic: Traffic, ways: Sequence[Way], rates: Mapping[str, Fraction]) 
 
 def _ways(workload: ModelRun, network: FabricBandwidth, number: int, traffic: Traffic) -> tuple[Way, ...]:
     """The ways to run a call, whatever the bandwidth; ``number``: which one of the step it is."""
-    group = traffic.group
-    behind = {place: group.inside(block) for place, block in _blocks(workload, network)}
-    crossed = {place: members for place, members in behind.items() if members < group.size}
+    leaf, pod = leaf_block(workload, network.leaf_gpus), leaf_block(workload, network.pod_gpus)
+    behind = _behind(workload, traffic.group, leaf, max(leaf, pod))
+    crossed = {place: crossing for place, crossing in behind.items() if crossing.cut}
     key = _WayKey(number, tuple(crossed.items()), network.reduces)
     return _WAYS.of(workload, key, _ways_over, workload, traffic, crossed, network.reduces)
 
 
 class _WayKey(NamedTuple):
-    """What the ways to run a call follow from. ``crossed``: boundaries, and members of its group behind each."""
+    """What the ways to run a call follow from. ``crossed``: boundaries, and what of its groups crosses each."""
 
     number: int
-    crossed: tuple[tuple[str, int], ...]
+    crossed: tuple[tuple[str, Crossing], ...]
     reduces: bool
 
 
 _WAYS: Lookup[ModelRun, _WayKey, tuple[Way, ...]] = Lookup()
 
 
-def _ways_over(workload: ModelRun, traffic: Traffic, crossed: Mapping[str, int], reduces: bool) -> tuple[Way, ...]:
-    group = traffic.group
-    inside = group.inside(workload.domain_gpus)
+def _ways_over(workload: ModelRun, traffic: Traffic, crossed: Mapping[str, Crossing], reduces: bool) -> tuple[Way, ...]:
     return tuple(
         Way(
             algorithm,
-            latency_s(traffic.operation, algorithm, group.size, inside),
-            {place: _over(traffic, algorithm, members, place) for place, members in crossed.items()},
+            latency_of(workload, traffic, algorithm),
+            {place: _over(traffic, algorithm, crossing, place) for place, crossing in crossed.items()},
         )
-        for algorithm in algorithms(traffic.operation, inside < group.size and reduces)
+        for algorithm in algorithms(traffic.operation, "server" in crossed and reduces)
     )
 
 
-def _over(traffic: Traffic, algorithm: Algorithm, inside: int, place: str) -> Fraction:
+def latency_of(workload: ModelRun, traffic: Traffic, algorithm: Algorithm) -> Fraction:
+    """Seconds of a call before the last byte, whatever the size."""
+    domain, group = workload.domain_gpus, traffic.group
+    inside, domains = group.inside(domain), most_domains(group, domain)
+    return latency_s(traffic.operation, algorithm, group.size, inside, domains)
+
+
+def _over(traffic: Traffic, algorithm: Algorithm, crossing: Crossing, place: str) -> Fraction:
     """Bytes of a call over a boundary for each GPU; a GPU at the edge of a server sends all of its part itself."""
     if traffic.operation == "send" and place == "server":
-        inside = 1
+        crossing = Crossing(Fraction(1))
     share = Fraction(1) if place == "gpu" else traffic.copies
-    return share * crossing(traffic.operation, algorithm, traffic.group.size, inside, traffic.message)
+    return share * sent_over(traffic.operation, algorithm, traffic.group.size, crossing, traffic.message)
 
 
-def _blocks(workload: ModelRun, network: FabricBandwidth) -> list[tuple[str, int]]:
-    """(what is crossed, GPUs behind it), from the inside out."""
-    leaf = max(workload.domain_gpus, network.leaf_gpus)
-    blocks = [("gpu", 1), ("server", workload.domain_gpus), ("leaf", leaf), ("pod", max(leaf, network.pod_gpus))]
-    return blocks if workload.domain_gpus > 1 else blocks[1:]
+def leaf_block(workload: ModelRun, gpus: int) -> int:
+    """GPUs that are behind leaves, or a pod's, for certain: none where whole scale-up domains do not fill them."""
+    return gpus if gpus % workload.domain_gpus == 0 or gpus >= workload.ranks.gpus else 0
+
+
+def _behind(workload: ModelRun, group: Group, leaf: int, pod: int) -> dict[str, Crossing]:
+    """What crosses which boundary, from the inside out. ``leaf``, ``pod``: GPUs of their blocks."""
+    domain, crossings = workload.domain_gpus, workload.crossings
+    behind = {"gpu": crossings.of_domain(group, 1)} if domain > 1 else {}
+    behind["server"] = crossings.of_domain(group, domain)
+    return {**behind, "leaf": leaf_crossing(workload, group, leaf), "pod": leaf_crossing(workload, group, pod)}
+
+
+def leaf_crossing(workload: ModelRun, group: Group, block: int) -> Crossing:
+    """What of a group crosses the boundary of leaves, or a pod, with so many GPUs; with none, what its domains send."""
+    crossings = workload.crossings
+    return crossings.of_leaves(group, block) if block else crossings.of_domain(group, workload.domain_gpus)
 
 
 def _rates(network: FabricBandwidth, domain_mbps: Fraction) -> dict[str, Fraction]:

@@ -13,6 +13,7 @@ from fabopt.inspect.as_built import AsBuilt
 from fabopt.inspect.cabling import Names
 from fabopt.inspect.cabling_csv import guids_of, mapped
 from fabopt.inspect.planned import PortName
+from fabopt.output.terminal.as_built import moves_words
 from tests.samples.as_built import as_json, looked_at, pairs, repaired, report, shipped, wired
 from tests.samples.discoveries import Link, discovery_text, is_switch, planned_links, shuffled
 
@@ -267,6 +268,18 @@ def test_a_splitter_whose_head_is_elsewhere_is_one_move() -> None:
     result = lldp(there, switches(there))
     assert kinds(result) == ["swapped"]
     assert [(move.source.device, move.target.device) for move in result.repairs] == [(leaf, leaf)] * 2
+    assert moves_words(result) == (
+        "2 moves; of lists that lay and take away as few cables none is shorter, splitters told by the plan"
+    )
+
+
+def test_no_fewer_moves_do_where_no_splitter_is_moved() -> None:
+    """Two cables between leaves and spines are exchanged: no reserve, though there are splitters."""
+    there = links(ETHERNET)
+    (first, near), (second, far) = [link for link in there if is_switch(link[0])][:2]
+    there = [link for link in there if link[0] not in (first, second)] + [(first, far), (second, near)]
+    result = lldp(there, switches(there))
+    assert moves_words(result) == "2 moves, and no fewer do"
 
 
 def test_cables_of_a_silent_server_are_not_called_wrong() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import shutil
 import subprocess
 import tempfile
 import time
@@ -20,20 +19,12 @@ import pytest
 from fabopt.inspect.reading import read, recognised
 from tests.samples.as_built import looked_at, pairs, repaired, wired
 from tests.samples.discoveries import Link, is_switch, planned_links, shuffled, simulated_net
+from tests.samples.system_parts import require, without
 
 NAME = "dgx-superpod-32"
 PATIENCE_S = 30
 SIMULATOR_PATH = ("ibsim", "ibnetdiscover")
 LLDP_PATH = ("ip", "unshare", "lldpd", "lldpcli")
-
-
-def require(programs: tuple[str, ...]) -> None:
-    missing = [name for name in programs if shutil.which(name) is None]
-    if missing:
-        message = f"there is no {', '.join(missing)}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
 
 
 def ran(*words: str, **environment: str) -> str:
@@ -96,7 +87,7 @@ def namespaces() -> Iterator[dict[str, str]]:
             for space in spaces.values():
                 ran("ip", "netns", "add", space)
         except subprocess.CalledProcessError as error:
-            pytest.skip(f"network namespaces cannot be made here: {error.stderr}")
+            without(f"network namespaces cannot be made here: {error.stderr}")
         leaf, server, _ = spaces.values()
         ran("ip", "link", "add", "swp1s0", "netns", leaf, "type", "veth", "peer", "name", "nic1p1", "netns", server)
         for space, port in ((leaf, "swp1s0"), (server, "nic1p1")):

@@ -150,6 +150,23 @@ def assert_proven(design: Design) -> None:
     assert [check for check in design.checks if not check.ok] == []
 
 
+def value_of(design: Design) -> float:
+    """The objective of a design that was found."""
+    assert design.objective.value is not None
+    return design.objective.value
+
+
+def solved_as(least: float | None, content: Json, parts: Json) -> Design | None:
+    """The design of a case, proven, at an oracle's least cents; None if the oracle has none and there is none."""
+    design = optimize.solve(inputs(content, parts), alternatives_s=0)
+    if least is None:
+        assert design.status == "infeasible"
+        return None
+    assert_proven(design)
+    assert round(value_of(design) * 100) == least
+    return design
+
+
 def assert_optimum(found: tuple[float, ...] | None, content: Json, parts: Json, name: str = "") -> None:
     """The answer is an oracle's: its cents, milliwatts, rack units, switches and cables; None: there is none."""
     text = f"{name} {json.dumps({'catalog': parts, 'case': content})}"

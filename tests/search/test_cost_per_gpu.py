@@ -49,7 +49,7 @@ ARCHITECTURE = {
 }  # fmt: skip
 
 
-def trains(parts: Json, content: Json, seed: int) -> tuple[Json, Json]:
+def trains(parts: Json, content: Json, seed: int, straddles: bool = False) -> tuple[Json, Json]:
     """The catalog and the case with GPUs that compute, priced servers, and a model whose ranks are split somehow."""
     dice = random.Random(f"effective-{seed}")
     server = next(one for one in parts["servers"] if one["id"] == content["server"])
@@ -64,6 +64,10 @@ def trains(parts: Json, content: Json, seed: int) -> tuple[Json, Json]:
     ways = [way for way in (1, 2, 4) if gpus % way == 0]
     plan = {"batch": 8 * gpus, "pipeline": dice.choice(ways), "zero_stage": dice.choice([0, 1])}
     plan["overlap"] = {"data": dice.choice([0, 0.5, 1])}
+    if straddles:
+        # gradients are shared by neighbours: groups of leaves that they do not tile cut them
+        plan |= {"pipeline": max(way for way in (1, 2, 3, 4) if gpus % way == 0), "zero_stage": 0}
+        plan["order"] = ["tensor", "context", "data", "pipeline"]
     model = {"name": "acme", "architecture": ARCHITECTURE, "plan": plan, "sources": [{"url": "a test"}]}
     fabric = {**content["fabrics"][0], **OPEN}
     content = {**content, "fabrics": [fabric], "workload": {"model": model}, "objective": "usd_per_effective_gpu"}
@@ -93,6 +97,17 @@ def test_nothing_that_could_be_built_has_a_lower_ratio(family: str, seed: int) -
     assert design.objective.value == design.objective.bound == usd(best["usd_per_effective_gpu"])
     assert design.totals.capex_usd == usd(best["capex_usd"])
     assert [check.detail for check in design.checks if not check.ok] == []
+
+
+@pytest.mark.parametrize(("family", "seed"), [("linear", 2), ("linear", 13), ("three_tier", 6)])
+def test_designs_that_groups_straddle_are_no_better_than_they_are(family: str, seed: int) -> None:
+    """More servers below a leaf may be worse than fewer, which groups tile: bounds of the search stay below."""
+    parts, content = trains(*generate(family, seed), seed, straddles=True)
+    best = min(every(parts, content), key=lambda one: (one["ratio"], one["capex_usd"]))
+    design = solved(content, parts)
+    assert design.status == "optimal" and design.totals is not None
+    assert design.objective.value == usd(best["usd_per_effective_gpu"])
+    assert design.totals.capex_usd == usd(best["capex_usd"])
 
 
 @pytest.mark.parametrize(

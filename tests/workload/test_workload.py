@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabopt.schema.model import Experts, Model, Overlap, OverlapChanges, Plan, PlanChanges
-from fabopt.workload.collectives import PAYLOAD, STEP_S, crossing, factor, latency_s
+from fabopt.workload.collectives import PAYLOAD, STEP_S, factor, latency_s, sent_over
 from fabopt.workload.needs import MOST_MBPS, Reach, flat, least_mbps, most_leaf_ratio, most_spine_ratio, tapered
 from fabopt.workload.prediction import Prediction, binding, cluster_cents
 from fabopt.workload.ranks import Group, ranks_of
+from fabopt.workload.straddling import Crossing, Crossings, most_domains
 from fabopt.workload.timing import Cost, ModelRun, Step, step_on
 from fabopt.workload.volumes import traffic_of
 from tests.samples.workload_samples import H100, TINY, middle_model, network, on, tiny_model
@@ -37,13 +38,14 @@ def cost(step: Step, name: str) -> Cost:
 
 def test_a_ring_crosses_a_server_once_for_all_its_members() -> None:
     """By hand: 16 members, 4 in a server: 2 x 15/16 V leave the server, which its 4 members share."""
-    assert crossing("all-reduce", "ring", 16, 4, Fraction(800)) == Fraction(2 * 15 * 800, 16 * 4)
-    assert crossing("all-reduce", "ring", 16, 16, Fraction(800)) == 0
+    quarter = Crossing(Fraction(1, 4), Fraction(12, 16))
+    assert sent_over("all-reduce", "ring", 16, quarter, Fraction(800)) == Fraction(2 * 15 * 800, 16 * 4)
+    assert sent_over("all-reduce", "ring", 16, Crossing(), Fraction(800)) == 0
 
 
 def test_all_to_all_crosses_with_what_is_for_others() -> None:
     """By hand: of 16 equal parts 12 are for members elsewhere."""
-    assert crossing("all-to-all", "direct", 16, 4, Fraction(800)) == 600
+    assert sent_over("all-to-all", "direct", 16, Crossing(Fraction(1, 4), Fraction(12, 16)), Fraction(800)) == 600
 
 
 def test_reduction_in_the_network_sends_the_vector_once() -> None:
@@ -55,10 +57,10 @@ def test_reduction_in_the_network_sends_the_vector_once() -> None:
 def test_latency_of_a_ring_and_a_tree() -> None:
     """By hand: 16 members in 4 servers. Ring: 30 steps, 6 of them between servers. Tree: 6 within, 2 x 2 between."""
     (near, far), (tree_near, tree_far) = STEP_S["ring"], STEP_S["tree"]
-    assert latency_s("all-reduce", "ring", 16, 4) == 24 * near + 6 * far
-    assert latency_s("all-reduce", "tree", 16, 4) == 6 * tree_near + 4 * tree_far
-    assert latency_s("send", "direct", 2, 2) == STEP_S["direct"][0]
-    assert latency_s("all-gather", "ring", 1, 1) == 0
+    assert latency_s("all-reduce", "ring", 16, 4, 4) == 24 * near + 6 * far
+    assert latency_s("all-reduce", "tree", 16, 4, 4) == 6 * tree_near + 4 * tree_far
+    assert latency_s("send", "direct", 2, 2, 1) == STEP_S["direct"][0]
+    assert latency_s("all-gather", "ring", 1, 1, 1) == 0
 
 
 def test_small_vectors_go_by_tree() -> None:
@@ -90,10 +92,18 @@ def test_experts_are_the_innermost_of_data() -> None:
     assert ranks.group("pipeline").dimensions == ((2, 32),)
 
 
-def test_a_group_fills_a_domain_that_it_does_not_divide() -> None:
-    """72 GPUs hold four whole groups of 16, and one group lies in one of them."""
-    assert Group(((16, 1),)).inside(72) == 16
-    assert Group(((20, 8),)).inside(72) == 9
+def test_a_group_that_does_not_tile_a_domain_straddles_it() -> None:
+    """By hand: groups of 64 on racks of 72, 576 GPUs: two whole ones, seven in two racks each.
+
+    Two groups leave every rack between the first and the last, and where eight members of one are in a rack each has 56
+    of 64 parts for others. Of GPUs 144 to 287 one group has 48 members there and 16 elsewhere, one 32 and 32.
+    """
+    crossings = Crossings(576)
+    assert crossings.of_domain(Group(((64, 1),)), 72) == (Fraction(2, 72), Fraction(56, 64))
+    assert crossings.of_leaves(Group(((64, 1),)), 144) == (Fraction(2, 144), Fraction(48 * 16 + 32 * 32, 144 * 64))
+    assert most_domains(Group(((64, 1),)), 72) == 2
+    assert most_domains(Group(((8, 9),)), 72) == 1
+    assert crossings.of_leaves(Group(((72, 1),)), 144) == (0, 0)
 
 
 # -- bytes ----------------------------------------------------------------------------------------------------------
@@ -166,8 +176,8 @@ def test_time_of_a_collective() -> None:
     found = cost(step_on(on(model, H100, GPUS), network(1000, leaf_gpus=64, pod_gpus=64)), "data")
     vector = traffic(model, GPUS, "data").message
     seconds = vector * 2 * Fraction(63, 64) / 8 / (125_000_000 * PAYLOAD)
-    ring = seconds + latency_s("all-reduce", "ring", 64, 8)
-    tree = vector * 2 / 8 / (125_000_000 * PAYLOAD) + latency_s("all-reduce", "tree", 64, 8)
+    ring = seconds + latency_s("all-reduce", "ring", 64, 8, 8)
+    tree = vector * 2 / 8 / (125_000_000 * PAYLOAD) + latency_s("all-reduce", "tree", 64, 8, 8)
     assert found.time_s == min(ring, tree)
     assert found.place == "leaf"
 

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from fabopt.inspect.as_built import AsBuilt
 from fabopt.inspect.findings import KINDS, Finding
 from fabopt.inspect.planned import NO_PORT, PortName
 from fabopt.inspect.repairs import Move
@@ -29,10 +30,18 @@ def as_built_report(shown: Shown) -> RenderableType:
         blocks += [Text("findings", style="bold"), _findings(shown), *_more(len(result.findings), "finding")]
     if result.repairs:
         moves = len(result.repairs)
-        title = f"repairs, in walking order: {some(moves, 'move')}, and no fewer do"
+        title = f"repairs, in walking order: {moves_words(result)}"
         blocks += [Text(title, style="bold"), _repairs(shown), *_more(moves, "move")]
     blocks += [Text(f"note: {printable(note)}") for note in result.notes]
     return Group(*blocks, _verdict(shown))
+
+
+def moves_words(result: AsBuilt) -> str:
+    """How many moves a list of repairs has, and of which lists it is proven to be the shortest."""
+    moves = some(len(result.repairs), "move")
+    if not result.shares:
+        return f"{moves}, and no fewer do"
+    return f"{moves}; of lists that lay and take away as few cables none is shorter, splitters told by the plan"
 
 
 def _findings(shown: Shown) -> Table:

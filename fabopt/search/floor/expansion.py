@@ -34,18 +34,9 @@ MOST_OWN_RISES = 8
 class FloorExpansion(Expansion):
     """The space of a problem in the layouts of a floor."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        settings: Settings,
-        clock: Clock,
-        restrictions: Mapping[str, Restriction],
-        context: Context | None = None,
-    ) -> None:
-        super().__init__(problem, settings, clock, restrictions, context)
-        # whether each fabric is bounded by its own best design with its switches placed: then what the links of one
-        # cost above their bound widens the search of no other
-        self.by_own_best = False
+    # Whether each fabric is bounded by its own best design with its switches placed: then what the links of one cost
+    # above their bound widens the search of no other.
+    by_own_best = False
 
     def place_own_best(self) -> None:
         """From now on, bound each of several fabrics by its own best design."""

@@ -6,6 +6,7 @@ Nothing whose price depends on the quantity, is in stock or is short is ever dro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 from fabopt.parts.assemblies import dominates
@@ -28,6 +29,8 @@ def _serves_as(switch: SwitchType, other: SwitchType) -> bool:
     return all(
         (own := own_uses.get((use.group, use.split))) is not None
         and own.cages >= use.cages
+        and own.of_group >= use.of_group
+        and (own.pair_ports or inf) >= (use.pair_ports or inf)
         and own.port.serves_as(use.port)
         for use in other.uses
     )

@@ -18,7 +18,7 @@ import numpy as np
 
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem, FigureDemands
-from fabopt.topology.clos.shape import Parts, Shape, usable_ports
+from fabopt.topology.clos.shape import Parts, Shape, down_cage_limit, usable_ports
 from fabopt.units import Number, ceil_of
 
 _SAFE = 2**62
@@ -38,7 +38,7 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
 
 
 def uplinks_of_last(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Number:
-    """The same of a leaf of an odd last group."""
+    """Fewest uplinks of a leaf of an odd last group, as ``leaf_uplinks`` has them of others."""
     endpoints = shape.last_group * shape.odd_k
     if fabric.figure_demands is None:
         return 0 * endpoints
@@ -166,8 +166,7 @@ def _most_down(down: CageUse, up: CageUse | None, switch: SwitchType, uplinks: N
     """Most down ports beside so many uplinks."""
     if up is None:
         return usable_ports(down, switch)
-    taken = ceil_of(uplinks, up.lane.ports) if up.group == down.group else 0 * uplinks
-    return np.minimum((down.cages - taken) * down.lane.ports, switch.max_ports - uplinks)
+    return np.minimum(down_cage_limit(down, up, uplinks) * down.lane.ports, switch.max_ports - uplinks)
 
 
 def _reduced(down: CageUse, up: CageUse) -> tuple[int, int]:

@@ -31,7 +31,7 @@ def ports_on_leaves(fabric: FabricProblem, nic: NicOption) -> Iterator[tuple[int
 
 
 def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints, Shape]:
-    """Uplinks of the last group's leaves, at least the shape's; rows, and their shape.
+    """Uplinks of the last group's leaves, at least the shape's; rows of it, shape (sizes,), and their shape.
 
     The fewest as m' to every spine: more are never cheaper, and looked at only where failures, room for more servers or
     a time may need them.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fabopt.network.clos_shape import ClosShape
 from fabopt.parts.nics import NicOption
-from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.parts.switches import CageUse, SwitchType, cages_beside
 from fabopt.topology.link_parts import Need, OwnCages, PeerLinks, Side, scaled_ceil
 from fabopt.units import Number, ceil_of
 
@@ -219,12 +219,12 @@ def attached_to_leaves(shape: Shape, attachment_ports: int) -> tuple[Number, Num
 
 def up_cage_limit(down: CageUse, up: CageUse, down_ports: Number) -> Number:
     """Cages left for uplinks."""
-    return up.cages - (ceil_of(down_ports, down.lane.ports) if up.group == down.group else 0 * down_ports)
+    return cages_beside(up, down, ceil_of(down_ports, down.lane.ports))
 
 
 def down_cage_limit(down: CageUse, up: CageUse, up_ports: Number) -> Number:
     """Cages left for down links."""
-    return down.cages - (ceil_of(up_ports, up.lane.ports) if up.group == down.group else 0 * up_ports)
+    return cages_beside(down, up, ceil_of(up_ports, up.lane.ports))
 
 
 def usable_ports(use: CageUse, switch: SwitchType) -> int:
@@ -243,7 +243,7 @@ def uplinks_that_fit(switch: SwitchType, down: CageUse, up: CageUse, down_ports:
     Rule ``ports_fit_radix``: cages face one way, and ports are no more than the switch can drive.
     """
     down_cages = ceil_of(down_ports, down.lane.ports)
-    left = up.cages - down_cages if up.group == down.group else np.full_like(down_cages, up.cages)
+    left = cages_beside(up, down, down_cages)
     room = np.minimum(left * up.lane.ports, switch.max_ports - down_ports)
     return np.where(down_cages <= down.cages, room, -1)
 

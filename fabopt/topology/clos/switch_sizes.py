@@ -52,7 +52,7 @@ def _cable_ends(uses: tuple[CageUse, ...]) -> int:
     """Ports of the groups of cages in use."""
     ports: dict[int, int] = {}
     for use in uses:
-        ports[use.group] = max(ports.get(use.group, 0), use.cages * use.lane.ports)
+        ports[use.group] = max(ports.get(use.group, 0), use.of_group * use.lane.ports)
     return sum(ports.values())
 
 
@@ -61,5 +61,5 @@ def _powered(links: LinkTable, switch: SwitchType, uses: tuple[CageUse, ...], pr
     modules_mw = 0
     for use in cages.values():
         fitting = links.modules(use.port, protocol, True)
-        modules_mw += use.cages * max((module.item.power_mw for module in fitting), default=0)
+        modules_mw += use.of_group * max((module.item.power_mw for module in fitting), default=0)
     return SwitchSize(float(switch.product.rack_units), switch.item.power_mw + modules_mw)

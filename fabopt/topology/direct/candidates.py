@@ -12,7 +12,7 @@ import numpy as np
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.port_types import PortType
-from fabopt.parts.switches import SwitchType
+from fabopt.parts.switches import SwitchType, cages_beside
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import DeviceRole
@@ -109,9 +109,7 @@ def _down_cages(network: DirectNetwork) -> int:
     """Cages of a switch that are left for servers."""
     down, up = network.parts.leaf_down, network.parts.leaf_up
     assert up is not None
-    if up.group != down.group:
-        return down.cages
-    return down.cages - int(ceil_of(network.net.most_ports[0], up.lane.ports).sum())
+    return int(cages_beside(down, up, ceil_of(network.net.most_ports[0], up.lane.ports).sum()))
 
 
 def _between(

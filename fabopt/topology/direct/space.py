@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
-from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.parts.switches import CageUse, SwitchType, cages_beside
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Sizing
@@ -291,7 +291,7 @@ class DirectSpace(SwitchedSpace):
         assert up is not None
         cages = ceil_of(net.most_ports, up.lane.ports).sum(axis=1)
         own = ceil_of(ports, down.lane.ports)
-        return np.flatnonzero(cages <= (up.cages - own if up.group == down.group else up.cages))
+        return np.flatnonzero(cages <= cages_beside(up, down, own))
 
     def _net_cost(self, parts: Parts, net: DirectNetworks) -> Floats:
         """Switches, and their links at the least that each metric by itself can be."""

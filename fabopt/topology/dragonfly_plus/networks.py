@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.parts.switches import CageUse, SwitchType, cages_beside
 from fabopt.topology.direct.loads import Ints, Rates
 from fabopt.units import Number, ceil_of
 
@@ -109,33 +109,27 @@ class SpinePorts(NamedTuple):
     """What a spine has room for."""
 
     max_ports: int
-    down_cages: int
-    down_lanes: int
-    up_cages: int
-    up_lanes: int
-    shared: bool
+    down: CageUse
+    up: CageUse
 
     def fit(self, down: Number, up: Number) -> Number:
         """Whether so many ports of each side fit together."""
-        below, above = ceil_of(down, self.down_lanes), ceil_of(up, self.up_lanes)
-        cages = (below + above <= self.down_cages) if self.shared else (below <= self.down_cages) & (
-            above <= self.up_cages
-        )  # fmt: skip
+        below, above = ceil_of(down, self.down.lane.ports), ceil_of(up, self.up.lane.ports)
+        cages = (below <= cages_beside(self.down, self.up, above)) & (above <= self.up.cages)
         return cages & (down + up <= self.max_ports)
 
     @property
     def most(self) -> int:
         """No spine has more ports in use on both sides together."""
-        lanes = max(self.down_lanes, self.up_lanes)
-        own = self.down_cages * self.down_lanes + self.up_cages * self.up_lanes
-        return min(self.max_ports, self.down_cages * lanes if self.shared else own)
+        below, above = self.down.lane.ports, self.up.lane.ports
+        own = self.down.cages * below + self.up.cages * above
+        shared = self.down.group == self.up.group
+        return min(self.max_ports, self.down.of_group * max(below, above) if shared else own)
 
 
 def spine_ports(switch: SwitchType, down: CageUse, up: CageUse) -> SpinePorts:
     """The room of a switch whose cages are used so."""
-    return SpinePorts(
-        switch.max_ports, down.cages, down.lane.ports, up.cages, up.lane.ports, up.group == down.group
-    )  # fmt: skip
+    return SpinePorts(switch.max_ports, down, up)
 
 
 @lru_cache(maxsize=65536)

@@ -138,7 +138,7 @@ def _plugs(links: Sequence[int], ends: Sequence[LaneEnd], connectors: int) -> tu
 
 
 def _capacity(ends: Sequence[LaneEnd], connectors: int) -> int:
-    return ends[0].lanes // connectors if connectors else len(ends)
+    return max(1, ends[0].lanes // connectors) if connectors else len(ends)
 
 
 def _shaped(cable: int, links: Sequence[int], near: tuple[Plug, ...], far: tuple[Plug, ...]) -> JoinedCable:

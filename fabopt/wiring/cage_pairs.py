@@ -1,0 +1,102 @@
+"""Which cages ports are in on switches whose neighbouring cages drive only so many ports together.
+
+Cages are dealt out from the first one for links down, and from the last one for links up. A side of which two
+neighbours cannot both be gets one cage of each pair: odd ones down, even ones up. What shares its pairs takes those
+that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import PortUse, TierUse
+from fabopt.wiring.cages import first_cage
+from fabopt.wiring.fabric_plan import FabricPlan
+from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS, Ints, Lent, Links, Modules
+
+_LAST_UPWARDS = KINDS.index("spine-core")
+
+
+@dataclass(frozen=True, eq=False)
+class _CageNumbering:
+    """The cages of the switches of a tier, by the numbers dealt out (from 1): of links down, and of links up."""
+
+    first: int
+    switches: int
+    down: Ints
+    up: Ints
+
+    def of(self, device: Ints, cage: Ints, upwards: NDArray[np.bool_]) -> Ints:
+        """The cages of some ends of links; those of other devices stay."""
+        here = (device >= self.first) & (device < self.first + self.switches)
+        dealt = np.where(here, cage, 0)
+        return np.where(here, np.where(upwards, self.up[dealt], self.down[dealt]), cage)
+
+
+def in_pairs(plans: Sequence[FabricPlan], tables: tuple[Links, Modules, Lent]) -> tuple[Links, Modules, Lent]:
+    """The tables with every port in a cage that drives it."""
+    for numbering in _numberings(plans):
+        tables = _renumbered(*tables, numbering)
+    return tables
+
+
+def _renumbered(links: Links, modules: Modules, lent: Lent, numbering: _CageNumbering) -> tuple[Links, Modules, Lent]:
+    a_cage = numbering.of(links.a, links.a_cage, links.kind > LAST_OF_ENDPOINTS)
+    b_cage = numbering.of(links.b, links.b_cage, links.kind > _LAST_UPWARDS)
+    moved = dict(zip(zip(links.a.tolist(), links.a_cage.tolist(), strict=True), a_cage.tolist(), strict=True))
+    moved.update(zip(zip(links.b.tolist(), links.b_cage.tolist(), strict=True), b_cage.tolist(), strict=True))
+    places = zip(modules.device.tolist(), modules.cage.tolist(), strict=True)
+    of_modules = np.array([moved[place] for place in places], dtype=np.int64)
+    of_lent = numbering.of(lent.b, lent.b_cage, np.zeros(len(lent), dtype=np.bool_))
+    return (
+        replace(links, a_cage=a_cage, b_cage=b_cage),
+        replace(modules, cage=of_modules),
+        replace(lent, b_cage=of_lent),
+    )
+
+
+def _numberings(plans: Sequence[FabricPlan]) -> Iterator[_CageNumbering]:
+    for plan in plans:
+        for tier in plan.numbers.fabric.tiers:
+            switch = plan.switch(tier.role)
+            if switch.ports_per_cage_pair is not None:
+                sides = (_numbers(switch, tier, upwards) for upwards in (False, True))
+                yield _CageNumbering(plan.first[tier.role], tier.count, *sides)
+
+
+def _numbers(switch: Switch, tier: TierUse, upwards: bool) -> Ints:
+    """The cage of each number dealt out to a side of a tier, shape (cages + 1,); 0 stays 0."""
+    numbers = np.arange(1 + sum(cage.count for cage in switch.cages))
+    use, other = (tier.up, tier.down) if upwards else (tier.down, tier.up)
+    if use is None:
+        return numbers
+    neighbour = other if other is not None and other.cage_group == use.cage_group else None
+    first, count = first_cage(switch, use), switch.cages[use.cage_group].count
+    place = np.arange(1, count + 1)
+    numbers[first : first + count] = first - 1 + _places(switch, use, neighbour, upwards, place)
+    return numbers
+
+
+def _places(switch: Switch, use: PortUse, other: PortUse | None, upwards: bool, place: Ints) -> Ints:
+    """Where the cages of a group go, by their place from 1."""
+    most, count = switch.ports_per_cage_pair or 0, len(place)
+    ports, others = _ports(use), _ports(other)
+    halves, other_halves = 2 * ports > most, 2 * others > most
+    if halves and other_halves:
+        return 2 * place - (count if upwards else 1)
+    if not halves and not (other_halves and ports + others <= most):
+        return place
+    if halves == upwards:
+        # links up have the even ones from the last down, and links down the odd ones from there
+        return np.where(place > count // 2, 2 * place - count, count + 1 - 2 * place)
+    return np.where(place <= count // 2, 2 * place - 1, 2 * (count - place) + 2)
+
+
+def _ports(use: PortUse | None) -> int:
+    return 0 if use is None else parse_split(use.split).ports

@@ -308,6 +308,16 @@ def _last_group(fabric: Fabric, case: Case) -> LastGroup:
     return "any" if case.resilience_of(fabric) == NO_RULE else "spread"
 
 
+def with_own_last_group(fabric: FabricProblem, case: Case) -> FabricProblem | None:
+    """A fabric whose last leaf group may be unlike the others; None where the case lets it already, or never does."""
+    asked = next((one for one in case.fabrics if one.name == fabric.name), None)
+    if asked is None or fabric.last_group != "equal" or 2 not in fabric.tiers:
+        return None
+    own = _last_group(asked.model_copy(update={"groups": "any"}), case)
+    other = replace(fabric, last_group=own)
+    return other if other.may_be_odd else None
+
+
 def _survivals(fabric: Fabric, servers: int, site: Site) -> Iterator[Survival]:
     for loss in fabric.survived:
         failed, count = loss.failures

@@ -16,6 +16,7 @@ from fabopt.network.graph.network import Network
 from fabopt.output.space import space_line
 from fabopt.output.terminal.families import links_of
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.units import MBPS_PER_GBPS
 from fabopt.verify import verify
 from fabopt.verify.evidence import Evidence
@@ -25,7 +26,7 @@ from tests.oracles import brute_last_group
 from tests.oracles.alltoall_program import alltoall_by_program
 from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.random_cases import generate
-from tests.samples.small import Json, assert_proven, case, solved
+from tests.samples.small import Json, assert_proven, case, inputs, solved
 
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 
@@ -199,3 +200,20 @@ def test_words() -> None:
 def test_a_word_that_is_none_is_refused() -> None:
     with pytest.raises(InputError, match=r"fabrics\[0\].groups|groups"):
         odd(13, groups="unequal")
+
+
+def test_what_it_would_save_is_said() -> None:
+    """An answer with equal groups names the design of ``groups: any``, and what the loss of a leaf of it takes."""
+    one_nic = {"nics": ["nic-400"], "nics_per_server": 2}
+    design = optimize.solve(inputs(case(one_nic, servers=13)), alternatives_s=60)
+    (row,) = [rival for rival in design.alternatives if rival.what == "groups"]
+    assert (row.value, row.capex_usd) == ("any", capex(odd(13)))
+    assert row.summary.endswith("; the last 1 server on 1 leaf, lost with it")
+    assert_proven(design)
+    open_ = optimize.solve(inputs(case({"groups": "any", **one_nic}, servers=13)), alternatives_s=60)
+    assert "groups" not in {rival.what for rival in open_.alternatives}
+
+
+def test_nothing_is_said_where_it_saves_nothing() -> None:
+    design = optimize.solve(inputs(case({"nics": ["nic-400"], "nics_per_server": 2}, servers=12)), alternatives_s=60)
+    assert "groups" not in {rival.what for rival in design.alternatives}

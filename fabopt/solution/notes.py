@@ -14,6 +14,7 @@ from fabopt.search.separations import choice_notes
 from fabopt.solution.feeds import feed_notes
 from fabopt.solution.generations import generation_notes
 from fabopt.solution.lengths import length_notes
+from fabopt.solution.price_basis import price_notes
 from fabopt.solution.protocols import protocol_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.quotes import quote_notes
@@ -32,6 +33,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
     """The design with all its notes: of the choice of separations, of the inputs, of the case, of the design."""
     inputs = question.inputs
     notes = (
+        *price_notes(question, answers, design),
         *choice_notes(inputs.case, inputs.catalog, answers.tried, answers.best),
         *inputs.notes,
         *case_notes(answers.shown),

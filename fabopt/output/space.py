@@ -5,6 +5,7 @@ from __future__ import annotations
 from fabopt.output.words import listed, money, percent, plain, power
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.last_group import last_group_may_differ
 from fabopt.wiring.design_file import Embedded
 
 _SWITCHED = ("clos", "rail-only")
@@ -95,7 +96,7 @@ def _groups(design: Design, asked: Fabric) -> str:
     if asked.racks_per_group is not None:
         return "groups of whole racks"
     tiers = asked.tiers if isinstance(asked.tiers, tuple) else (asked.tiers,)
-    if not Embedded(design).case.last_group_may_differ(asked) or not {"any", 2} & set(tiers):
+    if not last_group_may_differ(Embedded(design).case, asked) or not {"any", 2} & set(tiers):
         return "equal groups"
     return "equal groups (on two tiers the last one with ports on a leaf and uplinks of its own)"
 

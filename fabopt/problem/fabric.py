@@ -32,6 +32,7 @@ from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_asked_for, is_kept
+from fabopt.schema.last_group import last_group_may_differ
 from fabopt.schema.product import PROTOCOLS, Protocol
 from fabopt.schema.resilience import NO_RULE, RACK, Surviving, redundancy_of
 from fabopt.schema.server import Server
@@ -303,7 +304,7 @@ def fabric_of(
 
 def _last_group(fabric: Fabric, case: Case) -> LastGroup:
     """Whether a case lets the last leaf group be unlike the others. Rule ``last_group_may_differ``."""
-    if not case.last_group_may_differ(fabric):
+    if not last_group_may_differ(case, fabric):
         return "equal"
     return "any" if case.resilience_of(fabric) == NO_RULE else "spread"
 

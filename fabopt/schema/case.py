@@ -359,17 +359,6 @@ class Case(Strict):
         """What holds for a fabric: its own words, else the case's."""
         return self.resilience if fabric.resilience is None else fabric.resilience
 
-    def last_group_may_differ(self, fabric: Fabric) -> bool:
-        """Whether the last leaf group of two tiers may be unlike the others.
-
-        That is where a fabric is all there from the start, without a floor, with even stripes, groups of any size, and
-        nothing on its leaves beside servers.
-        """
-        is_alone = not (fabric.attachments or fabric.oob or fabric.on_own_nics)
-        is_plain = fabric.striping == "even" and fabric.racks_per_group is None
-        grows = len(self.stages or ()) > 1
-        return fabric.groups == "any" and is_alone and is_plain and not (grows or self.site.has_floor)
-
     @model_validator(mode="after")
     def _one_size(self) -> Self:
         given = [self.servers is not None, self.gpus is not None, self.stages is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fabopt.schema import last_group
 from fabopt.schema.resilience import NO_RULE
 from fabopt.units import ceil_div, exact, some
 from fabopt.verify.evidence import FabricEvidence
@@ -23,7 +24,7 @@ def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     """
     clos, last, wanted = fabric.clos, fabric.designed.clos.last_group, fabric.wanted
     assert last is not None
-    allowed = fabric.evidence.case.last_group_may_differ(wanted)
+    allowed = last_group.last_group_may_differ(fabric.evidence.case, wanted)
     proof.holds(allowed, "the case does not let the last group be unlike the others")
     proof.equal("tiers", clos.tiers, 2)
     proof.holds(clos.groups > 1, f"{some(clos.groups, 'group')}, the last one beside others")

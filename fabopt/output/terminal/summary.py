@@ -27,7 +27,7 @@ from fabopt.output.terminal.single_points import COLUMNS as POINT_COLUMNS
 from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
 from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
 from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
-from fabopt.output.terminal.workload import needs_line, step_line, utilization_line, workload_rows, workload_title
+from fabopt.output.terminal.workload import workload_lines, workload_rows, workload_title
 from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
 from fabopt.parts.price_basis import PRICES
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
@@ -48,12 +48,12 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     yield from (_line(note) for note in prices)
     yield from _single_points(design)
     for fabric in design.fabrics:
-        yield from _fabric(fabric)
+        yield from _fabric(design, fabric)
     if design.workload is not None:
         use = design.workload
         yield _heading("Workload", workload_title(use))
         yield table(WORKLOAD_COLUMNS, workload_rows(use))
-        yield from (_line(line) for line in (needs_line(use), step_line(use), utilization_line(use)))
+        yield from (_line(line) for line in workload_lines(use))
     lines = floor_lines(design)
     if lines:
         yield _heading("Floor")
@@ -84,11 +84,11 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         yield from (_line(note) for note in design.notes if note not in prices)
 
 
-def _fabric(fabric: FabricDesign) -> Iterator[RenderableType]:
+def _fabric(design: Design, fabric: FabricDesign) -> Iterator[RenderableType]:
     yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
     if fabric.tiers:
         yield _switch_table(fabric)
-    yield from (_line(line) for line in about_lines(fabric))
+    yield from (_line(line) for line in about_lines(design, fabric))
     yield Text()
     yield _link_table(fabric)
 

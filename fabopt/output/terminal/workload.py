@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fabopt.output.words import count, money, plain
 from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
+from fabopt.schema.workload import Placement, Within
 
 COLUMNS = (
     ("communicator", False), ("GPUs", True), ("operations", False), ("runs in", False), ("sent", True),
@@ -35,6 +36,11 @@ def workload_rows(use: WorkloadUse) -> Iterator[list[str]]:
         ]
 
 
+def workload_lines(use: WorkloadUse) -> tuple[str, ...]:
+    """What is said below the rows."""
+    return needs_line(use), step_line(use), *placement_lines(use), utilization_line(use)
+
+
 def needs_line(use: WorkloadUse) -> str:
     """Say what the workload needs of the network, and what the fabric was asked to give."""
     needs = use.needs
@@ -57,6 +63,38 @@ def step_line(use: WorkloadUse) -> str:
     waits = f"{_PERCENT * use.exposed_communication:.2g} % of it exposed communication"
     binds = f" ({use.binding} binds)" if use.binding is not None else ""
     return f"{step}, {waits}{binds}: {count(round(use.tokens_per_s))} tokens/s"
+
+
+def placement_lines(use: WorkloadUse) -> Iterator[str]:
+    """Say where ranks are put, what a step takes at both ends, and what other ratios at the leaves would cost."""
+    if not use.ends:
+        return
+    ends = ", ".join(f"{one.placement} {duration(one.step_s)}" for one in use.ends)
+    allowed = ", ".join(
+        f"{'any' if ratio >= ANY_RATIO else plain(ratio) + ':1'} at the {role}"
+        for role, ratio in use.allowed_oversubscription.items()
+    )
+    keeps = f"; with its groups the limit of exposed communication allows at most {allowed}" if allowed else ""
+    yield f"ranks {placement_words(use.placement)}; a step with ranks {ends}{keeps}"
+    if use.tapers:
+        least = use.tapers[0]
+        slower = ", ".join(
+            f"{plain(one.leaf_ratio)}:1 {_slower(one.packed_s, least.packed_s)} to "
+            f"{_slower(one.scattered_s, least.scattered_s)}"
+            for one in use.tapers[1:]
+        )
+        yield f"against 1:1 at the leaves a step takes longer by, packed to scattered: {slower}"
+
+
+def placement_words(placement: Placement | None) -> str:
+    """A placement in words."""
+    if isinstance(placement, Within):
+        return f"put together within {'leaves' if placement.within == 'leaf' else 'pods'}"
+    return placement or "packed"
+
+
+def _slower(step_s: int | float, least_s: int | float) -> str:
+    return f"{_PERCENT * (step_s / least_s - 1):.2g} %"
 
 
 def utilization_line(use: WorkloadUse) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fabopt.cli.inspection import as_built, audit
+from fabopt.cli.inspection import accept, as_built, audit
 from fabopt.cli.options import (
     CaseFile,
     Catalogs,
@@ -46,6 +46,7 @@ app.add_typer(catalog_app, name="catalog", help="List, show and check the produc
 app.add_typer(quote_app, name="quote", help="Read vendors' quotes, and hold them against designs.")
 app.command("as-built")(as_built)
 app.command("audit")(audit)
+app.command("accept")(accept)
 
 
 def _version(wanted: bool) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from fabopt.inspect.decisions.questions import Question, Side, questions_of
+from fabopt.inspect.decisions.questions import OpenQuestion, QuestionSide, questions_of
 from fabopt.inspect.decisions.rent import RentComparison, compared_rent, rent_price
 from fabopt.io.case import Inputs
 from fabopt.problem.demand import stages_of
@@ -30,7 +30,7 @@ class SolvedSide:
 
     @property
     def capex_usd(self) -> float | None:
-        """Its price."""
+        """What the best design of the side costs."""
         return None if self.design is None or self.design.totals is None else float(self.design.totals.capex_usd)
 
 
@@ -86,7 +86,7 @@ def decided(inputs: Inputs, solve: Solve, wanted: Wanted) -> Decisions:
     return Decisions(best, decisions, rent)
 
 
-def _decision(inputs: Inputs, question: Question, solve: Solve, sizes: Sequence[float]) -> Decision:
+def _decision(inputs: Inputs, question: OpenQuestion, solve: Solve, sizes: Sequence[float]) -> Decision:
     first, second = (_solved(inputs, side, solve) for side in question.sides)
     costs = [(side.capex_usd, side) for side in (first, second) if side.capex_usd is not None]
     better = min(costs, key=lambda pair: pair[0] or 0)[1].name if costs else ""
@@ -100,7 +100,7 @@ def _decision(inputs: Inputs, question: Question, solve: Solve, sizes: Sequence[
     return Decision(question.name, (first, second), better, by_usd, _differences(first, second), tips, others)
 
 
-def _solved(inputs: Inputs, side: Side, solve: Solve) -> SolvedSide:
+def _solved(inputs: Inputs, side: QuestionSide, solve: Solve) -> SolvedSide:
     if side.case is None:
         return SolvedSide(side.name, None, side.why_not or "the case cannot be put like this")
     design = solve(replace(inputs, case=side.case))
@@ -110,7 +110,7 @@ def _solved(inputs: Inputs, side: Side, solve: Solve) -> SolvedSide:
     return SolvedSide(side.name, design)
 
 
-def _at_size(inputs: Inputs, question: Question, solve: Solve, factor: float) -> SideAtSize:
+def _at_size(inputs: Inputs, question: OpenQuestion, solve: Solve, factor: float) -> SideAtSize:
     """A question asked again with so many times the servers."""
     sides = [_solved(inputs, replace(side, case=_sized(inputs, side.case, factor)), solve) for side in question.sides]
     costs = [(side.capex_usd, side.name) for side in sides if side.capex_usd is not None]

@@ -14,7 +14,7 @@ from fabopt.units import MBPS_PER_GBPS
 
 
 @dataclass(frozen=True)
-class Side:
+class QuestionSide:
     """One side of a question: what it is called, and its case; ``why_not``: why there is none, where that is known."""
 
     name: str
@@ -23,14 +23,14 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Question:
+class OpenQuestion:
     """Two sides of which one is to be chosen."""
 
     name: str
-    sides: tuple[Side, Side]
+    sides: tuple[QuestionSide, QuestionSide]
 
 
-def questions_of(inputs: Inputs) -> Iterator[Question]:
+def questions_of(inputs: Inputs) -> Iterator[OpenQuestion]:
     """The questions on a case's compute fabric, and on its stages."""
     case = inputs.case
     index = next((number for number, fabric in enumerate(case.fabrics) if fabric.role == "compute"), 0)
@@ -41,11 +41,11 @@ def questions_of(inputs: Inputs) -> Iterator[Question]:
                                ("top of rack", {"rails": "any", "group_by": "rack"})]),
     )  # fmt: skip
     for name, sides in open_questions:
-        first, second = (Side(label, _with(case, index, update)) for label, update in sides)
-        yield Question(name, (first, second))
-    yield Question("speed", (_of_speed(inputs, index, 400), _of_speed(inputs, index, 800)))
+        first, second = (QuestionSide(label, _with(case, index, update)) for label, update in sides)
+        yield OpenQuestion(name, (first, second))
+    yield OpenQuestion("speed", (_of_speed(inputs, index, 400), _of_speed(inputs, index, 800)))
     if case.stages is not None and len(case.stages) > 1:
-        yield Question("buying", (Side("in stages", case), Side("all now", _at_once(inputs))))
+        yield OpenQuestion("buying", (QuestionSide("in stages", case), QuestionSide("all now", _at_once(inputs))))
 
 
 def _with(case: Case, index: int, update: dict[str, object]) -> Case:
@@ -56,7 +56,7 @@ def _with(case: Case, index: int, update: dict[str, object]) -> Case:
     return case.model_copy(update={"fabrics": fabrics})
 
 
-def _of_speed(inputs: Inputs, index: int, gbps: int) -> Side:
+def _of_speed(inputs: Inputs, index: int, gbps: int) -> QuestionSide:
     """The case with NICs whose fastest port has a speed."""
     name = f"{gbps}G NICs"
     fabric = inputs.case.fabrics[index]
@@ -71,8 +71,8 @@ def _of_speed(inputs: Inputs, index: int, gbps: int) -> Side:
     )  # fmt: skip
     if not ids:
         what = f"the NICs built into {inputs.case.server} are not" if built_in else "no NIC of the catalog is"
-        return Side(name, None, f"{what} of {gbps} Gb/s a port")
-    return Side(name, _with(inputs.case, index, {"nics": ids}))
+        return QuestionSide(name, None, f"{what} of {gbps} Gb/s a port")
+    return QuestionSide(name, _with(inputs.case, index, {"nics": ids}))
 
 
 def _fastest(nic: Nic) -> int:

@@ -109,12 +109,18 @@ def check(
         int | None, typer.Option("--samples", metavar="N", help="Sets of failures to draw; default: 200.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Draws other sets; default: 0.")] = None,
+    against: Annotated[
+        str | None, typer.Option("--design", metavar="DESIGN.json", help="Compare a plan.yaml with its design.")
+    ] = None,
     point: Point = None,
 ) -> None:
-    """Prove a saved design again, without any solver."""
+    """Prove a saved design again, without any solver; or a plan of one."""
     from fabopt.cli.outages import draws_of
+    from fabopt.cli.plan import check_plan, is_plan
     from fabopt.cli.solving import check_design
 
+    if is_plan(design):
+        raise typer.Exit(check_plan(design, against, point))
     raise typer.Exit(check_design(design, draws_of(failures, samples, seed), point))
 
 
@@ -245,14 +251,19 @@ def export(
     ],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files; made if absent.")],
     netbox: Annotated[NetBox, typer.Option("--netbox", help="Version that NetBox files are for.")] = NetBox.v4_7,
+    stage: Annotated[
+        str | None, typer.Option("--stage", metavar="NAME", help="Stage that files to run are for; default: the last.")
+    ] = None,
+    guids: Annotated[
+        str | None, typer.Option("--guids", metavar="FILE", help="Discovery (ibnetdiscover) that has the real GUIDs.")
+    ] = None,
     unchecked: Unchecked = False,
     point: Point = None,
 ) -> None:
     """Write cable schedules, port maps, rack elevations and files for other programs."""
-    from fabopt.cli.export import export_design
-    from fabopt.output.export.formats import Options
+    from fabopt.cli.export import ExportRequest, export_design
 
-    export_design(design, to, output, Options(netbox=netbox.value), unchecked, point)
+    export_design(ExportRequest(design, point, to, output, netbox.value, stage, guids, unchecked))
 
 
 @app.command()

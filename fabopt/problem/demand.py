@@ -128,7 +128,7 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
         return None
     servers = stages_of(case, server)[-1].servers or 0
     ranks = ranks_of(wanted.model, wanted.plan.on(wanted.model.plan), servers * server.gpus)
-    return workload_of(wanted.model, ranks, server, wanted.gpu_utilization)
+    return workload_of(wanted.model, ranks, server, wanted.gpu_utilization, wanted.software)
 
 
 def pace_of(case: Case, server: Server) -> Pace | None:

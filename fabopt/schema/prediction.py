@@ -9,6 +9,7 @@ from typing import Literal
 
 from fabopt.schema.base import Strict
 from fabopt.schema.model import Plan
+from fabopt.schema.workload import Software
 
 Number = int | float
 Place = Literal["domain", "leaf", "pod", "fabric"]
@@ -54,9 +55,11 @@ class CommunicatorUse(Strict):
 class WorkloadUse(Strict):
     """A step of the workload on the design.
 
-    ``free_s``: a step on a network that takes no time. ``exposed_communication``: the share of the step in which GPUs
-    wait for the network. ``gpu_utilization``: the model's operations over the peak. ``usd_per_effective_gpu``: servers
-    and network over GPUs times utilization; None where the server has no price. ``binding``: what exposes most.
+    ``free_s``: a step on a network that takes no time. ``software``: how well kernels are made; ``step_band_s``:
+    between which the step is in two of three published runs of that kind. ``exposed_communication``: the share of the
+    step in which GPUs wait for the network. ``gpu_utilization``: the model's operations over the peak.
+    ``usd_per_effective_gpu``: servers and network over GPUs times utilization; None where the server has no price.
+    ``binding``: what exposes most.
     """
 
     model: str
@@ -71,6 +74,8 @@ class WorkloadUse(Strict):
     compute_s: Number
     free_s: Number
     step_s: Number
+    software: Software
+    step_band_s: tuple[Number, Number]
     exposed_communication: Number
     gpu_utilization: Number
     tokens_per_s: Number

@@ -26,6 +26,8 @@ PROFILES: dict[str, Profile] = {
 }
 DEFAULT_PROFILE = Profile(1, 400)
 DEFAULT_EXPOSED = 0.05
+# How well the kernels of a run are made: by its GPU's maker and profiled, or as most frameworks have them.
+Software = Literal["tuned", "typical"]
 
 
 class Workload(Strict):
@@ -33,6 +35,7 @@ class Workload(Strict):
 
     ``model`` is a name, a path, or a whole model, as design files embed it. ``gpu_utilization``: the share of the peak
     that the model's operations reach while no GPU waits for the network; absent, it is worked out.
+    ``software``: how near the kernels come to what GPUs can do, where ``gpu_utilization`` does not say it.
     ``max_exposed_communication``: the largest share of a step in which GPUs wait for the network.
     """
 
@@ -43,13 +46,15 @@ class Workload(Strict):
     model: Reference | Model | None = None
     plan: PlanChanges = PlanChanges()
     gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
+    software: Software = "typical"
     max_exposed_communication: Annotated[float, Field(gt=0, le=1)] = DEFAULT_EXPOSED
 
     @model_validator(mode="after")
     def _profile_or_model(self) -> Self:
         if (self.profile is None) == (self.model is None):
             raise ValueError("give either `profile` or `model`")
-        extra = [name for name in ("plan", "gpu_utilization", "max_exposed_communication") if self._says(name)]
+        of_models = ("plan", "gpu_utilization", "software", "max_exposed_communication")
+        extra = [name for name in of_models if self._says(name)]
         if self.profile is not None and extra:
             raise ValueError(f"`{extra[0]}` goes with a `model`; a profile is a rule of thumb and has none")
         return self

@@ -65,8 +65,10 @@ def _drawio(text: str, mark: str) -> str:
 # By the ending of the file. YAML of ours begins with ``---`` and a line that says who wrote it.
 _MARKERS: dict[str, Callable[[str, str], str]] = {
     ".csv": marked_csv,
-    ".txt": lambda text, mark: _after(0, text, mark),
+    ".txt": lambda text, mark: _after(0, text, f"# {mark}" if text.startswith("#") else mark),
+    ".conf": lambda text, mark: _after(0, text, f"# {mark}"),
     ".yaml": lambda text, mark: _after(2, text, f"# {mark}"),
+    ".yml": lambda text, mark: _after(2, text, f"# {mark}"),
     ".dot": lambda text, mark: _after(1, text, f'  label="{mark}";'),
     ".graphml": lambda text, mark: _after(1, text, f"<!-- {mark} -->"),
     ".drawio": _drawio,

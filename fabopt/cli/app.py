@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fabopt.cli.inspection import as_built, audit
+from fabopt.cli.inspection import accept, as_built, audit
 from fabopt.cli.options import (
     CaseFile,
     Catalogs,
@@ -25,6 +25,7 @@ from fabopt.cli.options import (
     PriceChanges,
     TimeLimit,
     Unchecked,
+    WithinBudget,
 )
 from fabopt.cli.quote import quote_app
 from fabopt.cli.signals import ATTENDANT
@@ -45,6 +46,7 @@ app.add_typer(catalog_app, name="catalog", help="List, show and check the produc
 app.add_typer(quote_app, name="quote", help="Read vendors' quotes, and hold them against designs.")
 app.command("as-built")(as_built)
 app.command("audit")(audit)
+app.command("accept")(accept)
 
 
 def _version(wanted: bool) -> None:
@@ -138,12 +140,14 @@ def bom(
     ] = None,
     unchecked: Unchecked = False,
     point: Point = None,
+    budget: WithinBudget = None,
 ) -> None:
     """Write the bill of materials as .csv, .xlsx or .json."""
+    from fabopt.cli.saved import chosen_point
     from fabopt.cli.solving import SolveRequest, write_bill
 
     request = SolveRequest(source, engine.value, time_limit, catalog, price_change)
-    raise typer.Exit(write_bill(request, output, prices or (), unchecked, point))
+    raise typer.Exit(write_bill(request, output, prices or (), unchecked, chosen_point(source, point, budget)))
 
 
 @app.command()
@@ -259,11 +263,14 @@ def export(
     ] = None,
     unchecked: Unchecked = False,
     point: Point = None,
+    budget: WithinBudget = None,
 ) -> None:
     """Write cable schedules, port maps, rack elevations and files for other programs."""
     from fabopt.cli.export import ExportRequest, export_design
+    from fabopt.cli.saved import chosen_point
 
-    export_design(ExportRequest(design, point, to, output, netbox.value, stage, guids, unchecked))
+    number = chosen_point(design, point, budget)
+    export_design(ExportRequest(design, number, to, output, netbox.value, stage, guids, unchecked))
 
 
 @app.command()
@@ -275,11 +282,13 @@ def report(
     ] = None,
     unchecked: Unchecked = False,
     point: Point = None,
+    budget: WithinBudget = None,
 ) -> None:
     """Write one self-contained HTML page about a design."""
     from fabopt.cli.report import write_report
+    from fabopt.cli.saved import chosen_point
 
-    raise typer.Exit(write_report(design, output, front, unchecked, point))
+    raise typer.Exit(write_report(design, output, front, unchecked, chosen_point(design, point, budget)))
 
 
 @app.command()

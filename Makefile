@@ -29,11 +29,12 @@ demo: setup  ## Solve a shipped case and check the answer
 quick: setup  ## Style, types, and the tests that your change needs
 	$(BIN)/python -m tests.quick
 
-test: setup  ## Run every test; COVERAGE=1 counts branches too
-	$(BIN)/python -m pytest -n auto --dist worksteal $(if $(COVERAGE),--cov --cov-report=term:skip-covered --cov-fail-under=$(LEAST_COVERAGE))
+test: setup  ## Run every test
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
-coverage:  ## Run every test, and say what none of them reached
-	$(MAKE) test COVERAGE=1
+coverage: setup  ## Run each test on its first inputs, and say which lines and branches none reached
+	$(BIN)/python -m pytest -n auto --dist worksteal --inputs 2 --cov --cov-report=term:skip-covered \
+	  --cov-fail-under=$(LEAST_COVERAGE)
 
 lint: setup  ## Style and types
 	$(BIN)/ruff check .

@@ -6,17 +6,20 @@ profile's, then the contract's defaults (1.0 and 400 Gb/s).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from fabopt.floor.rack_rules import servers_in_group
 from fabopt.schema.base import ratio
 from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
+from fabopt.schema.default_rules import SCATTERED_RANKS, is_kept
 from fabopt.schema.model import Model
 from fabopt.schema.server import Server
-from fabopt.schema.workload import DEFAULT_PROFILE, PROFILES, Profile
+from fabopt.schema.workload import DEFAULT_PLACEMENT, DEFAULT_PROFILE, PROFILES, Placement, Profile
 from fabopt.units import mbps
 from fabopt.workload.deadline import Pace
 from fabopt.workload.many import StepTimes
+from fabopt.workload.placement import Placing
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.timing import ModelRun, workload_of
 
@@ -127,8 +130,22 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
     if wanted is None or not isinstance(wanted.model, Model):
         return None
     servers = stages_of(case, server)[-1].servers or 0
-    ranks = ranks_of(wanted.model, wanted.plan.on(wanted.model.plan), servers * server.gpus)
-    return workload_of(wanted.model, ranks, server, wanted.gpu_utilization, wanted.software)
+    ranks = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), servers * server.gpus)
+    work = workload_of(wanted.model, ranks, server, wanted.gpu_utilization, wanted.software)
+    return replace(work, placing=_placing(case, wanted.placement, server))
+
+
+def _placing(case: Case, placement: Placement | None, server: Server) -> Placing:
+    """Where ranks are put; with the rule off, as the program once took it where a case says nothing: packed."""
+    default = DEFAULT_PLACEMENT if is_kept(case.rules, SCATTERED_RANKS) else "packed"
+    return Placing(placement or default, _together_gpus(case, server), bool(placement))
+
+
+def _together_gpus(case: Case, server: Server) -> int:
+    """GPUs of the servers of a rack, where groups of leaves are racks; else of a server."""
+    fabric = computing(case)
+    servers = None if fabric is None else servers_in_group(fabric, case, server)
+    return (servers or 1) * server.gpus
 
 
 def pace_of(case: Case, server: Server) -> Pace | None:

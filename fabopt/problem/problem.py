@@ -21,7 +21,7 @@ from fabopt.parts.procurement import terms_of
 from fabopt.problem.demand import demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem, fabric_of
 from fabopt.problem.limits import ExactLimits, limits_of
-from fabopt.problem.model_needs import with_needs
+from fabopt.problem.model_needs import timed, with_needs
 from fabopt.problem.roles import settled, with_separations
 from fabopt.problem.site import FloorSite, Site, site_of
 from fabopt.schema.case import Case, Stage
@@ -188,6 +188,8 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     servers = stages[-1].servers
     energy = energy_cents_per_mw(case.finance, [stage.month for stage in stages])
     site = site_of(case, server, servers, grows=len(stages) > 1)
+    pace = pace_of(case, server)
+    fabrics = tuple(fabric_of(fabric, case, offering, server, servers, pcie, site) for fabric in case.fabrics)
     return Problem(
         asked=asked,
         case=case,
@@ -198,7 +200,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         item_table=item_table,
         links=offering.links,
         offering=offering,
-        fabrics=tuple(fabric_of(fabric, case, offering, server, servers, pcie, site) for fabric in case.fabrics),
+        fabrics=timed(fabrics, case, needs, pace),
         nic_slots=server.nic_slots,
         limits=limits_of(case.limits),
         weights=weights_of(case.objective, energy),
@@ -207,7 +209,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         pcie_x16_gbps=pcie,
         site=site,
         needs=needs,
-        pace=pace_of(case, server),
+        pace=pace,
     )
 
 

@@ -30,6 +30,7 @@ NIC_PAIRING: Final = "nic-pairing"
 ONE_GENERATION: Final = "one-generation"
 RACK_RULES: Final = "rack-rules"
 RACK_SPREAD: Final = "rack-spread"
+SCATTERED_RANKS: Final = "scattered-ranks"
 SUBNET_MANAGER: Final = "subnet-manager"
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
     rule.name: rule
@@ -72,6 +73,13 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "the spines of a pod, all cores, and the leaves of a group of more than one rack are in two racks at least",
             "devices_are_spread",
             "docs/cases.md#racks-that-fail",
+        ),
+        DefaultRule(
+            SCATTERED_RANKS,
+            "the ranks of a model run on any servers, so that nothing is counted on to stay below leaves, where "
+            "`workload.placement` does not say it",
+            "workload_is_recomputed",
+            "docs/workloads.md#where-ranks-are-put",
         ),
         DefaultRule(
             SUBNET_MANAGER,

@@ -9,7 +9,7 @@ from typing import Literal
 
 from fabopt.schema.base import Strict
 from fabopt.schema.model import Plan
-from fabopt.schema.workload import Software
+from fabopt.schema.workload import Placement, Software
 
 Number = int | float
 Place = Literal["domain", "leaf", "pod", "fabric"]
@@ -52,6 +52,35 @@ class CommunicatorUse(Strict):
     exposed_s: Number
 
 
+class MemoryUse(Strict):
+    """Gigabytes of a GPU's memory on the fullest stage. ``least_gb``: that the plan can do with; ``likely_gb``: as it
+    is written, of which ``parts_gb``; ``gpu_gb``: that the GPU has, None where the server does not say it.
+    """
+
+    least_gb: Number
+    likely_gb: Number
+    parts_gb: dict[str, Number]
+    gpu_gb: Number | None
+
+
+class PlacedStep(Strict):
+    """A step of the workload on the design with ranks put in another way."""
+
+    placement: Placement
+    step_s: Number
+    exposed_communication: Number
+    gpu_utilization: Number
+    usd_per_effective_gpu: Number | None
+
+
+class TaperedStep(Strict):
+    """A step on the design's NICs and groups with another ratio at the leaves, for both ends of placement."""
+
+    leaf_ratio: Number
+    packed_s: Number
+    scattered_s: Number
+
+
 class WorkloadUse(Strict):
     """A step of the workload on the design.
 
@@ -60,6 +89,9 @@ class WorkloadUse(Strict):
     step in which GPUs wait for the network. ``gpu_utilization``: the model's operations over the peak.
     ``usd_per_effective_gpu``: servers and network over GPUs times utilization; None where the server has no price.
     ``binding``: what exposes most.
+    ``placement``: where ranks are put in this step; ``ends``: packed and scattered; ``tapers``: with other ratios at
+    the leaves; ``allowed_oversubscription``: the most at each boundary with the design's groups and pods that keeps the
+    limit of exposed communication, none where there is no limit.
     """
 
     model: str
@@ -69,6 +101,7 @@ class WorkloadUse(Strict):
     flops_per_step: Number
     tokens_per_step: Number
     needs: WorkloadNeeds
+    memory: MemoryUse
     communicators: tuple[CommunicatorUse, ...]
     binding: str | None
     compute_s: Number
@@ -80,3 +113,7 @@ class WorkloadUse(Strict):
     gpu_utilization: Number
     tokens_per_s: Number
     usd_per_effective_gpu: Number | None
+    placement: Placement | None = None
+    ends: tuple[PlacedStep, ...] = ()
+    tapers: tuple[TaperedStep, ...] = ()
+    allowed_oversubscription: dict[str, Number] = {}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
 from fabopt.schema.resilience import losses_of
+from fabopt.schema.workload import DEFAULT_PLACEMENT
 
 
 class Feature(NamedTuple):
@@ -51,6 +52,16 @@ SEVERAL_FAILURES = Feature(
 RATIO = Feature(
     "the objective usd_per_effective_gpu", "objective", False, lambda case, fabric: case.objective == EFFECTIVE
 )
+PLACED = Feature(
+    "ranks that are put together within leaves or pods",
+    "workload.placement",
+    False,
+    lambda case, fabric: (
+        case.workload is not None
+        and fabric.role == "compute"
+        and case.workload.placement not in (None, DEFAULT_PLACEMENT)
+    ),
+)
 OWN_RAILS = Feature("planes that are rails", "planes", True, lambda case, fabric: fabric.planes == "rails")
 DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric.homing == "dual")
 
@@ -58,10 +69,10 @@ DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric
 UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
     "clos": (),
     "rail-only": (),
-    "hyperx": (RATIO, FLOOR, GROWTH, ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
-    "torus": (RATIO, FLOOR, GROWTH, ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
-    "dragonfly": (RATIO, FLOOR, GROWTH, ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
-    "dragonfly+": (RATIO, FLOOR, GROWTH, ATTACHMENTS, COUNTED, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
+    "hyperx": (RATIO, PLACED, FLOOR, GROWTH, ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
+    "torus": (RATIO, PLACED, FLOOR, GROWTH, ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
+    "dragonfly": (RATIO, PLACED, FLOOR, GROWTH, ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
+    "dragonfly+": (RATIO, PLACED, FLOOR, GROWTH, ATTACHMENTS, COUNTED, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
 }
 DESIGNED = tuple(UNSUPPORTED)
 # Those with leaves and spines, whose tiers can be counted.

@@ -30,13 +30,24 @@ DEFAULT_EXPOSED = 0.05
 Software = Literal["tuned", "typical"]
 
 
+class Within(Strict):
+    """Ranks fill whole blocks of the network: what is below leaves, or a pod; the blocks themselves are anywhere."""
+
+    within: Literal["leaf", "pod"]
+
+
+Placement = Literal["packed", "scattered"] | Within
+DEFAULT_PLACEMENT: Placement = "scattered"
+
+
 class Workload(Strict):
     """``{profile: pretraining}``, or ``{model: llama3-405b}`` with what is different from the model's file.
 
     ``model`` is a name, a path, or a whole model, as design files embed it. ``gpu_utilization``: the share of the peak
     that the model's operations reach while no GPU waits for the network; absent, it is worked out.
     ``software``: how near the kernels come to what GPUs can do, where ``gpu_utilization`` does not say it.
-    ``max_exposed_communication``: the largest share of a step in which GPUs wait for the network.
+    ``max_exposed_communication``: the largest share of a step in which GPUs wait for the network. ``placement``: where
+    neighbouring ranks are put; absent, scattered.
     """
 
     profile: Annotated[
@@ -44,16 +55,22 @@ class Workload(Strict):
         Field(description="sets what a fabric leaves out"),
     ] = None
     model: Reference | Model | None = None
-    plan: PlanChanges = PlanChanges()
+    plan: PlanChanges | Literal["auto"] = PlanChanges()
     gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
     software: Software = "typical"
     max_exposed_communication: Annotated[float, Field(gt=0, le=1)] = DEFAULT_EXPOSED
+    placement: Placement | None = None
+
+    @property
+    def changes(self) -> PlanChanges:
+        """What is different from the model's plan; the word ``auto`` leaves all open that can be picked."""
+        return PlanChanges(auto=True) if self.plan == "auto" else self.plan
 
     @model_validator(mode="after")
     def _profile_or_model(self) -> Self:
         if (self.profile is None) == (self.model is None):
             raise ValueError("give either `profile` or `model`")
-        of_models = ("plan", "gpu_utilization", "software", "max_exposed_communication")
+        of_models = ("plan", "gpu_utilization", "software", "max_exposed_communication", "placement")
         extra = [name for name in of_models if self._says(name)]
         if self.profile is not None and extra:
             raise ValueError(f"`{extra[0]}` goes with a `model`; a profile is a rule of thumb and has none")
@@ -66,4 +83,6 @@ class Workload(Strict):
     def _short_or_whole(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """A profile stays the short form that it was written in."""
         content: dict[str, Any] = handler(self)
+        if not self.placement:
+            del content["placement"]
         return content if self.profile is None else {"profile": self.profile}

@@ -8,9 +8,10 @@ from fractions import Fraction
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked
 from fabopt.schema.prediction import WorkloadUse
-from fabopt.units import rounded
+from fabopt.units import exact, rounded
+from fabopt.workload.ends import whole_use
 from fabopt.workload.needs import MOST_MBPS, Reach, flat, least
-from fabopt.workload.prediction import Prediction, cluster_cents, use_of
+from fabopt.workload.prediction import Prediction, cluster_cents
 from fabopt.workload.timing import step_on
 
 # Grades of a utilization of one.
@@ -25,13 +26,15 @@ def prediction_of(problem: Problem, picked: Sequence[Picked], capex_cents: int) 
     index = [fabric.name for fabric in problem.fabrics].index(problem.needs.fabric)
     network = picked[index][0].design.step_network(problem.gpus, problem.server.gpus)
     spent = cluster_cents(capex_cents, problem.case.include_servers, problem.server, problem.servers)
-    return Prediction(problem.pace.workload, network, spent)
+    assert problem.case.workload is not None
+    limit = exact(problem.case.workload.max_exposed_communication)
+    return Prediction(problem.pace.workload, network, spent, limit)
 
 
 def use_on(problem: Problem, picked: Sequence[Picked], capex_cents: int) -> WorkloadUse | None:
     """The prediction of a step as a design file has it."""
     prediction = prediction_of(problem, picked, capex_cents)
-    return None if prediction is None or problem.needs is None else use_of(prediction, problem.needs)
+    return None if prediction is None or problem.needs is None else whole_use(prediction, problem.needs)
 
 
 def least_utilization_grade(problem: Problem, bisection_kbps: int) -> int | None:

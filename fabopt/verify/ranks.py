@@ -11,9 +11,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.schema.workload import Within
 from fabopt.workload.collectives import factor
-from fabopt.workload.ranks import Group, Ranks
-from fabopt.workload.timing import Cost, FabricBandwidth
+from fabopt.workload.ranks import Group
+from fabopt.workload.timing import Cost, FabricBandwidth, ModelRun
 
 Ints = NDArray[np.int64]
 
@@ -21,23 +22,31 @@ Ints = NDArray[np.int64]
 class DealtRanks:
     """The ranks of a plan, by the number of their GPU."""
 
-    def __init__(self, ranks: Ranks) -> None:
-        self.gpus = ranks.gpus
-        self._numbers = np.arange(ranks.gpus, dtype=np.int64)
+    def __init__(self, workload: ModelRun) -> None:
+        self.gpus, self.domain = workload.ranks.gpus, workload.domain_gpus
+        self.placing = workload.placing
+        self._numbers = np.arange(self.gpus, dtype=np.int64)
 
-    def bytes_over(self, cost: Cost, domain: int, network: FabricBandwidth) -> dict[str, Fraction]:
+    def bytes_over(self, cost: Cost, network: FabricBandwidth) -> dict[str, Fraction]:
         """Bytes of a step for each GPU of the worst block, over the boundaries that calls of one kind cross."""
         first = self._first_members(cost.traffic.group)
-        blocks = {"gpu": 1, "server": domain, "leaf": network.leaf_gpus, "pod": network.pod_gpus}
-        if domain == 1:
-            del blocks["gpu"]
-        over = {}
-        for place, block in blocks.items():
-            # a domain that lies under two groups of leaves is sure to be under none
-            split = block % domain and block < self.gpus and place in ("leaf", "pod")
-            of_domain = bool(split) or place in ("gpu", "server")
-            over[place] = self._worst(cost, first, place, domain if split else block, of_domain)
+        leaf, pod = (self._held(name, getattr(network, f"{name}_gpus")) for name in ("leaf", "pod"))
+        behind = {"gpu": (1, True), "server": (self.domain, True)}
+        behind |= {"leaf": (leaf or self.domain, not leaf), "pod": (max(leaf, pod) or self.domain, not max(leaf, pod))}
+        if self.domain == 1:
+            del behind["gpu"]
+        over = {place: self._worst(cost, first, place, *block) for place, block in behind.items()}
         return {place: amount for place, amount in over.items() if amount}
+
+    def _held(self, name: str, block: int) -> int:
+        """GPUs that are in one block for certain; none where a scale-up domain lies in two, or ranks are anywhere."""
+        if block >= self.gpus:
+            return block
+        placement = self.placing.placement
+        together = {"packed": ("leaf", "pod"), "scattered": ()}
+        names = (placement.within,) if isinstance(placement, Within) else together[placement]
+        racks = name == "leaf" and block <= self.placing.together_gpus
+        return block if (name in names or racks) and block % self.domain == 0 else 0
 
     def _first_members(self, group: Group) -> Ints:
         """The number of the first member of each rank's group: its own without its coordinates in the group."""

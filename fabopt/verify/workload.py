@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
 from fabopt.problem.demand import case_workload, computing
+from fabopt.problem.model_needs import longest_step_s
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
 from fabopt.schema.topologies import can_be_asked
@@ -16,8 +17,11 @@ from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.ranks import DealtRanks
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
+from fabopt.workload.deadline import Pace
+from fabopt.workload.ends import whole_use
+from fabopt.workload.many import StepTimes
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
-from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of, use_of
+from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 
@@ -49,6 +53,7 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     again = needs_of(workload, written, limit, reach, MOST_MBPS if least is None else least, offered, figures)
     proof.equal("needs", needs, again)
     _equal_content(proof, wanted, needs)
+    _step_is_in_time(proof, evidence, workload, claimed)
     proof.note(f"{needs.min_gbps_per_gpu} Gb/s per GPU needed")
 
 
@@ -66,21 +71,32 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
         raise LookupError("the design has no totals")
     network = _network(evidence, _fabric(evidence, claimed.needs.fabric))
     spent = cluster_cents(cents(totals.capex_usd), evidence.case.include_servers, evidence.server, evidence.servers)
-    again = use_of(Prediction(workload, network, spent), claimed.needs)
+    assert evidence.case.workload is not None
+    limit = exact(evidence.case.workload.max_exposed_communication)
+    again = whole_use(Prediction(workload, network, spent, limit), claimed.needs)
     for name in WorkloadUse.model_fields:
         proof.equal(name, getattr(claimed, name), getattr(again, name))
     _ranks_are_enumerated(proof, claimed, workload, network)
     proof.note(f"a step of {again.step_s} s, {again.exposed_communication} of it exposed")
 
 
+def _step_is_in_time(proof: Proof, evidence: Evidence, workload: ModelRun, claimed: WorkloadUse) -> None:
+    """Where ranks are put together, no ratio is asked for but the limit itself, on the design."""
+    needs = claimed.needs
+    longest = longest_step_s(evidence.case, needs, Pace(workload, StepTimes(workload)))
+    if longest is not None:
+        network = _network(evidence, _fabric(evidence, needs.fabric))
+        proof.holds(step_on(workload, network).step_s <= longest, "the step keeps max_exposed_communication")
+
+
 def _ranks_are_enumerated(proof: Proof, claimed: WorkloadUse, workload: ModelRun, network: FabricBandwidth) -> None:
     """Bytes of every communicator over every boundary are those of ranks that are dealt to GPUs one by one."""
-    ranks, costs = DealtRanks(workload.ranks), step_on(workload, network).costs
+    ranks, costs = DealtRanks(workload), step_on(workload, network).costs
     for row in claimed.communicators:
         over: dict[str, Fraction] = {}
         for cost in costs:
             if cost.traffic.communicator == row.communicator:
-                for place, amount in ranks.bytes_over(cost, workload.domain_gpus, network).items():
+                for place, amount in ranks.bytes_over(cost, network).items():
                     over[place] = over.get(place, Fraction(0)) + amount
         enumerated = {place: plain_fraction(amount, 0) for place, amount in over.items()}
         proof.equal(f"{row.communicator} bytes_over", row.bytes_over, enumerated)

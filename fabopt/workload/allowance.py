@@ -11,7 +11,7 @@ from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.workload.collectives import Operation
-from fabopt.workload.needs import MOST_MBPS, Reach, flat, most_leaf_ratio, most_spine_ratio
+from fabopt.workload.needs import MOST_MBPS, MOST_RATIO, Reach, flat, most_leaf_ratio, most_spine_ratio
 from fabopt.workload.prediction import binding
 from fabopt.workload.timing import DOMAIN, ModelRun, step_on
 
@@ -40,6 +40,20 @@ def figures_needed(workload: ModelRun, reach: Reach) -> tuple[str, ...]:
     return tuple(key for key, operations in FIGURES.items() if operations & far)
 
 
+def step_limit(workload: ModelRun, needs: WorkloadNeeds, limit: Fraction, own_mbps: int | None) -> Fraction | None:
+    """The longest step, in seconds, of a design on which neighbouring ranks share leaves or pods; None for no limit.
+
+    Exposed communication of a share x makes a step free / (1 - x). A bandwidth that the fabric asks for itself goes
+    first, as do ratios that it gives.
+    """
+    open_ratios = any(name.startswith("max_oversubscription") for name in needs.sets)
+    if limit >= 1 or not workload.placing.counts_on_sizes or not open_ratios:
+        return None
+    reach = Reach(needs.leaf_gpus, needs.in_network_reduction)
+    longest = step_on(workload, flat(MOST_MBPS, reach)).free_s / (1 - limit)
+    return longest if own_mbps is None else max(longest, step_on(workload, flat(own_mbps, reach)).step_s)
+
+
 def needs_of(
     workload: ModelRun,
     fabric: Fabric,
@@ -51,12 +65,16 @@ def needs_of(
 ) -> WorkloadNeeds:
     """What a workload needs of a fabric; ``least``: Mb/s per GPU, ``offered``: what the slowest NICs give.
 
-    ``figures``: keys that all families of the fabric can be asked for.
+    ``figures``: keys that all families of the fabric can be asked for. Where ranks are put together, ratios depend on
+    how many servers leaves and pods hold: they are open, and every design is timed (``step_limit``).
     """
     given = fabric.max_oversubscription
     own = given if isinstance(given, Oversubscription) else Oversubscription(leaf=given, spine=given)
-    leaf = most_leaf_ratio(workload, limit, offered, reach) if own.leaf is None else exact(own.leaf)
-    spine = most_spine_ratio(workload, limit, offered, leaf, reach) if own.spine is None else exact(own.spine)
+    if workload.placing.counts_on_sizes:
+        leaf, spine = (Fraction(MOST_RATIO) if one is None else exact(one) for one in (own.leaf, own.spine))
+    else:
+        leaf = most_leaf_ratio(workload, limit, offered, reach) if own.leaf is None else exact(own.leaf)
+        spine = most_spine_ratio(workload, limit, offered, leaf, reach) if own.spine is None else exact(own.spine)
     up = offered / max(Fraction(1), leaf)
     sets = [] if fabric.min_gbps_per_gpu is not None else ["min_gbps_per_gpu"]
     sets += [f"max_oversubscription.{name}" for name in ("leaf", "spine") if getattr(own, name) is None]

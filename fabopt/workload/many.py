@@ -17,7 +17,7 @@ from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, factor
 from fabopt.workload.needs import MOST_MBPS, Reach, flat
 from fabopt.workload.ranks import Group
 from fabopt.workload.straddling import Crossing
-from fabopt.workload.timing import DOMAIN, ModelRun, latency_of, leaf_crossing, step_on
+from fabopt.workload.timing import DOMAIN, ModelRun, blocks_below, latency_of, leaf_crossing, step_on
 from fabopt.workload.volumes import COMMUNICATORS, Traffic
 
 Floats = NDArray[np.float64]
@@ -106,8 +106,7 @@ class StepTimes:
         """The boundaries of servers, leaves and pods."""
         own = self.workload.crossings.of_domain(group, self.workload.domain_gpus)
         yield _Boundary(float(own.cut), float(own.apart), networks.server_mbps * _BYTES_PER_MBPS, True)
-        leaf = leaf_blocks(self.workload, networks.leaf_gpus)
-        pod = np.maximum(leaf, leaf_blocks(self.workload, networks.pod_gpus))
+        leaf, pod = blocks_below(self.workload, networks.leaf_gpus, networks.pod_gpus)
         for block, mbps in ((leaf, networks.leaf_mbps), (pod, networks.pod_mbps)):
             yield _Boundary(*self._crossing(group, block), mbps * _BYTES_PER_MBPS)
 
@@ -124,12 +123,6 @@ class StepTimes:
         alone = _Boundary(1.0, (size - 1) / size, 1.0)
         rate = float(self.workload.domain_mbps) * _BYTES_PER_MBPS
         return float(_sent(traffic, algorithm, alone)) / float(traffic.copies) / rate
-
-
-def leaf_blocks(workload: ModelRun, gpus: Ints) -> Ints:
-    """``leaf_block`` of many, shape (networks,)."""
-    whole = (gpus % workload.domain_gpus == 0) | (gpus >= workload.ranks.gpus)
-    return np.asarray(np.where(whole, gpus, 0))
 
 
 def _sent(traffic: Traffic, algorithm: Algorithm, boundary: _Boundary) -> Floats | float:

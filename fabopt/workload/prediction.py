@@ -10,6 +10,7 @@ from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.units import cents, plain_fraction, rounded, usd
 from fabopt.workload.architecture import parameters
+from fabopt.workload.memory import memory_use
 from fabopt.workload.stages import band
 from fabopt.workload.timing import DOMAIN, PLACES, Cost, FabricBandwidth, ModelRun, Step, step_on
 from fabopt.workload.volumes import COMMUNICATORS
@@ -46,11 +47,15 @@ def cluster_cents(capex_cents: int, includes_servers: bool, server: Server, serv
 
 @dataclass(frozen=True)
 class Prediction:
-    """A workload on the network of a design; ``cents``: of servers and network, None if unknown."""
+    """A workload on the network of a design.
+
+    ``cents``: of servers and network, None if unknown; ``most_exposed``: the limit of the case, None for none.
+    """
 
     workload: ModelRun
     network: FabricBandwidth
     cents: int | None
+    most_exposed: Fraction | None = None
 
     @property
     def step(self) -> Step:
@@ -61,12 +66,16 @@ class Prediction:
         """(Servers + network) / (GPUs x utilization), to the cent."""
         return None if self.cents is None else rounded(self.cents / (self.workload.ranks.gpus * utilization))
 
+    def per_effective_gpu_usd(self, utilization: Fraction) -> int | float | None:
+        """(Servers + network) / (GPUs x utilization), in dollars; None if servers have no price."""
+        per_gpu = self.per_effective_gpu_cents(utilization)
+        return None if per_gpu is None else usd(per_gpu)
+
 
 def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
     """The prediction as a design file has it."""
     workload, step = prediction.workload, prediction.step
     utilization = step.utilization(workload)
-    per_gpu = prediction.per_effective_gpu_cents(utilization)
     tokens = workload.plan.batch * workload.model.architecture.sequence
     return WorkloadUse(
         model=workload.model.name,
@@ -76,23 +85,25 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
         flops_per_step=plain_fraction(workload.gpu_flops(hardware=True) * workload.ranks.gpus, 0),
         tokens_per_step=tokens,
         needs=needs,
+        memory=memory_use(workload.model, workload.ranks, workload.memory_gb),
         communicators=tuple(_rows(step.costs)),
         binding=binding(step.costs),
-        compute_s=_seconds(step.compute_s),
-        free_s=_seconds(step.free_s),
-        step_s=_seconds(step.step_s),
+        compute_s=seconds(step.compute_s),
+        free_s=seconds(step.free_s),
+        step_s=seconds(step.step_s),
         software=workload.roof.software,
         step_band_s=_band_s(workload, step),
         exposed_communication=plain_fraction(step.exposed_share),
         gpu_utilization=plain_fraction(utilization),
         tokens_per_s=plain_fraction(tokens / step.step_s, 1),
-        usd_per_effective_gpu=None if per_gpu is None else usd(per_gpu),
+        usd_per_effective_gpu=prediction.per_effective_gpu_usd(utilization),
+        placement=workload.placing.placement,
     )
 
 
 def _band_s(workload: ModelRun, step: Step) -> tuple[int | float, int | float]:
     off = band(workload.model, workload.roof.software, workload.utilization is not None)
-    return _seconds(step.step_s * (1 - off)), _seconds(step.step_s * (1 + off))
+    return seconds(step.step_s * (1 - off)), seconds(step.step_s * (1 + off))
 
 
 def binding(costs: Iterable[Cost]) -> str | None:
@@ -127,11 +138,12 @@ def _row(name: str, costs: Sequence[Cost]) -> CommunicatorUse:
         calls=plain_fraction(sum((one.traffic.calls for one in costs), Fraction(0)), 1),
         bytes_sent=plain_fraction(sum((one.sent for one in costs), Fraction(0)), 0),
         bytes_over={place: plain_fraction(amount, 0) for place, amount in over.items()},
-        time_s=_seconds(sum((one.time_s for one in costs), Fraction(0))),
-        hidden_s=_seconds(sum((one.hidden_s for one in costs), Fraction(0))),
-        exposed_s=_seconds(sum((one.exposed_s for one in costs), Fraction(0))),
+        time_s=seconds(sum((one.time_s for one in costs), Fraction(0))),
+        hidden_s=seconds(sum((one.hidden_s for one in costs), Fraction(0))),
+        exposed_s=seconds(sum((one.exposed_s for one in costs), Fraction(0))),
     )
 
 
-def _seconds(value: Fraction) -> int | float:
+def seconds(value: Fraction) -> int | float:
+    """Seconds as files have them."""
     return plain_fraction(value, SECOND_DIGITS)

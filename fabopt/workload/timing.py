@@ -16,11 +16,12 @@ from fabopt.schema.model import Model, Plan
 from fabopt.schema.prediction import Place
 from fabopt.schema.server import Server
 from fabopt.schema.workload import Software
-from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
+from fabopt.units import MBPS_PER_GBPS, Number, ceil_div, exact
 from fabopt.workload.architecture import flops
 from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, latency_s, sent_over
 from fabopt.workload.gpus import gpu_of
 from fabopt.workload.kernels import Roof
+from fabopt.workload.placement import PACKED, Ints, Placing, blocks_of
 from fabopt.workload.ranks import Group, Ranks
 from fabopt.workload.stages import SOFTWARE_FACTORS, optimizer_s, pace_s, straggling, whole_ps
 from fabopt.workload.straddling import Crossing, Crossings, most_domains
@@ -57,7 +58,7 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ModelRun:
-    """A model on GPUs of a server: all that does not depend on the network."""
+    """A model on GPUs of a server: all that does not depend on the network. ``placing``: where ranks are put."""
 
     model: Model
     ranks: Ranks
@@ -67,6 +68,8 @@ class ModelRun:
     utilization: Fraction | None
     roof: Roof
     servers: int
+    memory_gb: Fraction | None = None
+    placing: Placing = PACKED
 
     @property
     def plan(self) -> Plan:
@@ -128,7 +131,9 @@ def workload_of(
     peaks = {name: exact(peak) * _FLOPS_PER_TFLOP for name, peak in server.gpu_peak_tflops.items()}
     peak, roof = peaks[model.precision.compute], Roof(gpu_of(server), peaks, software)
     given = None if utilization is None else exact(utilization)
-    return ModelRun(model, ranks, domain, rate, peak, given, roof, ceil_div(ranks.gpus, max(1, server.gpus)))
+    servers = ceil_div(ranks.gpus, max(1, server.gpus))
+    memory_gb = None if server.gpu_memory_gb is None else exact(server.gpu_memory_gb)
+    return ModelRun(model, ranks, domain, rate, peak, given, roof, servers, memory_gb)
 
 
 @dataclass(frozen=True)
@@ -201,8 +206,8 @@ def _cost(traffic: Traffic, ways: Sequence[Way], rates: Mapping[str, Fraction]) 
 
 def _ways(workload: ModelRun, network: FabricBandwidth, number: int, traffic: Traffic) -> tuple[Way, ...]:
     """The ways to run a call, whatever the bandwidth; ``number``: which one of the step it is."""
-    leaf, pod = leaf_block(workload, network.leaf_gpus), leaf_block(workload, network.pod_gpus)
-    behind = _behind(workload, traffic.group, leaf, max(leaf, pod))
+    leaf, pod = blocks_below(workload, network.leaf_gpus, network.pod_gpus)
+    behind = _behind(workload, traffic.group, int(leaf), int(pod))
     crossed = {place: crossing for place, crossing in behind.items() if crossing.cut}
     key = _WayKey(number, tuple(crossed.items()), network.reduces)
     return _WAYS.of(workload, key, _ways_over, workload, traffic, crossed, network.reduces)
@@ -245,9 +250,12 @@ def _over(traffic: Traffic, algorithm: Algorithm, crossing: Crossing, place: str
     return share * sent_over(traffic.operation, algorithm, traffic.group.size, crossing, traffic.message)
 
 
-def leaf_block(workload: ModelRun, gpus: int) -> int:
-    """GPUs that are behind leaves, or a pod's, for certain: none where whole scale-up domains do not fill them."""
-    return gpus if gpus % workload.domain_gpus == 0 or gpus >= workload.ranks.gpus else 0
+def blocks_below(workload: ModelRun, leaf_gpus: Number, pod_gpus: Number) -> tuple[Ints, Ints]:
+    """GPUs that are behind leaves, and behind a pod's uplinks, for certain, where so many are at the best.
+
+    Numbers, or arrays of shape (networks,), as the results are.
+    """
+    return blocks_of(workload.placing, leaf_gpus, pod_gpus, workload.domain_gpus, workload.ranks.gpus)
 
 
 def _behind(workload: ModelRun, group: Group, leaf: int, pod: int) -> dict[str, Crossing]:

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from fabopt.output.terminal.workload import (
     COLUMNS,
-    needs_line,
-    step_line,
-    utilization_line,
+    workload_lines,
     workload_rows,
     workload_title,
 )
@@ -40,4 +38,4 @@ def workload_view(design: Design) -> WorkloadView | None:
     if use is None:
         return None
     rows = tuple(tuple(row) for row in workload_rows(use))
-    return WorkloadView(workload_title(use), rows, (needs_line(use), step_line(use), utilization_line(use)))
+    return WorkloadView(workload_title(use), rows, workload_lines(use))

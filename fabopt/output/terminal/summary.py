@@ -27,7 +27,7 @@ from fabopt.output.terminal.single_points import COLUMNS as POINT_COLUMNS
 from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
 from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
 from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
-from fabopt.output.terminal.workload import needs_line, step_line, utilization_line, workload_rows, workload_title
+from fabopt.output.terminal.workload import workload_lines, workload_rows, workload_title
 from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
 from fabopt.parts.price_basis import PRICES
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
@@ -53,7 +53,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         use = design.workload
         yield _heading("Workload", workload_title(use))
         yield table(WORKLOAD_COLUMNS, workload_rows(use))
-        yield from (_line(line) for line in (needs_line(use), step_line(use), utilization_line(use)))
+        yield from (_line(line) for line in workload_lines(use))
     lines = floor_lines(design)
     if lines:
         yield _heading("Floor")

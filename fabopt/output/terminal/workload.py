@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from fabopt.output.words import count, money, plain
 from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
+from fabopt.schema.workload import Placement, Within
 
 COLUMNS = (
     ("communicator", False), ("GPUs", True), ("operations", False), ("runs in", False), ("sent", True),
-    ("over the network", True), ("time", True), ("exposed", True),
+    ("over the network", True), ("time", True), ("hidden", True), ("exposed", True),
 )  # fmt: skip
 PLACES = {"domain": "scale-up domain", "leaf": "leaf", "pod": "pod", "fabric": "whole fabric"}
 _BYTES = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
@@ -31,8 +32,14 @@ def workload_rows(use: WorkloadUse) -> Iterator[list[str]]:
             size(entry.bytes_sent),
             _over_network(entry),
             duration(entry.time_s),
+            duration(entry.hidden_s),
             duration(entry.exposed_s),
         ]
+
+
+def workload_lines(use: WorkloadUse) -> tuple[str, ...]:
+    """What is said below the rows."""
+    return needs_line(use), step_line(use), *placement_lines(use), utilization_line(use), memory_line(use)
 
 
 def needs_line(use: WorkloadUse) -> str:
@@ -59,6 +66,46 @@ def step_line(use: WorkloadUse) -> str:
     return f"{step}, {waits}{binds}: {count(round(use.tokens_per_s))} tokens/s"
 
 
+def memory_line(use: WorkloadUse) -> str:
+    """Say what of a GPU's memory the plan takes."""
+    memory = use.memory
+    parts = ", ".join(f"{plain(amount)} {name.replace('_', ' ')}" for name, amount in memory.parts_gb.items())
+    of_gpu = "" if memory.gpu_gb is None else f" of {plain(memory.gpu_gb)} GB"
+    return f"memory of a GPU: {plain(memory.least_gb)} GB at least, likely {plain(memory.likely_gb)}{of_gpu} ({parts})"
+
+
+def placement_lines(use: WorkloadUse) -> Iterator[str]:
+    """Say where ranks are put, what a step takes at both ends, and what other ratios at the leaves would cost."""
+    if not use.ends:
+        return
+    ends = ", ".join(f"{one.placement} {duration(one.step_s)}" for one in use.ends)
+    allowed = ", ".join(
+        f"{'any' if ratio >= ANY_RATIO else plain(ratio) + ':1'} at the {role}"
+        for role, ratio in use.allowed_oversubscription.items()
+    )
+    keeps = f"; with its groups the limit of exposed communication allows at most {allowed}" if allowed else ""
+    yield f"ranks {placement_words(use.placement)}; a step with ranks {ends}{keeps}"
+    if use.tapers:
+        least = use.tapers[0]
+        slower = ", ".join(
+            f"{plain(one.leaf_ratio)}:1 {_slower(one.packed_s, least.packed_s)} to "
+            f"{_slower(one.scattered_s, least.scattered_s)}"
+            for one in use.tapers[1:]
+        )
+        yield f"against 1:1 at the leaves a step takes longer by, packed to scattered: {slower}"
+
+
+def placement_words(placement: Placement | None) -> str:
+    """A placement in words."""
+    if isinstance(placement, Within):
+        return f"put together within {'leaves' if placement.within == 'leaf' else 'pods'}"
+    return placement or "packed"
+
+
+def _slower(step_s: int | float, least_s: int | float) -> str:
+    return f"{_PERCENT * (step_s / least_s - 1):.2g} %"
+
+
 def utilization_line(use: WorkloadUse) -> str:
     """Say how much of the GPUs is used, and what one that works costs."""
     low, high = (use.gpu_utilization * use.step_s / bound for bound in reversed(use.step_band_s))
@@ -79,7 +126,9 @@ def workload_title(use: WorkloadUse) -> str:
     plan = use.plan
     ways = [(plan.tensor, "tensor"), (plan.context, "context"), (plan.pipeline, "pipeline"), (plan.data or 1, "data")]
     shown = " x ".join(f"{number} {name}" for number, name in ways if number > 1) or "1 GPU"
-    experts = f", {plan.expert} expert" if plan.expert > 1 else ""
+    experts = f", {plan.expert} expert x {plan.expert_ways} expert tensor" if plan.expert > 1 else ""
+    hidden = [f"{name} {_PERCENT * share:g} %" for name, share in plan.overlap.model_dump().items() if share]
+    experts += f"; can hide: {', '.join(hidden)}" if hidden else "; nothing is hidden behind computation"
     return f"{use.model}, {use.parameters / _BILLION:,.4g} billion parameters on {shown}{experts}"
 
 

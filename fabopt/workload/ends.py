@@ -1,0 +1,90 @@
+"""A step of a workload on a design, seen otherwise: ranks put elsewhere, other ratios at leaves, what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from fabopt.schema.prediction import PlacedStep, TaperedStep, WorkloadNeeds, WorkloadUse
+from fabopt.schema.workload import Placement
+from fabopt.units import plain_fraction
+from fabopt.workload.needs import most_ratio
+from fabopt.workload.prediction import Prediction, seconds, use_of
+from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
+
+ENDS: tuple[Placement, Placement] = ("packed", "scattered")
+# At the leaves: what is built, from none up to what is built above pods.
+RATIOS = (1, 2, 3, 4, 7)
+
+
+def whole_use(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
+    """The prediction as a design file has it, with what it is seen otherwise."""
+    return use_of(prediction, needs).model_copy(
+        update={
+            "ends": tuple(ends_of(prediction)),
+            "tapers": tuple(tapers_of(prediction)),
+            "allowed_oversubscription": allowed(prediction),
+        }
+    )
+
+
+def placed(workload: ModelRun, placement: Placement) -> ModelRun:
+    """The workload with ranks put in another way."""
+    return replace(workload, placing=replace(workload.placing, placement=placement))
+
+
+def ends_of(prediction: Prediction) -> Iterator[PlacedStep]:
+    """The step with ranks packed, and scattered."""
+    for placement in ENDS:
+        workload = placed(prediction.workload, placement)
+        step = step_on(workload, prediction.network)
+        used = step.utilization(workload)
+        yield PlacedStep(
+            placement=placement,
+            step_s=seconds(step.step_s),
+            exposed_communication=plain_fraction(step.exposed_share),
+            gpu_utilization=plain_fraction(used),
+            usd_per_effective_gpu=prediction.per_effective_gpu_usd(used),
+        )
+
+
+def tapers_of(prediction: Prediction) -> Iterator[TaperedStep]:
+    """The step with other ratios at the leaves, all else as it is; nothing where there is no tier above them."""
+    network = prediction.network
+    if network.leaf_gpus >= prediction.workload.ranks.gpus:
+        return
+    packed, scattered = (placed(prediction.workload, placement) for placement in ENDS)
+    for ratio in RATIOS:
+        there = tapered_leaves(network, Fraction(ratio))
+        yield TaperedStep(
+            leaf_ratio=ratio,
+            packed_s=seconds(step_on(packed, there).step_s),
+            scattered_s=seconds(step_on(scattered, there).step_s),
+        )
+
+
+def tapered_leaves(network: FabricBandwidth, ratio: Fraction) -> FabricBandwidth:
+    """The network with a ratio at its leaves and what its pods have above them."""
+    leaf = network.server_mbps / ratio
+    return replace(network, leaf_mbps=leaf, pod_mbps=leaf * network.pod_mbps / network.leaf_mbps)
+
+
+def allowed(prediction: Prediction) -> dict[str, int | float]:
+    """The most oversubscription at each boundary that keeps the limit, with the design's groups and pods.
+
+    At the leaves with none above them, at the spines above the design's leaves; empty without a limit.
+    """
+    workload, network, limit = prediction.workload, prediction.network, prediction.most_exposed
+    if limit is None or limit >= 1:
+        return {}
+
+    def keeps(there: FabricBandwidth) -> bool:
+        return step_on(workload, there).exposed_share <= limit
+
+    rate, gpus, most = network.server_mbps, workload.ranks.gpus, {}
+    if network.leaf_gpus < gpus:
+        most["leaf"] = most_ratio(lambda ratio: keeps(replace(network, leaf_mbps=rate / ratio, pod_mbps=rate / ratio)))
+    if network.pod_gpus < gpus:
+        most["spine"] = most_ratio(lambda ratio: keeps(replace(network, pod_mbps=network.leaf_mbps / ratio)))
+    return {name: plain_fraction(ratio) for name, ratio in most.items()}

@@ -1,0 +1,64 @@
+"""Where ranks are put: what is sure to be on the same leaves, or in the same pod.
+
+Packed: neighbours fill a group of leaves after the other, and a pod after the other. Within leaves: they fill groups of
+leaves, which are anywhere. Within pods: they fill pods, in which servers are anywhere. Scattered: servers are anywhere,
+so that nothing but a server (a rack, where groups of leaves are racks) is counted on to stay below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.schema.workload import Placement, Within
+from fabopt.units import Number
+
+Ints = NDArray[np.int64]
+BOUNDARIES = ("leaf", "pod")
+
+
+@dataclass(frozen=True)
+class Placing:
+    """A placement of ranks.
+
+    ``together_gpus``: GPUs that share a group of leaves however servers are dealt; ``is_asked_for``: whether the case
+    says the placement, so that demands count on it.
+    """
+
+    placement: Placement = "packed"
+    together_gpus: int = 1
+    is_asked_for: bool = False
+
+    def holds(self, boundary: str) -> bool:
+        """Whether neighbouring ranks fill the blocks behind a boundary."""
+        if isinstance(self.placement, Within):
+            return self.placement.within == boundary
+        return self.placement == "packed"
+
+    @property
+    def counts_on_sizes(self) -> bool:
+        """Whether what is asked of a fabric depends on how many servers leaves or pods hold."""
+        return self.is_asked_for and any(self.holds(boundary) for boundary in BOUNDARIES)
+
+
+PACKED = Placing()
+
+
+def blocks_of(placing: Placing, leaf_gpus: Number, pod_gpus: Number, domain: int, gpus: int) -> tuple[Ints, Ints]:
+    """GPUs that are behind leaves, and behind a pod's uplinks, for certain; 0 where no whole scale-up domain is.
+
+    ``leaf_gpus``, ``pod_gpus``: what leaves and pods hold, numbers or arrays of shape (networks,), as the results are;
+    ``gpus``: of all.
+    """
+    certain = placing.holds("leaf") | (leaf_gpus >= gpus) | (leaf_gpus <= placing.together_gpus)
+    leaf = np.where(certain & _is_whole(leaf_gpus, domain, gpus), leaf_gpus, 0)
+    certain = placing.holds("pod") | (pod_gpus >= gpus)
+    pod = np.where(certain & _is_whole(pod_gpus, domain, gpus), pod_gpus, 0)
+    return leaf, np.maximum(leaf, pod)
+
+
+def _is_whole(block: Number, domain: int, gpus: int) -> Number:
+    """Whether no domain lies in two blocks."""
+    return (block % domain == 0) | (block >= gpus)

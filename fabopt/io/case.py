@@ -18,9 +18,10 @@ from fabopt.io.recognition import meant_price_change, with_products
 from fabopt.io.references import MOST_NAMED, check_counted_servers, check_references
 from fabopt.io.spellings import Spelled, understood
 from fabopt.io.text import parse_yaml
-from fabopt.io.workload import with_model
+from fabopt.io.workload import with_model, with_plan
 from fabopt.parts.price_basis import usable
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, parse_price_change, with_price_books
+from fabopt.parts.stock import check_stock, with_stock
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, PriceBook
 
@@ -125,7 +126,7 @@ def _assembled(
         case = case.model_copy(update={"catalog": tuple(catalogs)})
     elif catalog is None:
         catalog = read_catalog(case.catalog, base, file)
-    case = with_products(with_model(case, base, file), catalog, spelled)
+    case = with_plan(with_products(with_model(case, base, file), catalog, spelled), catalog)
     faults = check_references(case, catalog, file, spelled.written)
     books = [book for book in _books(case.prices, catalog, base, file, faults) if book is not None]
     only = _books(case.only_priced_by, catalog, base, file, faults, "only_priced_by")
@@ -136,11 +137,13 @@ def _assembled(
             faults.append(change)
         else:
             changes.append(change)
+    faults += check_stock(case.have, catalog, file)
     if faults:
         raise refuse(faults)
     named_books = {name: book for name, book in zip(case.only_priced_by, only, strict=True) if book is not None}
     books += named_books.values()
     catalog = changed(usable(catalog, with_price_books(catalog, books), books, case, named_books), changes)
+    catalog = with_stock(catalog, case)
     if faults := check_counted_servers(case, catalog, file):
         raise refuse(faults)
     notes = [*spelled.notes]

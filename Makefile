@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 300
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test coverage lint hooks docs bench families schemas goldens picture fuzz trust clean
+.PHONY: help setup demo quick test coverage lint hooks docs bench predictions families schemas goldens picture fuzz trust clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -54,6 +54,9 @@ docs: $(VENV)/.docs  ## Build the pages into site/
 $(VENV)/.docs: $(STAMP)
 	$(PIP) -e '.[docs]'
 	@touch $@
+
+predictions: setup  ## Write the table of predicted and published steps
+	$(BIN)/python -m tests.published_runs
 
 bench: setup  ## Measure speed, as ratios in one run
 	$(BIN)/python -m tests.bench

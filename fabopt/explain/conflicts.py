@@ -31,7 +31,7 @@ from fabopt.problem.rules_kept import not_asked_for
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.base import NO_SINGLE_LIMIT, Strict
 from fabopt.schema.case import Distances, Fabric
-from fabopt.schema.default_rules import LENGTHS, NIC_PAIRING, SUBNET_MANAGER, is_asked_for, without
+from fabopt.schema.default_rules import LENGTHS, NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_asked_for, without
 from fabopt.schema.design import Conflict, Number
 from fabopt.search.context import Context
 from fabopt.topology.families import most_servers
@@ -54,6 +54,7 @@ RUN_KEYS = {"server-leaf": 1, "leaf-spine": 2, "spine-core": 3, "attachment-leaf
 WITHOUT_RULE = {
     LENGTHS: "the usual lengths, which do not follow from the size of the groups,",
     NIC_PAIRING: "a number of NICs that neither divides the GPUs of a server nor is a multiple of them",
+    ONE_GENERATION: "InfiniBand switches of several generations in one fabric",
     SUBNET_MANAGER: "subnets of InfiniBand that no switch manages",
 }
 Lines = Callable[[Inquiry], Iterator[Conflict]]

@@ -3,7 +3,8 @@
 Rule ``runs_follow_from_groups``. The hall is assumed: racks stand side by side in rows of ``RACKS_PER_ROW``, with the
 measures that a floor plan has by default. Servers fill racks one after another. The leaves of a group are in the middle
 of its racks, at the top if it fills one; spines are in the middle of the racks of their pod (of all racks below three
-tiers), cores and what attachments are in the middle of all. All links of a kind have the longest run that there is
+tiers), cores and what attachments are in the middle of all. Cables are longer than their way by ``HALL.slack_m``, or by
+``TO_SPARE`` where that is more. All links of a kind have the longest run that there is
 between such places. Where switches or servers are joined to each other, any two of a group may be neighbours, from its
 first rack to its last.
 """
@@ -19,8 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.plan import run_m
+from fabopt.floor.rack_rules import RackLimits
 from fabopt.floor.racks import Floats, height_m, servers_that_fit
 from fabopt.schema.case import Floor, Site
+from fabopt.schema.rack_rules import RackRules
 from fabopt.schema.server import Server
 from fabopt.schema.structure import AnyStructure, DragonflyPlusStructure, DragonflyStructure, Structure
 from fabopt.units import Number, ceil_div, ceil_of
@@ -33,6 +36,8 @@ USUAL_SERVERS = 4
 # Sixteen switches of one unit and a cable manager for each two of them fill the upper half of a rack.
 LOWEST_SWITCH_UNIT = 25
 HALL = Floor(rows=2, racks_per_row=RACKS_PER_ROW, rack_power_w=RACK_POWER_W)
+# Cables have to spare what they have on floors, where the case says nothing of it.
+TO_SPARE = RackLimits(spare_m=RackRules().spare_m, spare_fraction=RackRules().spare_fraction)
 
 # Kinds of links whose run follows from groups, in the words of ``Distances``.
 KINDS = ("server-leaf", "leaf-spine", "spine-core")
@@ -206,6 +211,6 @@ def longest_m(near: Heights, far: Heights, racks: Number, way_m: Floats) -> Floa
     """
     in_rack = np.asarray(racks) <= 1
     ends = [(near.low_m, far.high_m), (near.high_m, far.low_m), (near.low_m, far.low_m)]
-    inside, turned, over = (run_m(HALL, in_rack, *heights, way_m) for heights in ends)
+    inside, turned, over = (run_m(HALL, in_rack, *heights, way_m, TO_SPARE) for heights in ends)
     metres = np.where(in_rack, np.maximum(inside, turned), over)
     return np.asarray(np.ceil(np.round(metres * 10, 6)) / 10)

@@ -19,6 +19,7 @@ from fabopt.io.references import MOST_NAMED, check_counted_servers, check_refere
 from fabopt.io.spellings import Spelled, understood
 from fabopt.io.text import parse_yaml
 from fabopt.io.workload import with_model
+from fabopt.parts.price_basis import usable
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, parse_price_change, with_price_books
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, PriceBook
@@ -127,6 +128,7 @@ def _assembled(
     case = with_products(with_model(case, base, file), catalog, spelled)
     faults = check_references(case, catalog, file, spelled.written)
     books = [book for book in _books(case.prices, catalog, base, file, faults) if book is not None]
+    only = _books(case.only_priced_by, catalog, base, file, faults, "only_priced_by")
     changes: list[PriceChange] = []
     for text in price_changes:
         change = parse_price_change(meant_price_change(text, catalog), catalog)
@@ -136,11 +138,14 @@ def _assembled(
             changes.append(change)
     if faults:
         raise refuse(faults)
-    catalog = changed(with_price_books(catalog, books), changes)
+    named_books = {name: book for name, book in zip(case.only_priced_by, only, strict=True) if book is not None}
+    books += named_books.values()
+    catalog = changed(usable(catalog, with_price_books(catalog, books), books, case, named_books), changes)
     if faults := check_counted_servers(case, catalog, file):
         raise refuse(faults)
     notes = [*spelled.notes]
     notes += [f"prices of the price book {name} replace the catalog's" for name in case.prices]
+    notes += [f"nothing has a price but by the price book {name}" for name in case.only_priced_by]
     notes += [f"price change {text}" for text in price_changes]
     return Inputs(case, catalog, file, tuple(notes))
 
@@ -155,10 +160,10 @@ def read_price_books(names: Sequence[str], catalog: Catalog, base: Path, file: s
 
 
 def _books(
-    names: Sequence[str], catalog: Catalog, base: Path, file: str, faults: list[Fault]
+    names: Sequence[str], catalog: Catalog, base: Path, file: str, faults: list[Fault], key: str = "prices"
 ) -> list[PriceBook | None]:
     return [
-        gathered(partial(_book, name, f"prices[{index}]", catalog, base, file), faults)
+        gathered(partial(_book, name, f"{key}[{index}]", catalog, base, file), faults)
         for index, name in enumerate(names)
     ]
 

@@ -11,7 +11,7 @@ from fabopt.parts.port_types import PortTypes
 from fabopt.parts.procurement import Terms, allowed, terms_of
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Nic, Switch
-from fabopt.schema.default_rules import SUBNET_MANAGER, is_kept
+from fabopt.schema.default_rules import ONE_GENERATION, SUBNET_MANAGER, is_kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Offering:
 def named_products(case: Case, catalog: Catalog) -> frozenset[str]:
     """Products that are offered even at the end of their life: the case names them, or they are built in."""
     server = next(one for one in catalog.servers if one.id == case.server)
-    return _named_ids(case) | {one.id for one in server.nics} | _that_manage(case, catalog)
+    return _named_ids(case) | {one.id for one in server.nics} | _that_manage(case, catalog) | _told_apart(case, catalog)
 
 
 def _that_manage(case: Case, catalog: Catalog) -> frozenset[str]:
@@ -38,6 +38,13 @@ def _that_manage(case: Case, catalog: Catalog) -> frozenset[str]:
         return frozenset()
     managed = (one for one in catalog.switches if one.managed or one.managed_twin is not None)
     return frozenset(one.id for one in managed if not one.end_of_life)
+
+
+def _told_apart(case: Case, catalog: Catalog) -> frozenset[str]:
+    """Switches of a known generation: none of another one stands in for them where the rule holds."""
+    if not is_kept(case.rules, ONE_GENERATION):
+        return frozenset()
+    return frozenset(one.id for one in catalog.switches if one.generation is not None and not one.end_of_life)
 
 
 def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = False) -> Offering:

@@ -25,12 +25,13 @@ from fabopt.problem.attachments import (
     switch_ports,
 )
 from fabopt.problem.demand import Demand, demand_of, stages_of
+from fabopt.problem.generations import Generations, Switches, generations_of
 from fabopt.problem.nic_pairing import Nics, by_pairing
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import NIC_PAIRING, SUBNET_MANAGER, is_asked_for, is_kept
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_asked_for, is_kept
 from fabopt.schema.product import PROTOCOLS, Protocol
 from fabopt.schema.resilience import RACK, Surviving, redundancy_of
 from fabopt.schema.server import Server
@@ -98,7 +99,7 @@ class FabricProblem:
     reserve: Fraction
     attachments: tuple[AttachmentDemand, ...]
     nics: Nics
-    switches: Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
+    switches: Switches
     runs_m: Mapping[str, float]
     refused_nics: tuple[str, ...]
     arrangement: Arrangement = ANYWHERE
@@ -131,6 +132,8 @@ class FabricProblem:
     attachments_measured: bool = False
     # how its subnets of InfiniBand are managed; None where the rule does not hold or nothing is known of switches
     managers: SubnetManagers | None = None
+    # tiers between which rule ``one-generation`` leaves switches out; None where it leaves out none
+    generations: Generations | None = None
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
@@ -151,7 +154,7 @@ class FabricProblem:
         return (
             self.tiers, self.aligned, self.even, self.by_rail, self.group_servers, self.oversubscription_leaf,
             self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,
-            self.resilience, self.is_open, self.binding_managers,
+            self.resilience, self.is_open, self.binding_managers, self.binding_generations,
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
@@ -163,8 +166,22 @@ class FabricProblem:
         binds = managers is not None and (managers.is_asked_for or SUBNET_MANAGER in self.kept_rules)
         return managers if binds else None
 
+    @property
+    def binding_generations(self) -> Generations | None:
+        """Rule ``one-generation``, where designs have to keep it."""
+        generations = self.generations
+        binds = generations is not None and (generations.is_asked_for or ONE_GENERATION in self.kept_rules)
+        return generations if binds else None
+
+    def are_of_one_generation(self, **switches: SwitchType) -> bool:
+        """Whether rule ``one-generation`` allows such switches together, by the names of their tiers."""
+        generations = self.binding_generations
+        return generations is None or generations.clash({role: one.product for role, one in switches.items()}) is None
+
     def is_bound_by(self, rule: str) -> bool:
         """Whether a rule that holds may leave a design out."""
+        if rule == ONE_GENERATION:
+            return self.generations is not None
         if rule == SUBNET_MANAGER:
             return self.managers is not None
         return rule != NIC_PAIRING or self.leaves_nics_out
@@ -231,14 +248,12 @@ def fabric_of(
     pcie: Mapping[int, float],
     site: Site,
 ) -> FabricProblem:
-    """What a case means for one of its fabrics.
-
-    ``servers``: of the last stage; ``pcie``: usable Gb/s by generation.
-    """
+    """What a case means for a fabric. ``servers``: of the last stage; ``pcie``: usable Gb/s by generation."""
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refusals = Refusals(paired_only=is_kept(case.rules, NIC_PAIRING))
     nics, unpaired = by_pairing(_nics(fabric, protocols, demand, offering, server, pcie, refusals), case.rules)
+    switches: Switches = {protocol: switches_of(fabric, protocol, offering) for protocol in protocols}
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
         name=fabric.name,
@@ -259,7 +274,8 @@ def fabric_of(
         attachments=tuple(attachment_demand(one, offering.ports) for one in fabric.attachments),
         nics=nics,
         unpaired_nics=unpaired,
-        switches={protocol: switches_of(fabric, protocol, offering) for protocol in protocols},
+        switches=switches,
+        generations=generations_of(case, fabric, switches),
         runs_m=site.runs_m(offering.item_table.lengths_m),
         groups=site.groups,
         racks=fabric.pinned,
@@ -303,7 +319,7 @@ def _nics(
 def _kept_rules(fabric: Fabric, case: Case) -> tuple[str, ...]:
     """Default rules that the fabric keeps if it can; one that is asked for by its name is part of its space."""
     redundancy = redundancy_of(fabric.role) if fabric.keeps_default else ()
-    others = (NIC_PAIRING, SUBNET_MANAGER)
+    others = (NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER)
     gives_up = (rule for rule in others if is_kept(case.rules, rule) and not is_asked_for(case.rules, rule))
     return (*redundancy, *gives_up)
 

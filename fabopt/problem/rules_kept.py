@@ -1,6 +1,6 @@
 """Default rules in a problem that can be given up, part by part, where no design keeps them.
 
-These are the parts of ``resilience: default`` and the rules ``nic-pairing`` and ``subnet-manager``.
+These are the parts of ``resilience: default`` and the rules ``nic-pairing``, ``one-generation`` and ``subnet-manager``.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from fabopt.problem.nic_pairing import Nics, paired, with_unpaired
 from fabopt.problem.problem import Problem
 from fabopt.problem.subnet_manager import ONE
 from fabopt.schema.case import Case
-from fabopt.schema.default_rules import NIC_PAIRING, SUBNET_MANAGER, Rules, is_asked_for, without
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, Rules, is_asked_for, without
 from fabopt.schema.resilience import NO_RULE, REDUNDANCY, losses_of, redundancy_of
 
-# Rules that can be given up: those of resilience, that of NICs, that of subnet managers, and all.
+# Rules that can be given up: those of resilience, that of NICs, that of generations, that of subnet managers, and all.
 OF_REDUNDANCY: Final = frozenset(rule.name for rule in REDUNDANCY)
 OF_NICS: Final = frozenset({NIC_PAIRING})
+OF_GENERATIONS: Final = frozenset({ONE_GENERATION})
 OF_MANAGERS: Final = frozenset({SUBNET_MANAGER})
-ALL_RULES: Final = OF_REDUNDANCY | OF_NICS | OF_MANAGERS
+ALL_RULES: Final = OF_REDUNDANCY | OF_NICS | OF_GENERATIONS | OF_MANAGERS
 
 
 class RulePart(NamedTuple):
@@ -104,7 +105,7 @@ def bound_alike(problem: Problem, other: Problem) -> Problem:
 
 def _bound_to(fabric: FabricProblem, kept: set[str]) -> FabricProblem:
     """The fabric bound to some of the rules that it can give up."""
-    all_ = (*redundancy_of(fabric.role), NIC_PAIRING, SUBNET_MANAGER)
+    all_ = (*redundancy_of(fabric.role), NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER)
     rules = [rule for rule in all_ if rule in fabric.kept_rules + fabric.given_up]
     bound = replace(
         fabric,
@@ -133,6 +134,6 @@ def _case_without_rules(case: Case) -> Case:
         for fabric in case.fabrics
     )
     rules: Rules = case.rules
-    for rule in (NIC_PAIRING, SUBNET_MANAGER):
+    for rule in (NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER):
         rules = rules if is_asked_for(rules, rule) else without(rules, rule)
     return case.model_copy(update={"fabrics": tuple(fabrics), "rules": rules})

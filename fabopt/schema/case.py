@@ -290,13 +290,35 @@ class Growth(Strict):
     minutes_per_moved_cable: Annotated[float, Field(ge=0, le=10_000)] = 20
 
 
+# How a price may be known.
+Basis = Literal["list", "street", "quote", "paper", "estimate", "derived"]
+
+
+def is_any(value: object) -> bool:
+    """Whether a choice leaves all open."""
+    return value == "any"
+
+
+def is_empty(value: object) -> bool:
+    """Whether nothing is said."""
+    return not value
+
+
 class Case(Strict):
-    """A whole case file. ``start``: the calendar month, as ``2026-01``, that is month 0."""
+    """A whole case file. ``start``: the calendar month, as ``2026-01``, that is month 0.
+
+    ``price_basis``: kinds of prices that may be used; ``only_priced_by``: price books beside which nothing has a price,
+    the server and what is built into it aside.
+    """
 
     name: Annotated[str, Field(pattern=KEBAB, max_length=100)]
     description: Text = ""
     catalog: Annotated[tuple[Reference, ...], Field(min_length=1)] = ("reference",)
     prices: tuple[Reference, ...] = ()
+    price_basis: Annotated[
+        Literal["any"] | Annotated[tuple[Basis, ...], Field(min_length=1)], Field(exclude_if=is_any)
+    ] = "any"
+    only_priced_by: Annotated[tuple[Reference, ...], Field(exclude_if=is_empty)] = ()
     server: Identifier
     servers: Servers | None = None
     gpus: Servers | None = None

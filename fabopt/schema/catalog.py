@@ -5,6 +5,7 @@ One class a kind of product. A catalog object holds each kind as a tuple in file
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -78,6 +79,16 @@ class Switch(Manageable, Product, Purchasable):
     def reduces(self) -> bool:
         """Whether it reduces what goes through it."""
         return REDUCES in self.features
+
+    @property
+    def generation(self) -> str | None:
+        """Of a switch for InfiniBand, the ASIC (``4x Quantum-3``: ``Quantum-3``); None where it is not known."""
+        is_told = self.protocol == "infiniband" and self.asic is not None
+        return re.sub(r"^\d+ ?x +", "", str(self.asic)) if is_told else None
+
+    def goes_with(self, other: Switch) -> bool:
+        """Whether both are of one generation, as far as that is known; those for Ethernet always are."""
+        return None in (self.generation, other.generation) or self.generation == other.generation
 
 
 class Nic(Product, Purchasable):

@@ -27,6 +27,7 @@ class DefaultRule(NamedTuple):
 ATTACHMENT_RUNS: Final = "attachment-runs"
 LENGTHS: Final = "lengths"
 NIC_PAIRING: Final = "nic-pairing"
+ONE_GENERATION: Final = "one-generation"
 RACK_RULES: Final = "rack-rules"
 RACK_SPREAD: Final = "rack-spread"
 SCATTERED_RANKS: Final = "scattered-ranks"
@@ -53,6 +54,12 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "the NICs of a server divide its GPUs or are a multiple of them, where `nics_per_server` names no number",
             "nics_pair_with_gpus",
             "docs/cases.md#nics-and-gpus",
+        ),
+        DefaultRule(
+            ONE_GENERATION,
+            "the InfiniBand switches of a fabric are of one generation, but for tiers whose switches `switches` names",
+            "generations_agree",
+            "docs/cases.md#generations-of-infiniband",
         ),
         DefaultRule(
             RACK_RULES,

@@ -135,8 +135,10 @@ class Plan(Strict):
 
     ``tensor`` x ``context`` x ``pipeline`` x ``data`` is the number of GPUs; ``data`` absent: what is left of them.
     ``expert`` divides ``data``. ``batch``: sequences of a step over all GPUs; ``micro_batch``: those that one replica
-    works on at once. ``virtual_stages``: parts of a pipeline stage that are interleaved. ``order``: innermost first, as
-    ranks are dealt to GPUs.
+    works on at once. ``virtual_stages``: parts of a pipeline stage that are interleaved. ``sequence_parallel``: tensor
+    ranks split the tokens of norms and residuals; absent, they do where there is more than one. ``fused_attention``:
+    scores are not kept in memory; absent, they are only where the plan computes them again (``selective``).
+    ``order``: innermost first, as ranks are dealt to GPUs.
     """
 
     tensor: Ways = 1
@@ -149,8 +151,25 @@ class Plan(Strict):
     virtual_stages: Ways = 1
     zero_stage: Literal[0, 1, 2, 3] = 1
     recomputation: Recomputation = "none"
+    sequence_parallel: bool | None = None
+    fused_attention: bool | None = None
     overlap: Overlap = Overlap()
     order: Order = DIMENSIONS
+
+    @property
+    def splits_sequence(self) -> bool:
+        """Whether tensor ranks split the tokens of what they do not split otherwise."""
+        return self.tensor > 1 and self.sequence_parallel is not False
+
+    @property
+    def fuses_attention(self) -> bool:
+        """Whether scores of attention stay out of memory."""
+        return self.recomputation != "selective" if self.fused_attention is None else self.fused_attention
+
+    @property
+    def expert_ways(self) -> int:
+        """Tensor ways that each expert is split."""
+        return self.tensor
 
     @model_validator(mode="after")
     def _order_is_whole(self) -> Self:
@@ -171,6 +190,8 @@ class PlanChanges(Strict):
     virtual_stages: Ways | None = None
     zero_stage: Literal[0, 1, 2, 3] | None = None
     recomputation: Recomputation | None = None
+    sequence_parallel: bool | None = None
+    fused_attention: bool | None = None
     overlap: OverlapChanges | None = None
     order: Order | None = None
 

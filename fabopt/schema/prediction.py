@@ -9,7 +9,7 @@ from typing import Literal
 
 from fabopt.schema.base import Strict
 from fabopt.schema.model import Plan
-from fabopt.schema.workload import Placement
+from fabopt.schema.workload import Placement, Software
 
 Number = int | float
 Place = Literal["domain", "leaf", "pod", "fabric"]
@@ -62,6 +62,14 @@ class PlacedStep(Strict):
     usd_per_effective_gpu: Number | None
 
 
+class ScenarioStep(Strict):
+    """A step of the workload on the design in a scenario of the case, in the case's order."""
+
+    weight: Number
+    step_s: Number
+    gpu_utilization: Number
+
+
 class TaperedStep(Strict):
     """A step on the design's NICs and groups with another ratio at the leaves, for both ends of placement."""
 
@@ -73,12 +81,15 @@ class TaperedStep(Strict):
 class WorkloadUse(Strict):
     """A step of the workload on the design.
 
-    ``free_s``: a step on a network that takes no time. ``exposed_communication``: the share of the step in which GPUs
-    wait for the network. ``gpu_utilization``: the model's operations over the peak. ``usd_per_effective_gpu``: servers
-    and network over GPUs times utilization; None where the server has no price. ``binding``: what exposes most.
+    ``free_s``: a step on a network that takes no time. ``software``: how well kernels are made; ``step_band_s``:
+    between which the step is in two of three published runs of that kind. ``exposed_communication``: the share of the
+    step in which GPUs wait for the network. ``gpu_utilization``: the model's operations over the peak.
+    ``usd_per_effective_gpu``: servers and network over GPUs times utilization; None where the server has no price.
+    ``binding``: what exposes most.
     ``placement``: where ranks are put in this step; ``ends``: packed and scattered; ``tapers``: with other ratios at
     the leaves; ``allowed_oversubscription``: the most at each boundary with the design's groups and pods that keeps the
-    limit of exposed communication, none where there is no limit.
+    limit of exposed communication, none where there is no limit. ``scenarios``: those of the case, over whose mean step
+    ``gpu_utilization`` and ``usd_per_effective_gpu`` are.
     """
 
     model: str
@@ -93,6 +104,8 @@ class WorkloadUse(Strict):
     compute_s: Number
     free_s: Number
     step_s: Number
+    software: Software
+    step_band_s: tuple[Number, Number]
     exposed_communication: Number
     gpu_utilization: Number
     tokens_per_s: Number
@@ -101,3 +114,4 @@ class WorkloadUse(Strict):
     ends: tuple[PlacedStep, ...] = ()
     tapers: tuple[TaperedStep, ...] = ()
     allowed_oversubscription: dict[str, Number] = {}
+    scenarios: tuple[ScenarioStep, ...] = ()

@@ -46,9 +46,10 @@ class Source(Strict):
 
 
 class PriceSource(Source):
-    """Where a price comes from. ``valid_until``: the last day of a quote."""
+    """Where a price comes from. ``valid_until``: the last day of a quote; ``book``: of ``only_priced_by``, which."""
 
     valid_until: Day | None = None
+    book: Text | None = None
 
 
 class PriceBreak(Strict):

@@ -29,6 +29,8 @@ DEFAULT_PROFILE = Profile(1, 400)
 DEFAULT_EXPOSED = 0.05
 # Keys that are in a file only where a case says them.
 _UNLESS_DEFAULT = ("placement", "spreading", "other_jobs", "scenarios")
+# How well the kernels of a run are made: by its GPU's maker and profiled, or as most frameworks have them.
+Software = Literal["tuned", "typical"]
 
 
 class Within(Strict):
@@ -66,6 +68,7 @@ class Workload(Strict):
 
     ``model`` is a name, a path, or a whole model, as design files embed it. ``gpu_utilization``: the share of the peak
     that the model's operations reach while no GPU waits for the network; absent, it is worked out.
+    ``software``: how near the kernels come to what GPUs can do, where ``gpu_utilization`` does not say it.
     ``max_exposed_communication``: the largest share of a step in which GPUs wait for the network. ``placement``: where
     neighbouring ranks are put; absent, scattered. ``spreading``: of flows over uplinks; absent, adaptive.
     ``other_jobs``: the share of the uplinks that other jobs take. ``scenarios``: what a working GPU's cost is weighed
@@ -79,6 +82,7 @@ class Workload(Strict):
     model: Reference | Model | None = None
     plan: PlanChanges = PlanChanges()
     gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
+    software: Software = "typical"
     max_exposed_communication: Annotated[float, Field(gt=0, le=1)] = DEFAULT_EXPOSED
     placement: Placement | None = None
     spreading: Spreading | None = None
@@ -97,7 +101,7 @@ class Workload(Strict):
     def _profile_or_model(self) -> Self:
         if (self.profile is None) == (self.model is None):
             raise ValueError("give either `profile` or `model`")
-        of_models = ("plan", "gpu_utilization", "max_exposed_communication", *_UNLESS_DEFAULT)
+        of_models = ("plan", "gpu_utilization", "software", "max_exposed_communication", *_UNLESS_DEFAULT)
         extra = [name for name in of_models if self._says(name)]
         if self.profile is not None and extra:
             raise ValueError(f"`{extra[0]}` goes with a `model`; a profile is a rule of thumb and has none")

@@ -1,8 +1,8 @@
 """Default rules never leave a case without a design: what no design keeps is given up.
 
 Where no design keeps all of them, the optimum without them is taken, and each part is taken up again in turn, fabric by
-fabric in the order of the case, ``REDUNDANCY`` in its order before ``nic-pairing`` and ``subnet-manager``, if some
-design keeps it beside all those before.
+fabric in the order of the case, ``REDUNDANCY`` in its order before ``nic-pairing``, ``one-generation`` and
+``subnet-manager``, if some design keeps it beside all those before.
 So nothing that is given up could be kept beside what is, and the answer is the optimum among designs that keep the
 rest.
 """
@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.rack_parts import parts_to_give_up
 from fabopt.problem.rules_kept import RulePart, is_bound, parts_given_up, taken_up, without_rules
 from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.settings import Clock, Settings, StoppedError
-from fabopt.schema.default_rules import NIC_PAIRING, SUBNET_MANAGER
+from fabopt.schema.catalog import Switch
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
 from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.search.racks import answer_in_racks, rules_out
@@ -67,16 +69,19 @@ def relaxed(problem: Problem, settings: Settings, clock: Clock, context: Context
 def _with_part(best: Answer, part: RulePart, solve: Solve) -> Answer:
     """The answer with one more part of the rule, if there is one: itself where its design keeps it already."""
     problem = taken_up(best.problem, part)
-    if len(problem.stages) == 1 and _keeps(best.picked[part.fabric][0], part.rule):
+    if len(problem.stages) == 1 and _keeps(problem.fabrics[part.fabric], best.picked[part.fabric][0], part.rule):
         return Answer(problem, best.optimum, best.ratio, best.context)
     answer = solve(problem)
     return answer if answer.has_design else best
 
 
-def _keeps(candidate: Candidate, rule: str) -> bool:
+def _keeps(fabric: FabricProblem, candidate: Candidate, rule: str) -> bool:
     """Whether a candidate keeps a rule, or has nothing to which it applies."""
     if rule == NIC_PAIRING:
         return candidate.design.nic.pairs and all(one.nic is None or one.nic.pairs for one in candidate.equipment)
+    if rule == ONE_GENERATION:
+        switches: dict[str, Switch] = {tier.role: tier.switch.product for tier in candidate.design.file_part().tiers}
+        return fabric.generations is None or fabric.generations.clash(switches) is None
     if rule == SUBNET_MANAGER:
         return candidate.design.protocol != INFINIBAND
     return standing(rule, candidate.design).kept is not False

@@ -8,12 +8,20 @@ from typing import NamedTuple
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, estimating
-from fabopt.problem.rules_kept import OF_MANAGERS, OF_NICS, OF_REDUNDANCY, is_bound, left_out, without_rules
+from fabopt.problem.rules_kept import (
+    OF_GENERATIONS,
+    OF_MANAGERS,
+    OF_NICS,
+    OF_REDUNDANCY,
+    is_bound,
+    left_out,
+    without_rules,
+)
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, Sums, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
-from fabopt.schema.default_rules import NIC_PAIRING, SUBNET_MANAGER
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
@@ -38,7 +46,12 @@ MANAGEMENT = ("in-band", "oob")
 # Candidates that are compared for a design of another kind, where its proof would take more.
 MOST_OF_A_KIND = 200
 # What a design without some default rules is called, and those rules.
-WITHOUT_RULES = (("redundancy", OF_REDUNDANCY), (NIC_PAIRING, OF_NICS), (SUBNET_MANAGER, OF_MANAGERS))
+WITHOUT_RULES = (
+    ("redundancy", OF_REDUNDANCY),
+    (NIC_PAIRING, OF_NICS),
+    (ONE_GENERATION, OF_GENERATIONS),
+    (SUBNET_MANAGER, OF_MANAGERS),
+)
 PART_NUMBERS = "part numbers"
 BEST_FOUND = " (the best found)"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from fabopt.floor.group_runs import RACKS_PER_ROW, GroupRuns, given_m, group_runs, sizes_of
+from fabopt.floor.group_runs import HALL, RACKS_PER_ROW, TO_SPARE, GroupRuns, given_m, group_runs, sizes_of
 from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import USUAL
@@ -35,7 +35,8 @@ def length_notes(problem: Problem, design: Design) -> Iterator[str]:
     if runs is not None and design.fabrics:
         yield (
             f"rule `{LENGTHS}`: {RULE.sentence}; {some(runs.per_rack.number, 'server')} a rack ({runs.per_rack.told}), "
-            f"rows of {RACKS_PER_ROW} racks ({RULE.anchor})"
+            f"rows of {RACKS_PER_ROW} racks, {HALL.slack_m:g} m or {100 * TO_SPARE.spare_fraction:g} % to spare "
+            f"({RULE.anchor})"
         )
         for fabric in design.fabrics:
             yield from _assumed(problem, runs, fabric)

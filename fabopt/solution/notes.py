@@ -12,7 +12,9 @@ from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
 from fabopt.solution.feeds import feed_notes
+from fabopt.solution.generations import generation_notes
 from fabopt.solution.lengths import length_notes
+from fabopt.solution.price_basis import price_notes
 from fabopt.solution.protocols import protocol_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.quotes import quote_notes
@@ -31,12 +33,14 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
     """The design with all its notes: of the choice of separations, of the inputs, of the case, of the design."""
     inputs = question.inputs
     notes = (
+        *price_notes(question, answers, design),
         *choice_notes(inputs.case, inputs.catalog, answers.tried, answers.best),
         *inputs.notes,
         *case_notes(answers.shown),
         *_design_notes(answers.shown, design),
         *pairing_notes(question, answers.shown, design),
         *redundancy_notes(question, design),
+        *generation_notes(question, answers.shown, design),
         *subnet_notes(question, answers.shown, design),
         *(protocol_notes(inputs.catalog, design) if inputs.case.rules != NO_RULES else ()),
         *quote_notes(design),

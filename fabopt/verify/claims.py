@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from fabopt.schema.default_rules import NIC_PAIRING, SUBNET_MANAGER
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
 from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.units import cents, exact, milliwatts, some
@@ -26,7 +26,7 @@ SMALL_GRAPH = 1_000_000
 HALF_A_DIGIT = Fraction(1, 2000)
 OTHER_SEPARATION = "separation"
 # Plans that the case does not allow, and designs that break its default rules, may be cheaper.
-OTHER_PLANS = ("growth", "recabling", "redundancy", NIC_PAIRING, SUBNET_MANAGER)
+OTHER_PLANS = ("growth", "recabling", "redundancy", NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER)
 KINDS_OF_ALTERNATIVES = (
     "topology", "placement", "protocol", "tiers", "port speed", "leaf switch", "torus of", "flat runs", "part numbers",
     OTHER_SEPARATION, *OTHER_PLANS,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from fractions import Fraction
 
+from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div, exact, plain_fraction, some
 from fabopt.verify.evidence import Evidence
@@ -196,9 +197,10 @@ def part_numbers_are_few(proof: Proof, evidence: Evidence) -> None:
 
 
 def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
-    """Everything that is bought or in use may be, by vendor and by part.
+    """Everything that is bought or in use may be, by vendor and by part, and at the price that it has.
 
-    Source: case file, ``procurement``; servers and what is built into them are not under its rules.
+    Source: case file, ``procurement``, ``price_basis`` and ``only_priced_by``; servers and what is built into them are
+    not under its rules.
     """
     rules = evidence.case.procurement
     named = {evidence.kind(part) for part in rules.approved_parts or ()}
@@ -206,4 +208,15 @@ def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
     for part in sorted(ids):
         allowed = is_allowed(rules, evidence.product(part), evidence.kind(part) in named)
         proof.holds(allowed, f"{part} of {evidence.product(part).vendor} is not allowed")
+        _price_may_be_used(proof, evidence, part)
     proof.note(f"{some(len(ids), 'product')}")
+
+
+def _price_may_be_used(proof: Proof, evidence: Evidence, part: str) -> None:
+    """A price is known in a way that the case allows, and is of one of the books that alone may price anything."""
+    case, product = evidence.case, evidence.product(part)
+    lengths = product.provenance.get("lengths") if isinstance(product, Cable | Fibre) else None
+    source = product.provenance.get("price_usd") or lengths or product.source
+    kind, book = (None, None) if source is None else (source.kind, getattr(source, "book", None))
+    proof.holds(case.price_basis == "any" or kind in case.price_basis, f"{part}: a price of kind {kind}")
+    proof.holds(not case.only_priced_by or book in case.only_priced_by, f"{part}: a price of no book that may price it")

@@ -59,6 +59,7 @@ from fabopt.verify.fit import (
 )
 from fabopt.verify.floor import boxes_fit_racks, servers_fill_racks
 from fabopt.verify.free_ports import attachments_take_free_ports, takes_free_ports
+from fabopt.verify.generations import generations_agree, judges_generations
 from fabopt.verify.graph import figures_hold_on_graph
 from fabopt.verify.graph_failures import failures_leave_flow
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
@@ -264,6 +265,8 @@ REDUNDANCY_WIRING_RULES: tuple[WiringRule, ...] = (redundancy_is_cabled,)
 RACK_LOSS_WIRING_RULES: tuple[WiringRule, ...] = (racks_leave_bandwidth,)
 # Of fabrics whose NICs are chosen, in a number that nothing names.
 PAIRING_RULES: tuple[FabricRule, ...] = (nics_pair_with_gpus,)
+# Of InfiniBand fabrics of several tiers.
+GENERATION_RULES: tuple[FabricRule, ...] = (generations_agree,)
 # Of fabrics whose runs nothing else says.
 LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
 # Of fabrics whose switches say whether they run a subnet manager.
@@ -323,6 +326,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from FREE_PORT_RULES if takes_free_ports(fabric) else ()
     yield from REDUNDANCY_RULES if names_redundancy(fabric) else ()
     yield from PAIRING_RULES if pairs_nics(fabric) else ()
+    yield from GENERATION_RULES if judges_generations(fabric) else ()
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()
     yield from MANAGER_RULES if names_managers(fabric) else ()
 

@@ -37,7 +37,8 @@ class Pace:
 
     def steps_s(self, networks: FabricBandwidths) -> Floats:
         """Seconds of a step on many networks at once, to rounding; shape (networks,)."""
-        return np.sum([float(weight) * times.step_s(networks) for weight, times in self._times], axis=0)
+        steps = [float(weight) * times.step_s(networks) for weight, times in self._times]
+        return np.asarray(np.sum(steps, axis=0))
 
     @cached_property
     def _times(self) -> list[tuple[Fraction, StepTimes]]:

@@ -10,6 +10,7 @@ from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.units import cents, plain_fraction, rounded, usd
 from fabopt.workload.architecture import parameters
+from fabopt.workload.stages import band
 from fabopt.workload.timing import DOMAIN, PLACES, Cost, FabricBandwidth, ModelRun, Step, step_on
 from fabopt.workload.volumes import COMMUNICATORS
 
@@ -102,12 +103,19 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
         compute_s=seconds(step.compute_s),
         free_s=seconds(step.free_s),
         step_s=seconds(step.step_s),
+        software=workload.roof.software,
+        step_band_s=_band_s(workload, step),
         exposed_communication=plain_fraction(step.exposed_share),
         gpu_utilization=plain_fraction(utilization),
         tokens_per_s=plain_fraction(tokens / step.step_s, 1),
         usd_per_effective_gpu=prediction.per_effective_gpu_usd(utilization),
         placement=workload.placing.placement,
     )
+
+
+def _band_s(workload: ModelRun, step: Step) -> tuple[int | float, int | float]:
+    off = band(workload.model, workload.roof.software, workload.utilization is not None)
+    return seconds(step.step_s * (1 - off)), seconds(step.step_s * (1 + off))
 
 
 def binding(costs: Iterable[Cost]) -> str | None:

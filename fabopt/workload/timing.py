@@ -15,18 +15,18 @@ from fabopt.parts.lookup import Lookup
 from fabopt.schema.model import Model, Plan
 from fabopt.schema.prediction import Place
 from fabopt.schema.server import Server
-from fabopt.units import MBPS_PER_GBPS, Number, exact
+from fabopt.schema.workload import Software
+from fabopt.units import MBPS_PER_GBPS, Number, ceil_div, exact
 from fabopt.workload.architecture import flops
 from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, latency_s, sent_over
+from fabopt.workload.gpus import gpu_of
+from fabopt.workload.kernels import Roof
 from fabopt.workload.placement import PACKED, Ints, Placing, blocks_of
 from fabopt.workload.ranks import Group, Ranks
+from fabopt.workload.stages import SOFTWARE_FACTORS, optimizer_s, pace_s, straggling, whole_ps
 from fabopt.workload.straddling import Crossing, Crossings, most_domains
 from fabopt.workload.volumes import COMMUNICATORS, Traffic, micro_batches, traffic_of
 
-# Large matrix products reach 794.5 of the 989.4 Tflop/s (bf16) of an H100: the most that was measured over many shapes.
-# The same table has 86 % for an A100, 78 % for a B200, 60 % for an MI300X.
-# Source: github.com/stas00/ml-engineering, compute/accelerator, "Maximum Achievable Matmul FLOPS" (2024).
-MATMUL_SHARE = Fraction(4, 5)
 _BYTES_PER_MBPS = Fraction(10**6, 8)
 _FLOPS_PER_TFLOP = 10**12
 DOMAIN: Place = "domain"
@@ -66,6 +66,8 @@ class ModelRun:
     domain_mbps: Fraction
     peak_flops: Fraction
     utilization: Fraction | None
+    roof: Roof
+    servers: int
     placing: Placing = PACKED
 
     @property
@@ -85,6 +87,14 @@ class ModelRun:
         Source: Narayanan et al. 2021, section 2.2.
         """
         return (self.plan.pipeline - 1) / (self.plan.virtual_stages * self.micro_batches)
+
+    @cached_property
+    def compute_s(self) -> Fraction:
+        """Computation of a step on the slowest stage: kernels of its micro-batches, the optimizer, stragglers."""
+        software = self.roof.software
+        kernels = self.micro_batches * pace_s(self.model, self.plan, self.roof)
+        kernels += optimizer_s(self.model, self.plan, self.ranks.data, self.roof)
+        return whole_ps(kernels * SOFTWARE_FACTORS[software] * straggling(software, self.servers))
 
     @cached_property
     def traffic(self) -> tuple[Traffic, ...]:
@@ -111,12 +121,16 @@ class ModelRun:
         return self._flops[hardware]
 
 
-def workload_of(model: Model, ranks: Ranks, server: Server, utilization: float | None) -> ModelRun:
+def workload_of(
+    model: Model, ranks: Ranks, server: Server, utilization: float | None, software: Software = "typical"
+) -> ModelRun:
     """A model on GPUs of a server that says its peak; without a scale-up domain each GPU is one of its own."""
     domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
     rate = exact(server.scale_up.gbps_per_gpu) * MBPS_PER_GBPS if server.scale_up is not None else Fraction(1)
-    peak = exact(server.gpu_peak_tflops[model.precision.compute]) * _FLOPS_PER_TFLOP
-    return ModelRun(model, ranks, domain, rate, peak, None if utilization is None else exact(utilization))
+    peaks = {name: exact(peak) * _FLOPS_PER_TFLOP for name, peak in server.gpu_peak_tflops.items()}
+    peak, roof = peaks[model.precision.compute], Roof(gpu_of(server), peaks, software)
+    given = None if utilization is None else exact(utilization)
+    return ModelRun(model, ranks, domain, rate, peak, given, roof, ceil_div(ranks.gpus, max(1, server.gpus)))
 
 
 @dataclass(frozen=True)
@@ -163,7 +177,7 @@ def step_on(workload: ModelRun, network: FabricBandwidth) -> Step:
     costs = [_cost(one, _ways(workload, network, number, one), rates) for number, one in enumerate(workload.traffic)]
     near = [one for one in costs if one.place == DOMAIN]
     far = [one for one in costs if one.place != DOMAIN]
-    compute_s = workload.gpu_flops(hardware=True) / (workload.peak_flops * MATMUL_SHARE)
+    compute_s = workload.compute_s
     exposed_near = _exposed(workload, near, compute_s)
     free_s = compute_s * (1 + workload.bubble) + sum(one.exposed_s for one in exposed_near)
     if workload.utilization is not None:

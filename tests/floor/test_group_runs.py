@@ -20,6 +20,7 @@ from fabopt.floor.group_runs import (
     usual_servers_per_rack,
 )
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.rack_rules import NO_LIMITS
 from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.schema.case import Distances, Site
 from fabopt.schema.rack_rules import RackRules
@@ -43,11 +44,11 @@ def test_runs_by_hand() -> None:
     """Servers of 8 units at the bottom end 0.2778 m high, switches at 1.1891 to 2.2114 m; the tray is at 2.6 m.
 
     One rack: 2.2114 - 0.2778 + 0.5 = 2.44. Two racks: 1.4109 + 2.3222 + 0.6 of drops + 0.6 of pitch + 0.5 = 5.44. Two
-    rows: 16 x 0.6 = 9.6 over a row and 2.4 across: 1.4109 + 2.3222 + 0.6 + 12 + 0.5 = 16.84.
+    rows: 16 x 0.6 = 9.6 over a row and 2.4 across: 1.4109 + 2.3222 + 0.6 + 12 = 16.333, and 5 % of that.
     """
     found = runs(2048).runs_m("clos", Sizes(np.array([4, 8, 64, 128]), np.array([4, 8, 64, 128])))
-    assert found["server-leaf"].tolist() == [2.5, 5.5, 9.7, 16.9]
-    assert found["leaf-spine"].tolist() == [1.6, 4.6, 8.8, 16.0]
+    assert found["server-leaf"].tolist() == [2.5, 5.5, 9.7, 17.2]
+    assert found["leaf-spine"].tolist() == [1.6, 4.6, 8.8, 16.2]
 
 
 @pytest.mark.parametrize("racks", [1, 2, 3, 7, 16, 32, 48, 80])
@@ -73,12 +74,16 @@ def test_runs_are_those_of_a_hall_laid_out(units: float) -> None:
 
 
 def test_every_cable_has_some_to_spare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At least 0.3 m more than its way, as rule ``rack-rules`` has it on floors (``site.rack_rules.spare_m``)."""
+    """At least 0.3 m and 5 % more than its way, as rule ``rack-rules`` has it on floors."""
     sizes = Sizes(np.array([1, 4, 8, 64, 128, 2048]), np.array([1, 4, 8, 64, 128, 2048]))
     bought = runs(2048).runs_m("clos", sizes)
     monkeypatch.setattr(f"{group_runs.__module__}.HALL", HALL.model_copy(update={"slack_m": 0.0}))
+    monkeypatch.setattr(f"{group_runs.__module__}.TO_SPARE", NO_LIMITS)
     ways = runs(2048).runs_m("clos", sizes)
     assert all((bought[kind] - ways[kind] >= RackRules().spare_m).all() for kind in KINDS)
+    # both are in whole decimetres
+    assert all((bought[kind] >= (ways[kind] - 0.1) * 1.05).all() for kind in KINDS)
+    assert (bought["server-leaf"] >= 20).any()
 
 
 @pytest.mark.parametrize("family", ["clos", "hyperx", "dragonfly", "dragonfly+", "server-torus"])

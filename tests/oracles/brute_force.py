@@ -29,6 +29,8 @@ from tests.oracles.brute_endpoints import (
     usable_cards,
 )
 from tests.oracles.brute_free_ports import counts, placed, spine_links, spine_mode, tier_of
+from tests.oracles.brute_generations import RULE as ONE_GENERATION
+from tests.oracles.brute_generations import is_of_one_generation
 from tests.oracles.brute_lengths import GroupLengths, follow
 from tests.oracles.brute_managers import Exchange, asks, exchanges
 from tests.oracles.brute_parts import (
@@ -363,7 +365,9 @@ def managed(space: Space, structure: Structure) -> Iterator[Structure]:
 
 def is_redundant(space: Space, structure: Structure) -> bool:
     """Whether a structure keeps all parts of the default rule that the space is bound to."""
-    return all(keeps(structure, rule) for rule in space.kept_rules if rule != NIC_PAIRING)
+    if ONE_GENERATION in space.kept_rules and not is_of_one_generation(structure, space.fabric.get("switches")):
+        return False
+    return all(keeps(structure, rule) for rule in space.kept_rules if rule not in (NIC_PAIRING, ONE_GENERATION))
 
 
 def pairs(space: Space, number: int) -> bool:

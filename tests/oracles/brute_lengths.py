@@ -2,7 +2,8 @@
 
 Nothing is imported from the package. Rule ``lengths`` (docs/cases.md), written down anew: rows of 16 racks of 48 units
 and 41 kW; leaves in the middle of their group's racks, spines of their pod's, cores and attachments of all; switches
-are in the upper half of a rack, servers anywhere. Halls of more than one row are full.
+are in the upper half of a rack, servers anywhere. Halls of more than one row are full. Cables have 0.5 m and 5 % to
+spare, whichever is more.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.oracles.brute_floor import FOOT_M, UNIT_M, Hall
+from tests.oracles.brute_floor import FOOT_M, UNIT_M, Hall, Rules
 
 Json = dict[str, Any]
 IN_ROW, UNITS, WATTS = 16, 48, 41_000
@@ -72,7 +73,7 @@ def longest(racks: int, below: range | None, units: float) -> float:
     In whole decimetres.
     """
     rows = math.ceil(racks / IN_ROW)
-    hall = Hall({"rows": rows, "racks_per_row": min(racks, IN_ROW)})
+    hall = Hall({"rows": rows, "racks_per_row": min(racks, IN_ROW)}, Rules(share=0.05))
     middle = rows // 2 * hall.length + hall.length // 2
     upper = [height(unit, 1) for unit in range(UNITS // 2 + 1, UNITS + 1)]
     lower = upper if below is None else [height(unit, units) for unit in below]

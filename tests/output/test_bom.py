@@ -14,7 +14,7 @@ import yaml
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.bill import bill_bytes, bill_format
-from fabopt.output.export.workbook import price_source
+from fabopt.parts.price_basis import price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.solution import optimize
 from tests.paths import ERRORS
@@ -65,7 +65,8 @@ def test_other_endings_are_refused(target: str) -> None:
 
 def test_csv_has_the_columns_of_a_row(design: Design) -> None:
     rows = list(csv.DictReader(io.StringIO(bill_bytes(design, ".csv").decode())))
-    assert list(rows[0]) == list(BomRow.model_fields)
+    assert list(rows[0]) == [*BomRow.model_fields, "price_basis", "price_date"]
+    assert {(row["price_basis"], row["price_date"]) for row in rows if row["kind"] == "switch"} == {("list", "2026-01")}
     assert len(rows) == len(design.bom)
     assert design.totals is not None
     assert sum(float(row["total_usd"]) for row in rows) == design.totals.capex_usd
@@ -74,7 +75,9 @@ def test_csv_has_the_columns_of_a_row(design: Design) -> None:
 def test_json_has_case_and_rows(design: Design) -> None:
     content = json.loads(bill_bytes(design, ".json"))
     assert content["case"] == {"name": "pod", "sha256": design.case.sha256}
-    assert content["rows"] == [row.model_dump() for row in design.bom]
+    assert [{key: row[key] for key in BomRow.model_fields} for row in content["rows"]] == [
+        row.model_dump() for row in design.bom
+    ]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".xlsx", ".json"])
@@ -116,7 +119,7 @@ def test_the_workbook_adds_up(design: Design) -> None:
 def test_the_workbook_can_be_worked_with(design: Design) -> None:
     bill = openpyxl.load_workbook(io.BytesIO(bill_bytes(design, ".xlsx")))["Bill"]
     assert bill.freeze_panes == "A2"
-    assert bill.auto_filter.ref == f"A1:T{len(design.bom) + 1}"
+    assert bill.auto_filter.ref == f"A1:V{len(design.bom) + 1}"
     assert bill.print_title_rows == "$1:$1"
     assert bill["L2"].number_format == "$#,##0.00"
 

@@ -16,7 +16,7 @@ from fabopt.workload.ranks import ranks_of
 from fabopt.workload.timing import FabricBandwidth, ModelRun, workload_of
 from tests.paths import PUBLISHED
 
-MEGATRON, LLAMA, HPN, NCCL = yaml.safe_load_all((PUBLISHED / "workloads.yaml").read_text())
+MEGATRON, LLAMA, HPN, NCCL, RUNS = yaml.safe_load_all((PUBLISHED / "workloads.yaml").read_text())
 SOURCES = (Source(url="a test"),)
 # Data sheets: 312 Tflop/s and 600 GB/s NVLink in both directions; 989.4 Tflop/s and 900 GB/s.
 A100 = Server(
@@ -46,7 +46,10 @@ def megatron(row: dict[str, Any]) -> Model:
         layers=row["layers"], hidden=row["hidden"], heads=row["heads"], feed_forward=4 * row["hidden"],
         vocabulary=51200, sequence=2048, gated=False, biases=True, learned_positions=True, tied_embeddings=True,
     )  # fmt: skip
-    plan = Plan(tensor=row["tp"], pipeline=row["pp"], batch=row["batch"], zero_stage=0, recomputation="full")
+    plan = Plan(
+        tensor=row["tp"], pipeline=row["pp"], batch=row["batch"], zero_stage=0, recomputation="full",
+        fused_attention=False, sequence_parallel=False,
+    )  # fmt: skip
     formats = Formats(compute="fp16", gradient_bytes=4)
     return Model(name="gpt", architecture=architecture, precision=formats, plan=plan, sources=SOURCES)
 

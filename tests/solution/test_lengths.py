@@ -50,7 +50,7 @@ def test_without_the_rule_lengths_are_the_usual_ones(keys: Json) -> None:
 def test_answer_says_what_was_assumed() -> None:
     told = notes(solved(length_case(), length_catalog()))
     assert "rule `lengths`: the lengths of links follow from the racks that groups fill" in told
-    assert "2 servers a rack (`site.servers_per_rack`), rows of 16 racks (docs/cases.md#how-long-cables-are)" in told
+    assert "2 servers a rack (`site.servers_per_rack`), rows of 16 racks, 0.5 m or 5 % to spare " in told
     assert "compute: server-leaf 2.5 m (2 servers fill 1 rack), leaf-spine 5.2 m (8 servers fill 4 racks)" in told
     # the second and the third rack of four are as near the spine as its own, or next to it: 1.6 and 4.6 m of 5.2
     assert "1 of 4 leaf-spine links could be shorter by their own run, as they are on a floor plan" in told

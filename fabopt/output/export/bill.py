@@ -14,8 +14,10 @@ from fabopt.errors import InputError, fault
 from fabopt.output.export.marks import NO_MARKS, Marks, marked_csv
 from fabopt.output.export.order_codes import orderable
 from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.parts.price_basis import basis_of, price_source
 from fabopt.schema.design import BomRow, Design
 
+PRICE_COLUMNS = ("price_basis", "price_date")
 ENDINGS = (".csv", ".xlsx", ".json")
 
 
@@ -42,12 +44,22 @@ def bill_bytes(design: Design, ending: str, marks: Marks = NO_MARKS) -> bytes:
 
 
 def bill_rows(design: Design) -> list[dict[str, Any]]:
-    """Return the bill's rows with the columns of ``BomRow``, in its order; part numbers are those to order by."""
-    return [row.model_dump() for row in orderable(design)]
+    """Return the bill's rows with the columns of ``BomRow`` in its order, then how each price is known and from when.
+
+    Part numbers are those to order by.
+    """
+    return [{**row.model_dump(), **_price(design, row)} for row in orderable(design)]
+
+
+def _price(design: Design, row: BomRow) -> dict[str, object]:
+    """The columns of a row that its product says."""
+    part = design.parts.get(row.id)
+    values: tuple[object, object] = (None, None) if part is None else (basis_of(part), price_source(part).get("date"))
+    return dict(zip(PRICE_COLUMNS, values, strict=True))
 
 
 def _csv(design: Design, marks: Marks) -> bytes:
-    columns = list(BomRow.model_fields)
+    columns = [*BomRow.model_fields, *PRICE_COLUMNS]
     data = csv_bytes(columns, ([row[column] for column in columns] for row in bill_rows(design)))
     for title, mark in marks.items():
         data = marked_csv(data.decode(), mark, title).encode()

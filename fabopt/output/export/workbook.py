@@ -7,7 +7,7 @@ design gives the same bytes.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import xlsxwriter
@@ -32,6 +32,7 @@ from fabopt.output.terminal.networks import NetworkShare, network_shares
 from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
 from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
 from fabopt.output.words import measured, plain
+from fabopt.parts.price_basis import basis_of, price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.units import some
 
@@ -57,6 +58,8 @@ _BILL: tuple[tuple[str, float, str], ...] = (
     ("Lead time weeks", 10, "number"),
     ("Order by month", 10, "number"),
     ("Order by", 12, "text"),
+    ("Price basis", 12, "text"),
+    ("Price date", 12, "text"),
 )
 _KIND, _QUANTITY, _UNIT, _TOTAL, _POWER = "D", "I", "K", "L", "M"
 # The first column after the power: what concerns ordering.
@@ -82,7 +85,7 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
     formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
     write_marks(book, marks)
     _Summary(book.add_worksheet("Summary"), formats).write(design, marks)
-    _bill(book.add_worksheet("Bill"), formats, orderable(design))
+    _bill(book.add_worksheet("Bill"), formats, orderable(design), design.parts)
     if len(design.stages) > 1:
         write_table(book.add_worksheet("Stages"), formats, stage_table(design))
     write_table(book.add_worksheet("RFQ"), formats, quote_table(design))
@@ -179,12 +182,14 @@ def _assumptions(content: dict[str, Any], within: str = "") -> list[tuple[str, o
     return lines
 
 
-def _bill(sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomRow]) -> None:
+def _bill(
+    sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomRow], parts: Mapping[str, dict[str, Any]]
+) -> None:
     for column, (title, width, _) in enumerate(_BILL):
         sheet.set_column(column, column, width)
         write_text(sheet, 0, column, title, formats["head"])
     for line, row in enumerate(rows, start=1):
-        _bill_row(sheet, formats, line, row)
+        _bill_row(sheet, formats, line, row, parts.get(row.id, {}))
     last = len(rows) + 1
     sheet.freeze_panes(1, 0)
     if rows:
@@ -194,7 +199,7 @@ def _bill(sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomRow]) 
     sheet.repeat_rows(0)
 
 
-def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomRow) -> None:
+def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomRow, part: dict[str, Any]) -> None:
     values: list[object] = [
         line,
         row.stage,
@@ -215,8 +220,16 @@ def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomR
     else:
         sheet.write_number(f"{_TOTAL}{row_at}", row.total_usd, formats["money"])
     sheet.write_number(f"{_POWER}{row_at}", row.power_w, formats["number"])
-    terms = [row.spares or None, row.single_price_usd, row.break_from, row.present_value_usd, row.lead_time_weeks]
-    for column, value in enumerate([*terms, row.order_by_month, row.order_by], start=_TERMS):
+    terms: list[object] = [
+        row.spares or None,
+        row.single_price_usd,
+        row.break_from,
+        row.present_value_usd,
+        row.lead_time_weeks,
+    ]
+    terms += [row.order_by_month, row.order_by]
+    known: list[object] = [basis_of(part), price_source(part).get("date")] if part else []
+    for column, value in enumerate([*terms, *known], start=_TERMS):
         write_cell(sheet, line, column, value, formats[_BILL[column][2]])
 
 
@@ -265,11 +278,3 @@ def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> Non
     sheet.freeze_panes(1, 1)
     set_page(sheet)
     sheet.repeat_rows(0)
-
-
-def price_source(part: dict[str, Any]) -> dict[str, Any]:
-    """Return where a part's price comes from: its own source, or its lengths', else the product's."""
-    provenance = part.get("provenance") or {}
-    own = provenance.get("price_usd") or (provenance.get("lengths") if part.get("lengths") else None)
-    source = own or part.get("source") or {}
-    return source if isinstance(source, dict) else {}

@@ -29,6 +29,7 @@ from fabopt.output.terminal.single_points import lead_line, point_rows, rack_lin
 from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
 from fabopt.output.terminal.workload import workload_lines, workload_rows, workload_title
 from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
+from fabopt.parts.price_basis import PRICES
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
 from fabopt.units import some
 
@@ -43,6 +44,8 @@ def summary(design: Design) -> RenderableType:
 
 def _blocks(design: Design) -> Iterator[RenderableType]:
     yield Text(headline(design), style="bold")
+    prices = [note for note in design.notes if note.startswith(PRICES)]
+    yield from (_line(note) for note in prices)
     yield from _single_points(design)
     for fabric in design.fabrics:
         yield from _fabric(fabric)
@@ -76,9 +79,9 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if design.alternatives:
         yield _heading("What else", "the best design of each other kind, against this one")
         yield _alternative_table(design)
-    if design.notes:
+    if len(design.notes) > len(prices):
         yield _heading("Notes")
-        yield from (_line(note) for note in design.notes)
+        yield from (_line(note) for note in design.notes if note not in prices)
 
 
 def _fabric(fabric: FabricDesign) -> Iterator[RenderableType]:

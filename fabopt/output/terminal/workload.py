@@ -58,7 +58,8 @@ def needs_line(use: WorkloadUse) -> str:
 
 def step_line(use: WorkloadUse) -> str:
     """Say what a step takes on this design."""
-    step = f"a step of {count(round(use.tokens_per_step))} tokens takes {duration(use.step_s)}"
+    low, high = map(duration, use.step_band_s)
+    step = f"a step of {count(round(use.tokens_per_step))} tokens takes about {duration(use.step_s)} ({low} to {high})"
     waits = f"{_PERCENT * use.exposed_communication:.2g} % of it exposed communication"
     binds = f" ({use.binding} binds)" if use.binding is not None else ""
     return f"{step}, {waits}{binds}: {count(round(use.tokens_per_s))} tokens/s"
@@ -75,6 +76,9 @@ def placement_lines(use: WorkloadUse) -> Iterator[str]:
     )
     keeps = f"; with its groups the limit of exposed communication allows at most {allowed}" if allowed else ""
     yield f"ranks {placement_words(use.placement)}; a step with ranks {ends}{keeps}"
+    if use.scenarios:
+        steps = ", ".join(f"{_PERCENT * one.weight:g} % {duration(one.step_s)}" for one in use.scenarios)
+        yield f"steps in the scenarios of the case, by weight: {steps}; utilization and cost are of their mean"
     if use.tapers:
         least = use.tapers[0]
         slower = ", ".join(
@@ -98,10 +102,17 @@ def _slower(step_s: int | float, least_s: int | float) -> str:
 
 def utilization_line(use: WorkloadUse) -> str:
     """Say how much of the GPUs is used, and what one that works costs."""
-    used = f"predicted GPU utilization {_PERCENT * use.gpu_utilization:.1f} %"
+    low, high = (use.gpu_utilization * use.step_s / bound for bound in reversed(use.step_band_s))
+    used = f"predicted GPU utilization {_PERCENT * low:.0f} to {_PERCENT * high:.0f} %"
     if use.usd_per_effective_gpu is None:
         return f"{used}; the server has no price, so none is known per effective GPU"
-    return f"{used}: {money(use.usd_per_effective_gpu)} of servers and network per effective GPU"
+    least, most = (use.usd_per_effective_gpu * bound / use.step_s for bound in use.step_band_s)
+    return f"{used}: {_about(least)} to {_about(most)} of servers and network per effective GPU"
+
+
+def _about(usd: float) -> str:
+    """Dollars in three digits: more would be more than a prediction knows."""
+    return money(round(float(f"{usd:.3g}")))
 
 
 def workload_title(use: WorkloadUse) -> str:

@@ -18,8 +18,8 @@ from fabopt.errors import NoAnswerError
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.search.choice import search_of
-from fabopt.study.sensitivity.lines import Line, PricedDesign, priced_design
-from fabopt.study.sensitivity.scaled import Scaled, at_factor
+from fabopt.search.price_lines import Line, PricedDesign, priced_design
+from fabopt.search.scaled import Scaled, at_factor
 
 # Factors are looked at in steps of a thousandth, up to ten times today's price.
 STEPS = 1000

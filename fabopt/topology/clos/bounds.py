@@ -123,7 +123,7 @@ class Bounds:
     def _switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
         options = [one for one in self.fabric.switches[protocol][role] if one.id != without]
         timed = self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
-        return undominated_switches(options, timed, self.fabric.binding_managers) if self.prune else options
+        return undominated_switches(options, self.fabric, timed) if self.prune else options
 
     @remembered("server-leaf", "attachment-leaf")
     def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:

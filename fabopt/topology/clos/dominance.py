@@ -13,7 +13,7 @@ from fabopt.parts.assemblies import dominates
 from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
-from fabopt.problem.subnet_manager import SubnetManagers
+from fabopt.problem.fabric import FabricProblem
 
 
 def _no_dearer(item: Item | None, other: Item | None) -> bool:
@@ -41,13 +41,14 @@ def _switch_order(switch: SwitchType) -> tuple[Any, ...]:
 
 
 def undominated_switches(
-    options: Sequence[SwitchType], reducing: bool = False, managers: SubnetManagers | None = None
+    options: Sequence[SwitchType], fabric: FabricProblem, reducing: bool = False
 ) -> list[SwitchType]:
     """Drop a switch where another one serves as it does, takes no more money, power and rack units, and wins a tie.
 
-    ``reducing``: only if it also reduces what goes through it where the other one does; ``managers``: only if its
-    subnets can also be managed where the other one's can.
+    ``reducing``: only if it also reduces what goes through it where the other one does; only if its subnets can also
+    be managed and it goes with all switches where the other one does, if the fabric is bound to these rules.
     """
+    managers, of_one_generation = fabric.binding_managers, fabric.binding_generations is not None
     kept: list[SwitchType] = []
     # whoever beats a switch comes before it in this order, and what beats the beaten beats it too
     for switch in sorted(options, key=_switch_order):
@@ -56,6 +57,7 @@ def undominated_switches(
             and _serves_as(other, switch)
             and (not reducing or other.product.reduces or not switch.product.reduces)
             and (managers is None or managers.manages_as(other.product, switch.product))
+            and (not of_one_generation or other.product.generation in (None, switch.product.generation))
             for other in kept
         ):
             kept.append(switch)

@@ -127,11 +127,22 @@ class Spines:
         return (_Stack(block, spine, joins, least, upward), inside) if inside.any() else None
 
     def _uppers(self, block: Block) -> Iterator[Upper]:
-        """Spine switches that may be above a block: none but its own where one part number is allowed."""
+        """Spine switches that may be above a block: none but its own where one part number is allowed.
+
+        Rule ``generations_agree``
+        """
         alone = self.bounds.problem.offering.terms.most_part_numbers("switch") == 1
         for spine in self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers):
-            if not alone or spine.switch.item is block.leaf.item:
+            own = not alone or spine.switch.item is block.leaf.item
+            if own and self.fabric.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
                 yield spine
+
+    def _cores(self, stack: _Stack) -> Iterator[tuple[SwitchType, CageUse]]:
+        """Core switches that may be above a spine and its leaves. Rule ``generations_agree``"""
+        leaf, spine = stack.block.leaf, stack.spine.switch
+        for core, use in self.bounds.cores(stack.spine_up.lane.port_mbps, stack.block.protocol):
+            if self.fabric.are_of_one_generation(leaf=leaf, spine=spine, core=core):
+                yield core, use
 
     def _leaf_up_limit(self, stack: _Stack, shape: Shape) -> Number:
         """Cages of a leaf left for uplinks."""
@@ -219,7 +230,7 @@ class Spines:
     def _upward(self, stack: _Stack, shape: Shape) -> Floats:
         """The least that a spine's uplink costs with its share of a core, shape (metrics, rows)."""
         best = np.full((stack.upward.size, np.size(shape.g)), np.inf)
-        for core, use in self.bounds.cores(stack.spine_up.lane.port_mbps, stack.block.protocol):
+        for core, use in self._cores(stack):
             share = self.costs.of(core.item) / usable_ports(use, core)
             best = np.minimum(best, self._core_links(stack, use, shape) + share[:, np.newaxis])
         return best
@@ -319,7 +330,7 @@ class Spines:
             if not rows.size:
                 return
             sized = replace(shape.take(rows), x=x)
-            for core, use in self.bounds.cores(stack.spine_up.lane.port_mbps, stack.block.protocol):
+            for core, use in self._cores(stack):
                 self._join_cores(stack, core, use, sized, base[:, rows])
             if self.plain:
                 return

@@ -117,10 +117,15 @@ class DragonflyPlusSpace(SwitchedSpace):
         ports = np.arange(1, usable_ports(down, leaf) + 1)
         room = uplinks_that_fit(leaf, down, up, ports)
         leaves = _Leaves(ports, ceil_of(endpoints, ports), room, rates, endpoints, up)
-        ways = _costs_above(self._above(up.port, protocol), leaves)
+        ways = _costs_above(self._above_leaf(leaf, up.port, protocol), leaves)
         none = np.full((len(self.costs.table), len(leaves.ports)), np.inf)
         cost = self.costs.of(leaf.item)[:, np.newaxis] + np.minimum.reduce([none, *ways])
         return np.asarray((np.where(leaves.uplinks <= leaves.room, cost, np.inf) / leaves.ports).min(axis=1))
+
+    def _above_leaf(self, leaf: SwitchType, up: PortType, protocol: str) -> list[_SpineAbove]:
+        """Spines that may be above a leaf. Rule ``generations_agree``"""
+        agree = self.fabric.are_of_one_generation
+        return [above for above in self._above(up, protocol) if agree(leaf=leaf, spine=above.spine)]
 
     @remembered("leaf-spine", "spine-core")
     def _above(self, up: PortType, protocol: str) -> list[_SpineAbove]:
@@ -152,7 +157,7 @@ class DragonflyPlusSpace(SwitchedSpace):
         room = uplinks_that_fit(block.leaf, block.down, block.up, self.bounds.reserved(ports))
         leaves = _Leaves(ports, shape.leaves, room, rates, shape.servers * shape.ports, block.up)
         able = (leaves.uplinks <= room) & (shape.leaves >= LEAST_LEAVES)
-        options = self._above(block.up.port, block.protocol)
+        options = self._above_leaf(block.leaf, block.up.port, block.protocol)
         if not options or not able.any():
             return
         leaf, leaves_of_planes = self.costs.of(block.leaf.item)[:, np.newaxis], nic.planes * shape.leaves

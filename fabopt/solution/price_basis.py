@@ -1,0 +1,103 @@
+"""On what kinds of prices a bill rests, and whether guesses decide what is bought."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from fabopt.errors import NoAnswerError
+from fabopt.parts.offering import offering_of
+from fabopt.parts.price_basis import GUESSED, PRICES, UNKNOWN, basis_of
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rules_kept import bound_alike
+from fabopt.program.settings import StoppedError
+from fabopt.schema.default_rules import NO_RULES
+from fabopt.schema.design import Design
+from fabopt.search.answer import Answer
+from fabopt.search.choice import search_of
+from fabopt.search.price_lines import priced_design
+from fabopt.search.scaled import at_factor
+from fabopt.solution.question import Answers, Question
+from fabopt.solution.summaries import summaries_of
+from fabopt.units import cents
+
+# By how much guesses are moved, up and down, and the longest look at what then is best.
+MOVE = Fraction(3, 10)
+MOST_SECONDS = 10.0
+_WORDS = {"list": "list prices", "street": "street prices", "quote": "quotes", "paper": "prices of papers",
+          "estimate": "estimates", "derived": "prices made by a rule", UNKNOWN: "prices of unknown source"}  # fmt: skip
+
+
+def price_notes(question: Question, answers: Answers, design: Design) -> Iterator[str]:
+    """The one line on the prices of a bill that mixes kinds of them; none of a case without any rules."""
+    shares = shares_by_basis(design)
+    if len(shares) > 1 and question.inputs.case.rules != NO_RULES:
+        told = ", ".join(f"{_percent(share)} {_WORDS[basis]}" for basis, share in shares.items())
+        guessed = any(basis in GUESSED for basis in shares)
+        yield f"{PRICES} the bill is {told}{_verdict(question, answers.best) if guessed else ''}"
+
+
+def shares_by_basis(design: Design) -> dict[str, Fraction]:
+    """The share of the purchase price on prices of each kind, the largest first."""
+    sums: Counter[str] = Counter()
+    for row in design.bom:
+        if row.total_usd and row.id in design.parts:
+            sums[basis_of(design.parts[row.id])] += cents(row.total_usd)
+    whole = sum(sums.values())
+    order = sorted(sums, key=lambda basis: (-sums[basis], basis))
+    return {basis: Fraction(sums[basis], whole) for basis in order}
+
+
+def _percent(share: Fraction) -> str:
+    return f"{round(100 * share)} %" if share * 100 >= 1 else "under 1 %"
+
+
+def _verdict(question: Question, answer: Answer | None) -> str:
+    """Whether the choice stays where guesses move; empty where nobody asked what else there is."""
+    if answer is None or not question.alternatives_s or answer.problem.case.objective != "capex_usd":
+        return ""
+    seconds = min(MOST_SECONDS, question.alternatives_s)
+    try:
+        with question.clock.shortened(seconds), question.clock.bounded():
+            return "; " + _what_changes(question, answer)
+    except (StoppedError, NoAnswerError):
+        return f"; what else would be chosen at other estimates was not found within {seconds:g} s"
+
+
+def _what_changes(question: Question, answer: Answer) -> str:
+    problem, prune = answer.problem, question.settings.prune
+    offering = offering_of(problem.case, problem.catalog, prune, whole=True)
+    base = bound_alike(problem_of(problem.case, problem.catalog, prune, offering), problem)
+    guessed = _guessed_items(base)
+    for factor, words in ((1 - MOVE, "lower"), (1 + MOVE, "higher")):
+        other = _cheaper(question, answer, base, guessed, factor)
+        if other:
+            return f"with estimates {round(100 * MOVE)} % {words} another design would be the cheapest: {other}"
+    return f"with estimates {round(100 * MOVE)} % lower or higher this design stays the cheapest"
+
+
+def _guessed_items(problem: Problem) -> frozenset[int]:
+    """Numbers of the items whose prices are guesses."""
+    kinds = (problem.catalog.switches, problem.catalog.nics, problem.catalog.transceivers, problem.catalog.cables,
+             problem.catalog.fibres)  # fmt: skip
+    bodies = {one.id: one.model_dump(include={"provenance", "source", "lengths"}) for kind in kinds for one in kind}
+    guessed = {id_ for id_, body in bodies.items() if basis_of(body) in GUESSED}
+    return frozenset(item.index for item in problem.item_table.items if item.id in guessed)
+
+
+def _cheaper(question: Question, answer: Answer, base: Problem, guessed: frozenset[int], factor: Fraction) -> str:
+    """The cheapest design where guesses are so many times as dear; empty where the answer is."""
+    scaled = at_factor(base, guessed, factor, question.settings.prune)
+    own = priced_design(base, answer.problem, answer.picked).line(guessed).at(factor)
+    quiet = replace(question.settings, progress=lambda text: None)
+    search = search_of(scaled.problem, quiet, question.clock, at_most=scaled.value(own))
+    if not search.may_beat(scaled.value(own)):
+        return ""
+    optimum = search.run(False)
+    if question.clock.is_over() or optimum.verdict == "unknown":
+        raise StoppedError
+    if optimum.value is None or scaled.cents(optimum.value) >= own:
+        return ""
+    return summaries_of(scaled.problem, optimum.picked)

@@ -1,0 +1,54 @@
+"""Rule ``one-generation``: the InfiniBand switches of a fabric are of one generation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from fabopt.schema.default_rules import ONE_GENERATION, is_asked_for, is_kept
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.proof import Proof, if_unprovable
+
+INFINIBAND = "infiniband"
+
+
+@since("0.2.0")
+def generations_agree(proof: Proof, fabric: FabricEvidence) -> None:
+    """Switches of two tiers have the same ASIC, or it is told that no design has that.
+
+    Of every two tiers, unless the case names the switches of both: equal but for how many there are in a switch (``4x
+    Quantum-3``), or not known of one. Source: case file, ``rules``; docs/cases.md, generations of InfiniBand.
+    """
+    known: dict[str, str | None] = {tier.role: fabric.switch(tier.role).generation for tier in fabric.designed.tiers}
+    mixed = [
+        f"{known[low]} ({low}) and {known[high]} ({high})" for low, high in _judged(fabric) if _clash(known, low, high)
+    ]
+    if mixed:
+        proof.holds(
+            not is_asked_for(fabric.evidence.case.rules, ONE_GENERATION), f"{mixed[0]}, and the rule is asked for"
+        )
+        proof.holds(_is_told(fabric), f"{mixed[0]}, and no note says that rule {ONE_GENERATION} is not kept")
+    proof.note(", ".join(mixed or [f"{role}: {one or 'not known'}" for role, one in known.items()]))
+
+
+@if_unprovable(True)
+def judges_generations(fabric: FabricEvidence) -> bool:
+    """Whether the rule says anything of a fabric: it is InfiniBand, of tiers not all of which the case names."""
+    is_infiniband = fabric.designed.protocol == INFINIBAND
+    return is_infiniband and is_kept(fabric.evidence.case.rules, ONE_GENERATION) and any(_judged(fabric))
+
+
+def _judged(fabric: FabricEvidence) -> Iterator[tuple[str, str]]:
+    roles = [tier.role for tier in fabric.designed.tiers]
+    named = {role for role in roles if getattr(fabric.wanted.switches, role) != "any"}
+    return (pair for pair in combinations(roles, 2) if not named.issuperset(pair))
+
+
+def _clash(known: dict[str, str | None], low: str, high: str) -> bool:
+    return None not in (known[low], known[high]) and known[low] != known[high]
+
+
+def _is_told(fabric: FabricEvidence) -> bool:
+    told = f"{fabric.designed.name}: rule `{ONE_GENERATION}` is not kept"
+    return any(note.startswith(told) for note in fabric.evidence.design.notes)

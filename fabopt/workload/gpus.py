@@ -1,0 +1,65 @@
+"""What a GPU reaches: shares of its peaks that were measured, and what data sheets say beside the peaks.
+
+``matmul``: share of the dense peak that the best of many matrix products reaches. Source of the shares: the table of
+maximum achievable matmul FLOPS, stas00/ml-engineering, compute/accelerator/README.md (A100 0.869, H100 0.803, GH200
+0.838, B200 0.78, MI300X 0.60 in bf16; H100 0.709, H200 0.734, GH200 0.776 in fp8). What the table does not have is
+taken from the nearest row. ``attention``: share of the bf16 peak of fused causal attention, forward and backward, by
+software: FlashAttention-2 reaches 187 of 312 Tflop/s on an A100 and 335 of 989 on an H100 (arXiv 2307.08691, figure 5;
+2407.08608, section 1), FlashAttention-3 and cuDNN half of an H100 (arXiv 2407.08608, figures 5 and 6).
+Multiprocessors and memory: NVIDIA's data sheets and white papers of Ampere, Hopper, Blackwell, Ada; AMD's of CDNA 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from fabopt.schema.server import Precision, Server
+from fabopt.schema.workload import Software
+from fabopt.units import exact
+
+
+class Gpu(NamedTuple):
+    """A kind of GPU. ``processors``: that a matrix product is dealt to; ``memory_gbytes_s``: of its memory."""
+
+    processors: int
+    memory_gbytes_s: int
+    matmul: Mapping[Precision, Fraction]
+    attention: Mapping[Software, Fraction]
+
+
+def _shares(wide: str, narrow: str) -> dict[Precision, Fraction]:
+    return {"fp16": Fraction(wide), "bf16": Fraction(wide), "fp8": Fraction(narrow), "fp4": Fraction(narrow)}
+
+
+def _attention(tuned: str, typical: str) -> dict[Software, Fraction]:
+    return {"tuned": Fraction(tuned), "typical": Fraction(typical)}
+
+
+_H100 = Gpu(132, 3350, _shares("0.803", "0.709"), _attention("0.5", "0.34"))
+_B200 = Gpu(148, 8000, _shares("0.78", "0.709"), _attention("0.5", "0.34"))
+# By what the name of a GPU begins with.
+GPUS: Mapping[str, Gpu] = {
+    "A100": Gpu(108, 2039, _shares("0.869", "0.869"), _attention("0.6", "0.6")),
+    "H100": _H100,
+    "H200": _H100._replace(memory_gbytes_s=4800, matmul=_shares("0.803", "0.734")),
+    "GH200": _H100._replace(memory_gbytes_s=4000, matmul=_shares("0.838", "0.776")),
+    "B200": _B200,
+    "GB200": _B200,
+    "B300": _B200,
+    "GB300": _B200,
+    "L40S": Gpu(142, 864, _shares("0.8", "0.709"), _attention("0.5", "0.34")),
+    "MI300X": Gpu(304, 5300, _shares("0.6", "0.6"), _attention("0.34", "0.34")),
+}
+# Of a GPU that is not listed, by its bf16 peak in Tflop/s: that of the listed one whose peak is nearest.
+_PEAKS: Mapping[str, Fraction] = {name: Fraction(peak) for name, peak in (("A100", 312), ("H100", 989), ("B200", 2250))}
+
+
+def gpu_of(server: Server) -> Gpu:
+    """The GPU of a server by its name, or the one that is nearest in speed."""
+    name = (server.gpu or "").split(" ")[0]
+    if name in GPUS:
+        return GPUS[name]
+    peaks = [exact(peak) for peak in server.gpu_peak_tflops.values()]
+    return GPUS[min(_PEAKS, key=lambda name: abs(_PEAKS[name] - min(peaks, default=Fraction(0))))]

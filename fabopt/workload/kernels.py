@@ -1,0 +1,203 @@
+"""Kernels of a layer and how long each runs: the roofline of a GPU.
+
+A matrix product takes the time of its whole waves of tiles at the speed that large products reach, or of its bytes; all
+else takes the time of its bytes. Symbols: n tokens, h hidden, q = heads x head_dim, f feed-forward, t tensor ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabopt.schema.model import Architecture, Plan
+from fabopt.schema.server import Precision
+from fabopt.schema.workload import Software
+from fabopt.units import ceil_div
+from fabopt.workload.architecture import FLOPS_PER_WEIGHT, head_dim, kv_width
+from fabopt.workload.gpus import Gpu
+
+# Tiles of the output that a multiprocessor works on. Source: NVIDIA, Matrix Multiplication Background User's Guide,
+# sections 3 and 4 (tile and wave quantization), whose most efficient tiles these are.
+TILES = ((256, 128), (128, 256), (128, 128))
+# Of the memory's bandwidth, by megabytes that a kernel moves. Source: calculon-ai/calculon, systems/h100_80g_nvl8.json
+# and a100_80g.json, `mem1.MB_efficiency`.
+MEMORY_SHARES = ((100, Fraction(9, 10)), (10, Fraction(3, 4)), (1, Fraction(6, 10)), (0, Fraction(3, 10)))
+_MEGA = 10**6
+_GIGA = 10**9
+# Numbers in memory are 2 bytes; of what 8-bit products read, 1.
+WIDE_BYTES = 2
+# Attention backward has five products where forward has two. Source: arXiv 2205.14135, section 3.
+ATTENTION_BACKWARD = Fraction(5, 2)
+# Bytes that pass memory for each score of attention that is not fused: written and read by softmax, mask and dropout
+# with its mask (a byte). Source: Korthikanti et al. 2022 (arXiv 2205.05198), section 4.1: 5 a s^2 b bytes are kept.
+SCORE_BYTES = {"forward": 9, "backward": 11}
+# Bytes for each logit, forward and backward, with the loss in 32 bits. Source: the same, section 4.3.
+LOGIT_BYTES = 20
+# Bytes of the optimizer for each parameter: gradient, master copy and two moments in 32 bits read, the last three
+# written, the parameter written in 16 bits. Source: Rajbhandari et al. 2020 (ZeRO), section 3.1.
+OPTIMIZER_BYTES = 30
+
+
+@dataclass(frozen=True)
+class Roof:
+    """A GPU as kernels see it: ``flops`` a second of the peak by precision; ``software``: what attention runs on."""
+
+    gpu: Gpu
+    flops: Mapping[Precision, Fraction]
+    software: Software
+
+    def product_s(self, rows: int, columns: int, depth: int, precision: Precision, count: int = 1) -> Fraction:
+        """Seconds of ``count`` products of rows x depth by depth x columns, run as one."""
+        tiles = min(
+            ceil_div(ceil_div(rows, high) * ceil_div(columns, wide) * count, self.gpu.processors) * high * wide
+            for high, wide in TILES
+        )
+        rate = self.flops[precision] * self.gpu.matmul[precision]
+        busy = Fraction(FLOPS_PER_WEIGHT * tiles * self.gpu.processors * depth) / rate
+        read = (rows + columns) * depth * (WIDE_BYTES if precision in ("fp16", "bf16") else 1)
+        return max(busy, self.memory_s(count * (read + WIDE_BYTES * rows * columns)))
+
+    def memory_s(self, moved: Fraction | int) -> Fraction:
+        """Seconds to move so many bytes through memory."""
+        share = next(share for megabytes, share in MEMORY_SHARES if moved >= megabytes * _MEGA)
+        return Fraction(moved) / (self.gpu.memory_gbytes_s * _GIGA * share)
+
+    def attention_s(self, operations: Fraction, wide: Precision) -> Fraction:
+        """Seconds of fused causal attention of so many operations."""
+        return operations / (self.flops[wide] * self.gpu.attention[self.software])
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds forward and backward; backward has what is computed again."""
+
+    forward_s: Fraction
+    backward_s: Fraction
+
+    def __add__(self, other: Times) -> Times:
+        return Times(self.forward_s + other.forward_s, self.backward_s + other.backward_s)
+
+    def over(self, training: bool) -> Fraction:
+        """Seconds of what a task runs."""
+        return self.forward_s + (self.backward_s if training else 0)
+
+
+@dataclass(frozen=True)
+class LayerShape:
+    """A layer on a GPU for one micro-batch; ``precision``: of its products, ``wide``: of attention and logits."""
+
+    model: Architecture
+    plan: Plan
+    precision: Precision
+    roof: Roof
+
+    @property
+    def wide(self) -> Precision:
+        """The precision of what is not computed in fewer than 16 bits: attention, router, logits."""
+        return self.precision if self.precision in ("fp16", "bf16") else "bf16"
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of a micro-batch that this rank's context group splits."""
+        return ceil_div(self.plan.micro_batch * self.model.sequence, self.plan.context)
+
+    @property
+    def query(self) -> int:
+        """Width of the queries of a tensor rank."""
+        return ceil_div(self.model.heads * head_dim(self.model), self.plan.tensor)
+
+    def layer(self, experts: bool) -> Times:
+        """A layer, with recomputation as the plan has it."""
+        attention = self._attention()
+        once = self._products(experts) + attention + self._elementwise(experts)
+        if self.plan.recomputation == "full":
+            return Times(once.forward_s, once.backward_s + once.forward_s)
+        again = attention.forward_s if self.plan.recomputation == "selective" and not self.plan.fuses_attention else 0
+        return Times(once.forward_s, once.backward_s + again)
+
+    def logits(self) -> Times:
+        """The output: h x V / t, and the loss."""
+        width = ceil_div(self.model.vocabulary, self.plan.tensor)
+        product = self._product(self.tokens, width, self.model.hidden, self.wide)
+        loss = self.roof.memory_s(LOGIT_BYTES * self.tokens * width)
+        return product + Times(loss * Fraction(3, 5), loss * Fraction(2, 5))
+
+    def _product(self, rows: int, columns: int, depth: int, precision: Precision, count: int = 1) -> Times:
+        """A product forward; backward one for the inputs and one for the weights."""
+        backward = self.roof.product_s(rows, depth, columns, precision, count)
+        backward += self.roof.product_s(depth, columns, rows, precision, count)
+        return Times(self.roof.product_s(rows, columns, depth, precision, count), backward)
+
+    def _products(self, experts: bool) -> Times:
+        total = Times(Fraction(0), Fraction(0))
+        for rows, columns, depth, count in (*self._attention_shapes(), *self._feed_forward_shapes(experts)):
+            total += self._product(rows, columns, depth, self.precision, count)
+        return total
+
+    def _attention_shapes(self) -> Iterator[tuple[int, int, int, int]]:
+        """Queries, keys and values; the output. Latent attention goes through its low ranks, which no rank splits."""
+        model, latent, t = self.model, self.model.latent, self.plan.tensor
+        if latent is None:
+            yield self.tokens, self.query + ceil_div(kv_width(model), t), model.hidden, 1
+        else:
+            rope = ceil_div(model.heads * latent.rope_dim, t)
+            yield self.tokens, latent.query_rank + latent.kv_rank + latent.rope_dim, model.hidden, 1
+            yield self.tokens, self.query + rope, latent.query_rank, 1
+            yield self.tokens, 2 * self.query, latent.kv_rank, 1
+        yield self.tokens, model.hidden, self.query, 1
+
+    def _feed_forward_shapes(self, experts: bool) -> Iterator[tuple[int, int, int, int]]:
+        """Two products, or as many for each expert of the rank: tokens are dealt evenly."""
+        model, routed = self.model, self.model.experts
+        if not experts or routed is None:
+            yield from self._two(self.tokens, model.feed_forward, model.gated, 1, self.plan.tensor)
+            return
+        gated = model.gated if routed.gated is None else routed.gated
+        width, local = routed.feed_forward or model.feed_forward, ceil_div(routed.count, self.plan.expert)
+        ways = self.plan.expert_ways
+        rows = ceil_div(self.tokens * routed.top_k * ways, local * self.plan.tensor)
+        yield from self._two(rows, width, gated, local, ways)
+        if routed.shared:
+            yield from self._two(self.tokens, routed.shared * width, gated, 1, self.plan.tensor)
+
+    def _two(self, rows: int, width: int, gated: bool, count: int, ways: int) -> Iterator[tuple[int, int, int, int]]:
+        inner = ceil_div(width, ways)
+        yield rows, (2 if gated else 1) * inner, self.model.hidden, count
+        yield rows, self.model.hidden, inner, count
+
+    def _attention(self) -> Times:
+        """Scores and values; fused, only the half of the pairs that a token may see, and no scores in memory."""
+        model, plan = self.model, self.plan
+        pairs = Fraction(plan.micro_batch * model.sequence**2, plan.context)
+        rope = 0 if model.latent is None else ceil_div(model.heads * model.latent.rope_dim, plan.tensor)
+        operations = FLOPS_PER_WEIGHT * pairs * (2 * self.query + rope)
+        if plan.fuses_attention:
+            forward = self.roof.attention_s(operations / 2, self.wide)
+            return Times(forward, forward * ATTENTION_BACKWARD)
+        scores = pairs * Fraction(model.heads, plan.tensor)
+        product = operations / (self.roof.flops[self.wide] * self.roof.gpu.matmul[self.wide])
+        return Times(
+            product + self.roof.memory_s(scores * SCORE_BYTES["forward"]),
+            2 * product + self.roof.memory_s(scores * SCORE_BYTES["backward"]),
+        )
+
+    def _elementwise(self, experts: bool) -> Times:
+        """Norms and residuals (on a share of the tokens where the sequence is split), positions, activations, casts."""
+        model, plan = self.model, self.plan
+        split = plan.tensor if plan.splits_sequence else 1
+        norms = Fraction(self.tokens * model.hidden * WIDE_BYTES, split)
+        heads = self.tokens * (self.query + ceil_div(kv_width(model), plan.tensor)) * WIDE_BYTES
+        forward: list[Fraction | int] = [2 * norms, 3 * norms, 2 * norms, 3 * norms, 2 * heads]
+        backward: list[Fraction | int] = [5 * norms, 5 * norms, 2 * heads]
+        cast = 0
+        for rows, columns, depth, count in self._feed_forward_shapes(experts):
+            if depth == model.hidden:
+                forward.append(Fraction(rows * columns * count * WIDE_BYTES * 3, 2))
+                backward.append(Fraction(rows * columns * count * WIDE_BYTES * 5, 2))
+            cast += 3 * rows * depth * count
+        if self.precision != self.wide:
+            forward.append(cast)
+            backward.append(2 * cast)
+        forward_s, backward_s = (sum(map(self.roof.memory_s, moved), Fraction(0)) for moved in (forward, backward))
+        return Times(forward_s, backward_s)

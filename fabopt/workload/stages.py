@@ -1,0 +1,87 @@
+"""Computation of a step: layers dealt to the stages of a pipeline, the slowest of which sets the pace."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from fabopt.schema.model import Model, Plan
+from fabopt.schema.workload import Software
+from fabopt.units import ceil_div
+from fabopt.workload.architecture import expert_layers, parameters
+from fabopt.workload.kernels import OPTIMIZER_BYTES, LayerShape, Roof
+
+# Kernels of a run take so much longer than the roofline: clocks under load, gaps between kernels, operations that are
+# not listed. Each is the median over the runs of tests/published/calibration.yaml, none of which is a run that
+# predictions are tested on. See docs/workloads.md.
+SOFTWARE_FACTORS: dict[Software, Fraction] = {"tuned": Fraction(115, 100), "typical": Fraction(129, 100)}
+# How far a published step is from its prediction, either way, at most in two of three runs: see docs/workloads.md.
+BANDS: dict[Software, Fraction] = {"tuned": Fraction(1, 10), "typical": Fraction(15, 100)}
+EXPERTS_BAND = Fraction(1, 4)
+# Where the case gives the utilization: 62 published scalings of a measured run are right within 1.7 %.
+MEASURED_BAND = Fraction(17, 1000)
+# One server in 200 is a tenth slower, until it is found and taken out, as tuned runs do. Source: Jiang et al. 2024
+# (MegaScale, NSDI), section 6.3.
+SLOW_SHARE, SLOWER = Fraction(1, 200), Fraction(1, 10)
+ENDS = 2
+_PICO = 10**12
+
+
+def layers_of_stage(layers: int, plan: Plan) -> tuple[int, bool]:
+    """Layers of the stage that has most, and whether the embedding and the output take the place of layers.
+
+    Parts get layers in turn. Where the layers do not divide and the embedding and the output make up for it, each of
+    these counts as a layer: 126 layers are 128 parts. Source: Llama 3 (arXiv 2407.21783), section 3.3.2.
+    """
+    parts = plan.pipeline * plan.virtual_stages
+    if layers % parts and (layers + ENDS) % parts == 0:
+        return (layers + ENDS) // plan.pipeline, True
+    whole, over = divmod(layers, parts)
+    return whole * plan.virtual_stages + ceil_div(over, plan.pipeline), False
+
+
+def pace_s(model: Model, plan: Plan, roof: Roof) -> Fraction:
+    """Seconds that the slowest stage works on one micro-batch: its share of all layers, or the output's stage."""
+    architecture, training = model.architecture, model.task == "training"
+    shape = LayerShape(architecture, plan, model.precision.compute, roof)
+    routed = expert_layers(architecture)
+    plain = shape.layer(experts=False).over(training)
+    layer = plain if not routed else shape.layer(experts=True).over(training)
+    layer = max(layer, plain) if plan.pipeline > 1 and routed < architecture.layers else layer
+    most, ends_count = layers_of_stage(architecture.layers, plan)
+    if plan.pipeline == 1:
+        layers_s = routed * layer + (architecture.layers - routed) * plain
+        return layers_s + shape.logits().over(training)
+    last = (most - ends_count) * layer + shape.logits().over(training)
+    return max(most * layer, last)
+
+
+def optimizer_s(model: Model, plan: Plan, data: int, roof: Roof) -> Fraction:
+    """Seconds of the optimizer's step over the parameters that a rank keeps."""
+    if model.task != "training":
+        return Fraction(0)
+    counts = parameters(model.architecture)
+    sharers = plan.context * data if plan.zero_stage else 1
+    held = Fraction(counts.dense, plan.tensor * plan.pipeline * sharers)
+    copies = max(1, sharers // plan.expert)
+    held += Fraction(counts.routed, plan.expert_ways * plan.pipeline * plan.expert * copies)
+    return roof.memory_s(OPTIMIZER_BYTES * held)
+
+
+def straggling(software: Software, servers: int) -> Fraction:
+    """How much longer the slowest of so many servers takes, as is to be expected; 1 for tuned runs."""
+    if software == "tuned":
+        return Fraction(1)
+    slow = 1 - float(1 - SLOW_SHARE) ** servers
+    return 1 + SLOWER * Fraction(round(slow * _PICO), _PICO)
+
+
+def band(model: Model, software: Software, measured: bool) -> Fraction:
+    """How far a step may be from its prediction, as a share of it, either way; ``measured``: utilization is given."""
+    if measured:
+        return MEASURED_BAND
+    return EXPERTS_BAND if model.architecture.experts is not None else BANDS[software]
+
+
+def whole_ps(seconds: Fraction) -> Fraction:
+    """Seconds in whole picoseconds, so that sums stay short."""
+    return Fraction(round(seconds * _PICO), _PICO)

@@ -1,0 +1,136 @@
+"""Published runs and their predictions: ``python -m tests.published_runs`` writes the table of docs/workloads.md."""
+
+from __future__ import annotations
+
+import json
+import re
+from statistics import fmean, median
+from typing import Any, NamedTuple
+
+import yaml
+
+from fabopt.schema.model import Architecture, Formats, Model, Plan
+from fabopt.schema.server import Server
+from fabopt.workload.ranks import ranks_of
+from fabopt.workload.stages import SOFTWARE_FACTORS
+from fabopt.workload.timing import FabricBandwidth, ModelRun, Step, step_on, workload_of
+from tests.paths import PUBLISHED, ROOT
+from tests.samples.workload_samples import (
+    A100,
+    H100,
+    LLAMA,
+    LLAMA_CLUSTER,
+    MEGATRON,
+    RUNS,
+    SELENE,
+    SOURCES,
+    llama,
+    megatron,
+    network,
+)
+
+CALIBRATION = yaml.safe_load((PUBLISHED / "calibration.yaml").read_text())
+PAGE = ROOT / "docs" / "workloads.md"
+HEADING = ["run", "software", "published step", "predicted step", "error"]
+KINDS = ("tuned", "typical", "experts")
+TERA = 10**12
+EIGHT_BIT_H100 = H100.model_copy(update={"gpu_peak_tflops": {"fp16": 989.4, "bf16": 989.4, "fp8": 1978.9}})
+SERVERS: dict[str, tuple[Server, FabricBandwidth]] = {
+    "A100": (A100, SELENE), "H100": (EIGHT_BIT_H100, network(400_000)),
+}  # fmt: skip
+
+
+class Run(NamedTuple):
+    """A published run and what is predicted for it; ``kind``: of ``KINDS``."""
+
+    name: str
+    kind: str
+    work: ModelRun
+    step: Step
+    published_s: float
+
+    @property
+    def error(self) -> float:
+        """Predicted over published, less 1."""
+        return float(self.step.step_s) / self.published_s - 1
+
+    @property
+    def factor(self) -> float:
+        """The factor on kernels with which the prediction would be right, where nothing overlaps."""
+        kernels = float(self.step.compute_s * (1 + self.work.bubble) / SOFTWARE_FACTORS[self.work.roof.software])
+        return (self.published_s - float(self.step.step_s)) / kernels + float(SOFTWARE_FACTORS[self.work.roof.software])
+
+
+def run_of(row: dict[str, Any], architectures: dict[str, Any]) -> Run:
+    """A row of ``workloads.yaml`` or ``calibration.yaml``."""
+    architecture, plan = (
+        Architecture(**architectures[row["architecture"]]),
+        Plan.model_validate_json(json.dumps(row["plan"])),
+    )
+    model = Model(
+        name=row["architecture"], architecture=architecture, precision=Formats(compute=row.get("compute", "bf16")),
+        plan=plan, sources=SOURCES,
+    )  # fmt: skip
+    server, there = SERVERS[row.get("gpu", "H100")]
+    work = workload_of(model, ranks_of(model, plan, row["gpus"]), server, None, row.get("software", "tuned"))
+    tokens = plan.batch * architecture.sequence / row["gpus"]
+    published = row["step_s"] if "step_s" in row else tokens / row["tokens_per_s_gpu"]
+    kind = "experts" if architecture.experts else work.roof.software
+    return Run(f"{row['run']}, {row['gpus']:,} {row.get('gpu', 'H100')}", kind, work, step_on(work, there), published)
+
+
+def runs() -> list[Run]:
+    """All runs that predictions are tested on."""
+    return [*_tables(), *(run_of(row, RUNS["architectures"]) for row in RUNS["cases"])]
+
+
+def _tables() -> list[Run]:
+    """Runs published as Tflop/s of a GPU: of its operations (Megatron-LM), of the model's (Llama 3)."""
+    found = []
+    for row in MEGATRON["cases"]:
+        model = megatron(row)
+        work = workload_of(model, ranks_of(model, model.plan, row["gpus"]), A100, None, "tuned")
+        published = work.gpu_flops(hardware=True) / (TERA * row["tflops_per_gpu"])
+        name = f"Narayanan GPT {row['parameters_b']}B, {row['gpus']:,} A100"
+        found.append(Run(name, "tuned", work, step_on(work, SELENE), float(published)))
+    for row in LLAMA["cases"]:
+        model = llama(row)
+        work = workload_of(model, ranks_of(model, model.plan, row["gpus"]), H100, None, "typical")
+        published = work.gpu_flops(hardware=False) / (TERA * row["tflops_per_gpu"])
+        name = f"Llama 3 405B, {row['gpus']:,} H100"
+        found.append(Run(name, "typical", work, step_on(work, LLAMA_CLUSTER), float(published)))
+    return found
+
+
+def mean_error(found: list[Run], kind: str) -> float:
+    """The mean of absolute errors of a kind."""
+    return fmean(abs(run.error) for run in found if run.kind == kind)
+
+
+def calibrated(software: str) -> float:
+    """The factor of a kind of software: the median over its calibration runs."""
+    known = [run_of(row, CALIBRATION["architectures"]) for row in CALIBRATION["cases"]]
+    return median(run.factor for run in known if run.work.roof.software == software)
+
+
+def table() -> str:
+    """The table of docs/workloads.md, worst rows of each kind first."""
+    found = runs()
+    cells = [HEADING, ["---"] * len(HEADING)]
+    for run in sorted(found, key=lambda run: (KINDS.index(run.kind), -abs(run.error))):
+        shown = [f"{run.published_s:.4g} s", f"{float(run.step.step_s):.3g} s", f"{100 * run.error:+.0f} %"]
+        cells.append([run.name, run.work.roof.software, *shown])
+    for kind in KINDS:
+        cells.append([f"mean of {kind}", "", "", "", f"{100 * mean_error(found, kind):.1f} %"])
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
+def page_with(text: str) -> str:
+    """The page with its table as it is now."""
+    return re.sub(r"\| run \| software .*?(?=\n\n)", lambda _: table(), text, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_with(PAGE.read_text()))
+    print(table())
+    print({software: round(calibrated(software), 3) for software in SOFTWARE_FACTORS})

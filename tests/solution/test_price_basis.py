@@ -1,0 +1,102 @@
+"""How prices are known: what may be used, what the answer says of a bill that mixes them, and what guesses decide."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.io.case import inputs_from_objects
+from fabopt.schema.design import Design
+from fabopt.solution import optimize
+from fabopt.verify import verify
+from tests.mutations import document_of, rehashed
+from tests.samples.lengths import with_lengths
+from tests.samples.resilience import without_redundancy
+from tests.samples.small import bought, case, catalog, product
+
+Json = dict[str, Any]
+# Six servers with a 400G NIC on one switch of eight (16,000 or 19,000) or twelve cages (24,000).
+ONE_TIER = {"tiers": 1, "min_gbps_per_gpu": 100, "nics": ["nic-400"], "nics_per_server": 1}
+
+
+def _catalog(**kinds: str) -> Json:
+    """The small catalog at list prices, but for the products that are named (``small="estimate"``)."""
+    parts = catalog()
+    for entries in parts.values():
+        for entry in entries:
+            entry["source"] = {"kind": "list", "date": "2026-10"}
+    for name, kind in kinds.items():
+        product(parts, name)["provenance"] = {"price_usd": {"kind": kind}}
+    return parts
+
+
+def _solved(parts: Json, alternatives_s: float = 0, **keys: Any) -> Design:
+    content = without_redundancy(with_lengths(case(ONE_TIER, **keys)))
+    return optimize.solve(inputs_from_objects(content, parts), alternatives_s=alternatives_s)
+
+
+def _prices(design: Design) -> list[str]:
+    return [note for note in design.notes if note.startswith("prices:")]
+
+
+def test_prices_of_other_kinds_are_not_used() -> None:
+    """The small switch is the cheapest, by an estimate; where lists alone count, the lean one is."""
+    parts = _catalog(small="estimate")
+    assert "small" in bought(_solved(parts))
+    assert "lean" in bought(_solved(parts, price_basis=["list"]))
+    assert _solved(parts, price_basis=["estimate"]).status == "infeasible"
+
+
+def test_a_book_prices_alone() -> None:
+    parts = _catalog()
+    prices = {"large": 20000, "nic-400": 1400, "dac": {3: 140}}
+    parts["prices"] = [{"name": "offer", "source": {"kind": "quote"}, "prices": prices}]
+    design = _solved(parts, only_priced_by=["offer"])
+    assert bought(design) == {"large": 1, "nic-400": 6, "dac": 6}
+    assert all(check.ok for check in design.checks)
+    assert _solved(parts, only_priced_by=["offer"], price_basis=["list"]).status == "infeasible"
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"), [({"price_basis": ["list"]}, "kind estimate"), ({"only_priced_by": ["offer"]}, "no book")]
+)
+def test_the_verifier_sees_a_price_that_may_not_be_used(keys: Json, says: str) -> None:
+    document = document_of(_solved(_catalog(small="estimate")))
+    document["case"]["content"].update(keys)
+    checks = verify(Design.model_validate_json(json.dumps(rehashed(document))))
+    failed = {check.name: check.detail for check in checks if not check.ok}
+    assert says in failed["parts_are_approved"]
+
+
+def test_a_bill_of_one_kind_says_nothing() -> None:
+    assert _prices(_solved(_catalog(), 20)) == []
+
+
+def test_guesses_that_decide_are_told() -> None:
+    """16,000 by an estimate against 19,000: the choice falls where the estimate is 30 % higher (20,800)."""
+    assert _prices(_solved(_catalog(small="estimate"), 20)) == [
+        "prices: the bill is 62 % estimates, 38 % list prices; with estimates 30 % higher another design would be the "
+        "cheapest: 1 x lean, 1 x 400G a server, ethernet"
+    ]
+
+
+def test_guesses_that_do_not_decide_are_told() -> None:
+    """Of the NICs' prices all designs have the same share."""
+    told = _prices(_solved(_catalog(**{"nic-400": "estimate"}), 20))
+    assert told[0].endswith("; with estimates 30 % lower or higher this design stays the cheapest")
+
+
+def test_without_a_look_at_what_else_there_is_shares_alone_are_told() -> None:
+    assert _prices(_solved(_catalog(small="estimate"))) == ["prices: the bill is 62 % estimates, 38 % list prices"]
+
+
+def test_a_case_without_rules_says_nothing_of_prices() -> None:
+    assert _prices(_solved(_catalog(small="estimate"), 20, rules="none")) == []
+
+
+def test_a_book_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Exception, match=r"only_priced_by\[0\]"):
+        _solved(_catalog(), only_priced_by=["offfer"])

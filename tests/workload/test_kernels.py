@@ -1,0 +1,131 @@
+"""Kernels of a layer, the stages of a pipeline, and what software and stragglers add: each against a sum by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from fabopt.schema.model import Architecture, Experts, LatentAttention, Plan
+from fabopt.schema.server import Server
+from fabopt.workload.gpus import GPUS, gpu_of
+from fabopt.workload.kernels import LayerShape, Roof
+from fabopt.workload.stages import layers_of_stage, straggling
+from tests.samples.workload_samples import A100, H100, MIDDLE, TINY, middle_model, on
+
+ROOF = Roof(GPUS["H100"], {"bf16": Fraction(989_400) * 10**9, "fp8": Fraction(1_978_900) * 10**9}, "tuned")
+
+
+def shape(model: Architecture = MIDDLE, precision: Any = "bf16", roof: Roof = ROOF, **plan: Any) -> LayerShape:
+    return LayerShape(model, Plan(**{"batch": 64, **plan}), precision, roof)
+
+
+def test_a_product_takes_whole_waves_of_tiles() -> None:
+    """By hand: 132 tiles of 256 x 128 are one wave of 132 processors; one more column of tiles begins another."""
+    full = ROOF.product_s(256 * 12, 128 * 11, 8192, "bf16")
+    assert full == Fraction(2 * 256 * 12 * 128 * 11 * 8192) / (Fraction(989_400) * 10**9 * Fraction("0.803"))
+    more = ROOF.product_s(256 * 12, 128 * 12, 8192, "bf16")
+    assert full < more <= 2 * full
+    assert ROOF.product_s(256 * 12, 128 * 11, 8192, "fp8") < full
+
+
+def test_a_thin_product_takes_the_time_of_its_bytes() -> None:
+    """By hand: one token: 16384 x 8192 weights of 2 bytes are 268 MB, at nine tenths of 3,350 GB/s."""
+    moved = 2 * (16384 + 1) * 8192 + 2 * 16384
+    assert ROOF.product_s(1, 16384, 8192, "bf16") == Fraction(moved * 10, 3350 * 10**9 * 9)
+
+
+def test_small_moves_reach_less_of_the_memory() -> None:
+    times = [ROOF.memory_s(megabytes * 10**6) / megabytes for megabytes in (100, 10, 1)]
+    assert times[0] < times[1] < times[2]
+
+
+def test_fused_attention_counts_half_the_pairs() -> None:
+    """By hand: 2,048 tokens, 4,096 wide: 4 s^2 q operations, half of them seen, at half the peak; backward 5/2."""
+    fused = shape()._attention()
+    assert fused.forward_s == Fraction(2 * 2048**2 * 4096) / (ROOF.flops["bf16"] / 2)
+    assert fused.backward_s == fused.forward_s * Fraction(5, 2)
+    assert shape(fused_attention=False)._attention().forward_s > 2 * fused.forward_s
+
+
+def test_recomputation_runs_forward_again() -> None:
+    plain, full = shape().layer(False), shape(recomputation="full").layer(False)
+    assert full.backward_s == plain.backward_s + plain.forward_s
+    kept = shape(fused_attention=False).layer(False)
+    selective = shape(recomputation="selective").layer(False)
+    assert selective.backward_s == kept.backward_s + shape(fused_attention=False)._attention().forward_s
+
+
+def test_eight_bits_do_not_reach_attention_or_logits() -> None:
+    """Only products of weights and activations are in fp8; norms and activations pay for the conversion."""
+    wide, narrow = shape(), shape(precision="fp8")
+    assert narrow._products(False).forward_s < wide._products(False).forward_s
+    assert narrow._attention() == wide._attention()
+    assert narrow.logits() == wide.logits()
+    assert narrow._elementwise(False).forward_s > wide._elementwise(False).forward_s
+
+
+def test_a_split_sequence_shares_the_norms() -> None:
+    split, whole = shape(tensor=8), shape(tensor=8, sequence_parallel=False)
+    assert split._elementwise(False).forward_s < whole._elementwise(False).forward_s
+    assert split._products(False) == whole._products(False)
+
+
+def test_software_is_what_attention_runs_on() -> None:
+    typical = Roof(ROOF.gpu, ROOF.flops, "typical")
+    assert shape(roof=typical)._attention().forward_s > shape()._attention().forward_s
+
+
+def test_experts_share_the_tokens() -> None:
+    """Eight experts of which a token takes two, split two ways: as many rows as four dense products of a quarter."""
+    routed = MIDDLE.model_copy(update={"experts": Experts(count=8, top_k=2)})
+    shapes = list(shape(routed, expert=2)._feed_forward_shapes(True))
+    assert [(rows, count) for rows, _, _, count in shapes] == [(1024, 4), (1024, 4)]
+
+
+def test_latent_attention_multiplies_low_ranks() -> None:
+    latent = MIDDLE.model_copy(update={"latent": LatentAttention(query_rank=512, kv_rank=256, rope_dim=64)})
+    shapes = list(shape(latent)._attention_shapes())
+    assert shapes[0] == (2048, 512 + 256 + 64, 4096, 1)
+    assert [depth for _, _, depth, _ in shapes] == [4096, 512, 256, 4096]
+
+
+@pytest.mark.parametrize(
+    ("layers", "pipeline", "virtual", "expected"),
+    [
+        (80, 4, 5, (20, False)),
+        (126, 16, 8, (8, True)),  # 128 parts of one layer, the embedding and the output among them
+        (61, 16, 1, (4, False)),  # 13 stages of four layers, three of three
+        (10, 4, 2, (3, False)),  # eight parts, two of them of two layers, on different stages
+    ],
+)
+def test_the_longest_stage(layers: int, pipeline: int, virtual: int, expected: tuple[int, bool]) -> None:
+    assert layers_of_stage(layers, Plan(batch=1, pipeline=pipeline, virtual_stages=virtual)) == expected
+
+
+def test_the_slowest_stage_sets_the_pace() -> None:
+    """With one layer a stage the last one has the logits besides, and that counts for every micro-batch."""
+    wide = middle_model(pipeline=8).model_copy(update={"architecture": MIDDLE.model_copy(update={"vocabulary": 10**6})})
+    assert on(wide, H100, 64).compute_s > 2 * on(middle_model(pipeline=8), H100, 64).compute_s
+
+
+def test_stragglers_slow_typical_runs() -> None:
+    """By hand: of two servers one is slow with 1 - 0.995^2 = 0.009975, a tenth of that is lost."""
+    assert straggling("tuned", 1000) == 1
+    assert float(straggling("typical", 2)) == pytest.approx(1.0009975)
+
+
+def test_a_gpu_is_known_by_its_name_or_its_speed() -> None:
+    assert gpu_of(Server(id="x", gpus=8, gpu="H200 SXM5 141 GB", gpu_peak_tflops={"bf16": 989.4})) == GPUS["H200"]
+    assert gpu_of(A100) == GPUS["A100"] and gpu_of(H100) == GPUS["H100"]
+
+
+def test_a_tiny_layer_is_slower_for_every_operation() -> None:
+    """Waves and bytes: a 64 wide layer reaches less of the peak than a 4,096 wide one."""
+    shares = []
+    for model in (TINY, MIDDLE):
+        operations = sum(2 * m * n * k * count for m, n, k, count in shape(model)._attention_shapes())
+        taken = sum((ROOF.product_s(*one[:3], "bf16", one[3]) for one in shape(model)._attention_shapes()), Fraction(0))
+        shares.append(operations / taken)
+    assert 5 * shares[0] < shares[1]

@@ -1,0 +1,58 @@
+"""NCCL's own times against the model of its tuner: bus bandwidths that the maker's code gave."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabopt.workload.nccl import MIB, Generation, Servers
+
+GIB = 1024 * MIB
+# Bus bandwidth in Gbytes/s that NCCL 2.30.7 computes (src/graph/tuning.cc, commit 5067397c) for 8 GPUs and 8 NICs a
+# server: servers, then all-reduce of 512 MiB, 1, 4, 8, 16 GiB, and all-gather of 8 and 16 GiB.
+SIZES = [("all_reduce_us", size) for size in (512 * MIB, GIB, 4 * GIB, 8 * GIB, 16 * GIB)]
+SIZES += [("all_gather_us", size) for size in (8 * GIB, 16 * GIB)]
+TABLE: dict[tuple[Generation, int], list[tuple[float, ...]]] = {
+    ("hopper", 400): [
+        (2, 447.88, 454.64, 459.84, 460.72, 461.16, 382.72, 383.36),
+        (4, 350.67, 357.85, 377.11, 380.52, 382.25, 381.44, 382.71),
+        (8, 346.08, 354.81, 370.23, 376.99, 380.46, 378.89, 381.43),
+        (16, 341.57, 352.43, 361.04, 370.11, 376.93, 373.91, 378.89),
+        (32, 337.15, 350.06, 360.41, 362.2, 370.05, 364.31, 373.9),
+        (64, 332.82, 347.71, 359.79, 361.88, 362.94, 346.54, 364.31),
+        (128, 328.59, 345.39, 359.16, 361.56, 362.78, 315.72, 346.53),
+    ],
+    ("hopper", 200): [
+        (2, 301.9, 306.14, 309.4, 309.95, 310.22, 191.68, 191.84),
+        (4, 188.23, 190.09, 191.52, 191.76, 191.88, 191.36, 191.68),
+        (8, 186.89, 189.41, 191.35, 191.67, 191.84, 190.71, 191.36),
+        (16, 185.57, 188.73, 191.17, 191.59, 191.79, 189.44, 190.71),
+        (32, 184.26, 188.05, 191.0, 191.5, 191.75, 186.95, 189.44),
+        (64, 182.96, 187.37, 190.82, 191.41, 191.7, 182.15, 186.95),
+        (128, 181.67, 186.69, 190.65, 191.32, 191.66, 173.27, 182.15),
+    ],
+    ("blackwell", 400): [
+        (2, 434.64, 489.21, 495.24, 496.26, 496.77, 382.72, 383.36),
+        (4, 335.03, 376.45, 382.09, 383.04, 383.52, 381.44, 382.71),
+        (8, 329.4, 373.79, 381.4, 382.69, 383.35, 378.89, 381.43),
+        (16, 325.32, 371.14, 380.7, 382.34, 383.17, 373.91, 378.89),
+        (32, 321.31, 368.52, 380.01, 381.99, 382.99, 364.31, 373.9),
+        (64, 317.37, 365.92, 379.31, 381.64, 382.82, 346.54, 364.31),
+        (128, 313.52, 363.35, 378.62, 381.29, 382.64, 315.72, 346.53),
+    ],
+}
+ROWS = [(key, row) for key, rows in TABLE.items() for row in rows]
+
+
+@pytest.mark.parametrize(("key", "row"), ROWS, ids=lambda value: str(value[:2]))
+def test_bus_bandwidth_is_what_nccl_counts(key: tuple[Generation, int], row: tuple[float, ...]) -> None:
+    servers = Servers(int(row[0]), key[1], key[0])
+    for (name, vector), expected in zip(SIZES, row[1:], strict=True):
+        passes = 2 if name == "all_reduce_us" else 1
+        sent = passes * vector * (servers.members - 1) / servers.members
+        assert sent / float(getattr(servers, name)(vector)) / 1000 == pytest.approx(expected, rel=0.01)
+
+
+def test_servers_without_reducing_switches_use_rings_and_trees() -> None:
+    """By hand: four servers with 200G: a ring of 8 x 24 GB/s, 1.4 (8.4 + 56 x 3.4 + 6 x 14) us before the last byte."""
+    ring = 1.4 * (8.4 + 56 * 3.4 + 6 * 14) + GIB * 62 / 32 / (192 * 1000)
+    assert float(Servers(4, 200, "ampere").all_reduce_us(GIB)) == pytest.approx(ring)

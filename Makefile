@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 300
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test coverage lint hooks docs bench predictions families schemas goldens picture fuzz trust clean
+.PHONY: help setup demo quick test coverage lint hooks docs advice bench predictions families schemas goldens picture fuzz trust clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -29,11 +29,12 @@ demo: setup  ## Solve a shipped case and check the answer
 quick: setup  ## Style, types, and the tests that your change needs
 	$(BIN)/python -m tests.quick
 
-test: setup  ## Run every test; COVERAGE=1 counts branches too
-	$(BIN)/python -m pytest -n auto --dist worksteal $(if $(COVERAGE),--cov --cov-report=term:skip-covered --cov-fail-under=$(LEAST_COVERAGE))
+test: setup  ## Run every test
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
-coverage:  ## Run every test, and say what none of them reached
-	$(MAKE) test COVERAGE=1
+coverage: setup  ## Run each test on its first inputs, and say which lines and branches none reached
+	$(BIN)/python -m pytest -n auto --dist worksteal --inputs 2 --cov --cov-report=term:skip-covered \
+	  --cov-fail-under=$(LEAST_COVERAGE)
 
 lint: setup  ## Style and types
 	$(BIN)/ruff check .
@@ -54,6 +55,9 @@ docs: $(VENV)/.docs  ## Build the pages into site/
 $(VENV)/.docs: $(STAMP)
 	$(PIP) -e '.[docs]'
 	@touch $@
+
+advice: setup  ## Follow the advice of 300 random cases without a design
+	$(BIN)/python -m tests.samples.infeasible 300
 
 predictions: setup  ## Write the table of predicted and published steps
 	$(BIN)/python -m tests.published_runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,26 @@ settings.register_profile(
 settings.load_profile("fabopt")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run take the first inputs of every test alone: random cases after these reach few lines more."""
+    parser.addoption("--inputs", type=int, metavar="N", help="run each test on the first N sets of its parameters")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the sets of parameters that were not asked for."""
+    most = config.getoption("--inputs")
+    if most is None:
+        return
+    seen: Counter[str] = Counter()
+    kept, left_out = [], []
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        seen[test] += 1
+        (kept if seen[test] <= most else left_out).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -26,10 +26,11 @@ Place = tuple[str | int, ...]
 DELETED = object()
 # Made anew by whatever shows them.
 NOT_READ = re.compile(r"checks\b.*")
-# What only the search that wrote a file knows: no check proves it, outputs show it as stated.
+# What only the search that wrote a file knows: no check proves it, outputs show it as stated. Of a key of the embedded
+# case, which has all keys set, only the search knew whether the case or its workload set it.
 OF_THE_SEARCH = re.compile(
     r"notes\b.*|status|objective\.(engine|solve_s|candidates|candidates_in_program)"
-    r"|alternatives(\.#(\.(value|summary|what))?)?"
+    r"|alternatives(\.#(\.(value|summary|what))?)?|workload\.needs\.sets\.#"
 )
 # Facts of parts, and what a case asks for, which a design may keep with room to spare.
 OF_PARTS, OF_THE_CASE = re.compile(r"parts\b.*"), re.compile(r"case\.content\b.*")

@@ -471,7 +471,9 @@ def test_cases_page_has_the_defaults() -> None:
 
 def test_exports_page_has_every_format() -> None:
     table = (ROOT / "docs" / "exports.md").read_text().partition("| format | files |")[2].partition("\n\n")[0]
-    named = [name for row in re.findall(r"^\| (`.+?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)]
+    named = [
+        name for row in re.findall(r"^\| (`.+?) \|", table, re.MULTILINE) for name in re.findall(r"`([\w-]+)`", row)
+    ]
     assert tuple(named) == FORMATS
 
 

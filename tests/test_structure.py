@@ -20,10 +20,10 @@ PACKAGE = ROOT / "fabopt"
 ORDER = (
     *("errors", "units"),
     *("schema", "parts", "network", "floor", "workload", "problem", "topology", "program", "search", "io"),
-    *("design", "wiring", "verify", "explain", "solution", "study", "inspect", "output"),
+    *("design", "wiring", "verify", "explain", "solution", "study", "inspect", "operate", "output"),
     *("api", "cli", "__main__"),
 )
-# Eighteen of the layout, and what it leaves room for: `inspect`, and two that are not there yet.
+# Eighteen of the layout, and what it leaves room for: `inspect`, `operate`, and one that is not there yet.
 MOST_ROOMS = 21
 LOOSE = ("__init__.py", "__main__.py", "api.py", "errors.py", "units.py")
 MOST_LINES = 400

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fabopt.cli.inspection import as_built, audit
+from fabopt.cli.inspection import accept, as_built, audit
 from fabopt.cli.options import (
     CaseFile,
     Catalogs,
@@ -25,6 +25,7 @@ from fabopt.cli.options import (
     PriceChanges,
     TimeLimit,
     Unchecked,
+    WithinBudget,
 )
 from fabopt.cli.quote import quote_app
 from fabopt.cli.signals import ATTENDANT
@@ -45,6 +46,7 @@ app.add_typer(catalog_app, name="catalog", help="List, show and check the produc
 app.add_typer(quote_app, name="quote", help="Read vendors' quotes, and hold them against designs.")
 app.command("as-built")(as_built)
 app.command("audit")(audit)
+app.command("accept")(accept)
 
 
 def _version(wanted: bool) -> None:
@@ -109,12 +111,18 @@ def check(
         int | None, typer.Option("--samples", metavar="N", help="Sets of failures to draw; default: 200.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Draws other sets; default: 0.")] = None,
+    against: Annotated[
+        str | None, typer.Option("--design", metavar="DESIGN.json", help="Compare a plan.yaml with its design.")
+    ] = None,
     point: Point = None,
 ) -> None:
-    """Prove a saved design again, without any solver."""
+    """Prove a saved design again, without any solver; or a plan of one."""
     from fabopt.cli.outages import draws_of
+    from fabopt.cli.plan import check_plan, is_plan
     from fabopt.cli.solving import check_design
 
+    if is_plan(design):
+        raise typer.Exit(check_plan(design, against, point))
     raise typer.Exit(check_design(design, draws_of(failures, samples, seed), point))
 
 
@@ -132,12 +140,14 @@ def bom(
     ] = None,
     unchecked: Unchecked = False,
     point: Point = None,
+    budget: WithinBudget = None,
 ) -> None:
     """Write the bill of materials as .csv, .xlsx or .json."""
+    from fabopt.cli.saved import chosen_point
     from fabopt.cli.solving import SolveRequest, write_bill
 
     request = SolveRequest(source, engine.value, time_limit, catalog, price_change)
-    raise typer.Exit(write_bill(request, output, prices or (), unchecked, point))
+    raise typer.Exit(write_bill(request, output, prices or (), unchecked, chosen_point(source, point, budget)))
 
 
 @app.command()
@@ -245,14 +255,22 @@ def export(
     ],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files; made if absent.")],
     netbox: Annotated[NetBox, typer.Option("--netbox", help="Version that NetBox files are for.")] = NetBox.v4_7,
+    stage: Annotated[
+        str | None, typer.Option("--stage", metavar="NAME", help="Stage that files to run are for; default: the last.")
+    ] = None,
+    guids: Annotated[
+        str | None, typer.Option("--guids", metavar="FILE", help="Discovery (ibnetdiscover) that has the real GUIDs.")
+    ] = None,
     unchecked: Unchecked = False,
     point: Point = None,
+    budget: WithinBudget = None,
 ) -> None:
     """Write cable schedules, port maps, rack elevations and files for other programs."""
-    from fabopt.cli.export import export_design
-    from fabopt.output.export.formats import Options
+    from fabopt.cli.export import ExportRequest, export_design
+    from fabopt.cli.saved import chosen_point
 
-    export_design(design, to, output, Options(netbox=netbox.value), unchecked, point)
+    number = chosen_point(design, point, budget)
+    export_design(ExportRequest(design, number, to, output, netbox.value, stage, guids, unchecked))
 
 
 @app.command()
@@ -264,11 +282,13 @@ def report(
     ] = None,
     unchecked: Unchecked = False,
     point: Point = None,
+    budget: WithinBudget = None,
 ) -> None:
     """Write one self-contained HTML page about a design."""
     from fabopt.cli.report import write_report
+    from fabopt.cli.saved import chosen_point
 
-    raise typer.Exit(write_report(design, output, front, unchecked, point))
+    raise typer.Exit(write_report(design, output, front, unchecked, chosen_point(design, point, budget)))
 
 
 @app.command()

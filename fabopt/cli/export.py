@@ -3,40 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabopt.cli.evidence import apart, proven
 from fabopt.cli.output import tell
 from fabopt.cli.saved import saved_design
 from fabopt.errors import InputError, OutputError, fault
-from fabopt.io.files import STANDARD_STREAM, shown
+from fabopt.io.files import STANDARD_STREAM, read_named, shown
 from fabopt.output.export.formats import Options, export, format_names
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
 
 
-def export_design(
-    path: str, to: Sequence[str], output: str, options: Options, unchecked: bool, point: int | None = None
-) -> None:
-    """Write a saved design in formats (names, or several with commas) into a folder.
+@dataclass(frozen=True)
+class ExportRequest:
+    """A design file, or ``point`` of a sweep or front, from 1; formats (names, or several with commas); a folder.
 
-    It is proven again first; ``unchecked``: what does not hold is written too, with a mark in every file. ``point``: of
-    a sweep or front, from 1.
+    ``stage``: by name; ``guids``: a discovery file. ``unchecked``: what does not hold is written too, with a mark.
     """
-    formats = format_names(to)
-    if output == STANDARD_STREAM:
+
+    design: str
+    point: int | None
+    to: Sequence[str]
+    output: str
+    netbox: str = "4.7"
+    stage: str | None = None
+    guids: str | None = None
+    unchecked: bool = False
+
+
+def export_design(request: ExportRequest) -> None:
+    """Write a saved design in formats into a folder. It is proven again first."""
+    formats, path = format_names(request.to), request.design
+    if request.output == STANDARD_STREAM:
         raise OutputError("-: an export is several files; name a folder")
-    design = saved_design(path, point)
+    design = saved_design(path, request.point)
     if not design.fabrics:
         allowed = "a design that was found (status optimal or feasible)"
         raise InputError([fault(path, "fabrics", "there is no design here to export", design.status, allowed=allowed)])
-    evidence = proven(design, path, unchecked)
+    options = Options(request.netbox, stage=_stage(design, request.stage), discovery=_discovery(request.guids))
+    evidence = proven(design, path, request.unchecked)
     with evidence.written(path):
-        files = export(design, _cabled(design, path), formats, Path(output), replace(options, mark=evidence.mark))
+        options = replace(options, mark=evidence.mark)
+        files = export(design, _cabled(design, path), formats, Path(request.output), options)
     for file in files:
         tell(f"wrote {shown(file)}")
+
+
+def _stage(design: Design, name: str | None) -> int | None:
+    """The number of a stage, from 0."""
+    if name is None:
+        return None
+    names = [stage.name for stage in design.stages]
+    if name not in names:
+        raise InputError([fault("--stage", "", "no such stage", name, allowed=", ".join(names))])
+    return names.index(name)
+
+
+def _discovery(path: str | None) -> str | None:
+    return None if path is None else read_named(Path(path)).decode("utf-8", errors="replace")
 
 
 def _cabled(design: Design, path: str) -> Wiring:

@@ -76,3 +76,21 @@ def audit(
     solve = None if case is None else SolveRequest(case, engine.value, time_limit, catalog, None, 0)
     request = HandMadeRequest(file, kind, solve, catalog, claimed)
     raise typer.Exit(audit_hand_made(request, Outputs(json, findings, html)))
+
+
+def accept(
+    design: Annotated[str, typer.Argument(metavar="DESIGN.json", help="Design file, as `solve --json` writes it.")],
+    results: Annotated[
+        list[str], typer.Argument(metavar="RESULTS...", help="What nccl-tests or perftest printed, a file a run.")
+    ],
+    json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all verdicts.")] = None,
+    findings: Annotated[str | None, typer.Option("--findings", metavar="FILE.csv", help="Write what fails.")] = None,
+    unchecked: Annotated[
+        bool, typer.Option("--unchecked", help="Take a saved design that fails its checks too.")
+    ] = False,
+    point: Annotated[int | None, typer.Option("--point", metavar="N", help=_POINT)] = None,
+) -> None:
+    """Compare measured bandwidths with what a design should give."""
+    from fabopt.cli.accept import AcceptRequest, accept_results
+
+    raise typer.Exit(accept_results(AcceptRequest(design, point, results, unchecked), json, findings))

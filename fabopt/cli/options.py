@@ -58,4 +58,8 @@ Unchecked = Annotated[
 Point = Annotated[
     int | None, typer.Option("--point", metavar="N", help="Take the design of point N, from 1, of a sweep or front.")
 ]
+WithinBudget = Annotated[
+    str | None,
+    typer.Option("--budget", metavar="USD", help="Take the best point of a front for so much money, such as 2.5M."),
+]
 MaybeOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]

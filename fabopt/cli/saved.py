@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from fabopt.design.points import design_at
-from fabopt.errors import InputError, fault
+from fabopt.design.points import design_at, within_budget
+from fabopt.errors import Fault, InputError, fault
 from fabopt.io.design import read_design_or_front, whole_design
 from fabopt.schema.design import Design
-from fabopt.schema.front import Front
+from fabopt.schema.front import BUDGET_KEY, Front
+from fabopt.study.sweep.ranges import budgets
 from fabopt.units import some
 
 OPTION = "--point"
+BUDGET = "--budget"
 WHAT = {"sweep": "sweep", "pareto": "front"}
 
 
@@ -22,6 +24,35 @@ def saved_design(path: str, point: int | None) -> Design:
         what = f"{path} is one design, not a sweep or front"
         raise InputError([fault(OPTION, "", what, point, hint="leave --point out")])
     return saved
+
+
+def chosen_point(path: str, point: int | None, budget: str | None) -> int | None:
+    """Return the point (from 1) that options name: by its number, or as the best for so much money.
+
+    ``InputError`` if both are given, if the file is no front and no sweep over budgets, or if no point costs that
+    little.
+    """
+    if budget is None:
+        return point
+    if point is not None:
+        raise InputError([fault(BUDGET, "", f"{OPTION} names a point already", budget, hint="leave one of them out")])
+    amounts = budgets(budget)
+    if isinstance(amounts, Fault):
+        raise InputError([amounts])
+    if len(amounts) > 1:
+        raise InputError([fault(BUDGET, "", "a design has one budget", budget, hint="give one amount, such as 2.5M")])
+    usd = amounts[0]
+    front = read_design_or_front(path)
+    if not isinstance(front, Front) or (front.kind == "sweep" and BUDGET_KEY not in front.keys):
+        what = f"{path} is not a front, nor a sweep over budgets"
+        raise InputError([fault(BUDGET, "", what, budget, hint=f"leave {BUDGET} out")])
+    number = within_budget(front, usd)
+    if number is None:
+        costs = ((point.totals.capex_usd, point.budget_usd or 0) for point in front.points if point.totals is not None)
+        least = min(map(max, costs), default=None)
+        allowed = "" if least is None else f"${least:,} or more"
+        raise InputError([fault(BUDGET, "", f"no point of {path} costs that little", budget, allowed=allowed)])
+    return number
 
 
 def _at(front: Front, path: str, point: int | None) -> Design:

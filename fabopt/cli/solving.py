@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal
 
+from fabopt.cli.advice import Advice
 from fabopt.cli.evidence import Proven, proven, required
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
 from fabopt.cli.saved import saved_design
@@ -29,7 +30,7 @@ from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM
 from fabopt.output.export.bill import bill_bytes, bill_format
 from fabopt.output.export.design import design_bytes
-from fabopt.output.terminal.answer import headline, infeasible_lines
+from fabopt.output.terminal.answer import headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,8 +71,18 @@ class SolveRequest:
         return read_inputs(self.case, self.catalogs, self.price_changes or ())
 
     def design(self) -> Design:
-        """Solve, and prove the answer again. Stopped before there is any: a design of status ``unknown``."""
+        """Solve, and prove the answer again. Stopped before there is any: a design of status ``unknown``.
+
+        Where there is none, why is told as it is found.
+        """
         inputs = self.inputs()
+        advice = Advice(inputs.case.name)
+        design = self._solved(inputs, advice)
+        if not design.fabrics and design.status in WITHOUT_DESIGN:
+            advice.finish(design)
+        return design
+
+    def _solved(self, inputs: Inputs, advice: Advice) -> Design:
         clock = self.clock()
         from fabopt.solution import optimize
         from fabopt.solution.designs import stopped_design
@@ -80,7 +91,14 @@ class SolveRequest:
         looks = ALTERNATIVES_S if self.alternatives_s is None else self.alternatives_s
         try:
             with progress_shown() as progress, engines_silenced():
-                return optimize.solve(inputs, engine=self.engine, progress=progress, clock=clock, alternatives_s=looks)
+                return optimize.solve(
+                    inputs,
+                    engine=self.engine,
+                    progress=progress,
+                    clock=clock,
+                    alternatives_s=looks,
+                    told=advice.take,
+                )
         except NoAnswerError as error:
             return stopped_design(inputs, self.engine, str(error))
         except KeyboardInterrupt:
@@ -125,7 +143,6 @@ def solve_case(request: SolveRequest, json: str | None, bom: str | None) -> int:
     if json is not None:
         deliver(json, design_bytes(design))
     if not design.fabrics:
-        _tell_no_design(design)
         return EXIT_OF_STATUS[design.status]
     if bom is not None:
         deliver(bom, bill_bytes(design, ending))
@@ -136,11 +153,6 @@ def solve_case(request: SolveRequest, json: str | None, bom: str | None) -> int:
 
         say(summary(design))
     return _exit_code(design)
-
-
-def _tell_no_design(design: Design) -> None:
-    lines = infeasible_lines(design) if design.conflicts else [headline(design)]
-    tell("\n".join([*lines, *design.notes]))
 
 
 def _exit_code(design: Design) -> int:
@@ -191,7 +203,8 @@ def write_bill(
     # a bill never shows what else there is
     design = saved_design(request.case, point) if saved else replace(request, alternatives_s=0).design()
     if not design.fabrics and design.status in WITHOUT_DESIGN:
-        _tell_no_design(design)
+        if saved:
+            Advice(design.case.name).finish(design)
         return EXIT_OF_STATUS[design.status]
     evidence = (proven if saved else required)(design, request.case, unchecked)
     with evidence.written(request.case):

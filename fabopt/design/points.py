@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from fabopt.design.build import FACTS, ids_used
+from fabopt.design.labels import labels_of
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import BomRow, CaseRecord, Design, Objective
 from fabopt.schema.front import Front, FrontPoint
@@ -42,17 +43,9 @@ def gathered(front: Front) -> Front:
     parts = _first_bodies(front)
     front = front.model_copy(update={"parts": {part: parts[part] for part in sorted(parts, key=_facts_first)}})
     front = _changed(front, lambda point: _without(point, front.case, front.parts))
-    points = tuple(point.model_copy(update={"label": _label(front, point)}) for point in front.points)
+    labelled = zip(front.points, labels_of(front), strict=True)
+    points = tuple(point.model_copy(update={"label": label}) for point, label in labelled)
     return front.model_copy(update={"points": points})
-
-
-def _label(front: Front, point: FrontPoint) -> str:
-    """Keys and budget of a point of a sweep; of a front what is traded, nothing where there is no design."""
-    if front.kind == "sweep":
-        values = {key: point.over.get(key, point.budget_usd) for key in front.keys}
-    else:
-        values = {one.metric: point.values.get(one.metric) for one in front.objectives if point.values}
-    return ", ".join(f"{key}={value}" for key, value in values.items())
 
 
 class Said:
@@ -75,6 +68,33 @@ def spread(front: Front) -> Front:
     front = front.model_copy(update={"parts": {**_first_bodies(front), **front.parts}})
     whole = _changed(front, lambda point: _with_shared(front, point))
     return whole.model_copy(update={"parts": {}})
+
+
+def within_budget(front: Front, budget_usd: float) -> int | None:
+    """The number of the point, from 1, that is best for so much money; None if no point costs that little.
+
+    Of a front the best in what is traded beside the price, in order; of a sweep over budgets the largest budget that
+    is not above it; cheaper of equal ones.
+    """
+    affordable = [
+        (number, point)
+        for number, point in enumerate(front.points, start=1)
+        if point.totals is not None and point.totals.capex_usd <= budget_usd
+    ]
+    if front.kind == "sweep":
+        affordable = [
+            pair for pair in affordable if pair[1].budget_usd is not None and pair[1].budget_usd <= budget_usd
+        ]
+    best = max(affordable, key=lambda pair: _worth(front, pair[1]), default=None)
+    return None if best is None else best[0]
+
+
+def _worth(front: Front, point: FrontPoint) -> tuple[float, ...]:
+    """How good a point is, most telling first; less money last."""
+    assert point.totals is not None
+    traded = [one for one in front.objectives if one.metric != "capex_usd"] if front.kind == "pareto" else []
+    worths = [point.values[one.metric] * (1 if one.sense == "maximize" else -1) for one in traded]
+    return (float(point.budget_usd or 0), *map(float, worths), -float(point.totals.capex_usd))
 
 
 def design_at(front: Front, number: int) -> Design:

@@ -6,20 +6,22 @@ a limit alone would do, it has none, and the detail says what every design takes
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from fabopt.explain.clashes import clashes, prescribed
+from fabopt.explain.deliveries import delivery_conflicts
 from fabopt.explain.demands import changed, demand_conflicts, path_conflicts
 from fabopt.explain.floor import floor_conflicts, no_layout_fits, rack_rule_conflicts
 from fabopt.explain.freedoms import OPEN_KEYS, ROLES, not_on_sale
 from fabopt.explain.gaps import gap_sentences
-from fabopt.explain.limits import share_of, spending, stage_limit_conflicts, together, unlimited
-from fabopt.explain.relaxation import nearest
-from fabopt.explain.supply import buying_conflicts, supply_conflicts
+from fabopt.explain.levers import advice
+from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_conflicts, unlimited
+from fabopt.explain.relaxation import closest
+from fabopt.explain.supply import buying_conflicts
 from fabopt.explain.torus import servers_are_points, torus_conflicts
 from fabopt.explain.what_if import Inquiry, Watch, share_of_limits, sized
 from fabopt.parts.nics import NicOption
@@ -28,7 +30,7 @@ from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
 from fabopt.problem.rack_parts import parts_to_give_up, without_rack_parts
 from fabopt.problem.rules_kept import not_asked_for
-from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.schema.base import NO_SINGLE_LIMIT, Strict
 from fabopt.schema.case import Distances, Fabric
 from fabopt.schema.default_rules import LENGTHS, NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_asked_for, without
@@ -39,6 +41,8 @@ from fabopt.units import gbps
 
 # Every question is a search; when these seconds are over, what has been found by then is told.
 MOST_SECONDS = 20.0
+# So many questions are asked at most, on a machine of any speed.
+MOST_QUESTIONS = 400
 SERVERS = "stages.servers"
 # With so many times the servers that any design reaches, no other single change is looked for.
 FAR_TOO_MANY = 4
@@ -47,7 +51,6 @@ MOST_REFUSED = 3
 # Of the ports of no NIC at all.
 NO_SPEED = "none"
 SHORTEST_RUN_M = 0.5
-RUN_PRECISION_M = 0.5
 # by kind of run: switch tiers that it takes
 RUN_KEYS = {"server-leaf": 1, "leaf-spine": 2, "spine-core": 3, "attachment-leaf": 1}
 # What a design without a default rule may have.
@@ -72,7 +75,7 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
     if unequipped := tuple(_logical(problem)):
         return unequipped
     if problem.limits.are_set or any(stage.limits.are_set for stage in problem.stages):
-        spent = _asked(inquiry, spending, stage_limit_conflicts) or _asked(inquiry, together)
+        spent = _asked(inquiry, spending, stage_limit_conflicts) or _asked(inquiry, joint_limits)
         if spent:
             others = _asked(inquiry, _named_rules, partial(_servers, share=share_of(spent)), demand_conflicts)
             return (*spent, *others)
@@ -122,7 +125,7 @@ def obstacles_of(problem: Problem, settings: Settings, clock: Clock, context: Co
     """The nearest obstacle where no design was found on a floor, and none was ruled out."""
     if problem.site.settles or clock.is_over():
         return ()
-    inquiry = _inquiry(problem, settings, clock, context)
+    inquiry = replace(_inquiry(problem, settings, clock, context), report=lambda conflict: None)
     spent = _asked(inquiry, spending) if problem.limits.are_set else []
     return tuple(spent or _asked(inquiry, no_layout_fits))
 
@@ -135,7 +138,8 @@ def _inquiry(problem: Problem, settings: Settings, clock: Clock, context: Contex
     problem = not_asked_for(problem)
     keys = parts_to_give_up(problem)
     problem = without_rack_parts(problem, keys) if keys else problem
-    return Inquiry(problem.case, problem.catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell, context)
+    watch = Watch(MOST_SECONDS, clock, MOST_QUESTIONS)
+    return Inquiry(problem.case, problem.catalog, problem, quiet, watch, tell, context, settings.told)
 
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:
@@ -143,11 +147,11 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     placing = _asked(inquiry, floor_conflicts, rack_rule_conflicts, torus_conflicts)
     if placing:
         return placing
-    buying = _asked(inquiry, buying_conflicts)
-    conflicts = buying + _asked(inquiry, _named_rules, _servers, supply_conflicts, path_conflicts)
-    if not buying and not any(map(_is_far_too_many, conflicts)):
-        conflicts += _asked(inquiry, _structure, _runs, demand_conflicts)
-    return conflicts
+    buying = _asked(inquiry, delivery_conflicts, buying_conflicts)
+    conflicts = buying + _asked(inquiry, _named_rules, _servers, path_conflicts)
+    if any(map(_is_far_too_many, conflicts)):
+        return conflicts
+    return conflicts + _asked(inquiry, *(() if buying else (_structure, _runs)), demand_conflicts)
 
 
 def _asked(inquiry: Inquiry, *lines: Lines) -> list[Conflict]:
@@ -158,6 +162,8 @@ def _asked(inquiry: Inquiry, *lines: Lines) -> list[Conflict]:
             # one after the other, so that what comes before the time is over is kept
             for conflict in line(inquiry):
                 conflicts.append(conflict)
+                with unbroken():
+                    inquiry.report(conflict)
     return conflicts
 
 
@@ -198,18 +204,14 @@ def _servers(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
         return  # fewer servers may be no torus, and more one
     inquiry.tell(SERVERS)
     most = min(wanted - 1, most_servers(inquiry.problem))
-    largest = _largest(inquiry, most, int(most * share))
+    largest, is_largest = _largest(inquiry, most, int(most * share))
     if largest:
-        yield Conflict(
-            limit=SERVERS,
-            value=wanted,
-            needed=largest,
-            detail=f"the largest number of servers reachable with this catalog and these limits is {largest:,}",
-        )
+        detail = f"the largest number of servers reachable with this catalog and these limits is {largest:,}"
+        yield advice(SERVERS, wanted, largest, detail, is_largest)
 
 
-def _largest(inquiry: Inquiry, most: int, first_guess: int) -> int:
-    """The largest number of servers up to ``most`` that has a design; 0 if none has."""
+def _largest(inquiry: Inquiry, most: int, first_guess: int) -> tuple[int, bool]:
+    """The largest number of servers up to ``most`` that has a design, and whether it is; 0 if none has."""
     # of the scarcest limit that each design uses; None: there was no design
     shares: list[float | None] = []
 
@@ -230,7 +232,7 @@ def _largest(inquiry: Inquiry, most: int, first_guess: int) -> int:
     def between(works: int, fails: int) -> int | None:
         return min(max(guess(works, fails), works + 1), fails - 1) if fails - works > 1 else None
 
-    return nearest(0, most + 1, ask, between)
+    return closest(0, most + 1, ask, between)
 
 
 # -- what the case forbids --------------------------------------------------------------------------------------
@@ -315,14 +317,20 @@ def _run(inquiry: Inquiry, key: str) -> Iterator[Conflict]:
         return None if inquiry.design(inquiry.case.model_copy(update={"site": site})) is None else metres
 
     def between(works: float, fails: float) -> float | None:
-        return (works + fails) / 2 if fails - works > RUN_PRECISION_M else None
+        inside = [metres for metres in lengths if works < metres < fails]
+        return inside[len(inside) // 2] if inside else None
 
     if ask(SHORTEST_RUN_M) is None:
         return
-    longest = nearest(SHORTEST_RUN_M, float(wanted), ask, between)
-    yield Conflict(
-        limit=f"site.distances_m.{key}",
-        value=wanted,
-        needed=math.floor(longest * 10) / 10,
-        detail=f"the longest {key} run (to half a metre) for which parts can be bought",
-    )
+    lengths = _lengths_on_sale(inquiry)
+    longest, is_longest = closest(SHORTEST_RUN_M, float(wanted), ask, between)
+    detail = f"the longest {key} run for which parts can be bought"
+    yield advice(f"site.distances_m.{key}", wanted, longest, detail, is_longest)
+
+
+def _lengths_on_sale(inquiry: Inquiry) -> list[float]:
+    """Every length and reach that something on sale has, in order: no run between two of these takes other parts."""
+    offered = inquiry.problem.offering.offered
+    lengths = chain(*(cable.lengths for cable in offered.cables), *(fibre.lengths for fibre in offered.fibres))
+    reaches = chain((cable.reach_m for cable in offered.cables), (module.reach_m for module in offered.transceivers))
+    return sorted({length.m for length in lengths} | {reach for reach in reaches if reach is not None})

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from fabopt.explain.relaxation import halfway, nearest
+from fabopt.explain.levers import advice
+from fabopt.explain.relaxation import closest, halfway
 from fabopt.explain.what_if import Inquiry, narrowed
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.design import Conflict
@@ -18,7 +19,8 @@ from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.workload.allowance import FIGURES
 
 MOST_RATIO = 1024
-RATIO_PRECISION = Fraction(1, 1000)
+# Twice as near as a value that fails has to be.
+RATIO_PRECISION = Fraction(1, 2000)
 # Further apart than this, two ratios are halved by their quotient, closer by their difference.
 FAR_APART = Fraction(11, 10)
 RATIO_DIGITS = 6
@@ -77,11 +79,11 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflic
         optimum = inquiry.design_of(narrowed(problem, free, rates[position], wanted_mbps - 1))
         return None if optimum is None else rates.index(int(optimum.picked[index][0].design.nic.injection))
 
-    most = nearest(-1, len(rates), reached, halfway)
+    most, is_least = closest(-1, len(rates), reached, halfway)
     if most >= 0:
         refused = inquiry.problem.fabrics[index].refused_nics
         detail = "; ".join(["the most bandwidth per GPU that a design gives", *refused[:3]])
-        yield Conflict(limit=limit, value=gbps(wanted_mbps), needed=gbps(rates[most]), detail=detail)
+        yield advice(limit, gbps(wanted_mbps), gbps(rates[most]), detail, is_least)
 
 
 def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict[str, Fraction]) -> Iterator[Conflict]:
@@ -97,12 +99,13 @@ def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict
     loosest = reached(Fraction(MOST_RATIO))
     if loosest is None:
         return
-    least = nearest(loosest, limits[tier], reached, _ratio_between)
-    yield Conflict(
-        limit=limit,
-        value=plain_fraction(limits[tier], RATIO_DIGITS),
-        needed=plain_fraction(_rounded_up(least, RATIO_DIGITS), RATIO_DIGITS),
-        detail=f"the least oversubscription at the {tier} boundary that gives a design (within 0.1%)",
+    least, is_least = closest(loosest, limits[tier], reached, _ratio_between)
+    yield advice(
+        limit,
+        plain_fraction(limits[tier], RATIO_DIGITS),
+        plain_fraction(_rounded_up(least, RATIO_DIGITS), RATIO_DIGITS),
+        f"the least oversubscription at the {tier} boundary that gives a design (within 0.1%)",
+        is_least,
     )
 
 
@@ -164,13 +167,9 @@ def _most(
     def between(works: Fraction, fails: Fraction) -> Fraction | None:
         return (works + fails) / 2 if fails - works > RATIO_PRECISION * fails else None
 
-    most = nearest(given, exact(wanted) * MBPS_PER_GBPS, ask, between)
-    yield Conflict(
-        limit=limit,
-        value=wanted,
-        needed=plain_fraction(_rounded_down(most / MBPS_PER_GBPS, GBPS_DIGITS), GBPS_DIGITS),
-        detail=f"{words} (within 0.1%)",
-    )
+    most, is_least = closest(given, exact(wanted) * MBPS_PER_GBPS, ask, between)
+    needed = plain_fraction(_rounded_down(most / MBPS_PER_GBPS, GBPS_DIGITS), GBPS_DIGITS)
+    yield advice(limit, wanted, needed, f"{words} (within 0.1%)", is_least)
 
 
 def path_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
@@ -187,7 +186,7 @@ def path_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         needed = inquiry.first_with_design(cases)
         if needed is not None:
             detail = "the fewest switches on the longest path with which there is a design"
-            yield Conflict(limit=limit, value=most, needed=needed, detail=detail)
+            yield advice(limit, most, needed, detail)
 
 
 def _rounded_down(value: Fraction, digits: int) -> Fraction:

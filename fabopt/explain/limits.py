@@ -7,11 +7,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
-from fabopt.explain.what_if import Inquiry, Least, spent_of
+from fabopt.explain.levers import Lever, advice, alone, finely, together
+from fabopt.explain.what_if import Inquiry, Least, Supposition, spent_of
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
-from fabopt.program.orders import all_uses, order_of, stage_power_mw
+from fabopt.program.orders import all_uses, order_of, stage_power_mw, sums_of
 from fabopt.program.settings import StoppedError
 from fabopt.schema.case import Case, Limits
 from fabopt.schema.design import Conflict, Number
@@ -41,16 +42,16 @@ class SpendingLimit(NamedTuple):
         shown = self.in_units(value)
         return f"${shown:,}" if self.unit == "$" else f"{shown:,} {self.unit}"
 
-    def conflict(self, problem: Problem, needed: int | None, text: str) -> Conflict:
+    def conflict(self, problem: Problem, needed: int, text: str, minimal: bool) -> Conflict:
         """The conflict: that the limit clashes, and why."""
         value = self.of(problem.limits)
         assert value is not None
-        return Conflict(
-            limit=f"limits.{self.key}",
-            value=self.in_units(value),
-            needed=None if needed is None else self.in_units(needed),
-            detail=f"{text}; the limit is {self.said(value)}",
-        )
+        detail = f"{text}; the limit is {self.said(value)}"
+        return advice(f"limits.{self.key}", self.in_units(value), self.in_units(needed), detail, minimal)
+
+    def shown(self, value: Number) -> Number:
+        """A figure in the units of the case."""
+        return self.in_units(int(value))
 
 
 SPENDING_LIMITS = (
@@ -80,7 +81,8 @@ def spending(inquiry: Inquiry) -> Iterator[Conflict]:
             if least is not None:
                 needed = spent_of(problem, least.sums)[limit.field]
                 text = f"{limit.least} {limit.said(needed)}"
-                yield limit.conflict(problem, needed, text if least.is_least else _open_question(problem, limit, least))
+                told = text if least.is_least else _open_question(problem, limit, least)
+                yield limit.conflict(problem, needed, told, least.is_least)
 
 
 def _open_question(problem: Problem, limit: SpendingLimit, least: Least) -> str:
@@ -93,19 +95,27 @@ def _open_question(problem: Problem, limit: SpendingLimit, least: Least) -> str:
     return f"no design takes less than {bound}, and the least that was found takes {needed}"
 
 
-def together(inquiry: Inquiry) -> Iterator[Conflict]:
-    """What every design takes, where no limit alone can be changed."""
-    problem, limits = inquiry.problem, _set(inquiry.problem.limits)
-    if len(limits) < 2 or inquiry.design(unlimited(inquiry.case)) is None:
-        return
-    for limit in limits:
-        inquiry.tell(f"limits.{limit.key} with the other limits")
-        text = "other limits stand in the way too"
-        with suppress(StoppedError), inquiry.clock.bounded():
-            least = inquiry.least(limit.metric, ExactLimits())
-            if least is not None and least.is_least:
-                text = f"{limit.least} {limit.said(spent_of(problem, least.sums)[limit.field])}, but {text}"
-        yield limit.conflict(problem, None, text)
+def joint_limits(inquiry: Inquiry) -> Iterator[Conflict]:
+    """What the limits would have to be together, those of stages too, where none alone can be changed."""
+    levers = [_lever(limit, limit.of(inquiry.problem.limits)) for limit in _set(inquiry.problem.limits)]
+    levers += _stage_levers(inquiry)
+    if len(levers) > 1:
+        yield from together(inquiry, levers)
+
+
+def _lever(limit: SpendingLimit, value: int | None) -> Lever:
+    """A limit on all spending, as a lever."""
+    assert value is not None
+
+    def applied(asked: Supposition, most: Number | None) -> Supposition:
+        limits = asked.case.limits.model_copy(update={limit.key: None if most is None else limit.shown(most)})
+        return asked._replace(case=asked.case.model_copy(update={"limits": limits}))
+
+    def taken(problem: Problem, optimum: Optimum) -> Number:
+        return max(value, spent_of(problem, sums_of(problem, optimum.picked))[limit.field])
+
+    words = f"the limit is {limit.said(value)}"
+    return Lever(f"limits.{limit.key}", value, words, applied, taken, finely, limit.shown)
 
 
 def share_of(conflicts: list[Conflict]) -> float:
@@ -124,21 +134,33 @@ def share_of(conflicts: list[Conflict]) -> float:
 
 def stage_limit_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """What each limit of a stage would have to be for some design, the others kept."""
+    return alone(inquiry, _stage_levers(inquiry))
+
+
+def _stage_levers(inquiry: Inquiry) -> list[Lever]:
+    """The limits of stages, as levers."""
     if len(inquiry.problem.stages) == 1 and not inquiry.problem.stages[0].limits.are_set:
-        return
-    for index, stage in enumerate(inquiry.case.stages or ()):
-        for spending_limit in SPENDING_LIMITS:
-            value = getattr(stage.limits, spending_limit.key)
-            if value is None:
-                continue
-            limit = f"stages.{stage.name}.limits.{spending_limit.key}"
-            inquiry.tell(limit)
-            problem = inquiry.problem_of(_without_limit(inquiry.case, index, spending_limit.key))
-            optimum = inquiry.design_of(problem)
-            if optimum is not None:
-                needed = spending_limit.in_units(_spent_at(problem, optimum, index)[spending_limit.field])
-                detail = f"without this limit there is a design; it takes {needed:,}"
-                yield Conflict(limit=limit, value=value, needed=needed, detail=detail)
+        return []
+    return [
+        _stage_lever(stage.name, number, limit, value)
+        for number, (stage, meant) in enumerate(zip(inquiry.case.stages or (), inquiry.problem.stages, strict=True))
+        for limit in SPENDING_LIMITS
+        if (value := limit.of(meant.limits)) is not None
+    ]
+
+
+def _stage_lever(name: str, number: int, limit: SpendingLimit, value: int) -> Lever:
+    def applied(asked: Supposition, most: Number | None) -> Supposition:
+        stages = list(asked.case.stages or ())
+        limits = stages[number].limits.model_copy(update={limit.key: None if most is None else limit.shown(most)})
+        stages[number] = stages[number].model_copy(update={"limits": limits})
+        return asked._replace(case=asked.case.model_copy(update={"stages": tuple(stages)}))
+
+    def taken(problem: Problem, optimum: Optimum) -> Number:
+        return max(value, _spent_at(problem, optimum, number)[limit.field])
+
+    words = f"what stage {name} takes at least with all else kept (to a thousandth); the limit is {limit.said(value)}"
+    return Lever(f"stages.{name}.limits.{limit.key}", value, words, applied, taken, finely, limit.shown)
 
 
 def _spent_at(problem: Problem, optimum: Optimum, stage: int) -> dict[str, int]:
@@ -149,10 +171,3 @@ def _spent_at(problem: Problem, optimum: Optimum, stage: int) -> dict[str, int]:
         "power_mw": stage_power_mw(problem, optimum.picked, stage, servers=True),
         "rack_milliunits": sum(item.rack_milliunits * n for (added, item), n in uses.items() if added <= stage),
     }
-
-
-def _without_limit(case: Case, index: int, key: str) -> Case:
-    stages = list(case.stages or ())
-    limits = stages[index].limits.model_copy(update={key: None})
-    stages[index] = stages[index].model_copy(update={"limits": limits})
-    return case.model_copy(update={"stages": tuple(stages)})

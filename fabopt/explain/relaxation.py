@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
+
+from fabopt.program.settings import StoppedError
 
 Works = TypeVar("Works")
 Fails = TypeVar("Fails")
@@ -27,6 +30,26 @@ def nearest(
         else:
             works = answer
     return works
+
+
+def closest(
+    works: Works,
+    fails: Fails,
+    ask: Callable[[Fails], Works | None],
+    between: Callable[[Works, Fails], Fails | None],
+) -> tuple[Works, bool]:
+    """What works nearest to what fails, as far as time allows, and whether nothing nearer does; see ``nearest``."""
+    known = works
+
+    def kept(value: Fails) -> Works | None:
+        nonlocal known
+        answer = ask(value)
+        known = known if answer is None else answer
+        return answer
+
+    with suppress(StoppedError):
+        return nearest(works, fails, kept, between), True
+    return known, False
 
 
 def halfway(works: int, fails: int) -> int | None:

@@ -22,6 +22,7 @@ from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
+from fabopt.schema.design import Conflict
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.search import Search
@@ -39,11 +40,19 @@ Value = TypeVar("Value")
 
 
 class Watch(Clock):
-    """A clock of its own that also stops when another one does."""
+    """A clock of its own that also stops when another one does, and after so many questions (None: any number)."""
 
-    def __init__(self, seconds: float, outer: Clock) -> None:
+    def __init__(self, seconds: float, outer: Clock, questions: int | None = None) -> None:
         super().__init__(seconds)
         self._outer = outer
+        self.questions_left = questions
+
+    def ask(self) -> None:
+        """Count a question; raises ``StoppedError`` if there have been as many as there may be."""
+        if self.questions_left is not None:
+            if self.questions_left == 0:
+                raise StoppedError
+            self.questions_left -= 1
 
     def over_at(self) -> float | None:
         """The time at which either clock rings; None if neither does."""
@@ -62,17 +71,36 @@ class Least(NamedTuple):
     bound: int | None = None
 
 
+class Supposition(NamedTuple):
+    """What a question is about: a changed case, and a changed catalog."""
+
+    case: Case
+    catalog: Catalog
+
+
 @dataclass(frozen=True)
 class Inquiry:
-    """What all questions share. ``tell`` says what is being looked at."""
+    """What all questions share. ``tell`` says what is being looked at; ``report`` takes what has been found."""
 
     case: Case
     catalog: Catalog
     problem: Problem
     settings: Settings
-    clock: Clock
+    clock: Watch
     tell: Callable[[str], None]
     context: Context
+    report: Callable[[Conflict | None], None]
+
+    @property
+    def asked(self) -> Supposition:
+        """The case and the catalog as they are."""
+        return Supposition(self.case, self.catalog)
+
+    def problem_asked(self, asked: Supposition) -> Problem:
+        """The problem of a changed case and a changed catalog."""
+        if asked.catalog is self.catalog:
+            return self.problem_of(asked.case)
+        return problem_of(asked.case, asked.catalog)
 
     def search_of(self, problem: Problem, clock: Clock) -> Search:
         """The search of the case's problem or of a changed one."""
@@ -99,6 +127,7 @@ class Inquiry:
 
         ``in_reach``: arithmetic is known not to rule out its number of servers.
         """
+        self.clock.ask()
         watch = Watch(DESIGN_SECONDS, self.clock)
         if problem.limits.are_set:
             return self._answer(self.search_of(_lean(problem), watch).run(ties=False), watch)
@@ -118,6 +147,13 @@ class Inquiry:
         if metric == "rack_units":
             return self._fewest_units(limits)
         return self._sums(with_objective(self.problem, metric, limits), self.clock)
+
+    def least_cents(self, problem: Problem) -> int | None:
+        """What the cheapest design of a problem costs; None if there is none, or it was not proven to be."""
+        self.clock.ask()
+        watch = Watch(DESIGN_SECONDS, self.clock)
+        least = self._sums(problem, watch)
+        return None if least is None or not least.is_least else least.sums.cents
 
     def _sums(self, problem: Problem, clock: Clock) -> Least | None:
         optimum = self._answer(self.search_of(problem, clock).run(ties=False), clock)

@@ -20,7 +20,8 @@ from fabopt.floor.shares import WHOLE, Part, Share
 from fabopt.units import ceil_div
 
 # In these the racks of leaves follow from the racks of their servers, not from the racks for switches.
-IN_SERVER_RACKS: tuple[Policy, ...] = ("top-of-rack",)
+BESIDE_SERVERS: Policy = "top-of-rack"
+IN_SERVER_RACKS: tuple[Policy, ...] = (BESIDE_SERVERS,)
 FAR_AWAY_M = 1e6
 UNLIMITED = np.iinfo(np.int64).max // 4
 

@@ -88,15 +88,24 @@ def equal_share(index: int, fabrics: int) -> Share:
     return Share(room, room)
 
 
-def shares_by_need(plan: FloorPlan, needs: Sequence[Sequence[Tier]], racks: int, server_racks: int) -> list[Share]:
+def shares_by_need(
+    plan: FloorPlan, needs: Sequence[Sequence[Tier]], with_servers: Sequence[bool], racks: int, server_racks: int
+) -> list[Share]:
     """Shares of all fabrics by what these need of every rack, switches being spread evenly over ``racks`` racks.
 
-    ``needs``: of each fabric by tier; ``server_racks``: over which leaves are spread, 0: these are with the others.
+    ``needs``: of each fabric by tier; ``with_servers``: whether its leaves are spread over the ``server_racks``.
     """
-    above = [tiers[1:] if server_racks else tiers for tiers in needs]
-    alone = _rooms([_of_rack(plan, tiers, racks) for tiers in above])
-    beside = _rooms([_of_rack(plan, tiers[:1], server_racks) for tiers in needs]) if server_racks else alone
+    alone = _rooms([_of_rack(plan, tiers, racks) for tiers in away_from_servers(needs, with_servers)])
+    if not any(with_servers):
+        return [Share(room, room) for room in alone]
+    leaves = [tiers[:1] if own else () for tiers, own in zip(needs, with_servers, strict=True)]
+    beside = _rooms([_of_rack(plan, tiers, server_racks) for tiers in leaves])
     return [Share(*rooms) for rooms in zip(beside, alone, strict=True)]
+
+
+def away_from_servers(needs: Sequence[Sequence[Tier]], with_servers: Sequence[bool]) -> list[Sequence[Tier]]:
+    """The tiers of each fabric that are not in racks of servers."""
+    return [tiers[1:] if own else tiers for tiers, own in zip(needs, with_servers, strict=True)]
 
 
 def racks_by_need(plan: FloorPlan, needs: Sequence[Sequence[Tier]]) -> int:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fabopt.program.bell import BELL, PATIENCE_S
+from fabopt.schema.design import Conflict
 
 # What a program is given when time is over, so that candidates that were found become a design.
 LAST_SECONDS = 0.4
@@ -28,6 +29,7 @@ class StoppedError(Exception):
 class Settings:
     """How to search: engine, seconds (None: no limit), whether to prune, where to report.
 
+    ``told``: takes, where there is no design, first None and then what stands in the way, as it is found.
     ``most_candidates``: without a floor, a proof that takes more of them is not wanted; the likeliest will do.
     """
 
@@ -35,6 +37,7 @@ class Settings:
     time_limit_s: float | None = None
     prune: bool = True
     progress: Callable[[str], None] = lambda text: None
+    told: Callable[[Conflict | None], None] = lambda conflict: None
     most_candidates: int | None = None
 
 

@@ -25,6 +25,7 @@ from fabopt.schema.base import (
 )
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
+from fabopt.schema.operate import Operate, OperateSaid
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
@@ -333,6 +334,7 @@ class Case(Strict):
     finance: Finance = Finance()
     growth: Growth = Growth()
     procurement: Procurement = Procurement()
+    operate: OperateSaid = Operate()
     include_servers: bool = False
     objective: Metric = "capex_usd"
     maximize: Literal["gbps_per_gpu", "servers", "bisection"] = "gbps_per_gpu"

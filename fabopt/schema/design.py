@@ -12,6 +12,8 @@ from pydantic import Field
 
 from fabopt.schema.attachment import FreePorts, is_open
 from fabopt.schema.base import Strict
+from fabopt.schema.conflict import Conflict as Conflict
+from fabopt.schema.conflict import Needed as Needed
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.resilience import Failed
@@ -358,15 +360,6 @@ class Check(Strict):
     name: str
     ok: bool
     detail: str
-
-
-class Conflict(Strict):
-    """A limit that clashes: its value, and what it alone would have to be for the case to have a design."""
-
-    limit: str
-    value: Number | str | None
-    needed: Number | str | None
-    detail: str = ""
 
 
 class Design(Strict):

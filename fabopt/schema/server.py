@@ -33,12 +33,16 @@ Role = Literal["compute", "storage", "in-band", "oob"]
 
 
 class BuiltInNic(Strict):
-    """NICs that come with the server: not chosen, not bought, all cabled."""
+    """NICs that come with the server: not chosen, not bought, all cabled.
+
+    ``hcas``: names of their RDMA devices, port by port; empty: not known.
+    """
 
     id: Identifier
     count: Count
     role: Role = "compute"
     cages: Cages | None = None
+    hcas: tuple[Word, ...] = ()
 
 
 class ScaleUp(Strict):

@@ -27,7 +27,7 @@ from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.families import space_of
-from fabopt.topology.family import Restriction, SpaceRequest
+from fabopt.topology.family import Restriction, Space, SpaceRequest
 from fabopt.topology.link_parts import Costs, Floats
 
 # Candidates of one search that are taken as columns for the program while prices are sought.
@@ -112,9 +112,12 @@ class Expansion:
         if len(self.problem.fabrics) > 1 or fabric.logical_fabrics or self.counts:
             return True
         costs = self.context.costs_at(self.problem.offering, self.table, self.steps)
-        space = space_of(self.problem, fabric, self._request(fabric, costs))
-        sizing = space.search(0.0, Sizing(least=most + self.saving))
+        sizing = self._bounding(fabric, costs).search(0.0, Sizing(least=most + self.saving))
         return bool(sizing.batches) or sizing.stopped
+
+    def _bounding(self, fabric: FabricProblem, costs: BoundedCosts) -> Space:
+        """A space in which no design of a fabric costs more than it does."""
+        return space_of(self.problem, fabric, self._request(fabric, costs))
 
     def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
         """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""

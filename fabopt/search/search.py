@@ -173,7 +173,7 @@ class Search:
 
     def may_beat(self, value: int) -> bool:
         """Whether any design may have a lower objective than so much; True where that is not quickly known."""
-        return self.method != "sizes" or self.expansion.may_cost(value - 1 - self.fixed)
+        return self.expansion.may_cost(value - 1 - self.fixed)
 
     def any_design(self) -> Optimum:
         """A design under no limits, to say whether there is one."""

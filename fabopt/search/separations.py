@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from fabopt.parts.offering import Offering
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.separation import WAYS, combinations, reasons_against
 from fabopt.program.lexicographic import Optimum
@@ -19,9 +20,13 @@ from fabopt.search.answer import Answer
 PROVEN = ("optimal", "infeasible")
 
 
-def problems_of(asked: Case, catalog: Catalog, prune: bool = True) -> Iterator[Problem]:
-    """A problem for every combination of separations, those of most separation first; they share what is on sale."""
-    offering = None
+def problems_of(
+    asked: Case, catalog: Catalog, prune: bool = True, offering: Offering | None = None
+) -> Iterator[Problem]:
+    """A problem for every combination of separations, those of most separation first; they share what is on sale.
+
+    ``offering``: that of another case, as of ``problem_of``.
+    """
     for case in combinations(asked, _server(asked, catalog)):
         problem = problem_of(case, catalog, prune, offering)
         offering = offering or problem.offering

@@ -17,6 +17,7 @@ from fabopt.problem.rules_kept import (
     left_out,
     without_rules,
 )
+from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, Sums, sums_of
 from fabopt.program.settings import Clock, Settings
@@ -131,7 +132,7 @@ class _Comparison:
     def may_be_cheaper_without_rules(self) -> bool:
         """Whether any design may be cheaper that keeps none of the default rules, of which each one alone is a part."""
         self.clock.look()
-        return is_bound(self.problem) and self._without(without_rules(self.answer.problem))._may_beat_answer()
+        return is_bound(self.problem) and self._without(without_rules(self.answer.problem))._may_beat_answer({})
 
     def without_rules(self, what: str, rules: frozenset[str]) -> Iterator[Alternative]:
         """The best design that need not keep some default rules, where it is cheaper for that."""
@@ -142,7 +143,8 @@ class _Comparison:
         cheaper: list[tuple[Alternative, Optimum]] = []
         for problem in left_out(self.answer.problem, rules):
             free = self._without(problem)
-            rival = free._rival({}) if free._may_beat_answer() else None
+            part = free._part_without(rules)
+            rival = free._rival(part) if free._may_beat_answer(part) else None
             if rival is not None and rival.value is not None:
                 alternative = self._alternative(rival, 0, what, "none")
                 if alternative.objective_delta < 0:
@@ -150,16 +152,24 @@ class _Comparison:
         for alternative, rival in sorted(cheaper, key=lambda pair: pair[0].objective)[:1]:
             yield alternative.model_copy(update={"summary": self._other_fabrics(rival)})
 
+    def _part_without(self, rules: frozenset[str]) -> dict[str, Restriction]:
+        """The part of the space in which some rules leave designs out: those of InfiniBand alone concern only that."""
+        if not rules <= OF_GENERATIONS | OF_MANAGERS or len(self.problem.fabrics) > 1:
+            return {}
+        return {self.problem.fabrics[0].name: Restriction(protocol=INFINIBAND)}
+
     def _without(self, problem: Problem) -> _Comparison:
         """The answer beside designs of a problem that is bound to less of the rules."""
         return _Comparison(replace(self.answer, problem=problem), self.settings, self.clock)
 
-    def _may_beat_answer(self) -> bool:
-        """Whether a design may have a lower objective than the answer; of a ratio that is not known."""
+    def _may_beat_answer(self, part: Mapping[str, Restriction]) -> bool:
+        """Whether a design of a part of the space may have a lower objective than the answer; of a ratio that is not
+        known.
+        """
         value = self.answer.optimum.value
         if value is None or self.answer.ratio is not None:
             return True
-        return search_of(self.problem, self.quiet, self.clock, context=self.context).may_beat(value)
+        return search_of(self.problem, self.quiet, self.clock, part, context=self.context).may_beat(value)
 
     def _other_fabrics(self, rival: Optimum) -> str:
         """The fabrics of a design that differ from the answer's; all where only their parts do."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from math import floor
 
 from fabopt.design.bill import bill, stage_designs, totals_of
@@ -11,7 +13,7 @@ from fabopt.explain.conflicts import conflicts_of, obstacles_of
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import problem_of
 from fabopt.problem.separation import first_combination
-from fabopt.program.settings import StoppedError
+from fabopt.program.settings import Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
 from fabopt.schema.prediction import WorkloadUse
@@ -132,6 +134,7 @@ def _without_answer(question: Question, answers: Answers) -> Design:
     problem, optimum = answers.shown, answers.optimum
     infeasible = optimum.verdict == "infeasible"
     if infeasible:
+        question.settings.told(None)
         question.settings.progress("no design meets the case: looking for what would help")
     conflicts = tuple(_conflicts(question, answers))
     return Design(
@@ -156,9 +159,18 @@ def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:
     for answer in answers.tried:
         words = words_of(question.inputs.case, answer.problem.asked)
         explain = conflicts_of if answer.optimum.verdict == "infeasible" else obstacles_of
-        for conflict in explain(answer.problem, question.settings, question.clock, answer.context):
-            detail = f"with {words}: {conflict.detail}" if words else conflict.detail
-            yield conflict.model_copy(update={"detail": detail})
+        settings = replace(question.settings, told=partial(_tell, question.settings, words))
+        for conflict in explain(answer.problem, settings, question.clock, answer.context):
+            yield _with(words, conflict)
+
+
+def _tell(settings: Settings, words: str, conflict: Conflict | None) -> None:
+    """Tell a conflict of a combination of separations."""
+    settings.told(None if conflict is None else _with(words, conflict))
+
+
+def _with(words: str, conflict: Conflict) -> Conflict:
+    return conflict.model_copy(update={"detail": f"with {words}: {conflict.detail}"}) if words else conflict
 
 
 def stopped_design(inputs: Inputs, engine: str, reason: str) -> Design:

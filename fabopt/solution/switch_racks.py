@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from fabopt.problem.rules_kept import managed_by_switches
 from fabopt.program.settings import StoppedError
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import RACK_RULES, is_kept
 from fabopt.schema.design import Design
 from fabopt.schema.roles import OutOfBand
-from fabopt.search.answer import Answer
+from fabopt.search.answer import Answer, answer_in
+from fabopt.search.separations import problems_of
+from fabopt.search.unchanged import with_unchanged
 from fabopt.solution.question import Answers, Question
 from fabopt.units import some
 
@@ -35,13 +38,27 @@ def with_strips_of_switches(
         question.settings.progress(f"{some(needed, 'rack')} of switches: looking again, with ports for their PDUs")
         other = _with_racks(question, needed)
         try:
-            others = search(other)
+            others = _with_others_known(other, answers) or search(other)
         except StoppedError:
             break
         if others.best is None or (answers.is_decided and not others.is_decided):
             break
         question, answers = other, others
     return question, answers
+
+
+def _with_others_known(question: Question, answers: Answers) -> Answers | None:
+    """The answer in the layouts of the one before, whose search knows all other fabrics; None if there is none."""
+    best, inputs = answers.best, question.inputs
+    if best is None or len(answers.tried) > 1:
+        return None
+    problems = problems_of(inputs.case, inputs.catalog, question.settings.prune, best.problem.offering)
+    problem = with_unchanged(managed_by_switches(next(iter(problems)), question.managed), best)
+    if problem is None:
+        return None
+    with question.clock.bounded():
+        answer = answer_in(problem, question.settings, question.clock, best.context)
+    return Answers((answer,)) if answer.has_design else None
 
 
 def strips_without_ports(design: Design, case: Case) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from fabopt.design.points import design_at, gathered, spread
 from fabopt.io.case import inputs_from_objects
 from fabopt.io.design import read_front
 from fabopt.output.export.design import design_bytes
+from fabopt.output.steps import step_of
+from fabopt.output.words import KIND_NAMES, money, signed_money
+from fabopt.schema.front import Front
 from fabopt.solution import optimize
 from tests.samples import small
 
@@ -66,14 +70,93 @@ def test_labels_tell_points_apart(name: str) -> None:
     content = studied(name)
     labels = [point["label"] for point in content["points"]]
     assert len(set(labels)) == len(labels) > 1
-    values = content["points"][-1]["values"]
-    traded = f"capex_usd={values['capex_usd']}, power_w={values['power_w']}"
     last = {
         "servers": "servers=4",
         "ratios": "fabrics.compute.max_oversubscription=2",
         "budgets": "limits.budget_usd=90000",
     }
-    assert labels[-1] == last.get(name, traded)
+    assert name not in last or labels[-1] == last[name]
+
+
+def test_labels_of_a_front_say_what_differs() -> None:
+    """Ports of a server and Gb/s per GPU, where they differ; figures only where designs are alike in words."""
+    front = read_front_of("--minimize", "capex_usd", "--maximize", "gbps_per_gpu")
+    assert [point.label.split(", ")[:2] for point in front.points] == [
+        [
+            f"{point.fabrics[0].nic.per_server} x {point.fabrics[0].nic.gbps:g}G",
+            f"{point.values['gbps_per_gpu']:g} Gb/s",
+        ]
+        for point in front.points
+    ]
+    assert not any("$" in point.label for point in front.points)
+    alike = front.points[0].model_copy(update={"values": {**front.points[0].values, "capex_usd": 1}})
+    twice = gathered(front.model_copy(update={"points": (front.points[0], alike)}))
+    assert twice.points[1].label == f"$1, gbps_per_gpu {front.points[0].values['gbps_per_gpu']}"
+
+
+def read_front_of(*objectives: str) -> Front:
+    assert main(["pareto", "case.json", *objectives, "--json", "study.json"]) == 0
+    return read_front("study.json")
+
+
+def test_a_budget_takes_the_best_point_that_it_pays() -> None:
+    front = read_front_of("--minimize", "capex_usd", "--maximize", "gbps_per_gpu")
+    assert len(front.points) > 1
+    for number, point in enumerate(front.points, 1):
+        assert point.totals is not None
+        for words in (["--point", str(number)], ["--budget", str(point.totals.capex_usd + 0.01)]):
+            assert main(["bom", "study.json", *words, "-o", f"{words[0]}.csv"]) == 0
+        assert Path("--point.csv").read_bytes() == Path("--budget.csv").read_bytes()
+
+
+def test_a_budget_of_a_sweep_takes_its_largest_budget_within() -> None:
+    studied("budgets")
+    assert main(["report", "study.json", "--budget", "100K", "-o", "within.html"]) == 0
+    assert main(["report", "study.json", "--point", "3", "-o", "third.html"]) == 0
+    assert Path("within.html").read_bytes() == Path("third.html").read_bytes()
+
+
+WRONG_BUDGETS = {
+    ("servers", "20K"): "is not a front, nor a sweep over budgets",
+    ("budgets", "2K"): "no point of study.json costs that little",
+    ("budgets", "2K,3K"): "a design has one budget",
+    ("budgets", "two"): "`two` is not a number",
+}
+
+
+@pytest.mark.parametrize(("name", "budget"), WRONG_BUDGETS)
+def test_budgets_that_take_no_point_are_refused(name: str, budget: str, capsys: pytest.CaptureFixture[str]) -> None:
+    studied(name)
+    assert main(["bom", "study.json", "--budget", budget, "-o", "x.csv"]) == 2
+    assert WRONG_BUDGETS[name, budget] in capsys.readouterr().err
+    assert main(["bom", "study.json", "--budget", budget, "--point", "1", "-o", "x.csv"]) == 2
+    assert not Path("x.csv").exists()
+
+
+def test_points_open_what_they_are_and_why_they_cost_it() -> None:
+    """The page says dollars by kind and parts against the point before; dollars of kinds add up to the step."""
+    front = read_front_of("--minimize", "capex_usd", "--maximize", "gbps_per_gpu")
+    assert main(["report", "study.json", "-o", "page.html"]) == 0
+    page = Path("page.html").read_text()
+    assert page.count("<details>") >= len(front.points) and "against point 1" in page
+    assert step_of(front, 1) == ""
+    before, after = front.points[0], front.points[1]
+    assert before.totals is not None and after.totals is not None
+    told = step_of(front, 2)
+    assert told.startswith(f"+{money(after.totals.capex_usd - before.totals.capex_usd)} against point 1: ")
+    for kind in {*before.capex_by_kind, *after.capex_by_kind}:
+        change = after.capex_by_kind.get(kind, 0) - before.capex_by_kind.get(kind, 0)
+        assert change == 0 or f"{KIND_NAMES[kind]} {signed_money(change)}" in told
+
+
+def test_tables_have_gpus_ratio_and_the_unit_of_one_more() -> None:
+    words = ["--minimize", "capex_usd", "--maximize", "gbps_per_gpu", "--csv", "front.csv"]
+    front = read_front_of(*words)
+    rows = list(csv.DictReader(Path("front.csv").read_text().splitlines()))
+    assert [row["gpus"] for row in rows] == ["16"] * len(front.points)
+    assert [row["label"] for row in rows] == [point.label for point in front.points]
+    assert {row["ratio"] for row in rows} <= {"1:1", "0.5:1", "0.25:1", "0.75:1"} and rows[0]["ratio"]
+    assert {row["marginal_unit"] for row in rows[1:]} == {"USD per Gb/s per GPU"}
 
 
 @pytest.mark.parametrize(("name", "values"), [("servers", (2, 4)), ("ratios", (1, 2))])

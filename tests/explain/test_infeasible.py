@@ -87,14 +87,19 @@ def test_two_limits_each_under_the_other() -> None:
 
 
 def test_limits_that_no_single_change_meets() -> None:
-    """Each is named, without a figure that would do; fewer servers would."""
+    """What they need together is one item; fewer servers would do alone."""
     tight = {"budget_usd": 40_000, "power_w": 1_000, "rack_units": 2}
     content = case({"tiers": "any"}, servers=30)
     design = solved({**content, "limits": tight})
-    for key in tight:
-        found = conflict(design, f"limits.{key}")
-        assert found.needed is None
-        assert status({**content, "limits": {one: most for one, most in tight.items() if one != key}}) == "infeasible"
+    found = conflict(design, "limits.budget_usd")
+    needed = {one.limit.removeprefix("limits."): one.needed for one in found.together}
+    assert len(needed) > 1 and found.minimal and found.needed == needed["budget_usd"]
+    assert status({**content, "limits": {**tight, **needed}}) == "optimal"
+    for key, least in needed.items():
+        assert isinstance(least, int | float)
+        less = {**tight, **needed, key: round(0.999 * least, 2)}
+        assert status({**content, "limits": less}) == "infeasible"
+        assert status({**content, "limits": {**tight, **needed, key: tight[key]}}) == "infeasible"
     servers = conflict(design, "stages.servers").needed
     assert isinstance(servers, int)
     assert status({**content, "servers": servers, "limits": tight}) == "optimal"
@@ -180,7 +185,7 @@ def test_run_that_nothing_reaches() -> None:
     assert found.value == 600
     assert isinstance(found.needed, int | float)
     assert status({**content, "site": {"distances_m": {"leaf-spine": found.needed}}}) == "optimal"
-    longer = found.needed + 0.6
+    longer = found.needed * 1.001
     assert status({**content, "site": {"distances_m": {"leaf-spine": longer}}}) == "infeasible"
 
 

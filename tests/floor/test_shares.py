@@ -7,7 +7,7 @@ import pytest
 
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import RackLimits
-from fabopt.floor.shares import Part, SwitchSize, equal_share, racks_by_need, shares_by_need
+from fabopt.floor.shares import Part, SwitchSize, away_from_servers, equal_share, racks_by_need, shares_by_need
 from fabopt.schema.case import Floor
 from fabopt.units import ceil_div
 
@@ -45,15 +45,17 @@ def test_racks_by_need_are_the_fewest_that_hold_all() -> None:
     assert racks_by_need(plan(21), NEEDS) == 3
 
 
-@pytest.mark.parametrize("server_racks", [0, 8])
-def test_every_fabric_has_room_by_need(server_racks: int) -> None:
-    """In an empty rack for its part of the switches, above servers for its part of the leaves."""
+@pytest.mark.parametrize("with_servers", [(False,) * 3, (True,) * 3, (False, True, True)])
+def test_every_fabric_has_room_by_need(with_servers: tuple[bool, ...]) -> None:
+    """In an empty rack for its part of the switches, above servers for its part of the leaves that are there."""
     floor = plan(20)
-    shares = shares_by_need(floor, NEEDS, 4, server_racks)
-    for share, tiers in zip(shares, NEEDS, strict=True):
-        above = tiers[1:] if server_racks else tiers
+    shares = shares_by_need(floor, NEEDS, with_servers, 4, 8)
+    away = away_from_servers(NEEDS, with_servers)
+    for share, tiers, above, own in zip(shares, NEEDS, away, with_servers, strict=True):
         needed = sum(ceil_div(count, 4) for count, _ in above)
         assert int(share.alone.units.of(np.array(42))) >= needed
         assert int(share.alone.switches.of(np.array(20))) >= needed
-        if server_racks:
-            assert int(share.beside.units.of(np.array(10))) >= ceil_div(tiers[0][0], server_racks)
+        if own:
+            assert int(share.beside.units.of(np.array(10))) >= ceil_div(tiers[0][0], 8)
+        elif any(with_servers):
+            assert int(share.beside.switches.of(np.array(20))) == 0

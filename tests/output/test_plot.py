@@ -16,7 +16,7 @@ from fabopt.output.charts.bars import cost_bars, short_money
 from fabopt.output.charts.compose import charts, trade
 from fabopt.output.charts.figures import Quantity
 from fabopt.output.charts.labels import Spot, placed
-from fabopt.output.charts.points import axes_of, dots_of, point_label
+from fabopt.output.charts.points import axes_of, dots_of, point_label, shown_label
 from fabopt.output.charts.style import FILE_PALETTE
 from fabopt.output.html.front_page import front_table
 from fabopt.output.plot import ENDINGS, plot_bytes, write_plot
@@ -78,7 +78,7 @@ def test_front_has_every_point_with_its_design(pareto: Front) -> None:
     words = [one for one in described(found) if one.startswith("point ") and "clos" in one]
     assert len(words) == len(pareto.points)
     for point, said in zip(pareto.points, words, strict=True):
-        assert point_label(point) in said
+        assert shown_label(pareto, point) in said
         assert f"purchase price ${point.values['capex_usd']:,.0f}" in said
         assert f"Gb/s per GPU {point.values['gbps_per_gpu']:g}" in said
     assert [one for one in words if "knee" in one] == [words[1]]
@@ -172,7 +172,7 @@ def test_every_point_is_in_the_table(budgets: Front, pareto: Front) -> None:
     assert table.rows[0][:4] == ("1", "$1,000", "no design (proven): limits.budget_usd", "-")
     assert {len(row) for row in table.rows} == {len(table.columns)}
     last = [title for title, _ in front_table(pareto).columns][-2:]
-    assert last == ["Cost of one more", ""]
+    assert last == ["$ per Gb/s per GPU more", ""]
     assert [row[-2:] for row in front_table(pareto).rows[:2]] == [("-", ""), ("$1,200.50", "knee")]
 
 

@@ -18,7 +18,6 @@ from rich.console import Console
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.cables import pull_list
-from fabopt.output.export.ends import networks_of
 from fabopt.output.export.formats import Options, export
 from fabopt.output.terminal.networks import network_shares
 from fabopt.output.terminal.summary import summary
@@ -34,6 +33,7 @@ from fabopt.solution.formulation_text import formulation_text
 from fabopt.study.front.fronts import pareto_front
 from fabopt.study.front.measures import MEASURES
 from fabopt.verify import verify, verify_wiring
+from fabopt.wiring.booked import booked_fabrics
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.oracles.brute_logical import least
@@ -451,7 +451,7 @@ def test_schedules_name_the_logical_fabric() -> None:
     wanted = case(attachments=[{"name": "nodes", "ports": 2, "buys": "none"}])
     design = solved(wanted, parts())
     wiring = wiring_of(design)
-    networks = networks_of(design, wiring)
+    networks = booked_fabrics(design, wiring)
     assert networks.names == ["compute", "storage"]
     mine = [wiring.devices.name[wiring.links.a[row]] for row in np.flatnonzero(networks.of_link == 1)]
     # its attachments and its servers' ports, six of them, one cable each

@@ -9,8 +9,10 @@ import pytest
 
 from fabopt.io.case import inputs_from_objects
 from fabopt.problem import site
-from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.problem import Problem, estimating, problem_of
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
+from fabopt.search.choice import search_of
 from fabopt.search.floor import tree
 from fabopt.search.floor.apart import too_far_apart
 from fabopt.solution.optimize import solve
@@ -268,6 +270,10 @@ def test_a_bound_on_a_large_floor_is_below_the_optimum(monkeypatch: pytest.Monke
         assert best is not None
         if bound is not None:
             assert round(bound * 100) <= best
+        # what is cheaper than the answer is looked for only where that bound leaves it open
+        given = inputs(*toy(seed))
+        search = search_of(estimating(problem_of(given.case, given.catalog)), Settings(), Clock(None))
+        assert search.may_beat(int(best) + 1) and not search.may_beat(1)
 
 
 def test_a_large_floor_with_too_few_racks(monkeypatch: pytest.MonkeyPatch) -> None:

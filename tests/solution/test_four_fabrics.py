@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
+from fabopt.floor.arrangements import InLayout
 from fabopt.io.case import inputs_from_objects
+from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
+from fabopt.search.floor.expansion import FloorExpansion
 from fabopt.solution.optimize import solve
 from tests.samples.small import assert_proven
 
@@ -54,6 +58,21 @@ def test_four_fabrics_are_proven_together(server: str, servers: int, protocol: s
     assert not any("is not kept" in note for note in design.notes)
     for fabric in design.fabrics:
         assert len({row.gbps for row in fabric.links if row.attachment is None}) == 1 or fabric.protocol == "ethernet"
+
+
+def test_leaves_of_computing_are_apart_from_those_of_others() -> None:
+    """Some layouts have those with the spines and these with the servers, which are where they are for all fabrics."""
+    inputs = inputs_from_objects(case("nvidia-dgx-h200", 32, "ethernet"))
+    problem = problem_of(inputs.case, inputs.catalog)
+    expansion = FloorExpansion(problem, Settings(), Clock(None), {})
+    costs, policies = expansion.costs_of(0), []
+    for number in zip(*(expansion.variants(fabric, costs) for fabric in problem.fabrics), strict=True):
+        layouts = [fabric.arrangement.layout for fabric in number if isinstance(fabric.arrangement, InLayout)]
+        assert len({tuple(layout.server_racks.tolist()) for layout in layouts}) == 1
+        units = sum(layout.free_units for layout in layouts)
+        assert (units <= problem.floor.plan.floor.rack_units).all()
+        policies.append(tuple(layout.policy for layout in layouts))
+    assert ("end-of-row", *["top-of-rack"] * 3) in policies and ("top-of-rack",) * 4 in policies
 
 
 def test_together_is_no_dearer_than_alone() -> None:

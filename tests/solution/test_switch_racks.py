@@ -19,11 +19,14 @@ NODES: Json = {
 
 
 @cache
-def eight(**rules: bool) -> Design:
-    """Eight servers, four a rack, with four boxes in a rack of their own."""
+def eight(switch_racks: int | None = None, **rules: bool) -> Design:
+    """Eight servers, four a rack, with four boxes in a rack of their own; ``switch_racks``: that the case says."""
     compute = {"name": "compute", "tiers": 2, "attachments": [NODES]}
+    management: Json = {"name": "management", "role": "oob"}
+    if switch_racks is not None:
+        management["oob"] = {"switch_racks": switch_racks}
     return solved({
-        "server": "nvidia-dgx-h200", "servers": 8, "fabrics": [compute, {"name": "management", "role": "oob"}],
+        "server": "nvidia-dgx-h200", "servers": 8, "fabrics": [compute, management],
         "site": {"servers_per_rack": 4, "floor": {"rows": 1, "racks_per_row": 8, "rack_power_w": 45_000}},
         "rules": {name.replace("_", "-"): holds for name, holds in rules.items()},
     })  # fmt: skip
@@ -47,6 +50,13 @@ def test_strips_of_every_rack_have_ports() -> None:
     assert ports(free)["pdus"] == 2 * 2
     assert design.totals is not None and design.totals.racks == 2 + 1 + of_switches
     assert not any("PDUs" in note for note in design.notes)
+
+
+def test_the_answer_is_that_of_a_case_that_says_the_racks() -> None:
+    """Of the other fabric is kept what was worked out before the racks were known."""
+    found, told = eight(), eight(racks_in(eight()))
+    assert found.totals == told.totals and found.bom == told.bom
+    assert [fabric.places for fabric in found.fabrics] == [fabric.places for fabric in told.fabrics]
 
 
 def test_too_few_are_found_unless_they_are_told() -> None:

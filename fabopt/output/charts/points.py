@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fabopt.output.charts.figures import Quantity, setting_of, value_of
+from fabopt.output.steps import marginal_unit
 from fabopt.output.words import limit_name, money, plain, printable
 from fabopt.schema.design import FabricDesign, Number
 from fabopt.schema.front import BUDGET_KEY, Front, FrontPoint
@@ -89,7 +90,7 @@ def _dot(front: Front, axes: Axes, number: int, point: FrontPoint) -> Dot:
     y = value_of(point, axes.y.name) if point.fabrics or point.values else None
     third = value_of(point, axes.third.name) if axes.third is not None else None
     words = "; ".join(_facts(front, axes, number, point))
-    return Dot(number, point, x, y, third, point_label(point), printable(words))
+    return Dot(number, point, x, y, third, shown_label(front, point), printable(words))
 
 
 def _facts(front: Front, axes: Axes, number: int, point: FrontPoint) -> Iterator[str]:
@@ -99,7 +100,7 @@ def _facts(front: Front, axes: Axes, number: int, point: FrontPoint) -> Iterator
         if setting is not None:
             quantity = Quantity(key)
             yield f"{quantity.title} {quantity.words(setting)}"
-    label = point_label(point)
+    label = shown_label(front, point)
     yield label or why_not(point)
     if label:
         shown = (axes.y, axes.third) if axes.x_is_key else (axes.x, axes.y, axes.third)
@@ -107,7 +108,7 @@ def _facts(front: Front, axes: Axes, number: int, point: FrontPoint) -> Iterator
         if axes.x_is_key and axes.y.name != "capex_usd" and point.totals is not None:
             yield _figure(point, Quantity("capex_usd"))
     if point.marginal is not None:
-        yield f"{money(point.marginal)} for one more"
+        yield f"{money(point.marginal)} for one {marginal_unit(front)} more"
     if point.knee:
         yield "knee"
 
@@ -115,6 +116,12 @@ def _facts(front: Front, axes: Axes, number: int, point: FrontPoint) -> Iterator
 def _figure(point: FrontPoint, quantity: Quantity) -> str:
     value = value_of(point, quantity.name)
     return f"{quantity.title} {'not known' if value is None else quantity.words(value)}"
+
+
+def shown_label(front: Front, point: FrontPoint) -> str:
+    """Name a design: of a front by the label that tells it from the others; empty where there is none."""
+    named = point.label if front.kind == "pareto" and point.fabrics else ""
+    return named or point_label(point)
 
 
 def point_label(point: FrontPoint) -> str:

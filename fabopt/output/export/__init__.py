@@ -1,4 +1,6 @@
 """Files for other programs: the design, the bill of materials, and the formats of ``fabopt export``."""
 
 # A format's name is that of its module here, which has a ``write`` function (``fabopt.output.export.formats``).
-FORMATS = ("cables", "ports", "racks", "netbox", "dot", "graphml", "drawio")
+# Those of the second tuple follow from the plan (``fabopt.operate``), so they are for one stage.
+PLANNED = ("plan", "opensm")
+FORMATS = ("cables", "ports", "racks", "netbox", "dot", "graphml", "drawio", "acceptance", *PLANNED)

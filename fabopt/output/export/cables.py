@@ -20,7 +20,6 @@ from fabopt.output.export.ends import (
     device_columns,
     joined,
     link_ends,
-    networks_of,
     part_numbers,
     part_texts,
     spread,
@@ -31,6 +30,7 @@ from fabopt.output.export.formats import Options
 from fabopt.output.export.order_codes import order_codes
 from fabopt.output.export.sheets import write_csv, write_workbook
 from fabopt.schema.design import Design
+from fabopt.wiring.booked import booked_fabrics
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage, frame
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _labels(rows: pd.DataFrame, near: str, far: str, begins: Bools) -> list[str]
 
 def _cable_columns(design: Design, wiring: Wiring, cable: Ints, link: Ints) -> dict[str, Any]:
     """Return what is known of the cables at the rows of the schedule, and the fabric and kind of their links."""
-    cables, links, networks = wiring.cables, wiring.links, networks_of(design, wiring)
+    cables, links, networks = wiring.cables, wiring.links, booked_fabrics(design, wiring)
     parts = taken(cables.part, cable)
     descriptions = part_texts(design, parts, "description")
     lengths = np.append(cables.length_m, np.nan)[cable]
@@ -203,7 +203,7 @@ def _place(rack: str) -> tuple[int, int]:
 
 def pull_list(design: Design, wiring: Wiring) -> pd.DataFrame:
     """Cables by stage, fabric, kind, part and length: how many, how many metres together, the longest run."""
-    networks = networks_of(design, wiring)
+    networks = booked_fabrics(design, wiring)
     cables = frame(wiring.cables).assign(fabric=networks.of_cable)
     grouped = cables.groupby(["stage", "fabric", "kind", "part", "medium", "length_m"], sort=True)
     table = grouped.agg(cables=("part", "size"), total_m=("length_m", "sum"), longest_run_m=("run_m", "max"))

@@ -22,7 +22,7 @@ from typing import Protocol, cast
 
 from fabopt.errors import Fault, InputError, OutputError, fault, nearest
 from fabopt.io.files import TEMPORARY_PREFIX
-from fabopt.output.export import FORMATS
+from fabopt.output.export import FORMATS, PLANNED
 from fabopt.output.export.marks import beside, marked
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
@@ -32,11 +32,14 @@ from fabopt.wiring.model import Wiring
 class Options:
     """What formats may be asked for. ``netbox``: the version that files are for, 4.4, 4.6 or 4.7.
 
-    ``mark``: what every file says of a design that was not proven; empty for one that was.
+    ``mark``: what every file says of a design that was not proven; empty for one that was. ``stage``: its number, from
+    0, None being the last. ``discovery``: what ``ibnetdiscover`` printed of the fabric.
     """
 
     netbox: str = "4.7"
     mark: str = ""
+    stage: int | None = None
+    discovery: str | None = None
 
 
 class Write(Protocol):
@@ -64,6 +67,7 @@ def export(design: Design, wiring: Wiring, formats: Sequence[str], folder: Path,
     Files of the same name are replaced, and those that these formats wrote for another design are removed.
     ``OutputError`` if the folder cannot be written to; what a format refuses is an ``InputError``.
     """
+    _require_options(formats, options)
     try:
         missing = _missing_folders(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -76,6 +80,19 @@ def export(design: Design, wiring: Wiring, formats: Sequence[str], folder: Path,
             raise
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written: {error.strerror or error}") from None
+
+
+def _require_options(formats: Sequence[str], options: Options) -> None:
+    """Refuse options that formats asked for would leave aside."""
+    whole = [name for name in formats if name not in PLANNED]
+    faults = []
+    if options.stage is not None and whole:
+        problem = f"{', '.join(whole)} shows all stages at once; what is for one stage: {', '.join(PLANNED)}"
+        faults.append(fault("--stage", "", problem))
+    if options.discovery is not None and "opensm" not in formats:
+        faults.append(fault("--guids", "", "only `--to opensm` takes GUIDs"))
+    if faults:
+        raise InputError(faults)
 
 
 def _through_temporary(
@@ -130,7 +147,7 @@ def _missing_folders(folder: Path) -> list[Path]:
 
 def _module(name: str) -> ModuleType:
     """Return the module of a format, which is read only now, with all that it imports."""
-    return importlib.import_module(f"fabopt.output.export.{name}")
+    return importlib.import_module(f"fabopt.output.export.{name.replace('-', '_')}")
 
 
 def _writer(name: str) -> Write:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.output.steps import gpus_of, marginal_unit, ratio_of
 from fabopt.output.words import limit_name
 from fabopt.schema.front import Front, FrontPoint
 
 # Columns that come last, in whatever order others come up.
-LAST = ("marginal", "knee", "conflicts")
+LAST = ("gpus", "ratio", "marginal", "marginal_unit", "knee", "conflicts")
 
 
 def front_bytes(front: Front) -> bytes:
@@ -33,7 +34,10 @@ def _row(front: Front, point: FrontPoint) -> dict[str, Any]:
         "summary": point.summary,
         **point.values,
         **{f"capex_usd_{kind}": value for kind, value in point.capex_by_kind.items()},
+        "gpus": gpus_of(point),
+        "ratio": ratio_of(point),
         "marginal": point.marginal,
+        "marginal_unit": "" if point.marginal is None else f"USD per {marginal_unit(front)}",
         "knee": point.knee,
         "conflicts": "; ".join(f"{limit_name(one.limit)}: {one.detail}" for one in point.conflicts),
     }

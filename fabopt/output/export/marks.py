@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -62,11 +63,18 @@ def _drawio(text: str, mark: str) -> str:
     return _after(1, text.replace(' name="', f' name="{MARK} ', 1), f"<!-- {mark} -->")
 
 
+def _json(text: str, mark: str) -> str:
+    return json.dumps({MARK: mark, **json.loads(text)}, indent=2, ensure_ascii=False) + "\n"
+
+
 # By the ending of the file. YAML of ours begins with ``---`` and a line that says who wrote it.
 _MARKERS: dict[str, Callable[[str, str], str]] = {
     ".csv": marked_csv,
-    ".txt": lambda text, mark: _after(0, text, mark),
+    ".txt": lambda text, mark: _after(0, text, f"# {mark}" if text.startswith("#") else mark),
+    ".conf": lambda text, mark: _after(0, text, f"# {mark}"),
     ".yaml": lambda text, mark: _after(2, text, f"# {mark}"),
+    ".json": _json,
+    ".yml": lambda text, mark: _after(2, text, f"# {mark}"),
     ".dot": lambda text, mark: _after(1, text, f'  label="{mark}";'),
     ".graphml": lambda text, mark: _after(1, text, f"<!-- {mark} -->"),
     ".drawio": _drawio,

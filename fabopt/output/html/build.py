@@ -19,8 +19,9 @@ from fabopt.output.html.rendering import render
 from fabopt.output.html.single_points import points_view
 from fabopt.output.html.workload import workload_view
 from fabopt.output.space import floor_line, pages_line
-from fabopt.output.terminal.answer import TOLD_BY_DETAIL, conflict_quantity, proof_line, totals_line
+from fabopt.output.terminal.answer import conflict_quantity, needed_text, proof_line, totals_line
 from fabopt.output.words import limit_name, sentence
+from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.design import Check, Conflict, Design
 from fabopt.schema.front import Front
 from fabopt.schema.version import VERSION
@@ -59,9 +60,10 @@ def _of_every_design(design: Design) -> dict[str, Any]:
 def _is_and_needs(conflict: Conflict) -> tuple[str, str]:
     """Return a limit's value and what it would have to be; the latter is empty where no value would do."""
     limit, needed = conflict.limit, conflict.needed
-    if limit in TOLD_BY_DETAIL:
+    if limit == NO_SINGLE_LIMIT:
         return "-", "-"
-    return conflict_quantity(limit, conflict.value), "" if needed is None else conflict_quantity(limit, needed)
+    needs = "" if needed is None else needed_text(conflict).removeprefix("needs ")
+    return conflict_quantity(limit, conflict.value), needs
 
 
 def _of_front(design: Design, front: Front | None) -> dict[str, Any]:
@@ -87,7 +89,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "fabric_sums": [sum_usd(row for row in design.bom if row.fabric == name) for name in fabric_names(design)],
         "cost_slices": list(slices((row.kind, row.usd_share) for row in kinds)),
         "power_slices": list(slices((row.kind, row.power_share) for row in kinds)),
-        "fabrics": [fabric_view(fabric, pictures.get(fabric.name)) for fabric in design.fabrics],
+        "fabrics": [fabric_view(design, fabric, pictures.get(fabric.name)) for fabric in design.fabrics],
         "workload": workload_view(design),
         "floor": floor,
         "growth": growth_view(design),

@@ -9,11 +9,12 @@ from typing import Any
 
 from fabopt.output.charts.compose import charts, trade
 from fabopt.output.charts.figures import Quantity, setting_of, value_of
-from fabopt.output.charts.points import Axes, axes_of, point_label, shown_points, why_not
+from fabopt.output.charts.points import Axes, axes_of, shown_label, shown_points, why_not
 from fabopt.output.charts.render import svg
 from fabopt.output.charts.style import PAGE_PALETTE
 from fabopt.output.html.rendering import drawn, render
-from fabopt.output.words import money
+from fabopt.output.steps import gpus_of, marginal_unit, ratio_of, step_of
+from fabopt.output.words import count, money
 from fabopt.schema.front import Front, FrontPoint
 from fabopt.schema.version import VERSION
 
@@ -31,10 +32,16 @@ class Figure:
 
 @dataclass(frozen=True)
 class FrontTable:
-    """Points as rows of words. A column is (title, whether it holds numbers)."""
+    """Points as rows of words. A column is (title, whether it holds numbers).
+
+    ``details``: of each row what it opens: the design in a line, and why it costs what it costs; ``design``: the
+    column that opens it.
+    """
 
     columns: tuple[tuple[str, bool], ...]
     rows: tuple[tuple[str, ...], ...]
+    details: tuple[tuple[str, ...], ...]
+    design: int
 
 
 def plot_page(front: Front) -> bytes:
@@ -55,15 +62,19 @@ def front_table(front: Front) -> FrontTable:
     axes = axes_of(front)
     metrics = _metrics(front, axes)
     columns = [("point", False), *((Quantity(key).title, True) for key in front.keys), ("design", False)]
-    columns += [(metric.title, True) for metric in metrics]
+    columns += [("GPUs", True), ("ratio", True), *((metric.title, True) for metric in metrics)]
     more = _Optional(front)
     columns = [(_large(title), numbers) for title, numbers in (*columns, *more.columns())]
-    rows = []
+    rows, details = [], []
     for number, point in shown_points(front):
         settings = (_words(Quantity(key), setting_of(point, key)) for key in front.keys)
         figures = (_words(metric, value_of(point, metric.name)) for metric in metrics)
-        rows.append((str(number), *settings, point_label(point) or why_not(point), *figures, *more.cells(point)))
-    return FrontTable(tuple(columns), tuple(rows))
+        gpus = gpus_of(point)
+        size = _NOTHING if gpus is None else count(gpus), ratio_of(point) or _NOTHING
+        label = shown_label(front, point) or why_not(point)
+        rows.append((str(number), *settings, label, *size, *figures, *more.cells(point)))
+        details.append(tuple(text for text in (point.summary, step_of(front, number)) if text))
+    return FrontTable(tuple(columns), tuple(rows), tuple(details), 1 + len(front.keys))
 
 
 @dataclass(frozen=True)
@@ -82,7 +93,7 @@ class _Optional:
 
     def columns(self) -> Iterator[tuple[str, bool]]:
         if self._with_marginal:
-            yield "cost of one more", True
+            yield f"$ per {marginal_unit(self.front)} more", True
         if self._with_knee:
             yield "", False
 

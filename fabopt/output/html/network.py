@@ -10,7 +10,7 @@ from fabopt.output.html.rendering import drawn
 from fabopt.output.terminal.answer import about_lines, fabric_line
 from fabopt.output.terminal.growth import merged
 from fabopt.output.words import count, plain
-from fabopt.schema.design import FabricDesign, LinkPart, LinkRow, TierUse
+from fabopt.schema.design import Design, FabricDesign, LinkPart, LinkRow, TierUse
 
 # A floor plan has many rows of links; more than this many are folded.
 _MOST_OPEN = 6
@@ -30,7 +30,7 @@ class FabricView:
     links_open: bool
 
 
-def fabric_view(fabric: FabricDesign, drawing: Drawing | None) -> FabricView:
+def fabric_view(design: Design, fabric: FabricDesign, drawing: Drawing | None) -> FabricView:
     """Return what the page says of a fabric."""
     links = tuple(_link_row(row) for row in merged(fabric.links))
     return FabricView(
@@ -38,7 +38,7 @@ def fabric_view(fabric: FabricDesign, drawing: Drawing | None) -> FabricView:
         fabric_line(fabric).replace("infiniband", "InfiniBand"),
         None if drawing is None else drawn(drawing.svg),
         drawing is not None and drawing.aggregated,
-        tuple(about_lines(fabric)),
+        tuple(about_lines(design, fabric)),
         tuple(_tier_row(fabric, tier) for tier in fabric.tiers),
         links,
         len(links) <= _MOST_OPEN,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from fabopt.output.slots import slot_words
 from fabopt.output.space import space_line
 from fabopt.output.terminal.families import links_of, shape_of
 from fabopt.output.words import KIND_NAMES, count, listed, measured, money, percent, plain, power
@@ -32,12 +33,17 @@ def metric_value(metric: str, value: int | float) -> str:
 def headline(design: Design) -> str:
     """Say in one sentence what the answer is."""
     if design.status == "infeasible":
-        return f"{design.case.name}: no design meets this case (proven)."
+        return no_design(design.case.name)
     if design.status == "unknown" and design.conflicts:
         return f"{design.case.name}: no design was found, and none was ruled out."
     if design.status == "unknown" or design.totals is None:
         return f"{design.case.name}: stopped before any design was found."
     return f"{served(design)} - {_claim(design)}."
+
+
+def no_design(case: str) -> str:
+    """Say of a case that it has no design."""
+    return f"{case}: no design meets this case (proven)."
 
 
 def served(design: Design) -> str:
@@ -142,9 +148,10 @@ def structure_line(fabric: FabricDesign) -> str:
     return links_of(fabric.structure, fabric)
 
 
-def about_lines(fabric: FabricDesign) -> Iterator[str]:
+def about_lines(design: Design, fabric: FabricDesign) -> Iterator[str]:
     """NICs, logical fabrics, structure, bandwidth, what failures leave and subnet managers, a line each."""
-    lines = (nic_line(fabric), *logical_lines(fabric), structure_line(fabric), bandwidth_line(fabric))
+    held = slot_words(design, fabric.nic, fabric.metrics.injection_gbps_per_gpu)
+    lines = (nic_line(fabric), held, *logical_lines(fabric), structure_line(fabric), bandwidth_line(fabric))
     yield from (line for line in (*lines, failure_line(fabric), manager_line(fabric)) if line)
 
 
@@ -188,32 +195,45 @@ def spares_line(design: Design) -> str | None:
     )
 
 
-# Limits of which the detail says all.
-TOLD_BY_DETAIL = (NO_SINGLE_LIMIT, "catalog.supply")
-
-
 def infeasible_lines(design: Design) -> list[str]:
-    """Say which limits clash, and what each alone would have to be."""
-    lines = [headline(design)]
+    """Say which limits clash, and what each would have to be."""
     if design.status == "unknown":
-        return lines + [_in_the_way(conflict) for conflict in design.conflicts]
-    clashing = [conflict.limit for conflict in design.conflicts if conflict.limit != NO_SINGLE_LIMIT]
-    if len(clashing) > 1:
-        follows = "Changing any one of them as below would do."
-        if any(conflict.needed is None for conflict in design.conflicts):
-            follows = "What any one of them would need alone is below."
-        lines.append(f"These limits clash: {listed(clashing)}. {follows}")
-    lines += [_conflict_line(conflict) for conflict in design.conflicts]
-    return lines
+        return [headline(design), *map(_in_the_way, design.conflicts)]
+    return [headline(design), *map(conflict_line, design.conflicts), *clash_line(design.conflicts)]
 
 
-def _conflict_line(conflict: Conflict) -> str:
-    if conflict.limit in TOLD_BY_DETAIL or (conflict.value is None and conflict.needed is None):
+def clash_line(conflicts: Sequence[Conflict]) -> list[str]:
+    """Say which limits clash, if there are several."""
+    clashing = [conflict.limit for conflict in conflicts if conflict.limit != NO_SINGLE_LIMIT]
+    if len(clashing) < 2:
+        return []
+    follows = "Changing any one of them as above would do."
+    if any(conflict.needed is None for conflict in conflicts):
+        follows = "What any one of them would need alone is above."
+    return [f"These limits clash: {listed(clashing)}. {follows}"]
+
+
+def conflict_line(conflict: Conflict) -> str:
+    """What a limit is, and what it would have to be, alone or together with others."""
+    if conflict.limit == NO_SINGLE_LIMIT or (conflict.value is None and conflict.needed is None):
         return _in_the_way(conflict)
-    is_, needs = conflict_quantity(conflict.limit, conflict.value), conflict_quantity(conflict.limit, conflict.needed)
-    needed = f"needs {needs}" if conflict.needed is not None else "no value of it alone would do"
     detail = f" ({conflict.detail})" if conflict.detail else ""
-    return f"  {conflict.limit}: is {is_}; {needed}{detail}"
+    return (
+        f"  {conflict.limit}: is {conflict_quantity(conflict.limit, conflict.value)}; {needed_text(conflict)}{detail}"
+    )
+
+
+def needed_text(conflict: Conflict) -> str:
+    """What a limit would have to be, and with it others."""
+    if conflict.needed is None:
+        return "no value of it alone would do"
+    needs = f"needs {conflict_quantity(conflict.limit, conflict.needed)}"
+    others = [
+        f"{one.limit} {conflict_quantity(one.limit, one.needed)}"
+        for one in conflict.together
+        if one.limit != conflict.limit
+    ]
+    return f"{needs}, together with {listed(others)}" if others else needs
 
 
 def _in_the_way(conflict: Conflict) -> str:

@@ -23,17 +23,23 @@ def stated(design: Design) -> str:
 
 def check_report(design: Design, checks: Sequence[Check]) -> RenderableType:
     """Return every check with ok or FAIL and what was compared, what no check proves, and the verdict."""
-    name = design.case.name
+    return checks_report(design.case.name, checks, stated(design))
+
+
+def checks_report(case: str, checks: Sequence[Check], unproven: str = "") -> RenderableType:
+    """Return every check with ok or FAIL, what no check proves, and the verdict on what is of a case."""
+    name = printable(case)
     grid = Table.grid(padding=(0, 2))
     for check in checks:
         mark = Text("ok", style="green") if check.ok else Text("FAIL", style="bold red")
         grid.add_row(mark, Text(check.name), Text(printable(check.detail)))
-    grid.add_row(Text(""), Text("not proven again"), Text(printable(stated(design))))
+    if unproven:
+        grid.add_row(Text(""), Text("not proven again"), Text(printable(unproven)))
     failed = sum(not check.ok for check in checks)
     if not checks:
-        verdict = Text(f"{printable(name)}: nothing could be checked", style="bold red")
+        verdict = Text(f"{name}: nothing could be checked", style="bold red")
     elif failed:
-        verdict = Text(f"{printable(name)}: {failed} of {some(len(checks), 'check')} FAILED", style="bold red")
+        verdict = Text(f"{name}: {failed} of {some(len(checks), 'check')} FAILED", style="bold red")
     else:
-        verdict = Text(f"{printable(name)}: all {some(len(checks), 'check')} hold", style="bold green")
+        verdict = Text(f"{name}: all {some(len(checks), 'check')} hold", style="bold green")
     return Group(grid, verdict)

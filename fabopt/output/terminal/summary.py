@@ -48,7 +48,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     yield from (_line(note) for note in prices)
     yield from _single_points(design)
     for fabric in design.fabrics:
-        yield from _fabric(fabric)
+        yield from _fabric(design, fabric)
     if design.workload is not None:
         use = design.workload
         yield _heading("Workload", workload_title(use))
@@ -84,11 +84,11 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         yield from (_line(note) for note in design.notes if note not in prices)
 
 
-def _fabric(fabric: FabricDesign) -> Iterator[RenderableType]:
+def _fabric(design: Design, fabric: FabricDesign) -> Iterator[RenderableType]:
     yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
     if fabric.tiers:
         yield _switch_table(fabric)
-    yield from (_line(line) for line in about_lines(fabric))
+    yield from (_line(line) for line in about_lines(design, fabric))
     yield Text()
     yield _link_table(fabric)
 

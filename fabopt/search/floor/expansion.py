@@ -19,7 +19,7 @@ from fabopt.search.floor.variants import layouts_for
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
-from fabopt.topology.clos.layouts import in_layouts, in_places
+from fabopt.topology.clos.layouts import in_layouts, in_places, spread
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.family import Restriction
@@ -136,6 +136,10 @@ class FloorExpansion(Expansion):
     def _whole(self, costs: BoundedCosts, fabric: FabricProblem) -> ClosSpace:
         """The Clos candidates of a fabric, whatever part of the space is searched."""
         return ClosSpace(self.problem, fabric, costs, self.caps, Restriction(), self.settings.prune)
+
+    def _bounding(self, fabric: FabricProblem, costs: BoundedCosts) -> ClosSpace:
+        """Its switches wherever they cost least."""
+        return self.space(spread(fabric), costs)
 
     def _candidates_of(self, sizing: Sizing, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
         return self._near(self._in_time(self._sizes(sizing, most, in_order)), expanded, sizing)

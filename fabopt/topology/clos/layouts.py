@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple
@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fabopt.floor.arrangements import Anywhere, InLayout, InPlaces
-from fabopt.floor.layouts import IN_SERVER_RACKS, Layout, Pins, ServerSize, layouts, racks_for
+from fabopt.floor.layouts import BESIDE_SERVERS, IN_SERVER_RACKS, Layout, Pins, ServerSize, layouts, racks_for
 from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import OpenLayout, open_layouts
 from fabopt.floor.policies import Policy
 from fabopt.floor.racks import racks_needed
-from fabopt.floor.shares import Share, Tier, equal_share, racks_by_need, shares_by_need
+from fabopt.floor.shares import Share, Tier, away_from_servers, equal_share, racks_by_need, shares_by_need
 from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -64,14 +64,35 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
         needs = [switch_needs(problem, *one) for one in counted]
         racks = racks_by_need(floor.plan, needs)
         worth_it += sized(racks, partial(_share_by_need, problem, index, needs, racks))
+        worth_it += _with_leaves_apart(problem, index, needs, sized)
     return worth_it
 
 
 def _share_by_need(problem: Problem, index: int, needs: Sequence[Sequence[Tier]], racks: int, policy: Policy) -> Share:
     """What a fabric has of every rack by what its switches need; leaves may be in racks of servers."""
+    floor, with_servers = problem.floor, [policy in IN_SERVER_RACKS] * len(needs)
+    server_racks = racks_needed(problem.servers, floor.servers_per_rack)
+    return shares_by_need(floor.plan, needs, with_servers, racks, server_racks)[index]
+
+
+def _with_leaves_apart(
+    problem: Problem, index: int, needs: Sequence[Sequence[Tier]], sized: Callable[..., list[Layout]]
+) -> Iterator[Layout]:
+    """Layouts in which leaves of computing fabrics are with the spines, and those of all others with the servers.
+
+    Computing fabrics have few large leaves, whose groups fill many racks; the others many small ones. None if there
+    are not both.
+    """
+    with_servers = [fabric.role != "compute" for fabric in problem.fabrics]
+    if all(with_servers) or not any(with_servers):
+        return
     floor = problem.floor
-    server_racks = racks_needed(problem.servers, floor.servers_per_rack) if policy in IN_SERVER_RACKS else 0
-    return shares_by_need(floor.plan, needs, racks, server_racks)[index]
+    racks = racks_by_need(floor.plan, away_from_servers(needs, with_servers))
+    server_racks = racks_needed(problem.servers, floor.servers_per_rack)
+    share = shares_by_need(floor.plan, needs, with_servers, racks, server_racks)[index]
+    for layout in sized(racks, lambda policy: share):
+        if layout.policy not in IN_SERVER_RACKS:
+            yield replace(layout, policy=BESIDE_SERVERS) if with_servers[index] else layout
 
 
 def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, ...]:

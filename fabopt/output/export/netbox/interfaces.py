@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from fabopt.output.export.ends import networks_of
 from fabopt.output.export.netbox.connectors import CageKey, JoinedCable
 from fabopt.output.export.netbox.objects import line
 from fabopt.output.export.netbox.ports import CableEnds, Channel, Ports
@@ -25,6 +24,7 @@ from fabopt.schema.catalog import Nic
 from fabopt.schema.design import FabricDesign
 from fabopt.schema.product import Cage
 from fabopt.units import gbps
+from fabopt.wiring.booked import booked_fabrics
 from fabopt.wiring.model import NOTHING
 from fabopt.wiring.numbers import Numbers, logical_before
 
@@ -85,7 +85,7 @@ class Interfaces:
     @cached_property
     def _logical_abouts(self) -> dict[tuple[int, str], str]:
         """What ports of logical fabrics are for, by device and name, at both ends of their links."""
-        wiring, networks = self.wiring, networks_of(self.objects.design, self.wiring)
+        wiring, networks = self.wiring, booked_fabrics(self.objects.design, self.wiring)
         hosts = {one.name: fabric.name for fabric in self.objects.design.fabrics for one in fabric.logical}
         abouts = {}
         for row, number in enumerate(networks.of_link.tolist() if hosts else ()):

@@ -1,0 +1,48 @@
+"""What stands in the way of any design, told on standard error as it is found: the message first, then the advice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fabopt.cli.output import tell
+from fabopt.output.terminal.answer import clash_line, conflict_line, headline, infeasible_lines, no_design
+
+if TYPE_CHECKING:
+    from fabopt.schema.design import Conflict, Design
+
+
+class Advice:
+    """What has been told of a case by now."""
+
+    def __init__(self, case: str) -> None:
+        self._case = case
+        self._told: list[Conflict] = []
+        self._began = False
+
+    def take(self, conflict: Conflict | None) -> None:
+        """Tell what has been found; None: that there is no design, of which nothing has been found yet."""
+        if conflict is None:
+            self._began = True
+            tell(no_design(self._case))
+            return
+        self._told.append(conflict)
+        tell(conflict_line(conflict))
+
+    def finish(self, design: Design) -> None:
+        """Tell what has not been told yet of a case without a design."""
+        if not self._began:
+            lines = infeasible_lines(design) if design.conflicts else [headline(design)]
+        else:
+            lines = [line for conflict in design.conflicts if (line := self._rest(conflict)) is not None]
+            lines += clash_line(design.conflicts)
+        if lines or design.notes:
+            tell("\n".join([*lines, *design.notes]))
+
+    def _rest(self, conflict: Conflict) -> str | None:
+        """What has not been told of a conflict; None if all has."""
+        for told in self._told:
+            same = (told.limit, told.needed, told.together) == (conflict.limit, conflict.needed, conflict.together)
+            if same and conflict.detail.startswith(told.detail):
+                more = conflict.detail.removeprefix(told.detail).strip("; ")
+                return f"  {conflict.limit}: {more}" if more else None
+        return conflict_line(conflict)

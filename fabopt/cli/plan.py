@@ -1,0 +1,44 @@
+"""The command that proves a plan file again, alone or against its design."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePath
+
+from fabopt.cli.evidence import apart
+from fabopt.cli.output import say
+from fabopt.cli.saved import saved_design
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
+from fabopt.io.plan import read_plan
+from fabopt.operate.proof import design_check, plan_checks
+from fabopt.output.terminal.checks import checks_report
+from fabopt.wiring.build import wiring_of
+
+ENDINGS = (".yaml", ".yml")
+_KEY = re.compile(rb"^plan:", re.MULTILINE)
+_HEAD_BYTES = 2000
+
+
+def is_plan(path: str) -> bool:
+    """Whether a file is called and begins as plans do; designs are JSON."""
+    if PurePath(path).suffix.lower() not in ENDINGS or not Path(path).is_file():
+        return False
+    with open(path, "rb") as stream:
+        return _KEY.search(stream.read(_HEAD_BYTES)) is not None
+
+
+def check_plan(path: str, design: str | None, point: int | None) -> int:
+    """Prove a plan again and print each check. ``design``: a file that it is compared with, or a point's."""
+    plan = read_plan(path)
+    checks = plan_checks(plan)
+    if design is not None:
+        saved = saved_design(design, point)
+        if not saved.fabrics:
+            raise InputError([fault(design, "fabrics", "there is no design here", saved.status)])
+        try:
+            wiring = wiring_of(saved)
+        except (LookupError, ValueError) as error:
+            raise InputError([apart(design, error)]) from None
+        checks.append(design_check(plan, saved.case.name, saved.case.sha256, wiring))
+    say(checks_report(plan.case, checks))
+    return EXIT_DONE if all(check.ok for check in checks) else EXIT_CHECK_FAILED

@@ -1,0 +1,298 @@
+"""Why parts cannot be there in number or in time, and what would have to change: supply, lead times, dates.
+
+Levers are the supply and the lead time of each part, the month of a stage, and the month from which orders can be
+placed; each is tried alone, those of one kind together where none alone does, and those of both kinds at last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from itertools import chain
+
+from fabopt.design.bill import order_date
+from fabopt.explain.freedoms import KINDS_ON_SALE
+from fabopt.explain.levers import Lever, alone, together, whole
+from fabopt.explain.limits import unlimited
+from fabopt.explain.what_if import Inquiry, Supposition
+from fabopt.parts.items import Item
+from fabopt.parts.procurement import is_late, lead_months, order_month, supply_by
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.orders import order_of
+from fabopt.program.settings import StoppedError
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import CableLength
+from fabopt.schema.design import Conflict, Needed, Number
+from fabopt.schema.product import Product, Purchasable, Supply, SupplyFrom
+from fabopt.units import CENTS_PER_USD, plain_fraction
+
+# Of parts that are short or late, so many are tried alone.
+MOST_PARTS = 6
+MONTH_DIGITS = 2
+WEEKS_PER_MONTH = Fraction(52, 12)
+# Weeks are rounded down to a thousandth, so that a part that takes as long is there in time.
+WEEK_DIGITS = 3
+LAST_MONTH = 1200
+FREE: dict[str, object] = {"price_usd": 0.0}
+DOLLAR: dict[str, object] = {"price_usd": 1.0}
+KINDS = (*KINDS_ON_SALE, "servers")
+Key = tuple[str, float | None]
+Update = Callable[[Key, Purchasable], dict[str, object]]
+
+
+def delivery_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Whether it is only that parts cannot be there, and what would have to change for that."""
+    late, short = _late(inquiry), _short(inquiry)
+    told = 0
+    for levers in (late, short):
+        for conflict in _relieved(inquiry, levers):
+            told += 1
+            yield conflict
+    if not told and late and short:
+        with suppress(StoppedError):
+            yield from together(inquiry, [*late, *short])
+    if late or any(isinstance(sold.supply, tuple) for _, sold in _terms(inquiry)):
+        yield from alone(inquiry, list(_dates(inquiry)))
+
+
+def _relieved(inquiry: Inquiry, levers: list[Lever]) -> Iterator[Conflict]:
+    """What each lever of a kind would have to be alone; if none alone does, which do together."""
+    told = 0
+    for conflict in alone(inquiry, levers[:MOST_PARTS]):
+        told += 1
+        yield conflict
+    if not told and len(levers) > 1:
+        with suppress(StoppedError), inquiry.clock.bounded():
+            yield from together(inquiry, levers)
+
+
+# -- terms of parts -----------------------------------------------------------------------------------------------
+
+
+def _terms(inquiry: Inquiry) -> Iterator[tuple[Key, Purchasable]]:
+    """What can be bought, or each length of it, with its terms."""
+    offered = inquiry.problem.offering.offered
+    kinds = KINDS if inquiry.case.include_servers else KINDS_ON_SALE
+    products: Iterable[Product] = chain.from_iterable(getattr(offered, kind) for kind in kinds)
+    for product in products:
+        if isinstance(product, Purchasable):
+            yield (product.id, None), product
+        for length in getattr(product, "lengths", ()):
+            yield (product.id, length.m), length
+
+
+def _changed(asked: Supposition, update: Update) -> Supposition:
+    """The question with other terms of some parts, or of lengths of them."""
+
+    def updated(product: Product) -> Product:
+        changes = dict(update((product.id, None), product)) if isinstance(product, Purchasable) else {}
+        lengths: tuple[CableLength, ...] = getattr(product, "lengths", ())
+        if lengths:
+            changes["lengths"] = tuple(one.model_copy(update=update((product.id, one.m), one)) for one in lengths)
+        return product.model_copy(update=changes) if changes else product
+
+    kinds = {kind: tuple(map(updated, getattr(asked.catalog, kind))) for kind in KINDS}
+    return asked._replace(catalog=asked.catalog.model_copy(update=kinds))
+
+
+def _of(key: Key, changes: dict[str, object]) -> Update:
+    """Other terms of one part, or of one length of it."""
+    return lambda other, sold: changes if other == key else {}
+
+
+def _limit(key: Key, term: str) -> str:
+    return ".".join(["catalog", key[0], *([] if key[1] is None else [f"lengths.{key[1]:g}"]), term])
+
+
+def _called(key: Key) -> str:
+    return key[0] if key[1] is None else f"{key[0]}, {key[1]:g} m"
+
+
+def _bought(problem: Problem, optimum: Optimum, key: Key) -> dict[int, int]:
+    """By stage, how many of a part a design buys."""
+    bought = order_of(problem, optimum.picked).bought
+    return {stage: units for (stage, item), units in bought.items() if _key(item) == key and units}
+
+
+def _key(item: Item) -> Key:
+    return item.id, item.length_m
+
+
+# -- too late -----------------------------------------------------------------------------------------------------
+
+
+def _late(inquiry: Inquiry) -> list[Lever]:
+    """The lead time of each part that is late for some stage: the longest first."""
+    levers = [
+        _lead_time(inquiry, key, sold.lead_time_weeks)
+        for key, sold in _terms(inquiry)
+        if sold.lead_time_weeks is not None and sold.price_usd is not None and _late_for(inquiry, sold.lead_time_weeks)
+    ]
+    return sorted(levers, key=lambda lever: -lever.value)
+
+
+def _late_for(inquiry: Inquiry, weeks: float) -> list[int]:
+    """The stages for which a lead time is too long."""
+    first, stages = inquiry.case.procurement.order_from_month, inquiry.problem.stages
+    return [number for number, stage in enumerate(stages) if is_late(stage.month, weeks, first)]
+
+
+def _weeks_until(case: Case, month: int) -> Number:
+    """How long a part may take that is there at a month, rounded down."""
+    weeks = max(Fraction(0), (month - (case.procurement.order_from_month or 0)) * WEEKS_PER_MONTH)
+    return plain_fraction(Fraction(math.floor(weeks * 10**WEEK_DIGITS), 10**WEEK_DIGITS), WEEK_DIGITS)
+
+
+def _lead_time(inquiry: Inquiry, key: Key, weeks: float) -> Lever:
+    late = _late_for(inquiry, weeks)
+    enough = sorted({_weeks_until(inquiry.case, inquiry.problem.stages[number].month) for number in late})
+    stage = inquiry.problem.stages[late[0]]
+
+    def applied(asked: Supposition, value: Number | None) -> Supposition:
+        return _changed(asked, _of(key, {"lead_time_weeks": None if value is None else float(value)}))
+
+    def taken(problem: Problem, optimum: Optimum) -> Number:
+        months = (problem.stages[number].month for number in _bought(problem, optimum, key) if number in late)
+        return min((_weeks_until(problem.case, month) for month in months), default=weeks)
+
+    def between(works: Number, fails: Number) -> Number | None:
+        return max((value for value in enough if works < value < fails), default=None)
+
+    due = _month(inquiry.case, stage.month, weeks)
+    words = (
+        f"{_called(key)} for stage {stage.name} ({_month(inquiry.case, stage.month)}) had to be ordered by {due}, and "
+        f"orders can be placed from {_month(inquiry.case, inquiry.case.procurement.order_from_month or 0)} on"
+    )
+    return Lever(_limit(key, "lead_time_weeks"), weeks, words, applied, taken, between)
+
+
+def _month(case: Case, month: int, weeks: float | None = None) -> str:
+    """A month, or so many weeks before it, with the day where the case has a calendar."""
+    day = order_date(case.start, month, weeks)
+    return f"month {plain_fraction(order_month(month, weeks), MONTH_DIGITS)}{f', {day}' if day else ''}"
+
+
+# -- too few ------------------------------------------------------------------------------------------------------
+
+
+def _short(inquiry: Inquiry) -> list[Lever]:
+    """The supply of each part that has one."""
+    return [
+        _supply(inquiry, key, sold.supply)
+        for key, sold in _terms(inquiry)
+        if sold.supply is not None and sold.price_usd is not None
+    ]
+
+
+def _supply(inquiry: Inquiry, key: Key, supply: Supply) -> Lever:
+    months = [stage.month for stage in inquiry.problem.stages]
+    most = [supply_by(supply, month) or 0 for month in months]
+
+    def applied(asked: Supposition, value: Number | None) -> Supposition:
+        return _changed(asked, _of(key, {"supply": None if value is None else raised(supply, int(value))}))
+
+    def taken(problem: Problem, optimum: Optimum) -> Number:
+        bought, total, wanted = _bought(problem, optimum, key), 0, most[0]
+        for number, there in enumerate(most):
+            total += bought.get(number, 0)
+            wanted = max(wanted, total) if total > there else wanted
+        return wanted
+
+    def least(inquiry: Inquiry, asked: Supposition) -> Number | None:
+        return _least_of(inquiry, _changed(asked, _of(key, {"supply": None})), key) if len(set(most)) == 1 else None
+
+    words = f"{most[-1]} x {_called(key)} can be had by month {months[-1]}; so many in all, from the start on, would do"
+    return Lever(_limit(key, "supply"), most[0], words, applied, taken, least=least)
+
+
+def _least_of(inquiry: Inquiry, asked: Supposition, key: Key) -> int | None:
+    """The fewest units of a part that any design buys, where no limits on spending are in the way.
+
+    They are what a design costs if a unit costs a dollar, and all else nothing.
+    """
+    if unlimited(asked.case) != asked.case:
+        return None
+    priced = _changed(asked, lambda other, sold: {} if sold.price_usd is None else DOLLAR if other == key else FREE)
+    case = asked.case.model_copy(update={"objective": "capex_usd", "include_servers": False})
+    least = inquiry.least_cents(problem_of(case, priced.catalog))
+    return None if least is None else least // CENTS_PER_USD
+
+
+def raised(supply: Supply, least: int) -> Supply:
+    """A supply of so many at least at any time."""
+    if not isinstance(supply, tuple):
+        return max(supply, least)
+    first = max(least, supply_by(supply, 0) or 0)
+    later = (step for step in supply if step.quantity > first and step.from_month > 0)
+    return (SupplyFrom(from_month=0, quantity=first), *later)
+
+
+# -- other dates --------------------------------------------------------------------------------------------------
+
+
+def _dates(inquiry: Inquiry) -> Iterator[Lever]:
+    """Orders that are placed earlier, and each stage going live later."""
+    case, terms = inquiry.case, [sold for _, sold in _terms(inquiry)]
+    first = case.procurement.order_from_month or 0
+    takes = {math.ceil(lead_months(sold.lead_time_weeks)) for sold in terms if sold.lead_time_weeks}
+    earlier = {stage.month - months for stage in inquiry.problem.stages for months in takes}
+    if any(month < first for month in earlier):
+        yield _orders_from(case, sorted(month for month in earlier if month < first))
+    steps = (sold.supply for sold in terms if isinstance(sold.supply, tuple))
+    there = {first + months for months in takes} | {step.from_month for supply in steps for step in supply}
+    for number, stage in enumerate(case.stages or ()):
+        later = sorted(month for month in there if stage.month < month <= LAST_MONTH)
+        if later:
+            yield _stage_month(case, number, later)
+
+
+def _among(months: Sequence[int]) -> Callable[[Number, Number], Number | None]:
+    """The middle one of some months between two others: at no month in between does a part more come in time."""
+
+    def between(works: Number, fails: Number) -> Number | None:
+        inside = [month for month in months if min(works, fails) < month < max(works, fails)]
+        return inside[len(inside) // 2] if inside else None
+
+    return between
+
+
+def _orders_from(case: Case, earlier: Sequence[int]) -> Lever:
+    first = case.procurement.order_from_month or 0
+
+    def applied(asked: Supposition, value: Number | None) -> Supposition:
+        month = earlier[0] if value is None else int(value)
+        rules = asked.case.procurement.model_copy(update={"order_from_month": month})
+        return asked._replace(case=asked.case.model_copy(update={"procurement": rules}))
+
+    def taken(problem: Problem, optimum: Optimum) -> Number:
+        return problem.case.procurement.order_from_month or 0
+
+    words = f"orders can be placed from {_month(case, first)} on; earlier ones would be in time"
+    return Lever("procurement.order_from_month", first, words, applied, taken, _among(earlier))
+
+
+def _stage_month(case: Case, number: int, later: Sequence[int]) -> Lever:
+    stages = case.stages or ()
+    stage = stages[number]
+
+    def applied(asked: Supposition, value: Number | None) -> Supposition:
+        month = later[-1] if value is None else int(value)
+        moved = (
+            other.model_copy(update={"month": max(other.month, month)}) if index >= number else other
+            for index, other in enumerate(asked.case.stages or ())
+        )
+        return asked._replace(case=asked.case.model_copy(update={"stages": tuple(moved)}))
+
+    def taken(problem: Problem, optimum: Optimum) -> Number:
+        return problem.stages[number].month
+
+    def along(value: Number) -> tuple[Needed, ...]:
+        behind = (other for other in stages[number + 1 :] if other.month < value)
+        return tuple(Needed(limit=f"stages.{other.name}.month", needed=value) for other in behind)
+
+    words = f"stage {stage.name} is planned for {_month(case, stage.month)}; later, parts are there"
+    between = whole if case.finance.price_decline and unlimited(case) != case else _among(later)
+    return Lever(f"stages.{stage.name}.month", stage.month, words, applied, taken, between, along=along)

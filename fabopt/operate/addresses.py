@@ -1,0 +1,115 @@
+"""Addresses of links: two for a link, or a subnet for a leaf. Given in the order of stages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fabopt.errors import Fault, fault
+from fabopt.operate.model import PoolUse
+from fabopt.operate.pools import BITS, Addresses, dotted
+from fabopt.schema.operate import Operate
+
+# Of a subnet of a leaf: its own address, the leaf's, and the last one.
+_KEPT = 3
+_FIRST_HOST = 2
+_PAIR = 31
+
+
+class RoutedLink(NamedTuple):
+    """A link with addresses: its row, its ends' rows, whether its near end is a host, the most ports of its far end.
+
+    ``network``: a leaf that hosts of several networks are joined to has a subnet for each.
+    """
+
+    row: int
+    a: int
+    b: int
+    of_host: bool
+    ports: int
+    network: str
+
+
+class LinkAddresses(NamedTuple):
+    """Of a link: the subnet, as in ``10.0.0.0/31``, and the address of each end with its length."""
+
+    subnet: str
+    a: str
+    b: str
+
+
+NONE = LinkAddresses("", "", "")
+# A network, and the row of a leaf.
+LeafOfNetwork = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Addressed:
+    """Addresses by row of the link, subnets of leaves, what was used of the pools."""
+
+    links: Mapping[int, LinkAddresses]
+    subnets: Mapping[LeafOfNetwork, str]
+    pools: Sequence[PoolUse]
+
+
+def link_addresses(case: str, operate: Operate, links: Iterable[RoutedLink], faults: list[Fault]) -> Addressed:
+    """Give addresses to links, which come in the order of stages. Pools that are too small are added to ``faults``."""
+    of_hosts: list[RoutedLink] = []
+    of_switches: list[RoutedLink] = []
+    for link in links:
+        (of_hosts if link.of_host else of_switches).append(link)
+    given: dict[int, LinkAddresses] = {}
+    subnets: dict[LeafOfNetwork, str] = {}
+    pools: list[PoolUse] = []
+    if operate.links != "unnumbered":
+        given |= _pairs(case, "links", operate.links, of_switches, faults, pools)
+    if operate.host_addresses == "routed":
+        given |= _pairs(case, "hosts", operate.hosts, of_hosts, faults, pools)
+    else:
+        given |= _in_subnets(case, operate.hosts, of_hosts, subnets, faults, pools)
+    return Addressed(given, subnets, pools)
+
+
+def _pairs(
+    case: str, key: str, pool: str, links: Sequence[RoutedLink], faults: list[Fault], pools: list[PoolUse]
+) -> dict[int, LinkAddresses]:
+    """Two addresses for each link: the even one for the end that is further from the servers."""
+    pairs = Addresses(key, pool, _PAIR)
+    faults += pairs.lack(case, len(links), "link")
+    pools.append(PoolUse(key, pool, len(links), pairs.size))
+    return {
+        link.row: LinkAddresses(f"{dotted(start)}/{_PAIR}", f"{dotted(start + 1)}/{_PAIR}", f"{dotted(start)}/{_PAIR}")
+        for link, start in zip(links, pairs.starts(len(links)), strict=True)
+    }
+
+
+def _in_subnets(
+    case: str, pool: str, links: Sequence[RoutedLink], subnets: dict[LeafOfNetwork, str], faults: list[Fault],
+    pools: list[PoolUse],
+) -> dict[int, LinkAddresses]:  # fmt: skip
+    """A subnet for each leaf, as large as its ports need: hosts in the order in which they are joined."""
+    rings = sorted({link.network for link in links if link.ports == 1})
+    if rings:
+        problem = f"a subnet for each leaf needs leaves; the servers of {', '.join(rings)} are joined to each other"
+        faults.append(fault(case, "operate.host_addresses", problem, "rails", allowed="routed"))
+    leaves = list(dict.fromkeys((link.network, link.b) for link in links))
+    prefix = min((_prefix(link.ports) for link in links), default=_PAIR)
+    blocks = Addresses("hosts", pool, prefix)
+    faults += blocks.lack(case, len(leaves), "leaf subnet")
+    pools.append(PoolUse("hosts", pool, len(leaves), blocks.size))
+    start = dict(zip(leaves, blocks.starts(len(leaves)), strict=True))
+    subnets |= {leaf: f"{dotted(first)}/{prefix}" for leaf, first in start.items()}
+    given, joined = {}, Counter[LeafOfNetwork]()
+    for link in links:
+        leaf = link.network, link.b
+        own = dotted(start[leaf] + _FIRST_HOST + joined[leaf])
+        given[link.row] = LinkAddresses(subnets[leaf], f"{own}/{prefix}", f"{dotted(start[leaf] + 1)}/{prefix}")
+        joined[leaf] += 1
+    return given
+
+
+def _prefix(ports: int) -> int:
+    """The length of a subnet that has room for so many ports."""
+    return BITS - (ports + _KEPT - 1).bit_length()

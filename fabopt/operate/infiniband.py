@@ -1,0 +1,186 @@
+"""Subnets of InfiniBand: networks of switches that share no link, and how each is to be routed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fabopt.errors import InputError, fault
+from fabopt.network.structure_links import tori_of
+from fabopt.operate.guids import Node, discovered_guids, made_up, nodes_of
+from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.design import Design, FabricDesign
+from fabopt.wiring.design_file import Embedded
+
+TOPS = ("core", "spine")
+# What torus-2QoS can route: rings of two or three dimensions.
+_TORUS_DIMENSIONS = (2, 3)
+
+
+class Adapter(NamedTuple):
+    """A port of a host: what it is called, as discovery shows it, its GUID, and where it is joined to."""
+
+    host: NamedDevice
+    port: NamedPort
+    description: str
+    guid: str
+    switch: NamedPort
+    network: str
+
+
+class Seed(NamedTuple):
+    """From where a torus is told: its sides, and GUIDs of one switch and its neighbours up and down each dimension."""
+
+    sides: tuple[int, ...]
+    origin: str
+    up: tuple[str, ...]
+    down: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Subnet:
+    """A subnet. ``adapters``: hosts that manage come first. ``guids``: of switches, by row. ``is_real``: not made up.
+
+    ``roots``: switches of its top tier; ``engine``: of OpenSM; ``seed``: of a torus.
+    """
+
+    name: str
+    fabric: str
+    switches: Sequence[NamedDevice]
+    adapters: Sequence[Adapter]
+    links: Sequence[NamedLink]
+    guids: Mapping[int, str]
+    is_real: bool
+    engine: str
+    roots: Sequence[NamedDevice]
+    seed: Seed | None
+
+    @property
+    def hosts_above(self) -> bool:
+        """Whether hosts are joined to switches that are not leaves, so that the others have to be named."""
+        leaves = {device.row for device in self.switches if device.role == "leaf"}
+        return any(adapter.switch.device not in leaves for adapter in self.adapters)
+
+
+def subnets_of(design: Design, plan: OperationPlan, discovery: str | None) -> list[Subnet]:
+    """All subnets of a design. ``InputError`` where it has none, or servers are joined to each other.
+
+    ``discovery``: what ``ibnetdiscover`` printed, which then has every switch and adapter of the plan.
+    """
+    fabrics = [fabric for fabric in design.fabrics if fabric.protocol == "infiniband"]
+    if not fabrics:
+        called = ", ".join(fabric.name for fabric in design.fabrics)
+        problem = f"OpenSM manages InfiniBand, and no fabric of this design is ({called}: ethernet)"
+        raise InputError([fault("--to opensm", "", problem)])
+    ringed = [fabric.name for fabric in fabrics if not fabric.structure.has_switches]
+    if ringed:
+        problem = f"the servers of {', '.join(ringed)} are joined to each other, and there is no switch to route"
+        raise InputError([fault("--to opensm", "", problem)])
+    names = {fabric.name for fabric in fabrics}
+    links = [link for link in plan.links if link.fabric in names]
+    guids = made_up(nodes_of(plan, links)) if discovery is None else discovered_guids(plan, links, discovery, "--guids")
+    descriptions = _descriptions(plan, links)
+    subnets = []
+    for fabric in fabrics:
+        parts = _apart(plan, [link for link in links if link.fabric == fabric.name])
+        managing = {one.name for one in Embedded(design).wanted[fabric.name].attachments if _manages(one)}
+        for number, part in enumerate(parts, 1):
+            name = fabric.name if len(parts) == 1 else f"{fabric.name}-{number}"
+            adapters = _adapters(plan, part, guids, descriptions, managing)
+            subnets.append(_subnet(plan, fabric, name, part, guids, adapters, discovery is not None))
+    return subnets
+
+
+def _manages(attachment: Attachment) -> bool:
+    return attachment.kind == "management"
+
+
+def _subnet(
+    plan: OperationPlan, fabric: FabricDesign, name: str, links: Sequence[NamedLink], guids: Mapping[Node, str],
+    adapters: Sequence[Adapter], is_real: bool,
+) -> Subnet:  # fmt: skip
+    rows = {end.device for link in links for end in (link.a, link.b)}
+    switches = [device for device in plan.switches(fabric.name) if device.row in rows]
+    own = {device.row: guids[device.device, ""] for device in switches}
+    roots = next((top for role in TOPS if (top := [one for one in switches if one.role == role])), [])
+    seed = _seed(fabric, [own[device.row] for device in switches])
+    return Subnet(name, fabric.name, switches, adapters, links, own, is_real, _engine(fabric, switches, seed),
+                  roots if fabric.structure.kind == "clos" else [], seed)  # fmt: skip
+
+
+def _engine(fabric: FabricDesign, switches: Sequence[NamedDevice], seed: Seed | None) -> str:
+    """The routing engine of OpenSM by topology: none that leaves a loop of credits.
+
+    Paths of least hops do in every network but a tree; between one switch's ports there are no others.
+    """
+    if len(switches) == 1:
+        return "minhop"
+    if fabric.structure.kind == "clos":
+        return "ftree"
+    return "torus-2QoS" if seed is not None else "dfsssp"
+
+
+def _seed(fabric: FabricDesign, guids: Sequence[str]) -> Seed | None:
+    for torus in tori_of(fabric.structure):
+        sides = tuple(int(side) for side in torus.sides)
+        if len(sides) in _TORUS_DIMENSIONS and len(guids) == torus.switches and min(sides) > 1:
+            by_place = {tuple(place): guid for place, guid in zip(torus.coordinates.tolist(), guids, strict=True)}
+            origin = (0,) * len(sides)
+            up = tuple(by_place[_moved(origin, dimension, 1)] for dimension in range(len(sides)))
+            down = tuple(by_place[_moved(origin, dimension, side - 1)] for dimension, side in enumerate(sides))
+            return Seed(sides, by_place[origin], up, down)
+    return None
+
+
+def _moved(place: tuple[int, ...], dimension: int, steps: int) -> tuple[int, ...]:
+    return (*place[:dimension], place[dimension] + steps, *place[dimension + 1 :])
+
+
+def _apart(plan: OperationPlan, links: Sequence[NamedLink]) -> list[list[NamedLink]]:
+    """Links by the switches that they reach: those of one network are together."""
+    group = {device.row: device.row for device in plan.devices}
+
+    def root(row: int) -> int:
+        while group[row] != row:
+            group[row] = row = group[group[row]]
+        return row
+
+    for link in links:
+        if plan.device_at[link.a.device].role in SWITCHES:
+            low, high = sorted((root(link.a.device), root(link.b.device)))
+            group[high] = low
+    parts: dict[int, list[NamedLink]] = defaultdict(list)
+    for link in links:
+        parts[root(link.b.device)].append(link)
+    return [parts[key] for key in sorted(parts)]
+
+
+def _descriptions(plan: OperationPlan, links: Sequence[NamedLink]) -> dict[Node, str]:
+    """What every adapter describes itself as: ``server-0001 mlx5_0``; ``HCA-1`` by its place where no name is known."""
+    ports: dict[int, set[tuple[int, int, str, str]]] = defaultdict(set)
+    for link in links:
+        for end in (link.a, link.b):
+            if plan.device_at[end.device].role not in SWITCHES:
+                ports[end.device].add((end.cage, end.lane, end.port, end.name))
+    descriptions = {}
+    for row, own in ports.items():
+        device = plan.device_at[row]
+        for number, (_, _, port, name) in enumerate(sorted(own), 1):
+            descriptions[device.device, port] = f"{device.name} {f'HCA-{number}' if name == port else name}"
+    return descriptions
+
+
+def _adapters(
+    plan: OperationPlan, links: Sequence[NamedLink], guids: Mapping[Node, str], descriptions: Mapping[Node, str],
+    managing: set[str],
+) -> list[Adapter]:  # fmt: skip
+    adapters = []
+    for link in links:
+        device = plan.device_at[link.a.device]
+        if device.role not in SWITCHES:
+            node = device.device, link.a.port
+            adapters.append(Adapter(device, link.a, descriptions[node], guids[node], link.b, link.network))
+    return sorted(adapters, key=lambda adapter: adapter.host.product not in managing)

@@ -1,0 +1,154 @@
+"""The plan: devices, ports and links of a stage with their names, numbers and addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from fabopt.schema.operate import Operate, Queues
+
+SWITCHES = ("leaf", "spine", "core")
+INFINIBAND, HOST = "infiniband", "host"
+
+
+class NamedDevice(NamedTuple):
+    """A device. Numbers are -1, texts empty where they do not apply or are not known; ``asn`` 0 where it has none.
+
+    device      the design's name of it; ``row`` of the wiring's devices; name: what it is called
+    system      cumulus, sonic or eos; infiniband; host
+    management  its address in the management network; loopback: of a switch that routes
+    """
+
+    row: int
+    device: str
+    name: str
+    role: str
+    product: str
+    fabric: str
+    plane: int
+    pod: int
+    group: int
+    rail: int
+    rack: str
+    unit: int
+    stage: int
+    system: str
+    management: str
+    loopback: str
+    asn: int
+
+
+class NamedPort(NamedTuple):
+    """A port in use. ``port``: the design's name of it; ``name``: what the system calls it, ``alias`` too (SONiC).
+
+    ``cage`` from 1, ``lane`` from 0, ``lanes`` that the cage is split into; of a host NIC from 1 (0: none), port, 1.
+    ``address``: its own, empty for one that has none.
+    """
+
+    device: int
+    port: str
+    name: str
+    cage: int
+    lane: int
+    lanes: int
+    address: str
+    alias: str = ""
+
+
+class NamedLink(NamedTuple):
+    """A link of a network; ``a`` is nearer the servers. ``subnet``: that both ends are in, empty for none of its own.
+
+    ``row``: of the wiring's links; ``length_m``: bought, 0 where no cable is; ``lossless``: whether RDMA goes over it.
+    """
+
+    row: int
+    fabric: str
+    network: str
+    kind: str
+    a: NamedPort
+    b: NamedPort
+    gbps: float
+    cable: str
+    medium: str
+    length_m: float
+    subnet: str
+
+
+class NamedNetwork(NamedTuple):
+    """A fabric, or a logical one on its switches. ``vlan`` 0 and ``vrf`` empty where it has none.
+
+    ``routed``: whether its switches route; ``subnets``: one of each leaf, by the leaf's row, where hosts have such.
+    """
+
+    name: str
+    fabric: str
+    role: str
+    protocol: str
+    vlan: int
+    vrf: str
+    routed: bool
+    subnets: Mapping[int, str]
+
+
+class PoolUse(NamedTuple):
+    """How much of a pool is given out: ``used`` of ``size``."""
+
+    key: str
+    pool: str
+    used: int
+    size: int
+
+
+@dataclass(frozen=True)
+class OperationPlan:
+    """Everything that is there at a stage. ``case``, ``sha256``: of the case; ``stage``: its name; number: from 0."""
+
+    case: str
+    sha256: str
+    stage: str
+    number: int
+    operate: Operate
+    devices: Sequence[NamedDevice]
+    links: Sequence[NamedLink]
+    networks: Sequence[NamedNetwork]
+    pools: Sequence[PoolUse]
+    notes: Sequence[str]
+
+    @property
+    def queues(self) -> Queues:
+        """How traffic is told apart."""
+        return self.operate.queues
+
+    @cached_property
+    def device_at(self) -> Mapping[int, NamedDevice]:
+        """Devices by their row in the wiring."""
+        return {device.row: device for device in self.devices}
+
+    @cached_property
+    def network_of(self) -> Mapping[str, NamedNetwork]:
+        """Networks by name."""
+        return {network.name: network for network in self.networks}
+
+    @cached_property
+    def ports_at(self) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
+        """Ports with their links by the device's row, in the order of links."""
+        ports: dict[int, list[tuple[NamedPort, NamedLink]]] = {device.row: [] for device in self.devices}
+        for link in self.links:
+            ports[link.a.device].append((link.a, link))
+            ports[link.b.device].append((link.b, link))
+        return ports
+
+    def other(self, port: NamedPort, link: NamedLink) -> NamedPort:
+        """The port at the other end of a link."""
+        return link.b if port is link.a else link.a
+
+    def switches(self, *fabrics: str) -> list[NamedDevice]:
+        """Switches of fabrics, in the order of the design."""
+        return [device for device in self.devices if device.role in SWITCHES and device.fabric in fabrics]
+
+    @property
+    def servers(self) -> list[NamedDevice]:
+        """The servers, in the order of the design."""
+        return [device for device in self.devices if device.role == "server"]

@@ -1,0 +1,33 @@
+"""The networks of a design: its fabrics, and the logical ones on their switches, which have a VLAN and a VRF each."""
+
+from __future__ import annotations
+
+from fabopt.errors import Fault, fault
+from fabopt.operate.model import NamedNetwork
+from fabopt.schema.design import Design
+from fabopt.schema.operate import Operate, span
+from fabopt.units import some
+
+
+def networks_of(design: Design, operate: Operate, faults: list[Fault]) -> list[NamedNetwork]:
+    """All networks in the order of the case. A fabric of Ethernet routes, unless it is out-of-band.
+
+    What is not a fabric of its own, or does not route, has a VLAN; more of them than there are numbers is a fault.
+    """
+    first, last = span(operate.vlans)
+    networks, vlan = [], first
+    for fabric in design.fabrics:
+        routed = fabric.protocol == "ethernet" and fabric.role != "oob"
+        own = vlan if fabric.protocol == "ethernet" and not routed else 0
+        networks.append(NamedNetwork(fabric.name, fabric.name, fabric.role, fabric.protocol, own, "", routed, {}))
+        vlan += own > 0
+        for logical in fabric.logical:
+            own, vrf = (vlan, logical.name) if fabric.protocol == "ethernet" else (0, "")
+            networks.append(
+                NamedNetwork(logical.name, fabric.name, logical.role, fabric.protocol, own, vrf, routed, {})
+            )
+            vlan += own > 0
+    if vlan - 1 > last:
+        problem = f"too small: it has {some(last - first + 1, 'number')} for {some(vlan - first, 'VLAN')}"
+        faults.append(fault(design.case.name, "operate.vlans", problem, operate.vlans))
+    return networks

@@ -1,0 +1,75 @@
+"""What systems call the ports of a switch: by its cage from 1, the lane from 0, and the lanes of the cage.
+
+Sources: SONiC's device folders (first port and step of each platform); for EOS, arista.com, EOS Layer 1 Profiles: a
+cage shows an interface for each of its signalling lanes; for InfiniBand, ports are counted over all cages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from fabopt.schema.catalog import Switch
+from fabopt.schema.operate import SonicPorts
+
+# Signalling lanes of a cage by its form factor; eight where it is none of these.
+SIGNAL_LANES = {"QSFP28": 4, "QSFP56": 4, "QSFP112": 4, "QSFP+": 4, "SFP28": 1, "SFP56": 1, "SFP+": 1, "RJ45": 1}
+ALL_LANES = 8
+
+
+class OwnName(NamedTuple):
+    """What a system calls a port; ``alias``: how SONiC also does, empty where that is not known."""
+
+    name: str
+    alias: str = ""
+
+
+Namer = Callable[[int, int, int], OwnName]
+
+
+def cumulus(cage: int, lane: int, lanes: int) -> OwnName:
+    """``swp1``, ``swp1s0``."""
+    return OwnName(f"swp{cage}s{lane}" if lanes > 1 else f"swp{cage}")
+
+
+def infiniband(most_lanes: int, cage: int, lane: int, lanes: int) -> OwnName:
+    """Numbers over all cages: two to a cage where any cage of the switch has two."""
+    return OwnName(str(most_lanes * (cage - 1) + lane + 1))
+
+
+def sonic(ports: SonicPorts, cage: int, lane: int, lanes: int) -> OwnName:
+    """``Ethernet8``; raises ``ValueError`` for a split that the step cannot number."""
+    if ports.step % lanes:
+        raise ValueError(f"SONiC cannot number {lanes} ports of a cage in steps of {ports.step}")
+    name = f"Ethernet{ports.first + ports.step * (cage - 1) + lane * (ports.step // lanes)}"
+    if ports.alias is None or not ports.alias.startswith("etp"):
+        return OwnName(name)
+    return OwnName(name, f"etp{cage - 1 + ports.index_from}{'abcdefgh'[lane] if lanes > 1 else ''}")
+
+
+def eos(signal_lanes: dict[int, int], cage: int, lane: int, lanes: int) -> OwnName:
+    """``Ethernet1/5``: the first signalling lane of the port. ``signal_lanes``: of each cage."""
+    signals = signal_lanes[cage]
+    if signals == 1:
+        return OwnName(f"Ethernet{cage}")
+    if signals % lanes:
+        raise ValueError(f"EOS cannot number {lanes} ports of a cage with {signals} lanes")
+    return OwnName(f"Ethernet{cage}/{1 + lane * (signals // lanes)}")
+
+
+def signal_lanes(switch: Switch) -> dict[int, int]:
+    """Signalling lanes of every cage of a switch, by its number from 1."""
+    lanes = [SIGNAL_LANES.get(cage.form_factor, ALL_LANES) for cage in switch.cages for _ in range(cage.count)]
+    return dict(enumerate(lanes, 1))
+
+
+def namer_of(system: str, switch: Switch, most_lanes: int) -> Namer | None:
+    """How a system names the ports of a switch; None where that is not known. ``most_lanes``: of its cages in use."""
+    if system == "infiniband":
+        return partial(infiniband, most_lanes)
+    if system == "eos":
+        return partial(eos, signal_lanes(switch))
+    if system == "sonic":
+        return partial(sonic, switch.sonic_ports) if switch.sonic_ports and len(switch.cages) == 1 else None
+    return cumulus

@@ -1,0 +1,51 @@
+"""The acceptance plan: what to run in order, what it should give, and what passes, as a table and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from fabopt.inspect.acceptance.plan import AcceptanceTest, acceptance_plan
+from fabopt.inspect.acceptance.verdicts import Acceptance, Verdict
+from fabopt.output.export.formats import Options
+from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.schema.design import Design
+from fabopt.wiring.model import Wiring
+
+PLAN_COLUMNS = tuple(field.name for field in fields(AcceptanceTest))
+FINDING_COLUMNS = ("kind", "file", "line", "test", "servers", "size", "value", "expected", "pass_mark", "unit", "text")
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write ``acceptance.csv`` and ``acceptance.json``."""
+    plan = acceptance_plan(design)
+    table, whole = folder / "acceptance.csv", folder / "acceptance.json"
+    rows = ([getattr(test, name) for name in PLAN_COLUMNS] for test in plan.tests)
+    table.write_bytes(csv_bytes(PLAN_COLUMNS, rows))
+    content = {"tests": [asdict(test) for test in plan.tests], "notes": list(plan.notes)}
+    whole.write_bytes(json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n")
+    return [table, whole]
+
+
+def acceptance_json(acceptance: Acceptance) -> bytes:
+    """Return verdicts as JSON: ``findings`` are those that fail, ``measurements`` are all."""
+    content = {
+        "ok": acceptance.ok,
+        "findings": [verdict_row(verdict) for verdict in acceptance.faults],
+        "measurements": [verdict_row(verdict) for verdict in acceptance.verdicts],
+        "notes": list(acceptance.notes),
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def verdict_row(verdict: Verdict) -> dict[str, object]:
+    """A verdict with ``FINDING_COLUMNS``."""
+    own = asdict(verdict.measurement) | {"kind": verdict.kind, "text": verdict.text}
+    own |= {"expected": verdict.expected, "pass_mark": verdict.pass_mark}
+    return {name: round(value, 4) if isinstance(value := own[name], float) else value for name in FINDING_COLUMNS}
+
+
+def acceptance_csv(acceptance: Acceptance) -> bytes:
+    """Return a table with ``FINDING_COLUMNS``, a row for each measurement that fails."""
+    return csv_bytes(FINDING_COLUMNS, (list(verdict_row(verdict).values()) for verdict in acceptance.faults))

@@ -1,0 +1,33 @@
+"""Which slot holds back the NICs of a design, where their ports could carry more."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from fabopt.output.words import plain
+from fabopt.schema.design import Design, NicUse, Number
+from fabopt.units import exact
+
+
+def slot_words(design: Design, nic: NicUse, injection: Number) -> str:
+    """``252 of the 400 Gb/s of each NIC pass its slot (Gen4 x16 of dgx)``; empty where ports are what limits."""
+    server = str(design.case.content.get("server"))
+    slot, card = (design.parts.get(part, {}).get("pcie") for part in (server, nic.id))
+    if not isinstance(slot, dict) or not isinstance(card, dict) or not design.stages:
+        return ""
+    stage = design.stages[-1]
+    passed = _of_each(nic, stage.gpus // stage.servers, injection)
+    ports = nic.ports_per_nic * exact(nic.gbps)
+    scale_up = design.parts[server].get("scale_up")
+    if passed >= ports or (isinstance(scale_up, dict) and scale_up.get("gbps_per_gpu") == injection):
+        return ""
+    run = f"Gen{min(slot['generation'], card['generation'])} x{min(slot['lanes'], card['lanes'])}"
+    whose = f"{server}'s Gen{slot['generation']} x{slot['lanes']} slots"
+    return f"{plain(float(passed))} of the {plain(float(ports))} Gb/s of each NIC pass {whose} (at {run})"
+
+
+def _of_each(nic: NicUse, gpus: int, injection: Number) -> Fraction:
+    """What each NIC moves where the slowest GPU gets so much: NICs are shared evenly, or by whole GPUs."""
+    if nic.per_server % gpus == 0 or gpus % nic.per_server == 0:
+        return exact(injection) * gpus / nic.per_server
+    return exact(injection) * -(-gpus // nic.per_server)

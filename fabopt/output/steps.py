@@ -1,0 +1,89 @@
+"""Why a point of a sweep or front costs what it costs more than the one before: what is bought more, and less."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from fabopt.output.words import KIND_NAMES, count, listed, signed_money
+from fabopt.schema.design import BomRow
+from fabopt.schema.front import Front, FrontPoint
+from fabopt.units import cents, usd
+
+# Of parts that are bought in another number, so many are named: those that cost most.
+MOST_NAMED = 4
+
+
+def marginal_unit(front: Front) -> str:
+    """What the marginal cost of a front buys one more of: ``server``, ``Gb/s per GPU``; empty where nothing."""
+    metric = next((one.metric for one in front.objectives if one.sense == "maximize"), "")
+    names = {
+        "servers": "server",
+        "headroom_servers": "server that could still join",
+        "gbps_per_gpu": "Gb/s per GPU",
+        "bisection_gbps_per_gpu": "Gb/s of bisection per GPU",
+    }
+    return names.get(metric, metric)
+
+
+def gpus_of(point: FrontPoint) -> int | None:
+    """GPUs at the last stage of a point; None where there is no design."""
+    return point.stages[-1].gpus if point.stages else None
+
+
+def ratio_of(point: FrontPoint) -> str:
+    """Oversubscription of the first fabric by boundary: ``2:1``, ``1:1 and 7:1``; empty where there is none."""
+    ratios = point.fabrics[0].oversubscription.values() if point.fabrics else ()
+    return " and ".join(dict.fromkeys(f"{ratio:g}:1" for ratio in ratios))
+
+
+def step_of(front: Front, number: int) -> str:
+    """Why a point (from 1) costs what it costs against the last one before it that has a design; empty for the first.
+
+    Dollars by kind of part, and the parts whose number changes the bill most.
+    """
+    point = front.points[number - 1]
+    before = next((other for other in reversed(range(1, number)) if front.points[other - 1].bom), None)
+    if before is None or not point.bom:
+        return ""
+    return _difference(front.points[before - 1], point, f"point {before}")
+
+
+def _difference(before: FrontPoint, after: FrontPoint, name: str) -> str:
+    assert before.totals is not None and after.totals is not None
+    more = cents(after.totals.capex_usd) - cents(before.totals.capex_usd)
+    kinds = listed(list(_kinds(before, after)))
+    parts = "; ".join(_parts(before, after))
+    words = "costs the same" if more == 0 else f"{signed_money(usd(more))}"
+    return "; ".join(text for text in (f"{words} against {name}" + (f": {kinds}" if kinds else ""), parts) if text)
+
+
+def _kinds(before: FrontPoint, after: FrontPoint) -> Iterator[str]:
+    for kind, name in KIND_NAMES.items():
+        change = cents(after.capex_by_kind.get(kind, 0)) - cents(before.capex_by_kind.get(kind, 0))
+        if change:
+            yield f"{name} {signed_money(usd(change))}"
+
+
+def _parts(before: FrontPoint, after: FrontPoint) -> Iterator[str]:
+    """Parts in another number, those first that change the bill most."""
+    earlier, later = _bought(before.bom), _bought(after.bom)
+    spent = _spent(after.bom)
+    spent.subtract(_spent(before.bom))
+    changed = [part for part in dict.fromkeys([*earlier, *later]) if earlier[part] != later[part]]
+    for part in sorted(changed, key=lambda part: -abs(spent[part]))[:MOST_NAMED]:
+        yield f"{count(later[part])} x {part} in the place of {count(earlier[part])}"
+
+
+def _bought(rows: tuple[BomRow, ...]) -> Counter[str]:
+    bought: Counter[str] = Counter()
+    for row in rows:
+        bought[row.id] += row.quantity
+    return bought
+
+
+def _spent(rows: tuple[BomRow, ...]) -> Counter[str]:
+    spent: Counter[str] = Counter()
+    for row in rows:
+        spent[row.id] += cents(row.total_usd)
+    return spent

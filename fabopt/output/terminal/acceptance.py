@@ -1,0 +1,57 @@
+"""Measurements of a fabric for a terminal: what fails and why, what passes, and the verdict."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from fabopt.inspect.acceptance.results import Measurement
+from fabopt.inspect.acceptance.verdicts import Acceptance
+from fabopt.output.terminal.summary import table
+from fabopt.output.words import printable
+from fabopt.units import some
+
+MOST_LINES = 80
+_COLUMNS = (("", False), ("test", False), ("servers", True), ("size", True), ("what", False))
+_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+
+
+def acceptance_report(acceptance: Acceptance) -> RenderableType:
+    """Return a table of verdicts, those that fail first, notes, and the verdict on all."""
+    verdicts = sorted(acceptance.verdicts, key=lambda verdict: not verdict.is_fault)
+    rows = [
+        [
+            verdict.kind,
+            verdict.measurement.test,
+            _servers(verdict.measurement),
+            size_words(verdict.measurement.size),
+            verdict.text,
+        ]
+        for verdict in verdicts[:MOST_LINES]
+    ]
+    blocks: list[RenderableType] = [table(_COLUMNS, rows)]
+    if len(verdicts) > MOST_LINES:
+        blocks.append(Text(f"and {some(len(verdicts) - MOST_LINES, 'measurement')} more; --json has all", style="dim"))
+    blocks += [Text(f"note: {printable(note)}") for note in acceptance.notes]
+    return Group(*blocks, Text(headline_of_acceptance(acceptance), style=f"bold {'green' if acceptance.ok else 'red'}"))
+
+
+def headline_of_acceptance(acceptance: Acceptance) -> str:
+    """How many measurements pass, fail, and are not compared."""
+    kinds = [verdict.kind for verdict in acceptance.verdicts]
+    fails = len(acceptance.faults)
+    left = kinds.count("not-compared")
+    more = f", {left} not compared" if left else ""
+    return f"{some(len(kinds), 'measurement')}: {kinds.count('pass')} pass, {fails} fail{more}"
+
+
+def _servers(measurement: Measurement) -> str:
+    return "" if measurement.servers is None else str(measurement.servers)
+
+
+def size_words(size: int) -> str:
+    """``512 MiB``, ``8 GiB``, ``2 B``."""
+    for unit, name in _UNITS:
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size:,} B"

@@ -1,0 +1,33 @@
+"""What stands in the way where a case has no design, and what it would have to be."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fabopt.schema.base import Strict
+
+Number = int | float
+
+
+class Needed(Strict):
+    """What one of several limits, which have to change together, would have to be."""
+
+    limit: str
+    needed: Number | str
+
+
+class Conflict(Strict):
+    """A limit that clashes: its value, and what it alone would have to be for the case to have a design.
+
+    ``direction``: which way a number would have to go; ``minimal``: whether no number nearer to its value would do, to
+    a thousandth; null of what is no number. ``together``: all changes that are needed at once, this one first; empty
+    where it alone would do.
+    """
+
+    limit: str
+    value: Number | str | None
+    needed: Number | str | None
+    direction: Literal["up", "down"] | None = None
+    minimal: bool | None = None
+    together: tuple[Needed, ...] = ()
+    detail: str = ""

@@ -1,0 +1,36 @@
+"""A problem of which one fabric has changed since it was answered: what is known of the others still holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.search.answer import Answer
+
+
+def with_unchanged(problem: Problem, answer: Answer) -> Problem | None:
+    """A problem with the very fabrics of an answered one where the case says the same of them, in the same layouts.
+
+    The context of the answer then knows of them what its search has worked out. None if more than fabrics differs, or
+    the answer is bound to other default rules.
+    """
+    before = answer.problem
+    if problem.offering is not before.offering or not _is_alike(problem, before):
+        return None
+    pairs = zip(problem.case.fabrics, before.case.fabrics, problem.fabrics, before.fabrics, strict=True)
+    fabrics = tuple(was if asked == asked_before else now for asked, asked_before, now, was in pairs)
+    layouts = answer.context.layouts
+    if before.fabrics in layouts:
+        layouts[fabrics] = layouts[before.fabrics]
+    return replace(problem, site=before.site, fabrics=fabrics)
+
+
+def _is_alike(problem: Problem, before: Problem) -> bool:
+    """Whether two problems differ in what is asked of fabrics of the same names only."""
+    cases = (one.case.model_copy(update={"fabrics": ()}) for one in (problem, before))
+    return next(cases) == next(cases) and list(map(_bound, problem.fabrics)) == list(map(_bound, before.fabrics))
+
+
+def _bound(fabric: FabricProblem) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    return fabric.name, fabric.kept_rules, fabric.given_up

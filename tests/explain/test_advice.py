@@ -1,0 +1,133 @@
+"""Advice that works: every value that is told gives a design, and a thousandth less of it gives none."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fabopt.cli import main
+from fabopt.errors import EXIT_INFEASIBLE
+from fabopt.schema.design import Conflict, Design
+from fabopt.solution import optimize
+from tests.samples.infeasible import MAKERS, ONE_CARD, Sample, changes_of, faults_of, followed, verdict
+from tests.samples.small import Json, case, catalog, inputs, product, solved
+
+SWITCHES = ("large", "lean", "small")
+# Of the random cases of a limit, so many are looked at; ``python -m tests.samples.infeasible 300`` looks at more.
+SEEDS = range(2)
+
+
+def advised(design: Design) -> list[Conflict]:
+    assert design.status == "infeasible"
+    return [conflict for conflict in design.conflicts if isinstance(conflict.needed, int | float)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", MAKERS)
+def test_random_cases_of_every_limit(name: str, seed: int) -> None:
+    sample = MAKERS[name](random.Random(100 + seed))
+    if verdict(sample) != "infeasible":
+        return
+    design = solved(*sample)
+    for conflict in advised(design):
+        assert list(faults_of(sample, conflict)) == []
+
+
+def test_every_limit_has_advice_that_is_minimal() -> None:
+    """A case of each limit that is known to have no design."""
+    for name in ("budget", "late switches", "bandwidth", "budgets of stages", "run", "servers"):
+        sample = next(made for seed in range(9) if verdict(made := MAKERS[name](random.Random(seed))) == "infeasible")
+        assert any(conflict.minimal for conflict in advised(solved(*sample))), name
+
+
+def late(weeks: float, *ids: str, month: int = 8) -> Sample:
+    parts = catalog()
+    for part in ids:
+        product(parts, part)["lead_time_weeks"] = weeks
+    stages = [{"name": "go", "month": month, "servers": 4}]
+    return Sample(case({"nics": ["nic-400"], "nics_per_server": 2}, stages=stages), parts)
+
+
+def test_weeks_are_rounded_down() -> None:
+    """Eight months are 34 2/3 weeks; levers are orders two months earlier, and going live two months later."""
+    told = {one.limit: (one.value, one.needed, one.direction) for one in advised(solved(*late(40, *SWITCHES)))}
+    assert told["catalog.small.lead_time_weeks"] == (40, 34.666, "down")
+    assert told["procurement.order_from_month"] == (0, -2, "down")
+    assert told["stages.go.month"] == (8, 10, "up")
+
+
+def test_parts_that_are_late_together_are_one_item() -> None:
+    """Switches and NICs are late: no one of them alone helps, a switch and the NIC do."""
+    sample = late(40, *SWITCHES, "nic-400")
+    joint = next(conflict for conflict in advised(solved(*sample)) if conflict.together)
+    changes = changes_of(joint)
+    assert len(changes) == 2 and "catalog.nic-400.lead_time_weeks" in changes and joint.minimal
+    assert verdict(followed(sample, changes)) == "optimal"
+    for limit in changes:
+        assert verdict(followed(sample, {limit: changes[limit]})) == "infeasible"
+
+
+def test_stages_behind_go_live_later_too() -> None:
+    sample = late(40, *SWITCHES)
+    sample.content["stages"].append({"name": "more", "month": 9, "servers": 6})
+    told = next(one for one in advised(solved(*sample)) if one.limit == "stages.go.month")
+    assert changes_of(told) == {"stages.go.month": 10, "stages.more.month": 10}
+
+
+def test_the_budget_of_a_stage_is_the_least() -> None:
+    """What the cheapest first stage costs, with the second one's budget kept; not what some design spends there."""
+    stages: list[Json] = [{"name": "one", "servers": 2}, {"name": "two", "month": 12, "servers": 3}]
+    stages[0]["limits"] = {"budget_usd": 20_000}
+    sample = Sample(case(ONE_CARD, stages=stages), catalog())
+    told = next(one for one in advised(solved(*sample)) if one.limit.startswith("stages.one"))
+    cheapest = solved(*followed(sample, {"stages.one.limits.budget_usd": 1_000_000}))
+    assert isinstance(told.needed, int | float) and told.needed <= cheapest.stages[0].capex_usd
+    assert list(faults_of(sample, told)) == []
+
+
+def test_supply_is_what_a_design_takes_at_least() -> None:
+    """A large switch as leaf and spine takes three; some designs without limits of supply take more."""
+    parts = catalog()
+    for part in SWITCHES:
+        product(parts, part)["supply"] = 0
+    sample = Sample(case(), parts)
+    told = next(one for one in advised(solved(*sample)) if one.limit == "catalog.large.supply")
+    assert (told.value, told.needed, told.minimal) == (0, 3, True)
+    assert list(faults_of(sample, told)) == []
+
+
+def test_a_vendor_that_would_be_enough_is_named() -> None:
+    parts = catalog()
+    for part, vendor in zip(SWITCHES, ("Alpha", "Beta", "Gamma"), strict=True):
+        product(parts, part)["vendor"] = vendor
+    forbidden = ["Alpha", "Beta", "Gamma"]
+    design = solved(case(procurement={"forbidden_vendors": forbidden}), parts)
+    told = next(one for one in design.conflicts if one.limit == "procurement.forbidden_vendors")
+    assert "to allow Alpha or Beta or Gamma would be enough" in told.detail
+
+
+def test_the_message_comes_first_and_all_is_told_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    sample = late(40, *SWITCHES)
+    (tmp_path / "parts.yaml").write_text(yaml.safe_dump(sample.parts))
+    file, written = tmp_path / "case.yaml", tmp_path / "design.json"
+    file.write_text(yaml.safe_dump({**sample.content, "rules": "none", "catalog": ["./parts.yaml"]}))
+    assert main(["solve", str(file), "--json", str(written)]) == EXIT_INFEASIBLE
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[0] == "small: no design meets this case (proven)."
+    conflicts = json.loads(written.read_text())["conflicts"]
+    for conflict in conflicts:
+        assert sum(line.startswith(f"  {conflict['limit']}: is ") for line in lines) == 1
+        assert {"direction", "minimal", "together"} <= set(conflict)
+    assert any(line.endswith("Changing any one of them as above would do.") for line in lines)
+
+
+def test_news_are_told_before_the_answer() -> None:
+    news: list[Conflict | None] = []
+    sample = late(40, *SWITCHES)
+    design = optimize.solve(inputs(*sample), alternatives_s=0, told=news.append)
+    assert news[0] is None
+    assert [one.limit for one in news[1:] if one is not None] == [one.limit for one in design.conflicts]

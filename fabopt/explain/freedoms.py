@@ -27,6 +27,7 @@ OPEN_KEYS: tuple[tuple[str, object], ...] = (
     ("nics", "any"),
     ("nics_per_server", "any"),
     ("group_by", "any"),
+    ("groups", "any"),
     ("reserve_ports", 0.0),
 )
 ROLES = ("leaf", "spine", "core")

@@ -18,7 +18,7 @@ from fabopt.io.recognition import meant_price_change, with_products
 from fabopt.io.references import MOST_NAMED, check_counted_servers, check_references
 from fabopt.io.spellings import Spelled, understood
 from fabopt.io.text import parse_yaml
-from fabopt.io.workload import with_model
+from fabopt.io.workload import with_model, with_plan
 from fabopt.parts.price_basis import usable
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, parse_price_change, with_price_books
 from fabopt.schema.case import Case
@@ -125,7 +125,7 @@ def _assembled(
         case = case.model_copy(update={"catalog": tuple(catalogs)})
     elif catalog is None:
         catalog = read_catalog(case.catalog, base, file)
-    case = with_products(with_model(case, base, file), catalog, spelled)
+    case = with_plan(with_products(with_model(case, base, file), catalog, spelled), catalog)
     faults = check_references(case, catalog, file, spelled.written)
     books = [book for book in _books(case.prices, catalog, base, file, faults) if book is not None]
     only = _books(case.only_priced_by, catalog, base, file, faults, "only_priced_by")

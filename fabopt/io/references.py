@@ -199,7 +199,7 @@ class _ReferenceCheck:
         """A cost of GPUs that work takes a model that says how long they wait, and for which fabric."""
         wanted = case.workload
         if wanted is not None and wanted.scenarios:
-            limited = wanted.placement is not None and wanted.max_exposed_communication < 1
+            limited = bool(wanted.placement) and wanted.max_exposed_communication < 1
             if case.objective != EFFECTIVE or limited:
                 what = "a limit on one step" if limited else "what costs do not depend on"
                 fault = f"scenarios are weighed in one ratio, not in {what}"

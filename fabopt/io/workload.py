@@ -13,9 +13,11 @@ from fabopt.io.library import by_name, is_path, names
 from fabopt.io.text import parse_yaml
 from fabopt.problem.demand import stages_of
 from fabopt.schema.case import EFFECTIVE, Case
+from fabopt.schema.catalog import Catalog
 from fabopt.schema.model import Model
 from fabopt.schema.server import Server
 from fabopt.workload.checks import wrongs_of
+from fabopt.workload.plans import KEYS, fastest_plan
 
 _WHERE = "workload.model"
 
@@ -59,6 +61,23 @@ def with_open_limit(case: Case) -> Case:
     if "max_exposed_communication" in wanted.model_fields_set:
         return case
     return case.model_copy(update={"workload": wanted.model_copy(update={"max_exposed_communication": 1})})
+
+
+def with_plan(case: Case, catalog: Catalog) -> Case:
+    """The case with the fastest plan that fits in the place of ``plan: auto``; as it is where none fits.
+
+    Only for GPUs whose speed is known, and then for those of the last stage.
+    """
+    wanted, server = case.workload, next((one for one in catalog.servers if one.id == case.server), None)
+    if wanted is None or server is None or not isinstance(wanted.model, Model) or not wanted.changes.auto:
+        return case
+    plan, gpus = wanted.changes.on(wanted.model.plan), (stages_of(case, server)[-1].servers or 0) * server.gpus
+    best = None
+    if wanted.model.precision.compute in server.gpu_peak_tflops and gpus:
+        best = fastest_plan(wanted.model, plan, server, gpus, wanted.software, wanted.changes.given)
+    picked = {} if best is None else {key: getattr(best, key) for key in KEYS}
+    changes = wanted.changes.model_copy(update={**picked, "auto": False})
+    return case.model_copy(update={"workload": wanted.model_copy(update={"plan": changes})})
 
 
 def check_workload(case: Case, server: Server, file: str) -> list[Fault]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.clos_shape import ClosShape
-from fabopt.units import ceil_div
+from fabopt.units import Number, ceil_div, ceil_of
 
 Ints = NDArray[np.int64]
 NO_GROUP = -1
@@ -85,17 +85,45 @@ class ClosNumbers(ClosShape):
     @property
     def together(self) -> int:
         """Ports of a server that one cable may carry to a leaf: of one NIC (of any, where they share cages)."""
+        return self._together(int(self.k))
+
+    def _together(self, k: int) -> int:
+        """The same where ``k`` ports of a server are on a leaf."""
         if self.dual:
             return 1
         if self.shared_cages:
-            return int(self.k) if self.nic_planes == 1 else 1
-        if self.k % self.plane_ports == 0:
+            return k if self.nic_planes == 1 else 1
+        if k % self.plane_ports == 0:
             return self.plane_ports
-        return int(self.k) if self.plane_ports % self.k == 0 else 1
+        return k if self.plane_ports % k == 0 else 1
+
+    def ports_of_servers(self, server: Ints) -> tuple[Number, Number]:
+        """k and ``together`` of servers; numbers where they are the same for all, else of shape (servers asked,)."""
+        if not self.is_odd:
+            return self.k, self.together
+        last = server // self.g == self.groups - 1
+        return np.where(last, self.odd_k, self.k), np.where(last, self._together(int(self.odd_k)), self.together)
+
+    def group_of_leaf(self, leaf: Ints) -> Ints:
+        """Group, from 0 in its plane, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
+        group = leaf % self.leaves // self.rails
+        return np.asarray(np.minimum(group, self.groups - 1) if self.is_odd else group)
+
+    def rail_of_leaf(self, leaf: Ints) -> Ints:
+        """Rail, from 0, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
+        return np.asarray(leaf % self.leaves - self.group_of_leaf(leaf) * self.rails)
+
+    @property
+    def uplinks_of_pod(self) -> Ints:
+        """u of the leaves of a full pod (of two tiers: of a plane), shape (leaves,)."""
+        uplinks = np.full(self.leaves_per_pod, self.u)
+        if self.is_odd:
+            uplinks[-int(self.last_rails) :] = self.odd_u
+        return uplinks
 
     def pod_of_leaf(self, leaf: Ints) -> Ints:
         """Pod, from 0 in its plane, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
-        group, rail = leaf % self.leaves // self.rails, leaf % self.rails
+        group, rail = self.group_of_leaf(leaf), self.rail_of_leaf(leaf)
         block = group // self.groups_per_pod
         return np.asarray(block * self.rails + rail if self.rail_pods else block)
 
@@ -114,9 +142,9 @@ def _require_even(number: int, divisor: int, rule: str) -> None:
         raise ValueError(f"{rule}: {divisor} does not divide {number}")
 
 
-def padded(links: int, per_cable: int) -> int:
+def padded(links: Number, per_cable: int) -> Number:
     """Slots of so many links of a pair when cables carry several."""
-    return ceil_div(links, per_cable) * per_cable
+    return ceil_of(links, per_cable) * per_cable
 
 
 def server_leaf(n: ClosNumbers, per_cable: int) -> ServerLinks:
@@ -129,12 +157,13 @@ def server_leaf(n: ClosNumbers, per_cable: int) -> ServerLinks:
         plane = plane * n.nics + nic
     else:
         place = place * n.nics + nic if n.dual else nic * n.plane_ports + place
-    leaf = plane * n.leaves + server // n.g * n.rails + place // n.k
-    slots, within = padded(n.together, per_cable), place % n.k
-    sets = server % n.g * (n.k // n.together) + within // n.together
+    k, together = n.ports_of_servers(server)
+    leaf = plane * n.leaves + server // n.g * n.rails + place // k
+    slots, within = padded(together, per_cable), place % k
+    sets = server % n.g * (k // together) + within // together
     of_holder = nic * n.ports_per_nic + port if n.shared_cages else port
-    a_slot = of_holder // n.together * slots + of_holder % n.together
-    return ServerLinks(TierLinks(server, a_slot, leaf, sets * slots + within % n.together), nic, port)
+    a_slot = of_holder // together * slots + of_holder % together
+    return ServerLinks(TierLinks(server, a_slot, leaf, sets * slots + within % together), nic, port)
 
 
 def leaf_spine(n: ClosNumbers, per_cable: int) -> TierLinks:
@@ -142,11 +171,11 @@ def leaf_spine(n: ClosNumbers, per_cable: int) -> TierLinks:
 
     Where stripes are by rail, every group begins anew.
     """
-    base, extra = divmod(n.u, n.spines)
-    place = np.arange(n.leaves_per_pod)
+    base, extra = (column[:, None] for column in np.divmod(n.uplinks_of_pod, n.spines))
+    place = np.arange(n.leaves_per_pod)[:, None]
     if n.by_rail:
         place = place % n.leaves_of_a_group
-    more = (np.arange(n.spines)[None, :] - place[:, None] * extra) % n.spines < extra
+    more = (np.arange(n.spines) - place * extra) % n.spines < extra
     counts = base + more
     slots = -(-counts // per_cable) * per_cable
     up_start, down_start = (np.cumsum(slots, axis=axis) - slots for axis in (1, 0))
@@ -170,11 +199,13 @@ def _leaves_of_pod(n: ClosNumbers, pod: int) -> Ints:
     first, last = block * n.groups_per_pod, min((block + 1) * n.groups_per_pod, n.groups)
     if n.rail_pods:
         return np.asarray(np.arange(first, last) * n.rails + rail)
-    return np.arange(first * n.rails, last * n.rails)
+    return np.arange(first * n.rails, n.leaves if n.is_odd else last * n.rails)
 
 
 def downlinks_of_spines(n: ClosNumbers) -> Ints:
     """Links of every spine to leaves, plane by plane and pod by pod, shape (spines,)."""
+    if n.is_odd:
+        return np.full(n.planes * n.spines, n.spine_down)
     base, extra = divmod(n.u, n.spines)
     index = np.arange(n.spines)
     links = []

@@ -21,6 +21,8 @@ class ClosShape:
     ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only. ``sizes``:
     servers at each stage up to this one, whose leaves take the attachments that it adds; empty where there is one.
     ``by_rail``: the leaves of a rail have their odd links to the same spines, else these go round over all leaves.
+    ``odd_k``, ``odd_u``: k and u of the last group where it is unlike the others, of which there is one at least; in
+    arrays all candidates have such a group, or none (0).
     """
 
     servers: Number
@@ -37,6 +39,28 @@ class ClosShape:
     m2: Number = 0
     sizes: tuple[int, ...] = ()
     by_rail: bool = False
+    odd_k: Number = 0
+    odd_u: Number = 0
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether the last group is unlike the others."""
+        return bool(np.any(self.odd_k))
+
+    @property
+    def last_k(self) -> Number:
+        """k': ports of a server on each leaf of the last group."""
+        return self.odd_k if self.is_odd else self.k
+
+    @property
+    def last_u(self) -> Number:
+        """u': uplinks of a leaf of the last group."""
+        return self.odd_u if self.is_odd else self.u
+
+    @property
+    def last_rails(self) -> Number:
+        """r': leaves of the last group in a plane."""
+        return self.ports // self.last_k
 
     @property
     def groups(self) -> Number:
@@ -56,7 +80,14 @@ class ClosShape:
     @property
     def leaves(self) -> Number:
         """Leaves of a plane."""
-        return self.groups * self.rails
+        return (self.groups - 1) * self.rails + self.last_rails if self.is_odd else self.groups * self.rails
+
+    @property
+    def uplinks(self) -> Number:
+        """Links from all leaves of a plane to spines."""
+        if self.is_odd:
+            return (self.groups - 1) * self.rails * self.u + self.last_rails * self.odd_u
+        return self.leaves * self.u
 
     @property
     def pods(self) -> Number:
@@ -71,8 +102,8 @@ class ClosShape:
 
     @property
     def leaves_per_pod(self) -> Number:
-        """Leaves of a full pod."""
-        return self.groups_per_pod * self.leaves_of_a_group
+        """Leaves of a full pod; of two tiers, all."""
+        return self.leaves if self.is_odd else self.groups_per_pod * self.leaves_of_a_group
 
     @property
     def leaves_of_a_group(self) -> Number:
@@ -83,6 +114,11 @@ class ClosShape:
     def links_per_pair(self) -> Number:
         """m: fewest links between a leaf and a spine of its pod."""
         return self.u // self.spines
+
+    @property
+    def last_links_per_pair(self) -> Number:
+        """m': links between a leaf of the last group and a spine."""
+        return self.last_u // self.spines
 
     @property
     def is_uneven(self) -> Number:
@@ -98,6 +134,8 @@ class ClosShape:
     @property
     def spine_down(self) -> Number:
         """Most down links of any spine: of its pod's leaves. Rule ``spines_serve_pods``."""
+        if self.is_odd:
+            return ceil_of(self.uplinks, self.spines)
         alike = self.groups_per_pod if self.by_rail else 1
         return alike * ceil_of(self.leaves_per_pod // alike * self.u, self.spines)
 

@@ -45,7 +45,7 @@ def of_servers(stages: Stages, number: Ints) -> Ints:
 
 def of_leaves(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
     """Stage of each leaf: that of the first server of its group."""
-    return of_servers(stages, number % n.leaves // n.rails * n.g)
+    return of_servers(stages, n.group_of_leaf(number) * n.g)
 
 
 def of_spines(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:

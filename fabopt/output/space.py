@@ -5,6 +5,7 @@ from __future__ import annotations
 from fabopt.output.words import listed, money, percent, plain, power
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.last_group import last_group_may_differ
 from fabopt.wiring.design_file import Embedded
 
 _SWITCHED = ("clos", "rail-only")
@@ -84,14 +85,20 @@ def space_of(design: Design, fabric: FabricDesign) -> str:
         return f"{kinds} of one tier"
     if asked.tiers != "any":
         kinds = f"{kinds} of {listed([str(number) for number in tiers], 'or')} tiers"
-    words = [f"{asked.rails} rails", f"{asked.striping} stripes", _groups(asked), "one switch type a tier"]
+    words = [f"{asked.rails} rails", f"{asked.striping} stripes", _groups(design, asked), "one switch type a tier"]
     if asked.planes != "any":
         words.insert(0, "a plane a rail" if asked.planes == "rails" else _planes(asked.planes))
     return f"{kinds} with {', '.join(words)}"
 
 
-def _groups(asked: Fabric) -> str:
-    return "equal groups" if asked.racks_per_group is None else "groups of whole racks"
+def _groups(design: Design, asked: Fabric) -> str:
+    """How leaf groups may be; where the case lets the last one be unlike the others, of what networks."""
+    if asked.racks_per_group is not None:
+        return "groups of whole racks"
+    tiers = asked.tiers if isinstance(asked.tiers, tuple) else (asked.tiers,)
+    if not last_group_may_differ(Embedded(design).case, asked) or not {"any", 2} & set(tiers):
+        return "equal groups"
+    return "equal groups (on two tiers the last one with ports on a leaf and uplinks of its own)"
 
 
 def _planes(planes: int | tuple[int, ...]) -> str:

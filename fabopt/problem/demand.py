@@ -130,7 +130,7 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
     if wanted is None or not isinstance(wanted.model, Model):
         return None
     servers = stages_of(case, server)[-1].servers or 0
-    ranks = ranks_of(wanted.model, wanted.plan.on(wanted.model.plan), servers * server.gpus)
+    ranks = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), servers * server.gpus)
     work = workload_of(wanted.model, ranks, server, wanted.gpu_utilization, wanted.software)
     uplinks = uplink_share(wanted.spreading, wanted.other_jobs)
     return replace(work, placing=replace(_placing(case, wanted.placement, server), uplinks=uplinks))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
 from fabopt.floor.group_runs import GroupRuns
@@ -32,8 +32,9 @@ from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_asked_for, is_kept
+from fabopt.schema.last_group import last_group_may_differ
 from fabopt.schema.product import PROTOCOLS, Protocol
-from fabopt.schema.resilience import RACK, Surviving, redundancy_of
+from fabopt.schema.resilience import NO_RULE, RACK, Surviving, redundancy_of
 from fabopt.schema.server import Server
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps
@@ -54,6 +55,9 @@ class FigureDemands:
     alltoall: Fraction = Fraction(0)
     allreduce: Fraction = Fraction(0)
     deadline: Deadline | None = None
+
+
+LastGroup = Literal["equal", "spread", "any"]
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,8 @@ class FabricProblem:
     groups: GroupRuns | None = None
     # stripes that are not even are alike on all leaves of a rail
     by_rail: bool = False
+    # whether the last leaf group may be unlike the others: ``spread``: but not with all ports of a server on one leaf
+    last_group: LastGroup = "equal"
     span: Span | None = None
     # ids of the racks that switches of a tier are pinned to, by tier
     racks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -152,9 +158,10 @@ class FabricProblem:
         default rules only.
         """
         return (
-            self.tiers, self.aligned, self.even, self.by_rail, self.group_servers, self.oversubscription_leaf,
-            self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,
-            self.resilience, self.is_open, self.binding_managers, self.binding_generations,
+            self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.group_servers,
+            self.oversubscription_leaf, self.oversubscription_spine, self.reserve, self.attachments,
+            self.figure_demands, self.resilience, self.is_open, self.binding_managers,
+            self.binding_generations,
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
@@ -191,6 +198,11 @@ class FabricProblem:
         """Whether rule ``nic-pairing`` leaves a NIC out, of its own or of a logical fabric on it."""
         unpaired = (self.unpaired_nics, *(one.unpaired_nics for one in self.logical_fabrics))
         return any(any(nics.values()) for nics in unpaired)
+
+    @property
+    def may_be_odd(self) -> bool:
+        """Whether the last leaf group may be unlike the others, where there are two tiers; not beside attachments."""
+        return self.last_group != "equal" and not (self.attachments or self.logical_fabrics or self.per_switch)
 
     @property
     def is_open(self) -> bool:
@@ -266,6 +278,7 @@ def fabric_of(
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
         by_rail=fabric.striping == "rail",
+        last_group=_last_group(fabric, case),
         group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,
@@ -287,6 +300,23 @@ def fabric_of(
         per_switch=switch_ports(fabric, offering, server),
         logical_fabrics=tuple(logical_fabric_of(one, offering, server, pcie, case.rules) for one in fabric.on_own_nics),
     )
+
+
+def _last_group(fabric: Fabric, case: Case) -> LastGroup:
+    """Whether a case lets the last leaf group be unlike the others. Rule ``last_group_may_differ``."""
+    if not last_group_may_differ(case, fabric):
+        return "equal"
+    return "any" if case.resilience_of(fabric) == NO_RULE else "spread"
+
+
+def with_own_last_group(fabric: FabricProblem, case: Case) -> FabricProblem | None:
+    """A fabric whose last leaf group may be unlike the others; None where the case lets it already, or never does."""
+    asked = next((one for one in case.fabrics if one.name == fabric.name), None)
+    if asked is None or fabric.last_group != "equal" or 2 not in fabric.tiers:
+        return None
+    own = _last_group(asked.model_copy(update={"groups": "any"}), case)
+    other = replace(fabric, last_group=own)
+    return other if other.may_be_odd else None
 
 
 def _survivals(fabric: Fabric, servers: int, site: Site) -> Iterator[Survival]:

@@ -107,6 +107,11 @@ Tier = Literal[1, 2, 3]
 TorusNodes = Literal["any", "switches", "servers"]
 
 
+def is_equal(value: object) -> bool:
+    """Whether leaf groups are all alike, which is not written."""
+    return value == "equal"
+
+
 class Fabric(Strict):
     """One fabric that is designed. ``carries``: filled in where fabrics of the case share this one.
 
@@ -140,6 +145,7 @@ class Fabric(Strict):
     carries: tuple[Carried, ...] = ()
     resilience: AnyResilience | None = None
     group_by: Literal["any", "rack"] | RackGroups = "any"
+    groups: Annotated[Literal["any", "equal"], Field(exclude_if=is_equal)] = "equal"
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()
     reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0
@@ -277,7 +283,12 @@ class Site(Strict):
     @property
     def says_servers_per_rack(self) -> bool:
         """Whether it is known how many servers a rack has, from here or from the floor."""
-        return self.servers_per_rack is not None or self.floor is not None
+        return self.servers_per_rack is not None or self.has_floor
+
+    @property
+    def has_floor(self) -> bool:
+        """Whether things stand on a floor, not at flat distances."""
+        return self.floor is not None
 
 
 class Growth(Strict):

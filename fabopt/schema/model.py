@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -134,17 +135,20 @@ class Plan(Strict):
     """How a model is split over GPUs.
 
     ``tensor`` x ``context`` x ``pipeline`` x ``data`` is the number of GPUs; ``data`` absent: what is left of them.
-    ``expert`` divides ``data``. ``batch``: sequences of a step over all GPUs; ``micro_batch``: those that one replica
-    works on at once. ``virtual_stages``: parts of a pipeline stage that are interleaved. ``sequence_parallel``: tensor
-    ranks split the tokens of norms and residuals; absent, they do where there is more than one. ``fused_attention``:
-    scores are not kept in memory; absent, they are only where the plan computes them again (``selective``).
-    ``order``: innermost first, as ranks are dealt to GPUs.
+    ``expert_tensor``: ways that each expert is split. Absent, these are the tensor ways, and ``expert`` divides
+    ``data``; or, where it does not, 1. Given or 1, groups of experts are folded over the tensor, context and data ranks
+    of a stage: ``expert`` x ``expert_tensor`` divides these. ``batch``: sequences of a step over all GPUs;
+    ``micro_batch``: those that one replica works on at once. ``virtual_stages``: parts of a pipeline stage that are
+    interleaved. ``sequence_parallel``: tensor ranks split the tokens of norms and residuals; absent, they do where
+    there is more than one. ``fused_attention``: scores are not kept in memory; absent, they are only where the plan
+    computes them again (``selective``). ``order``: innermost first, as ranks are dealt to GPUs.
     """
 
     tensor: Ways = 1
     context: Ways = 1
     pipeline: Ways = 1
     expert: Ways = 1
+    expert_tensor: Ways | None = None
     data: Ways | None = None
     batch: Size
     micro_batch: Size = 1
@@ -168,8 +172,8 @@ class Plan(Strict):
 
     @property
     def expert_ways(self) -> int:
-        """Tensor ways that each expert is split."""
-        return self.tensor
+        """Tensor ways that each expert is split; of a plan on GPUs, see ``fabopt.workload.ranks``."""
+        return self.tensor if self.expert_tensor is None else self.expert_tensor
 
     @model_validator(mode="after")
     def _order_is_whole(self) -> Self:
@@ -178,12 +182,18 @@ class Plan(Strict):
 
 
 class PlanChanges(Strict):
-    """What a case says otherwise of the model's plan."""
+    """What a case says otherwise of the model's plan.
 
+    ``auto``: tensor, pipeline, context and expert ways, the micro-batch, recomputation and
+    sharding are picked by the predicted step among what fits; keys that are given stay.
+    """
+
+    auto: Annotated[bool, Field(exclude_if=operator.not_)] = False
     tensor: Ways | None = None
     context: Ways | None = None
     pipeline: Ways | None = None
     expert: Ways | None = None
+    expert_tensor: Ways | None = None
     data: Ways | None = None
     batch: Size | None = None
     micro_batch: Size | None = None
@@ -200,9 +210,14 @@ class PlanChanges(Strict):
         _check_order(self.order)
         return self
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Keys of a plan that are given."""
+        return tuple(name for name in type(self).model_fields if name != "auto" and getattr(self, name) is not None)
+
     def on(self, plan: Plan) -> Plan:
         """The plan with these changes."""
-        given = {name: getattr(self, name) for name in type(self).model_fields if getattr(self, name) is not None}
+        given = {name: getattr(self, name) for name in self.given}
         if self.overlap is not None:
             given["overlap"] = plan.overlap.model_copy(update=self.overlap.model_dump(exclude_none=True))
         return plan.model_copy(update=given)

@@ -52,6 +52,17 @@ class CommunicatorUse(Strict):
     exposed_s: Number
 
 
+class MemoryUse(Strict):
+    """Gigabytes of a GPU's memory on the fullest stage. ``least_gb``: that the plan can do with; ``likely_gb``: as it
+    is written, of which ``parts_gb``; ``gpu_gb``: that the GPU has, None where the server does not say it.
+    """
+
+    least_gb: Number
+    likely_gb: Number
+    parts_gb: dict[str, Number]
+    gpu_gb: Number | None
+
+
 class PlacedStep(Strict):
     """A step of the workload on the design with ranks put in another way."""
 
@@ -99,6 +110,7 @@ class WorkloadUse(Strict):
     flops_per_step: Number
     tokens_per_step: Number
     needs: WorkloadNeeds
+    memory: MemoryUse
     communicators: tuple[CommunicatorUse, ...]
     binding: str | None
     compute_s: Number

@@ -109,13 +109,15 @@ class WholeRack(Strict):
 class Server(Product, Purchasable):
     """The device with one set of rails (for a rack-scale system: the compute tray).
 
-    ``gpu_peak_tflops``: of one GPU, dense matrix products, by number format. ``rack``: of a rack-scale system; price
+    ``gpu_peak_tflops``: of one GPU, dense matrix products, by number format. ``gpu_memory_gb``: of one GPU, as makers
+    say it (80 for 80 x 2^30 bytes). ``rack``: of a rack-scale system; price
     and power are then the whole rack's, ``rack_units`` those of one server in it. ``power_supplies``: of which half
     are on each feed of the rack; absent: not known.
     """
 
     gpu: Word | None = None
     gpu_peak_tflops: dict[Precision, Annotated[float, Field(gt=0, le=10**6)]] = {}
+    gpu_memory_gb: Annotated[float, Field(gt=0, le=10**5)] | None = None
     gpus: Annotated[int, Field(ge=0, le=10_000)]
     nic_slots: Annotated[int, Field(ge=0, le=1000)] = 0
     pcie: Pcie | None = None

@@ -6,9 +6,36 @@ servers) are joined to each other, ``has_switches`` whether there are any.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from fabopt.schema.base import Strict
+
+
+def is_like_others(value: object) -> bool:
+    """Whether the last group is like the others, and so not written."""
+    return value is None
+
+
+class LastGroup(Strict):
+    """The last server group of a Clos where it is unlike the others. Counts are those of one plane.
+
+    servers                    N - (G - 1) g
+    ports_per_server_per_leaf  k'
+    leaves                     r' = R / k'
+    down_ports                 of a leaf: those of its servers, and reserved_ports beside them that are kept free
+    up_ports                   u': of a leaf
+    links_per_pair             m': links of a leaf to each spine
+    """
+
+    servers: int
+    ports_per_server_per_leaf: int
+    leaves: int
+    down_ports: int
+    reserved_ports: int
+    up_ports: int
+    links_per_pair: int
 
 
 class Structure(Strict):
@@ -27,6 +54,8 @@ class Structure(Strict):
     links_per_core_pair        m2: links between a spine and each core of its group; 0 below three tiers
     spines_per_core_group      q: spine indices of every pod that one core group serves
     cores_per_group            C
+
+    last_group                 absent where it is like the others; else what is its own, of one plane
 
     Of a rail-only fabric, what is "per plane" or of a pod is of one rail, apart from ``ports_per_server``.
     """
@@ -49,6 +78,7 @@ class Structure(Strict):
     links_per_core_pair: int
     spines_per_core_group: int
     cores_per_group: int
+    last_group: Annotated[LastGroup | None, Field(exclude_if=is_like_others)] = None
 
 
 class DirectStructure(Strict):

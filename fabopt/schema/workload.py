@@ -80,7 +80,7 @@ class Workload(Strict):
         Field(description="sets what a fabric leaves out"),
     ] = None
     model: Reference | Model | None = None
-    plan: PlanChanges = PlanChanges()
+    plan: PlanChanges | Literal["auto"] = PlanChanges()
     gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
     software: Software = "typical"
     max_exposed_communication: Annotated[float, Field(gt=0, le=1)] = DEFAULT_EXPOSED
@@ -96,6 +96,11 @@ class Workload(Strict):
             shown = " + ".join(f"{one.weight:g}" for one in self.scenarios)
             raise ValueError(f"weights of scenarios add up to 1; found {shown} = {float(sum(weights)):g}")
         return self
+
+    @property
+    def changes(self) -> PlanChanges:
+        """What is different from the model's plan; the word ``auto`` leaves all open that can be picked."""
+        return PlanChanges(auto=True) if self.plan == "auto" else self.plan
 
     @model_validator(mode="after")
     def _profile_or_model(self) -> Self:

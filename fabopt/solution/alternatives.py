@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.fabric import FabricProblem, with_own_last_group
 from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.rules_kept import (
     OF_GENERATIONS,
@@ -24,6 +24,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
 from fabopt.schema.design import Alternative
+from fabopt.schema.structure import AnyStructure, Structure
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
@@ -54,6 +55,7 @@ WITHOUT_RULES = (
     (SUBNET_MANAGER, OF_MANAGERS),
 )
 PART_NUMBERS = "part numbers"
+GROUPS = "groups"
 BEST_FOUND = " (the best found)"
 
 
@@ -78,6 +80,8 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     if comparison.may_be_cheaper_without_rules():
         for what, rules in WITHOUT_RULES:
             yield from comparison.without_rules(what, rules)
+    for index in range(len(answer.problem.fabrics)):
+        yield from comparison.own_last_group(index)
     yield from comparison.fewer_part_numbers()
     yield from comparison.other_plans()
     clock.look()
@@ -151,6 +155,24 @@ class _Comparison:
                     cheaper.append((alternative, rival))
         for alternative, rival in sorted(cheaper, key=lambda pair: pair[0].objective)[:1]:
             yield alternative.model_copy(update={"summary": self._other_fabrics(rival)})
+
+    def own_last_group(self, index: int) -> Iterator[Alternative]:
+        """The best design of two tiers whose last leaf group is unlike the others, where it is cheaper for that."""
+        fabrics = self.answer.problem.fabrics
+        other = with_own_last_group(fabrics[index], self.answer.problem.case)
+        if other is None or other.role in MANAGEMENT:
+            return
+        self.clock.look()
+        self.settings.progress("looking at the best design with a last leaf group of its own")
+        problem = replace(self.answer.problem, fabrics=(*fabrics[:index], other, *fabrics[index + 1 :]))
+        free = self._without(problem)
+        rival = free._rival({other.name: Restriction(tiers=2)})
+        if rival.value is not None:
+            prefix = f"{other.name} " if len(fabrics) > 1 else ""
+            alternative = free._alternative(rival, index, prefix + GROUPS, "any")
+            if alternative.objective_delta < 0:
+                structure = list(rival.picked)[index][0].design.file_part().structure
+                yield alternative.model_copy(update={"summary": alternative.summary + _last_group(structure)})
 
     def _part_without(self, rules: frozenset[str]) -> dict[str, Restriction]:
         """The part of the space in which some rules leave designs out: those of InfiniBand alone concern only that."""
@@ -264,6 +286,15 @@ def _carries(design: NetworkDesign, gpus: int) -> str:
         f"at most {some(metrics.max_switch_hops, 'switch')} on a path"
         + ("" if metrics.max_nic_hops is None else f", {some(metrics.max_nic_hops, 'server')} to pass through")
     )
+
+
+def _last_group(structure: AnyStructure) -> str:
+    """What the last leaf group has of its own, and what the loss of a leaf of it takes, in words."""
+    last = structure.last_group if isinstance(structure, Structure) else None
+    if last is None:
+        return ""
+    alone = ", lost with it" if last.leaves == 1 else ""
+    return f"; the last {some(last.servers, 'server')} on {some(last.leaves, 'leaf')}{alone}"
 
 
 def _of_sums(problem: Problem, best: Sums, other: Sums, what: str, value: str, summary: str) -> Alternative:

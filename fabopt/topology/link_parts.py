@@ -41,21 +41,28 @@ def scaled_ceil(values: Number, factor: int, divisor: int) -> Number:
 
 
 class PeerLinks(NamedTuple):
-    """``devices`` equal devices, each with ``low`` peers of ``links`` links and ``high`` peers of one link more."""
+    """``devices`` equal devices, each with ``low`` peers of ``links`` links and ``high`` peers of one link more.
+
+    ``odd``: peers of ``odd_links`` links beside them. ``limit``: cages a device has, where that of the side is not so.
+    """
 
     devices: Number
     links: Number
     low: Number
     high: Number
+    odd: Number = 0
+    odd_links: Number = 0
+    limit: Number | None = None
 
     @property
     def ports(self) -> Number:
         """Links of one device."""
-        return self.low * self.links + self.high * (self.links + 1)
+        return self.low * self.links + self.high * (self.links + 1) + self.odd * self.odd_links
 
     def cables(self, ports_per_cable: int) -> Number:
         """Cables at one device when a cable carries several links of one pair."""
-        return self.low * ceil_of(self.links, ports_per_cable) + self.high * ceil_of(self.links + 1, ports_per_cable)
+        plain = self.low * ceil_of(self.links, ports_per_cable) + self.high * ceil_of(self.links + 1, ports_per_cable)
+        return plain + self.odd * ceil_of(self.odd_links, ports_per_cable)
 
 
 class OwnCages(NamedTuple):
@@ -121,7 +128,8 @@ class Side:
         fits: Number = True
         for profile in self.profiles:
             cages = self.cages_of_pairs(profile, ports_per_cable)
-            fits = fits & ((cages <= self.limit) | (profile.devices == 0))
+            limit = self.limit if profile.limit is None else profile.limit
+            fits = fits & ((cages <= limit) | (profile.devices == 0))
         return fits
 
     def cage_fill(self) -> list[tuple[Number, Number]]:

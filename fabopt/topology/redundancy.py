@@ -44,6 +44,8 @@ def _of_leaves(part: FilePart, structure: Structure) -> Standing:
     if nic.ports_in_all < TWO:
         return Standing(None, "NICs of one port")
     leaves = nic.planes * (structure.ports_per_server // structure.ports_per_server_per_leaf)
+    if structure.last_group is not None:
+        leaves = min(leaves, nic.planes * structure.last_group.leaves)
     return Standing(leaves >= TWO, f"every server on {leaves} {'leaf' if leaves == 1 else 'leaves'}")
 
 

@@ -23,6 +23,9 @@ def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
     if clos.tiers > 1:
         down = clos.most_endpoints * fabric.down("leaf").port_mbps
         ratios["leaf"] = Fraction(down, clos.uplinks * fabric.up("leaf").port_mbps)
+        if clos.is_odd:
+            down = clos.last_leaves.ports * fabric.down("leaf").port_mbps
+            ratios["leaf"] = max(ratios["leaf"], Fraction(down, clos.odd_uplinks * fabric.up("leaf").port_mbps))
     if clos.tiers > 2:
         down = clos.most_spine_ports * fabric.down("spine").port_mbps
         ratios["spine"] = Fraction(down, clos.spine_uplinks * fabric.up("spine").port_mbps)
@@ -85,7 +88,7 @@ def permutation(fabric: FabricEvidence) -> Fraction:
     matched = matched_links(leaves_by_pod(fabric)) if clos.tiers > 1 else 0
     if not matched:
         return through_servers(fabric, _per_gpu(fabric, Fraction(fabric.nic_lane.port_mbps)))
-    one_way = clos.leaves * clos.uplinks * fabric.up("leaf").port_mbps
+    one_way = clos.all_uplinks // clos.planes * fabric.up("leaf").port_mbps
     if clos.tiers > 2:
         one_way += clos.pods * clos.spines * clos.spine_uplinks * fabric.up("spine").port_mbps
     return through_servers(fabric, across_stripes(fabric, _per_gpu(fabric, Fraction(2 * one_way, matched))))
@@ -99,7 +102,8 @@ def allreduce(fabric: FabricEvidence) -> Fraction:
     clos = fabric.clos
     rate = Fraction(fabric.nic_lane.port_mbps)
     if clos.tiers > 1 and clos.groups > 1:
-        rate = min(rate, Fraction(clos.uplinks * fabric.up("leaf").port_mbps, clos.per_leaf))
+        for leaves in clos.leaf_classes:
+            rate = min(rate, Fraction(leaves.uplinks * fabric.up("leaf").port_mbps, leaves.per_leaf))
     if clos.tiers > 2 and clos.pods_per_rail > 1:
         leaving = clos.per_leaf if clos.rail_pods else clos.ports_per_server
         rate = min(rate, Fraction(clos.spines * clos.spine_uplinks * fabric.up("spine").port_mbps, leaving))
@@ -113,9 +117,11 @@ def leaves_by_pod(fabric: FabricEvidence) -> list[LeafClass]:
     clos = fabric.clos
     copies, of_group = (clos.rails, 1) if clos.rail_pods else (1, clos.rails)
     before = (clos.pods_per_rail - 1) * clos.groups_per_pod
-    full, ragged = clos.per_group * clos.per_leaf, clos.last_group * clos.per_leaf
+    full, ragged, of_last = clos.per_group * clos.per_leaf, clos.last_group * clos.per_leaf, of_group
+    if clos.is_odd:
+        ragged, of_last = clos.last_leaves.ports, clos.last_rails
     classes = [
-        LeafClass(0, copies, of_group, ragged),
+        LeafClass(0, copies, of_last, ragged),
         LeafClass(0, copies, (clos.groups - before - 1) * of_group, full),
     ]
     if before:
@@ -132,8 +138,8 @@ def _parts_of_a_plane(fabric: FabricEvidence) -> Iterator[tuple[int, int]]:
     """(Server ports inside, Mb/s upwards) of every class of leaves and of pods."""
     clos = fabric.clos
     if clos.tiers > 1:
-        up = clos.uplinks * fabric.up("leaf").port_mbps
-        yield from ((leaves.servers * clos.per_leaf, up) for leaves in clos.leaf_classes)
+        up = fabric.up("leaf").port_mbps
+        yield from ((leaves.ports, leaves.uplinks * up) for leaves in clos.leaf_classes)
     if clos.tiers > 2:
         up = clos.spines * clos.spine_uplinks * fabric.up("spine").port_mbps
         yield from ((pods.endpoints, up) for pods in clos.pod_classes)
@@ -167,9 +173,10 @@ def _classes_are_carried(proof: Proof, fabric: FabricEvidence) -> None:
     if all(one.max_oversubscription is None for one in attachments) and not fabric.logical:
         return
     of_servers, ratios = fabric.oversubscription_limits["leaf"], class_ratios(fabric)
-    up, speed = fabric.clos.uplinks * fabric.up("leaf").port_mbps, fabric.down("leaf").port_mbps
+    speed = fabric.down("leaf").port_mbps
     for leaves in fabric.clos.leaf_classes:
-        servers, attached = leaves.servers * fabric.clos.per_leaf, sum(leaves.attached)
+        up = leaves.uplinks * fabric.up("leaf").port_mbps
+        servers, attached = leaves.ports, sum(leaves.attached)
         needed = servers * speed / of_servers
         classes = zip(leaves.attached, ratios, attachments, strict=True)
         needed += sum(ports * speed / ratio for ports, ratio, attachment in classes if attachment.counts)

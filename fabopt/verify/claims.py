@@ -26,7 +26,7 @@ SMALL_GRAPH = 1_000_000
 HALF_A_DIGIT = Fraction(1, 2000)
 OTHER_SEPARATION = "separation"
 # Plans that the case does not allow, and designs that break its default rules, may be cheaper.
-OTHER_PLANS = ("growth", "recabling", "redundancy", NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER)
+OTHER_PLANS = ("growth", "recabling", "redundancy", NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, "groups")
 KINDS_OF_ALTERNATIVES = (
     "topology", "placement", "protocol", "tiers", "port speed", "leaf switch", "torus of", "flat runs", "part numbers",
     OTHER_SEPARATION, *OTHER_PLANS,
@@ -175,7 +175,7 @@ def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
         _same(proof, name, _compared_with(rival), known)
         if evidence.case.objective == "capex_usd":
             proof.equal(f"objective of {name}", rival.objective, rival.capex_usd)
-        if design.status == "optimal" and not placed and rival.what not in OTHER_PLANS:
+        if design.status == "optimal" and not placed and _kind_of(rival, design) not in OTHER_PLANS:
             proof.holds(rival.objective_delta >= 0, f"{name} is better than the optimum")
     proof.note(f"{some(len(design.alternatives), 'alternative')}, whose designs are not in the file")
 

@@ -14,44 +14,8 @@ from itertools import accumulate, compress, pairwise
 
 from fabopt.schema.attachment import HostPort
 from fabopt.units import ceil_div
+from fabopt.verify.equal_devices import EqualDevices, EqualLeaves, EqualPods, Peers
 from fabopt.wiring.design_file import divide
-
-Peers = tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True)
-class EqualDevices:
-    """``count`` equal devices, each joined to ``peers``: pairs of (how many peers, links to each)."""
-
-    count: int
-    peers: Peers
-
-    @property
-    def links(self) -> int:
-        """Links of one device."""
-        return sum(peers * links for peers, links in self.peers)
-
-    def bundles(self, size: int) -> int:
-        """Bundles of at most ``size`` links on one device, none shared by two peers."""
-        return sum(peers * ceil_div(links, size) for peers, links in self.peers)
-
-
-@dataclass(frozen=True)
-class EqualLeaves:
-    """``count`` leaves over all planes, each with ``servers`` servers and ``attached[i]`` ports of attachment i."""
-
-    count: int
-    servers: int
-    attached: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class EqualPods:
-    """``count`` pods over all planes, each with ``leaves`` leaves and ``endpoints`` server ports."""
-
-    count: int
-    leaves: int
-    endpoints: int
 
 
 @dataclass(frozen=True)
@@ -64,7 +28,8 @@ class ClosCounts:
     that grows, else empty; ``adds``: what each stage adds of every attachment, empty if all of it is there at first.
     ``attached``: ports of every attachment that are dealt over all leaves; ``free``: switches of those that are on free
     ports; ``counted``: whether they count in oversubscription, empty if all do. ``by_rail``: leaves of a rail
-    have their odd links to the same spines.
+    have their odd links to the same spines. ``odd_per_leaf``, ``odd_uplinks``: k' and u' of a last group that is unlike
+    the others, else 0.
     """
 
     tiers: int
@@ -86,6 +51,25 @@ class ClosCounts:
     free: tuple[tuple[HostPort, ...], ...] = ()
     counted: tuple[bool, ...] = ()
     by_rail: bool = False
+    odd_per_leaf: int = 0
+    odd_uplinks: int = 0
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether the last group is unlike the others."""
+        return self.odd_per_leaf > 0
+
+    @cached_property
+    def last_leaves(self) -> EqualLeaves:
+        """The leaves of the last group, over all planes, where it is unlike the others; nothing else is on them."""
+        rails = divide(self.ports_per_server, self.odd_per_leaf, "leaves of the last group share ports evenly")
+        none = (0,) * len(self.attached)
+        return EqualLeaves(self.planes * rails, self.last_group, none, self.odd_per_leaf, self.odd_uplinks)
+
+    @cached_property
+    def last_rails(self) -> int:
+        """r': leaves of the last group in one plane."""
+        return self.last_leaves.count // self.planes if self.is_odd else self.rails
 
     @cached_property
     def ports_per_server(self) -> int:
@@ -110,7 +94,7 @@ class ClosCounts:
     @cached_property
     def leaves(self) -> int:
         """Leaves of one plane."""
-        return self.groups * self.rails
+        return (self.groups - 1) * self.rails + self.last_rails
 
     @cached_property
     def leaf_classes(self) -> tuple[EqualLeaves, ...]:
@@ -122,6 +106,10 @@ class ClosCounts:
         ends = list(accumulate(self.attached, initial=0))
         if any(self.free) or (self.sizes and sum(self.attached)):
             return tuple(self._classes_leaf_by_leaf())
+        if self.is_odd:
+            whole = self.planes * (self.leaves - self.last_rails)
+            others = EqualLeaves(whole, self.per_group, self.last_leaves.attached, self.per_leaf, self.uplinks)
+            return others, self.last_leaves
         leaves = self.planes * self.leaves
         ragged = self.planes * self.rails if self.last_group < self.per_group else 0
         cuts = sorted({0, ragged, leaves} | {end % leaves for end in ends})
@@ -130,6 +118,8 @@ class ClosCounts:
                 upper - lower,
                 self.last_group if lower < ragged else self.per_group,
                 tuple(_hits(end, lower, leaves) - _hits(start, lower, leaves) for start, end in pairwise(ends)),
+                self.per_leaf,
+                self.uplinks,
             )
             for lower, upper in pairwise(cuts)
         )
@@ -143,7 +133,7 @@ class ClosCounts:
             hosted = tuple(dealt + free[number] for dealt, free in zip(attached, on_free, strict=True))
             kinds[ports // self.per_leaf, hosted] += 1
         for (servers, attached), count in kinds.items():
-            yield EqualLeaves(count, servers, attached)
+            yield EqualLeaves(count, servers, attached, self.per_leaf, self.uplinks)
 
     @cached_property
     def dealt_leaves(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -193,15 +183,20 @@ class ClosCounts:
 
     @cached_property
     def most_endpoints(self) -> int:
-        """d: the most server and attachment ports on any leaf that count in its oversubscription."""
-        return max(
-            leaf.servers * self.per_leaf + sum(compress(leaf.attached, self._counts)) for leaf in self.leaf_classes
-        )
+        """d: the most server and attachment ports on any leaf that count in its oversubscription.
+
+        The leaves of a last group that is unlike the others are left aside.
+        """
+        return max(leaf.ports + sum(compress(leaf.attached, self._counts)) for leaf in self._alike)
 
     @cached_property
     def most_occupied(self) -> int:
-        """The most server and attachment ports on any leaf."""
-        return max(leaf.servers * self.per_leaf + sum(leaf.attached) for leaf in self.leaf_classes)
+        """The most server and attachment ports on any of these leaves."""
+        return max(leaf.ports + sum(leaf.attached) for leaf in self._alike)
+
+    @property
+    def _alike(self) -> tuple[EqualLeaves, ...]:
+        return self.leaf_classes[:-1] if self.is_odd else self.leaf_classes
 
     @cached_property
     def most_dealt(self) -> int:
@@ -224,8 +219,8 @@ class ClosCounts:
 
     @cached_property
     def leaves_per_pod(self) -> int:
-        """Leaves of a full pod."""
-        return self.groups_per_pod * self.leaves_of_a_group
+        """Leaves of a full pod; of two tiers, all."""
+        return self.leaves if self.is_odd else self.groups_per_pod * self.leaves_of_a_group
 
     @property
     def leaves_of_a_group(self) -> int:
@@ -240,7 +235,7 @@ class ClosCounts:
         full = self.pods_per_rail - 1
         last_groups = self.groups - full * self.groups_per_pod
         last_servers = self.servers - full * self.groups_per_pod * self.per_group
-        pods = [EqualPods(copies, last_groups * leaves, last_servers * ports)]
+        pods = [EqualPods(copies, self.leaves if self.is_odd else last_groups * leaves, last_servers * ports)]
         if full:
             servers = self.groups_per_pod * self.per_group
             pods.append(EqualPods(copies * full, self.groups_per_pod * leaves, servers * ports))
@@ -258,6 +253,8 @@ class ClosCounts:
         A leaf gives ``extra`` of its spines one link more, in rotation, so the extra links of a pod's leaves (by rail:
         of a group, which has leaves like those of every other) fall on its spines evenly, to within one.
         """
+        if self.is_odd:
+            return (EqualDevices(self.planes * self.spines, self._peers_of_spine),)
         base, extra = divmod(self.uplinks, self.spines)
         classes = []
         for pods in self.pod_classes:
@@ -268,11 +265,26 @@ class ClosCounts:
                     classes.append(EqualDevices(pods.count * spines, ((more, base + 1), (pods.leaves - more, base))))
         return tuple(classes)
 
+    @property
+    def _peers_of_spine(self) -> Peers:
+        last = divide(self.odd_uplinks, self.spines, "spines share the uplinks of a leaf of the last group")
+        return (self.leaves - self.last_rails, self.links_per_pair), (self.last_rails, last)
+
     @cached_property
-    def leaf_uplinks(self) -> EqualDevices:
-        """Every leaf, seen from above: its links to the spines of its pod."""
+    def leaf_uplinks(self) -> tuple[EqualDevices, ...]:
+        """The leaves, seen from above: their links to the spines of their pod."""
         base, extra = divmod(self.uplinks, self.spines)
-        return EqualDevices(self.planes * self.leaves, ((extra, base + 1), (self.spines - extra, base)))
+        peers = ((extra, base + 1), (self.spines - extra, base))
+        if not self.is_odd:
+            return (EqualDevices(self.planes * self.leaves, peers),)
+        last = self.last_leaves.count
+        of_last = ((self.spines, self._peers_of_spine[1][1]),)
+        return EqualDevices(self.planes * self.leaves - last, peers), EqualDevices(last, of_last)
+
+    @property
+    def all_uplinks(self) -> int:
+        """Links of all leaves to spines."""
+        return sum(leaves.count * leaves.links for leaves in self.leaf_uplinks)
 
     @cached_property
     def most_spine_downlinks(self) -> int:
@@ -285,6 +297,8 @@ class ClosCounts:
 
         Leaf j of a pod gives one link more to ``extra`` spines from the (j x extra)-th on, round and round.
         """
+        if self.is_odd:
+            return (self.most_spine_downlinks,) * (self.planes * self.spines)
         base, extra = divmod(self.uplinks, self.spines)
         links = []
         for pod in range(self.pods):

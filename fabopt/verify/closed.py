@@ -37,6 +37,10 @@ def _parts(fabric: FabricEvidence) -> Iterator[tuple[int, int]]:
     yield clos.per_group, clos.servers
     yield clos.groups_per_pod, clos.groups
     yield clos.per_leaf, clos.ports_per_server
+    if fabric.designed.clos.last_group is not None:
+        yield clos.odd_per_leaf, clos.ports_per_server
+        yield clos.spines, clos.odd_uplinks
+        yield clos.odd_uplinks, clos.all_uplinks
     if clos.tiers > 1:
         yield clos.spines, clos.uplinks
     if clos.tiers > 2:

@@ -102,7 +102,7 @@ def _pairs_are_joined(proof: Proof, cabling: FabricCabling, scope: MeshLinks) ->
 
 def _leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     """Every leaf and every spine of a group, by m links; no link leads to another group's."""
-    rows, (leaves, _) = cabling.of(LEAF_SPINE), cabling.fabric.leaf_spine
+    rows, ((leaves,), _) = cabling.of(LEAF_SPINE), cabling.fabric.leaf_spine
     (spines, links), *_ = leaves.peers
     a, b = (cabling.fabric.mesh.group_of(end) for end in _ends_of(cabling, rows))
     proof.equal("links to a spine of another group", int((a != b).sum()), 0)

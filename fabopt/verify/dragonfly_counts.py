@@ -14,7 +14,7 @@ import numpy as np
 
 from fabopt.schema.structure import DragonflyPlusStructure, DragonflyStructure
 from fabopt.units import ceil_div
-from fabopt.verify.clos_counts import EqualDevices
+from fabopt.verify.equal_devices import EqualDevices
 from fabopt.verify.mesh_counts import Mask, MeshCounts, MeshLinks, Role, half, require
 from fabopt.wiring.model import Ints
 

@@ -20,7 +20,8 @@ from fabopt.schema.product import Cage
 from fabopt.schema.server import BuiltInNic
 from fabopt.schema.structure import DirectStructure
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
-from fabopt.verify.clos_counts import ClosCounts, EqualDevices
+from fabopt.verify.clos_counts import ClosCounts
+from fabopt.verify.equal_devices import EqualDevices
 from fabopt.verify.families import counts_of
 from fabopt.verify.mesh_counts import MeshCounts, MeshLinks
 from fabopt.wiring.design_file import DisjointNetworks, Embedded, divide, item_at, networks_of
@@ -154,14 +155,23 @@ class FabricEvidence:
 
     @cached_property
     def together(self) -> int:
-        """Ports of a server that go from one NIC to one leaf, and so may lie in one cable.
+        """Ports of a server that go from one NIC to one leaf, and so may lie in one cable."""
+        return self.together_of(self.designed.structure.ports_per_server_per_leaf)
+
+    @property
+    def last_together(self) -> int:
+        """Ports of a server of the last group that go from one NIC to one leaf, and so may lie in one cable."""
+        clos = self.clos
+        return self.together_of(clos.odd_per_leaf) if clos.is_odd else self.together
+
+    def together_of(self, per_leaf: int) -> int:
+        """Ports of a server that may lie in one cable, where so many of them go to one leaf.
 
         All of a NIC's ports in a plane where leaves take whole NICs, k where NICs serve whole leaves, else 1. NICs
         that share cages count as one NIC, in one plane. Of dual-homed NICs 1.
         """
         if self.wanted.homing == "dual":
             return 1
-        per_leaf = self.designed.structure.ports_per_server_per_leaf
         if self.shared_cages:
             return per_leaf if self.nic_networks == 1 else 1
         of_nic = divide(self.designed.nic.ports_per_nic, self.nic_networks, "planes share a NIC's ports evenly")
@@ -264,7 +274,7 @@ class FabricEvidence:
             return self._leaves_alone(self.designed.direct)
         designed, structure, tiers = self.designed, self.designed.clos, self.num_tiers
         groups = ceil_div(self.evidence.servers, structure.servers_per_group)
-        three = tiers > 2
+        three, last = tiers > 2, structure.last_group
         return ClosCounts(
             tiers=tiers,
             servers=self.evidence.servers,
@@ -285,6 +295,8 @@ class FabricEvidence:
             adds=tuple(one.adds for one in self.wanted.attachments),
             sizes=self.evidence.sizes if designed.growth else (),
             by_rail=self.wanted.striping == "rail",
+            odd_per_leaf=0 if last is None else last.ports_per_server_per_leaf,
+            odd_uplinks=0 if last is None else last.up_ports,
         )
 
     def _leaves_alone(self, structure: DirectStructure) -> ClosCounts:
@@ -341,9 +353,9 @@ class FabricEvidence:
         return self.designed.tiers[-1].role if self.designed.tiers else "server"
 
     @cached_property
-    def leaf_spine(self) -> tuple[EqualDevices, tuple[EqualDevices, ...]]:
-        """Leaves by their links to spines, classes of spines by those to leaves."""
+    def leaf_spine(self) -> tuple[tuple[EqualDevices, ...], tuple[EqualDevices, ...]]:
+        """Classes of leaves by their links to spines, of spines by those to leaves."""
         if not self.is_direct:
             return self.clos.leaf_uplinks, self.clos.spine_classes
         leaves, spines = self.mesh.leaf_spine(self.clos.planes)
-        return leaves, (spines,)
+        return (leaves,), (spines,)

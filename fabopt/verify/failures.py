@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from fabopt.network.graph.survival import PLACES, ServerPorts, by_number, over_rails, worst_mix
 from fabopt.schema.resilience import FEED, RACK
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, plain_fraction, some
 from fabopt.verify.bandwidth import LAST_DIGIT, across_stripes, through_servers
+from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.evidence import RAIL_ONLY, FabricEvidence
 from fabopt.verify.proof import Proof
 
@@ -70,10 +71,20 @@ def bandwidth_left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
 
 def of_server(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
     """Share of its injection that a server has left of its own ports."""
-    clos, nic, apart = fabric.clos, fabric.designed.nic, fabric.networks.apart
+    return min(_of_server(fabric, per_leaf, failed, count) for per_leaf in _ports_on_leaves(fabric))
+
+
+def _ports_on_leaves(fabric: FabricEvidence) -> set[int]:
+    """Ports of a server on a leaf, group by group."""
+    clos = fabric.clos
+    return {clos.per_leaf, clos.odd_per_leaf} if clos.is_odd else {clos.per_leaf}
+
+
+def _of_server(fabric: FabricEvidence, per_leaf: int, failed: str, count: int) -> Fraction:
+    nic, apart = fabric.designed.nic, fabric.networks.apart
     top = fabric.nic_mbps / fabric.nic_lane.port_mbps
     ports = ServerPorts(
-        nic.per_server, nic.ports_per_nic, fabric.designed.planes, clos.per_leaf, top, fabric.wanted.homing == "dual",
+        nic.per_server, nic.ports_per_nic, fabric.designed.planes, per_leaf, top, fabric.wanted.homing == "dual",
         apart, apart and fabric.designed.topology != RAIL_ONLY,
     )  # fmt: skip
     left = {"leaf": ports.without_leaves, "plane": ports.without_planes, "server-leaf": ports.without_cables}
@@ -85,14 +96,19 @@ def _sent_up(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
     clos = fabric.clos
     if clos.tiers < 2:
         return Fraction(1)
-    lost = {"spine": _links_to_spines(fabric, count), "leaf-spine": count}.get(failed, 0)
-    carried = (clos.uplinks - lost) * fabric.up("leaf").port_mbps
-    return min(Fraction(1), Fraction(max(0, carried), clos.most_endpoints * fabric.down("leaf").port_mbps))
+    leaves = [(clos.uplinks, clos.most_endpoints)]
+    if clos.is_odd:
+        leaves.append((clos.odd_uplinks, clos.last_leaves.ports))
+    speed, shares = Fraction(fabric.up("leaf").port_mbps, fabric.down("leaf").port_mbps), [Fraction(1)]
+    for uplinks, endpoints in leaves:
+        lost = {"spine": _links_to_spines(uplinks, clos.spines, count), "leaf-spine": count}.get(failed, 0)
+        shares.append(max(0, uplinks - lost) * speed / endpoints)
+    return min(shares)
 
 
-def _links_to_spines(fabric: FabricEvidence, count: int) -> int:
+def _links_to_spines(uplinks: int, spines: int, count: int) -> int:
     """Links of a leaf to the spines to which it has most."""
-    of_pair, extra = divmod(fabric.clos.uplinks, fabric.clos.spines)
+    of_pair, extra = divmod(uplinks, spines)
     return count * of_pair + min(count, extra)
 
 
@@ -126,6 +142,15 @@ def cut_off(fabric: FabricEvidence, failed: str) -> int:
     return clos.servers - min(_joined(fabric, kind) for kind in kinds)
 
 
+def _on_one_leaf(clos: ClosCounts, failed: str) -> Iterator[int]:
+    """Servers of a group that are all joined through the one leaf that fails, or loses its one uplink; else 0."""
+    yield 0
+    if clos.rails == 1 and (failed == "leaf" or clos.uplinks == 1):
+        yield min(clos.per_group, clos.servers)
+    if clos.is_odd and clos.last_rails == 1 and (failed == "leaf" or clos.odd_uplinks == 1):
+        yield clos.last_group
+
+
 def _joined(fabric: FabricEvidence, failed: str) -> int:
     """Servers in the largest part that stays joined in the only plane."""
     clos = fabric.clos
@@ -134,8 +159,8 @@ def _joined(fabric: FabricEvidence, failed: str) -> int:
     through_rails = clos.rail_pods and clos.rails > 1
     if failed == "server-leaf":
         return clos.servers - (clos.server_ports == 1)
-    if failed == "leaf" or (failed == "leaf-spine" and clos.uplinks == 1):
-        return clos.servers - group if clos.rails == 1 else clos.servers
+    if failed == "leaf" or (failed == "leaf-spine" and 1 in (clos.uplinks, clos.odd_uplinks)):
+        return clos.servers - max(_on_one_leaf(clos, failed))
     if failed == "spine" and clos.spines == 1 and not through_rails:
         return max(clos.servers - pod, group)
     if failed == "spine-core" and clos.spines == clos.spine_uplinks == 1 and not through_rails:

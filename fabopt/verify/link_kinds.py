@@ -13,7 +13,7 @@ from fabopt.schema.design import LinkPart, PortUse
 from fabopt.schema.product import Cage
 from fabopt.units import ceil_div
 from fabopt.verify.attached_runs import attached_run_m
-from fabopt.verify.clos_counts import EqualDevices
+from fabopt.verify.equal_devices import EqualDevices
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_rows import (
     NO_MEDIUM,
@@ -118,18 +118,31 @@ def server_leaf(fabric: FabricEvidence) -> LinkKind:
     """
     clos = fabric.clos
     nic = nic_end(fabric)
-    sets = divide(clos.per_leaf, fabric.together, "sets of ports that go together fill a leaf's share")
-    servers = EqualDevices(clos.servers, ((clos.rails * clos.planes * sets, fabric.together),))
     leaf = switch_end(fabric, "leaf", fabric.tier("leaf").down)
-    leaves = tuple(EqualDevices(one.count, ((one.servers * sets, fabric.together),)) for one in clos.leaf_classes)
+    leaves = tuple(EqualDevices(one.count, (_bundles(fabric, one.servers, one.per_leaf),)) for one in clos.leaf_classes)
     return LinkKind(
         SERVER_LEAF,
-        LinkSide(nic, fill_of([fabric.nic_holders], nic.lane.ports), (servers,)),
+        LinkSide(nic, fill_of([fabric.nic_holders], nic.lane.ports), tuple(_servers(fabric))),
         switch_side(leaf, leaves),
         clos.servers * clos.server_ports,
         fabric.run_m(SERVER_LEAF),
         rows_between(fabric, "server", "leaf"),
     )
+
+
+def _servers(fabric: FabricEvidence) -> Iterator[EqualDevices]:
+    """Servers by the sets of ports that lead to one leaf; of an odd last group, by themselves."""
+    clos = fabric.clos
+    others = clos.servers - clos.last_group if clos.is_odd else clos.servers
+    yield EqualDevices(others, (_bundles(fabric, clos.rails * clos.planes, clos.per_leaf),))
+    if clos.is_odd:
+        yield EqualDevices(clos.last_group, (_bundles(fabric, clos.last_leaves.count, clos.odd_per_leaf),))
+
+
+def _bundles(fabric: FabricEvidence, peers: int, per_leaf: int) -> tuple[int, int]:
+    """Sets of ports that go together to so many peers, and ports of each."""
+    together = fabric.together_of(per_leaf)
+    return peers * divide(per_leaf, together, "sets of ports that go together fill a leaf's share"), together
 
 
 def leaf_spine(fabric: FabricEvidence) -> LinkKind:
@@ -139,9 +152,9 @@ def leaf_spine(fabric: FabricEvidence) -> LinkKind:
     below, above = fabric.leaf_spine
     return LinkKind(
         LEAF_SPINE,
-        switch_side(leaf, (below,)),
+        switch_side(leaf, below),
         switch_side(spine, above),
-        below.count * below.links,
+        sum(leaves.count * leaves.links for leaves in below),
         fabric.run_m(LEAF_SPINE),
         rows_between(fabric, "leaf", "spine"),
     )
@@ -271,7 +284,7 @@ def leaf_cages(fabric: FabricEvidence) -> LeafCageCounts:
     most = 0
     for leaves, devices in zip(fabric.clos.leaf_classes, kind.far.devices, strict=True):
         cages = kind.far.cages_of(devices, kind.bundle)
-        filled: Counter[Share] = Counter({part_in_cage(fabric, kind): leaves.servers * fabric.clos.per_leaf})
+        filled: Counter[Share] = Counter({part_in_cage(fabric, kind): leaves.ports})
         for index in order:
             before, more = filled[shares[index]], leaves.attached[index]
             change = fill_of([(leaves.count, before + more)], ports)

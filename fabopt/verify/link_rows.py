@@ -16,7 +16,7 @@ from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.schema.design import LinkPart, LinkRow
 from fabopt.schema.product import Cage, Product
 from fabopt.units import ceil_div, some
-from fabopt.verify.clos_counts import EqualDevices
+from fabopt.verify.equal_devices import EqualDevices
 from fabopt.verify.evidence import Evidence
 
 NO_MEDIUM = "none"

@@ -88,7 +88,10 @@ def expected_cages(fabric: FabricEvidence, kind: LinkKind) -> tuple[int, int]:
         return kind.near.occupied, kind.far.occupied
     far = kind.far.bundled_cages(bundle.size, bundle.per_far_cage)
     if kind.name == SERVER_LEAF:
-        return fabric.nic_holders[0] * nic_cages_used(fabric, bundle), far
+        clos, holders = fabric.clos, fabric.nic_holders[0]
+        last = holders // clos.servers * clos.last_group if clos.is_odd else 0
+        near = (holders - last) * nic_cages_used(fabric, bundle, fabric.together)
+        return near + last * nic_cages_used(fabric, bundle, fabric.last_together), far
     return kind.near.bundled_cages(bundle.size, bundle.per_near_cage), far
 
 
@@ -97,9 +100,12 @@ def is_between_equals(fabric: FabricEvidence, kind: str) -> bool:
     return any(scope.name == kind for scope in fabric.scopes)
 
 
-def nic_cages_used(fabric: FabricEvidence, bundle: Bundle) -> int:
-    """Cages that bundles occupy on one NIC (in one server, where its NICs share cages), over all planes."""
-    ports, together = fabric.nic_holders[1], fabric.together
+def nic_cages_used(fabric: FabricEvidence, bundle: Bundle, together: int) -> int:
+    """Cages that bundles occupy on one NIC (in one server, where its NICs share cages), over all planes.
+
+    ``together``: ports that go to one leaf.
+    """
+    ports = fabric.nic_holders[1]
     return ceil_div(ports // together * ceil_div(together, bundle.size), bundle.per_near_cage)
 
 
@@ -151,22 +157,25 @@ def bundles_join_boxes(proof: Proof, fabric: FabricEvidence) -> None:
     a server: its N ports divide t. Pairs of switches are counted in cages_close. Source: catalog, fit.
     """
     kind, together = server_leaf(fabric), fabric.together
-    cages = sum(cage.count for cage in fabric.nic_cages)
     for row in kind.rows:
-        bundle, ports = bundle_of(kind, row), kind.near.end.lane.ports
-        if bundle is not None:
-            needed = nic_cages_used(fabric, bundle)
-            proof.holds(needed <= cages, f"{some(needed, 'cage')} of {cages} needed for bundles of {bundle.size}")
-        elif row.cable is not None and ports > 1:
-            whole = together % ports == 0
-            proof.holds(
-                whole, f"{some(ports, 'port')} of a server cage in one connector, {together} of a NIC to one leaf"
-            )
+        for of_group in sorted({together, fabric.last_together}):
+            _bundles_fit(proof, fabric, kind, row, of_group)
     for scope in fabric.scopes:
         kind_between = between_equals(fabric, scope)
         size = kind_between.bundle.size if kind_between.bundle is not None else 1
         proof.equal(f"{scope.name}: idle connectors of a pair's cables", scope.links_of_pair % size, 0)
     proof.note(f"{some(together, 'port')} of a NIC to one leaf")
+
+
+def _bundles_fit(proof: Proof, fabric: FabricEvidence, kind: LinkKind, row: ListedRow, together: int) -> None:
+    """The links of a row, of which so many of a NIC go to one leaf, share cables as they may."""
+    bundle, ports, cages = bundle_of(kind, row), kind.near.end.lane.ports, sum(cage.count for cage in fabric.nic_cages)
+    if bundle is not None:
+        needed = nic_cages_used(fabric, bundle, together)
+        proof.holds(needed <= cages, f"{some(needed, 'cage')} of {cages} needed for bundles of {bundle.size}")
+    elif row.cable is not None and ports > 1:
+        whole = together % ports == 0
+        proof.holds(whole, f"{some(ports, 'port')} of a server cage in one connector, {together} of a NIC to one leaf")
 
 
 def parts_cover_links(proof: Proof, fabric: FabricEvidence) -> None:

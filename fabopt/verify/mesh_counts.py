@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fabopt.schema.design import Metrics
 from fabopt.schema.structure import DirectStructure
 from fabopt.units import ceil_div
-from fabopt.verify.clos_counts import EqualDevices
+from fabopt.verify.equal_devices import EqualDevices
 from fabopt.wiring.model import NOTHING, Ints
 
 Mask = NDArray[np.bool_]

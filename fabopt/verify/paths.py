@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
 from fabopt.verify.clos_counts import ClosCounts
@@ -12,6 +13,8 @@ from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import LAST_OF_ENDPOINTS, Ints
+
+Mask = NDArray[np.bool_]
 
 
 def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
@@ -26,6 +29,8 @@ def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(SERVER_LEAF)
     server, leaf = cabling.numbers("server")[links.a[rows]], links.b[rows]
+    is_odd = _in_odd_group(clos, server)
+    per_leaf = np.where(is_odd, clos.odd_per_leaf, clos.per_leaf)
     nic_number, port = links.a_nic[rows] - cabling.server_before.nics - 1, links.a_nic_port[rows] - 1
     of_nic = cabling.fabric.designed.nic.ports_per_nic // cabling.fabric.nic_networks
     plane, place = port // of_nic, port % of_nic
@@ -37,26 +42,36 @@ def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
     for what, column, number in (
         ("group", devices.group, server // clos.per_group),
         ("plane", devices.plane, plane),
-        ("rail", devices.rail, place // clos.per_leaf),
+        ("rail", devices.rail, place // per_leaf),
     ):
         wrong = int((column[leaf] != number + 1).sum())
         proof.equal(f"server ports on a leaf of another {what}", wrong, 0)
-    of_pair = counts_of(combined(server, leaf))
-    proof.equal("(server, leaf) pairs", len(of_pair), clos.servers * clos.rails * clos.planes)
-    proof.equal(f"pairs without {some(clos.per_leaf, 'link')}", int((of_pair != clos.per_leaf).sum()), 0)
+    pair = combined(server, leaf)
+    of_pair, first = counts_of(pair), np.unique(pair, return_index=True)[1]
+    more = (clos.last_rails - clos.rails) * clos.last_group
+    proof.equal("(server, leaf) pairs", len(of_pair), (clos.servers * clos.rails + more) * clos.planes)
+    proof.equal(f"pairs without {some(clos.per_leaf, 'link')}", int((of_pair != per_leaf[first]).sum()), 0)
     proof.note(f"{some(clos.rails, 'rail')} a plane, {some(clos.per_leaf, 'port')} of every server on each")
+
+
+def _in_odd_group(clos: ClosCounts, server: Ints) -> Mask:
+    """Which servers are of a last group that is unlike the others; both arrays have shape (servers asked,)."""
+    return np.asarray((server // clos.per_group == clos.groups - 1) & clos.is_odd)
 
 
 @since("0.2.0")
 def rails_use_same_ports(proof: Proof, cabling: FabricCabling) -> None:
     """Server n of a group is at the same port of each of its leaves, and of those of every other group.
 
-    Its links to a leaf, in the order of its NICs and their ports, take the same cages and lanes there on all leaves.
+    Its links to a leaf, in the order of its NICs and their ports, take the same cages and lanes there on all leaves; a
+    last group that is unlike the others is looked at by itself.
     Attachments come after the servers, and may be at any port: of a logical fabric it is said how many servers are not
     at one port. Source: docs/formulation/wiring.md.
     """
     clos, rows = cabling.clos, cabling.of(SERVER_LEAF)
-    proof.equal("servers at another port on some leaf", _at_other_ports(cabling, rows, clos.per_group), 0)
+    is_odd = _in_odd_group(clos, cabling.numbers("server")[cabling.links.a[rows]])
+    others = sum(_at_other_ports(cabling, some_rows, clos.per_group) for some_rows in (rows[~is_odd], rows[is_odd]))
+    proof.equal("servers at another port on some leaf", others, 0)
     proof.note(f"{some(clos.servers, 'server')}, each at the same {some(clos.per_leaf, 'port')} of all its leaves")
     attached = cabling.of("attachment-leaf")
     for name in cabling.fabric.logical:
@@ -98,11 +113,14 @@ def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     leaf, spine = links.a[rows], links.b[rows]
     strays = (devices.plane[leaf] != devices.plane[spine]) | (devices.pod[leaf] != devices.pod[spine])
     proof.equal("links to a spine of another pod", int(strays.sum()), 0)
-    uplinks = np.bincount(leaf, minlength=len(devices))[cabling.devices_of("leaf")]
-    proof.equal(f"leaves without {some(clos.uplinks, 'uplink')}", int((uplinks != clos.uplinks).sum()), 0)
+    leaves = cabling.devices_of("leaf")
+    is_odd = clos.is_odd & (devices.group[leaves] == clos.groups)
+    uplinks = np.bincount(leaf, minlength=len(devices))[leaves]
+    wanted = np.where(is_odd, clos.odd_uplinks, clos.uplinks)
+    proof.equal(f"leaves without {some(clos.uplinks, 'uplink')}", int((uplinks != wanted).sum()), 0)
     of_pair = counts_of(combined(leaf, spine))
     proof.equal("(leaf, spine) pairs", len(of_pair), clos.planes * clos.leaves * clos.spines)
-    low, high = int(of_pair.min(initial=clos.uplinks)), int(of_pair.max(initial=0))
+    low, high = _fewest_and_most(clos, combined(leaf, spine), np.isin(leaf, leaves[is_odd]))
     apart = 0 if cabling.fabric.wanted.striping == "even" else 1
     proof.holds(high - low <= apart, f"{low} to {high} links between a leaf and a spine of its pod")
     if clos.by_rail:
@@ -110,6 +128,15 @@ def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
         apart = clos.groups_per_pod
     _spines_are_even(proof, cabling, spine, apart)
     proof.note(f"{some(len(of_pair), 'pair')} of {f'{low} or ' if high > low else ''}{some(high, 'link')}")
+
+
+def _fewest_and_most(clos: ClosCounts, pairs: Ints, is_odd: Mask) -> tuple[int, int]:
+    """Fewest and most links of a leaf and a spine; those of an odd last group are as if they had m for m'."""
+    of_pair, last = counts_of(pairs[~is_odd]), counts_of(pairs[is_odd])
+    if clos.is_odd:
+        wanted = clos.odd_uplinks // clos.spines
+        of_pair = np.concatenate([of_pair, last - wanted + clos.links_per_pair])
+    return int(of_pair.min(initial=clos.uplinks)), int(of_pair.max(initial=0))
 
 
 def _rails_are_alike(proof: Proof, cabling: FabricCabling, leaf: Ints, spine: Ints) -> None:

@@ -79,7 +79,7 @@ def boxes_are_numbered(proof: Proof, cabling: FabricCabling) -> None:
     group, rail, plane = devices.group[leaves], devices.rail[leaves], devices.plane[leaves]
     for what, numbers, most in (
         ("group", group, clos.groups),
-        ("rail", rail, clos.rails),
+        ("rail", rail, max(clos.rails, clos.last_rails)),
         ("plane", plane, clos.planes),
     ):
         outside = int(((numbers < 1) | (numbers > most)).sum())

@@ -65,7 +65,7 @@ def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
         if not growth and fabric.num_tiers > 2:
             cores = [fabric.tier("core").count]
         return min(cores, default=None)
-    return planes * fabric.clos.rails if _nic_ports(fabric) >= FEWEST else None
+    return planes * min(fabric.clos.rails, fabric.clos.last_rails) if _nic_ports(fabric) >= FEWEST else None
 
 
 def _nic_ports(fabric: FabricEvidence) -> int:

@@ -63,6 +63,7 @@ from fabopt.verify.generations import generations_agree, judges_generations
 from fabopt.verify.graph import figures_hold_on_graph
 from fabopt.verify.graph_failures import failures_leave_flow
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
+from fabopt.verify.last_group import has_odd_group, last_group_may_differ
 from fabopt.verify.lengths import follows_from_groups, runs_follow_from_groups
 from fabopt.verify.links import attachments_are_placed, bundles_join_boxes, cages_close, links_close, parts_cover_links
 from fabopt.verify.nic_pairing import nics_pair_with_gpus, pairs_nics
@@ -269,6 +270,8 @@ PAIRING_RULES: tuple[FabricRule, ...] = (nics_pair_with_gpus,)
 GENERATION_RULES: tuple[FabricRule, ...] = (generations_agree,)
 # Of fabrics whose runs nothing else says.
 LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
+# Of fabrics whose last server group is unlike the others.
+LAST_GROUP_RULES: tuple[FabricRule, ...] = (last_group_may_differ,)
 # Of fabrics whose switches say whether they run a subnet manager.
 MANAGER_RULES: tuple[FabricRule, ...] = (subnets_are_managed,)
 MANAGER_WIRING_RULES: tuple[WiringRule, ...] = (subnets_are_cabled,)
@@ -329,6 +332,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from GENERATION_RULES if judges_generations(fabric) else ()
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()
     yield from MANAGER_RULES if names_managers(fabric) else ()
+    yield from LAST_GROUP_RULES if has_odd_group(fabric) else ()
 
 
 def logical_rules(fabric: LogicalEvidence) -> Iterator[Callable[[Proof, LogicalEvidence], None]]:

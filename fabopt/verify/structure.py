@@ -11,7 +11,7 @@ from fabopt.units import ceil_div, exact, gbps, some
 from fabopt.verify.cage_pairs import pairs_fit
 from fabopt.verify.choices import split_suits
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_kinds import LEAF_SPINE, SPINE_CORE, all_kinds, leaf_cages
+from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds, leaf_cages
 from fabopt.verify.link_rows import LinkKind
 from fabopt.verify.proof import Proof
 
@@ -126,7 +126,7 @@ def spines_serve_pods(proof: Proof, fabric: FabricEvidence) -> None:
         return
     proof.equal("spine down_ports", fabric.tier("spine").down_ports, clos.most_spine_ports)
     seen = sum(spines.count * spines.links for spines in clos.spine_classes)
-    proof.equal("down links of all spines", seen, clos.leaf_uplinks.count * clos.uplinks)
+    proof.equal("down links of all spines", seen, clos.all_uplinks)
     proof.note(f"{some(clos.most_spine_downlinks, 'down link')} on the busiest spine, {seen} on all")
 
 
@@ -197,6 +197,19 @@ def ports_fit_radix(proof: Proof, fabric: FabricEvidence) -> None:
     kinds = {kind.name: kind for kind in all_kinds(fabric)}
     for tier in fabric.designed.tiers:
         switch_fits(proof, fabric, tier, down_cages(fabric, tier, kinds), up_cages(fabric, tier, kinds))
+    if not fabric.is_direct and fabric.clos.is_odd:
+        _last_leaves_fit(proof, fabric, kinds)
+
+
+def _last_leaves_fit(proof: Proof, fabric: FabricEvidence, kinds: dict[str, LinkKind]) -> None:
+    """The same of the leaves of a last group that is unlike the others."""
+    last, servers, spines = fabric.designed.clos.last_group, kinds[SERVER_LEAF], kinds[LEAF_SPINE]
+    assert last is not None
+    down = last.down_ports + last.reserved_ports
+    tier = fabric.tier("leaf").model_copy(update={"reserved_ports": down, "up_ports": last.up_ports})
+    down = max(ceil_div(down, fabric.down("leaf").ports), servers.far.cages_of(servers.far.devices[-1], servers.bundle))
+    up = spines.near.cages_of(spines.near.devices[-1], spines.bundle)
+    switch_fits(proof, fabric, tier, down, up, 0)
 
 
 def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) -> int:
@@ -233,8 +246,10 @@ def up_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) 
     return max(ceil_div(devices.bundles(bundle.size), bundle.per_near_cage) for devices in kind.near.devices)
 
 
-def switch_fits(proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, up: int) -> None:
-    """Compare one tier's cages and ports with what its switch has."""
+def switch_fits(
+    proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, up: int, below: int | None = None
+) -> None:
+    """Compare one tier's cages and ports with what its switch has; ``below``: its ports in use downwards, if given."""
     switch, down_cage = fabric.switch(tier.role), fabric.cage(tier.role, tier.down)
     proof.holds(tier.down.split in down_cage.splits, f"{tier.id} has no split {tier.down.split} for down ports")
     split_suits(proof, down_cage, tier.down.split, switch.protocol)
@@ -255,6 +270,6 @@ def switch_fits(proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, 
     most = switch.max_ports or sum(
         cage.count * max(parse_split(split).ports for split in cage.splits) for cage in switch.cages
     )
-    ports = ports_below(fabric, tier) + tier.reserved_ports + tier.up_ports
+    ports = (ports_below(fabric, tier) if below is None else below) + tier.reserved_ports + tier.up_ports
     proof.holds(ports <= most, f"{where}: {ports} of {some(most, 'port')}")
     proof.note(f"{where}: {used}, {ports} of {some(most, 'port')}")

@@ -151,7 +151,9 @@ def _attached(attachment: Attachment, fabric: FabricDesign) -> Iterator[Device]:
 def _numbers_of(numbers: Numbers, role: str, within: Ints) -> tuple[Ints, Ints, Ints]:
     """(pod, group, rail) from 1 of switches by their numbers in their plane; only leaves with servers have a group."""
     pods = numbers.installed.pods_of(role, within)
-    group, rail = np.divmod(within, numbers.clos.rails)
-    with_servers = (group < numbers.clos.groups) & (role == "leaf")
+    clos = numbers.clos
+    group = np.minimum(within // clos.rails, clos.groups - 1) if clos.is_odd else within // clos.rails
+    rail = within - group * clos.rails
+    with_servers = (group < clos.groups) & (role == "leaf")
     pod = np.where(pods == NO_GROUP, NOTHING, pods + 1)
     return pod, np.where(with_servers, group + 1, NOTHING), np.where(with_servers, rail + 1, NOTHING)

@@ -20,6 +20,7 @@ from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Nic
 from fabopt.schema.design import FabricDesign, LogicalUse
 from fabopt.schema.server import BuiltInNic
+from fabopt.schema.structure import Structure
 from fabopt.units import ceil_div, some
 from fabopt.wiring.design_file import Embedded, item_at, networks_of
 from fabopt.wiring.model import Ints
@@ -110,6 +111,7 @@ class Numbers:
         """The numbers that servers' links and attachments follow from."""
         fabric, structure = self.fabric, self.fabric.structure
         networks, apart = networks_of(fabric, self.wanted)
+        last = structure.last_group if isinstance(structure, Structure) else None
         return ClosNumbers(
             servers=self.embedded.servers,
             ports=fabric.nic.per_server * fabric.nic.ports_per_nic // networks,
@@ -123,6 +125,8 @@ class Numbers:
             sizes=self.embedded.sizes if fabric.growth else (),
             apart=apart,
             dual=self.wanted.homing == "dual",
+            odd_k=0 if last is None else last.ports_per_server_per_leaf,
+            odd_u=0 if last is None else last.up_ports,
         )
 
     @cached_property

@@ -8,7 +8,7 @@ import numpy as np
 
 from fabopt.network.clos_links import padded, server_leaf
 from fabopt.schema.base import parse_split
-from fabopt.units import ceil_div
+from fabopt.units import ceil_of
 from fabopt.wiring.assembly import padding
 from fabopt.wiring.attachment_links import attached, attached_above
 from fabopt.wiring.cages import at_slots, down_cages
@@ -35,8 +35,9 @@ def _of_servers(plan: FabricPlan) -> CabledLinks:
     links, nic, port = server_leaf(clos, per_cable)
     near = at_slots(links.a_slot, lanes[0], plan.before.cages + 1)
     if not clos.shared_cages:
-        slots = clos.ports_per_nic // clos.together * padded(clos.together, per_cable)
-        near = near._replace(cage=near.cage + nic * ceil_div(slots, lanes[0]))
+        _, together = clos.ports_of_servers(links.a)
+        slots = clos.ports_per_nic // together * padded(together, per_cable)
+        near = near._replace(cage=near.cage + nic * ceil_of(slots, lanes[0]))
     far = down_cages(plan.switch("leaf"), tier.down, links.b_slot)
     a, b = links.a, _devices_of_leaves(plan, links.b)
     cabled = CabledLinks(

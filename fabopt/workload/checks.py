@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 from typing import NamedTuple
 
 from fabopt.schema.model import Model, Plan
 from fabopt.schema.server import Server
 from fabopt.schema.workload import Workload as Wanted
 from fabopt.units import exact
+from fabopt.workload.memory import GIB, least_memory
 from fabopt.workload.needs import Reach, least_exposed
-from fabopt.workload.ranks import ranks_of, replica_gpus
+from fabopt.workload.plans import difference, nearest_plan
+from fabopt.workload.ranks import can_be_dealt, ranks_of, replica_gpus
 from fabopt.workload.timing import workload_of
 
 # The embedding and the output are parts of a pipeline, too.
@@ -29,8 +32,9 @@ class Wrong(NamedTuple):
 
 def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[Wrong]:
     """Everything that keeps a model from running on so many GPUs of a server; empty if nothing."""
-    plan = wanted.plan.on(model.plan)
+    plan = wanted.changes.on(model.plan)
     wrongs = [*_fits_model(plan, model), *_fits_gpus(plan, gpus), *_fits_server(model, server)]
+    wrongs = wrongs or list(_fits_memory(model, plan, server, gpus))
     return wrongs or list(_fits_limit(wanted, model, plan, server, gpus))
 
 
@@ -72,9 +76,14 @@ def _fits_gpus(plan: Plan, gpus: int) -> Iterator[Wrong]:
                     allowed=f"a multiple of {replica} GPUs, such as {near}")  # fmt: skip
         return
     data = gpus // replica
-    if data % plan.expert:
-        yield Wrong("plan.expert", f"{data} data / {plan.expert} expert is no whole number; data is {gpus} GPUs / "
-                    f"{replica}", plan.expert, allowed=f"a divisor of {data}")  # fmt: skip
+    if plan.expert_tensor is None and data % plan.expert:
+        plan = plan.model_copy(update={"expert_tensor": 1})
+    if plan.expert_tensor is not None and not can_be_dealt(plan, data):
+        ranks = plan.tensor * plan.context * data
+        stage = f"{plan.tensor} tensor x {plan.context} context x {data} data = {ranks} ranks of a stage"
+        problem = f"{stage} are not dealt evenly to {plan.expert} expert x {plan.expert_ways} expert_tensor"
+        allowed = f"a divisor of {ranks // gcd(ranks, plan.expert_ways)}"
+        yield Wrong("plan.expert", problem, plan.expert, allowed=allowed)
     step = data * plan.micro_batch
     if plan.batch % step:
         below = plan.batch - plan.batch % step
@@ -90,6 +99,20 @@ def _fits_server(model: Model, server: Server) -> Iterator[Wrong]:
         known = ", ".join(sorted(server.gpu_peak_tflops)) or "none"
         yield Wrong("model", f"{model.name} computes in {compute}, and the server {server.id} does not say its speed "
                     "in that", model.name, allowed=f"what gpu_peak_tflops of the server has: {known}")  # fmt: skip
+
+
+def _fits_memory(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Wrong]:
+    """The least that the plan can do with is not more than a GPU's memory."""
+    if server.gpu_memory_gb is None:
+        return
+    least = least_memory(model, ranks_of(model, plan, gpus))
+    if least.total <= exact(server.gpu_memory_gb) * GIB:
+        return
+    sums = " + ".join(f"{float(amount / GIB):,.1f} {name.replace('_', ' ')}" for name, amount in least.parts.items())
+    near = nearest_plan(model, plan, server, gpus)
+    fits = "no plan of this model on so many GPUs" if near is None else difference(plan, near)
+    yield Wrong("plan", f"a GPU needs at least {sums} = {float(least.total / GIB):,.1f} GB, and has "
+                f"{server.gpu_memory_gb:g} GB", server.id, allowed=f"what fits: {fits}")  # fmt: skip
 
 
 def _fits_limit(wanted: Wanted, model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Wrong]:

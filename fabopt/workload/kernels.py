@@ -27,6 +27,7 @@ _MEGA = 10**6
 _GIGA = 10**9
 # Numbers in memory are 2 bytes; of what 8-bit products read, 1.
 WIDE_BYTES = 2
+BITS: Mapping[Precision, int] = {"fp4": 4, "fp8": 8, "fp16": 16, "bf16": 16}
 # Attention backward has five products where forward has two. Source: arXiv 2205.14135, section 3.
 ATTENTION_BACKWARD = Fraction(5, 2)
 # Bytes that pass memory for each score of attention that is not fused: written and read by softmax, mask and dropout
@@ -47,13 +48,20 @@ class Roof:
     flops: Mapping[Precision, Fraction]
     software: Software
 
+    def peak(self, precision: Precision) -> Fraction:
+        """Operations a second; of a format that is not known half of those with half the bits."""
+        if precision in self.flops:
+            return self.flops[precision]
+        known, peak = next(iter(self.flops.items()))
+        return peak * Fraction(BITS[known], BITS[precision])
+
     def product_s(self, rows: int, columns: int, depth: int, precision: Precision, count: int = 1) -> Fraction:
         """Seconds of ``count`` products of rows x depth by depth x columns, run as one."""
         tiles = min(
             ceil_div(ceil_div(rows, high) * ceil_div(columns, wide) * count, self.gpu.processors) * high * wide
             for high, wide in TILES
         )
-        rate = self.flops[precision] * self.gpu.matmul[precision]
+        rate = self.peak(precision) * self.gpu.matmul[precision]
         busy = Fraction(FLOPS_PER_WEIGHT * tiles * self.gpu.processors * depth) / rate
         read = (rows + columns) * depth * (WIDE_BYTES if precision in ("fp16", "bf16") else 1)
         return max(busy, self.memory_s(count * (read + WIDE_BYTES * rows * columns)))
@@ -65,7 +73,7 @@ class Roof:
 
     def attention_s(self, operations: Fraction, wide: Precision) -> Fraction:
         """Seconds of fused causal attention of so many operations."""
-        return operations / (self.flops[wide] * self.gpu.attention[self.software])
+        return operations / (self.peak(wide) * self.gpu.attention[self.software])
 
 
 @dataclass(frozen=True)
@@ -176,7 +184,7 @@ class LayerShape:
             forward = self.roof.attention_s(operations / 2, self.wide)
             return Times(forward, forward * ATTENTION_BACKWARD)
         scores = pairs * Fraction(model.heads, plan.tensor)
-        product = operations / (self.roof.flops[self.wide] * self.roof.gpu.matmul[self.wide])
+        product = operations / (self.roof.peak(self.wide) * self.roof.gpu.matmul[self.wide])
         return Times(
             product + self.roof.memory_s(scores * SCORE_BYTES["forward"]),
             2 * product + self.roof.memory_s(scores * SCORE_BYTES["backward"]),

@@ -10,6 +10,7 @@ from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.units import cents, plain_fraction, rounded, usd
 from fabopt.workload.architecture import parameters
+from fabopt.workload.memory import memory_use
 from fabopt.workload.stages import band
 from fabopt.workload.timing import DOMAIN, PLACES, Cost, FabricBandwidth, ModelRun, Step, step_on
 from fabopt.workload.volumes import COMMUNICATORS
@@ -98,6 +99,7 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
         flops_per_step=plain_fraction(workload.gpu_flops(hardware=True) * workload.ranks.gpus, 0),
         tokens_per_step=tokens,
         needs=needs,
+        memory=memory_use(workload.model, workload.ranks, workload.memory_gb),
         communicators=tuple(_rows(step.costs)),
         binding=binding(step.costs),
         compute_s=seconds(step.compute_s),

@@ -6,9 +6,9 @@ most bandwidth and least latency is nearest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 from types import MappingProxyType
 
 from fabopt.schema.model import Model, Plan
@@ -50,11 +50,46 @@ class Ranks:
         stride = self.strides["data"]
         if name == "data":
             return Group((context, (self.data, stride)))
-        if name == "expert":
-            return Group(((self.plan.expert, stride),))
-        if name == "expert-data":
-            return Group((context, (max(1, self.data // self.plan.expert), stride * self.plan.expert)))
+        if name in ("expert", "expert-data"):
+            return self._expert_group(name)
         return Group(((self.ways[name], self.strides[name]),))
+
+    def _expert_group(self, name: str) -> Group:
+        """Ranks of a stage, dealt to the ways of an expert, to experts and to their copies, innermost first.
+
+        Where experts are split as the tensor ranks are, they are the innermost of data, and context ranks have copies.
+        """
+        stride = self.strides["data"]
+        if self.plan.expert_tensor is None:
+            context = (self.plan.context, self.strides["context"])
+            dealt = ((self.plan.expert, stride),)
+            copies = (context, (max(1, self.data // self.plan.expert), stride * self.plan.expert))
+            return Group(dealt if name == "expert" else copies)
+        stage = [(self.ways[one], self.strides[one]) for one in self.plan.order if one != "pipeline"]
+        _, left = _dealt(stage, self.plan.expert_tensor)
+        experts, left = _dealt(left, self.plan.expert)
+        return Group(tuple(experts if name == "expert" else left))
+
+
+def _dealt(stage: Sequence[tuple[int, int]], wanted: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The first ``wanted`` ways of dimensions, innermost first, and what is left of them."""
+    taken, left = [], []
+    for ways, stride in stage:
+        part = gcd(ways, wanted)
+        wanted //= part
+        if part > 1:
+            taken.append((part, stride))
+        if ways > part:
+            left.append((ways // part, stride * part))
+    return taken or [(1, 1)], left or [(1, 1)]
+
+
+def can_be_dealt(plan: Plan, data: int) -> bool:
+    """Whether experts and the ways of each come out of the ranks of a stage."""
+    stage = [(_ways(plan, data)[one], 1) for one in plan.order if one != "pipeline"]
+    ways, left = _dealt(stage, plan.expert_ways)
+    experts, _ = _dealt(left, plan.expert)
+    return prod(one for one, _ in ways) == plan.expert_ways and prod(one for one, _ in experts) == plan.expert
 
 
 def _ways(plan: Plan, data: int) -> dict[str, int]:
@@ -72,6 +107,8 @@ def ranks_of(model: Model, plan: Plan, gpus: int) -> Ranks:
     Where GPUs are left over they stay idle; ``fabopt.workload.checks`` refuses that in a case.
     """
     data = plan.data if plan.data is not None else max(1, gpus // replica_gpus(plan))
+    if plan.expert_tensor is None and data % plan.expert:
+        plan = plan.model_copy(update={"expert_tensor": 1})
     strides: dict[str, int] = {}
     stride = 1
     ways = _ways(plan, data)

@@ -21,12 +21,24 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str
     for row in use.communicators:
         if row.communicator == "tensor" and row.place != DOMAIN:
             yield _wide_tensor(use, row, domain)
+    yield from _tight_memory(use)
     if all(one.place == DOMAIN for one in use.communicators):
         yield (
             f"{fabric.name}: {use.model} sends nothing beyond its scale-up domains of {some(domain, 'GPU')}; give "
             "min_gbps_per_gpu and max_oversubscription for what else the fabric carries"
         )
     yield from _overruled(use, case, fabric)
+
+
+def _tight_memory(use: WorkloadUse) -> Iterator[str]:
+    """A plan that fits only if its framework keeps no more than it must."""
+    memory = use.memory
+    if memory.gpu_gb is not None and memory.least_gb <= memory.gpu_gb < memory.likely_gb:
+        parts = ", ".join(f"{amount:g} {name.replace('_', ' ')}" for name, amount in memory.parts_gb.items())
+        yield (
+            f"{use.model}: a GPU is likely to need {memory.likely_gb:g} GB ({parts}), and has {memory.gpu_gb:g} GB; it "
+            f"can do with {memory.least_gb:g} GB where norms are computed again and attention is fused"
+        )
 
 
 def _wide_tensor(use: WorkloadUse, row: CommunicatorUse, domain: int) -> str:

@@ -47,8 +47,8 @@ def _none_is_fuller(flows: int, most: int) -> float:
     Flows on an uplink are as Poisson numbers with a mean of flows / uplinks, given that all add up to the flows.
     """
     mean = flows / UPLINKS
-    one: NDArray[np.float64] = np.exp([count * log(mean) - mean - lgamma(count + 1) for count in range(most + 1)])
-    every = one
+    on_uplink: NDArray[np.float64] = np.exp([count * log(mean) - mean - lgamma(count + 1) for count in range(most + 1)])
+    every = on_uplink
     for _ in range(UPLINKS.bit_length() - 1):
         every = np.convolve(every, every)[: flows + 1]
     if len(every) <= flows:

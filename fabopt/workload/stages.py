@@ -60,9 +60,9 @@ def optimizer_s(model: Model, plan: Plan, data: int, roof: Roof) -> Fraction:
     if model.task != "training":
         return Fraction(0)
     counts = parameters(model.architecture)
-    sharers = plan.context * data if plan.zero_stage else 1
-    held = Fraction(counts.dense, plan.tensor * plan.pipeline * sharers)
-    copies = max(1, sharers // plan.expert)
+    sharers = plan.context * data
+    held = Fraction(counts.dense, plan.tensor * plan.pipeline * (sharers if plan.zero_stage else 1))
+    copies = max(1, sharers * plan.tensor // (plan.expert * plan.expert_ways)) if plan.zero_stage else 1
     held += Fraction(counts.routed, plan.expert_ways * plan.pipeline * plan.expert * copies)
     return roof.memory_s(OPTIMIZER_BYTES * held)
 

@@ -68,6 +68,7 @@ class ModelRun:
     utilization: Fraction | None
     roof: Roof
     servers: int
+    memory_gb: Fraction | None = None
     placing: Placing = PACKED
 
     @property
@@ -130,7 +131,9 @@ def workload_of(
     peaks = {name: exact(peak) * _FLOPS_PER_TFLOP for name, peak in server.gpu_peak_tflops.items()}
     peak, roof = peaks[model.precision.compute], Roof(gpu_of(server), peaks, software)
     given = None if utilization is None else exact(utilization)
-    return ModelRun(model, ranks, domain, rate, peak, given, roof, ceil_div(ranks.gpus, max(1, server.gpus)))
+    servers = ceil_div(ranks.gpus, max(1, server.gpus))
+    memory_gb = None if server.gpu_memory_gb is None else exact(server.gpu_memory_gb)
+    return ModelRun(model, ranks, domain, rate, peak, given, roof, servers, memory_gb)
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def _layers(model: Model, ranks: Ranks) -> Fraction:
 
 
 def _tensor(model: Model, ranks: Ranks) -> Iterator[Traffic]:
-    """Tensor: 2 all-reduces of B b s h / c bytes in each layer and pass.
+    """Tensor: 2 all-reduces of B b s h / c bytes in each layer and pass, 1 where experts are not split.
 
     Forward and backward that is 8 b s h (t-1)/t numbers a layer and micro-batch. Sequence parallelism makes each an
     all-gather and a reduce-scatter of the same bytes. Source: Narayanan et al. 2021, section 3.2; Korthikanti et al.
@@ -74,7 +74,8 @@ def _tensor(model: Model, ranks: Ranks) -> Iterator[Traffic]:
     """
     plan, bytes_each = ranks.plan, exact(model.precision.activation_bytes)
     message = bytes_each * _tokens(model, plan) * model.architecture.hidden
-    calls = 2 * _passes(model, plan) * _layers(model, ranks)
+    whole = Fraction(expert_layers(model.architecture), model.architecture.layers) if plan.expert_ways == 1 else 0
+    calls = (2 - whole) * _passes(model, plan) * _layers(model, ranks)
     yield Traffic("tensor", "all-reduce", ranks.group("tensor"), message, calls)
 
 
@@ -132,10 +133,10 @@ def _pipeline(model: Model, ranks: Ranks) -> Iterator[Traffic]:
 
 
 def gpu_parameters(model: Model, plan: Plan) -> dict[str, Fraction]:
-    """Parameters that one GPU holds before sharding: dense ones / (t p), routed experts' / (t p e)."""
+    """Parameters that one GPU holds before sharding: dense ones / (t p), routed experts' by their own ways."""
     counts = parameters(model.architecture)
     dense = Fraction(counts.dense, plan.tensor * plan.pipeline)
-    return {"data": dense, "expert-data": Fraction(counts.routed, plan.tensor * plan.pipeline * plan.expert)}
+    return {"data": dense, "expert-data": Fraction(counts.routed, plan.expert_ways * plan.pipeline * plan.expert)}
 
 
 def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:

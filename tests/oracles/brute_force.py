@@ -8,7 +8,7 @@ about a dozen servers, switches of up to sixteen ports, a handful of parts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import compress
@@ -338,7 +338,12 @@ class Lower(NamedTuple):
 
 
 def structures(space: Space) -> Found:
-    """Every structure with every choice of modes for its kinds of links."""
+    """Every structure with equal groups, with every choice of modes for its kinds of links."""
+    return structures_of(space, with_planes)
+
+
+def structures_of(space: Space, below: Below) -> Found:
+    """Every structure that ``below`` makes of the cards of a server and their planes."""
     for protocol in ("ethernet", "infiniband"):
         if not among(space.fabric.get("protocol", "any"), protocol):
             continue
@@ -349,7 +354,7 @@ def structures(space: Space) -> Found:
             if NIC_PAIRING in space.kept_rules and not cards.built_in and not pairs(space, cards.number):
                 continue
             for division in divisions(space, cards):
-                made = with_planes(space, cards, division)
+                made = below(space, cards, division)
                 kept = (one for one in made if survives(space, one[0]) and is_redundant(space, one[0]))
                 yield from ((way, choice) for structure, choice in kept for way in managed(space, structure))
 
@@ -421,6 +426,9 @@ def tiers_of(space: Space, division: Division) -> list[int]:
     """One network a rail is rail-only with one switch or two tiers, else a Clos of several tiers."""
     allowed = {("clos", False): (1, 2, 3), ("clos", True): (2, 3), ("rail-only", True): (1, 2)}[division[1:]]
     return [one for one in space.tiers() if one in allowed]
+
+
+Below = Callable[[Space, Cards, Division], Found]
 
 
 def with_planes(space: Space, cards: Cards, division: Division) -> Found:
@@ -719,14 +727,15 @@ class Bounds:
 
 
 Waiting = list[tuple[Number, int, Structure, Choice]]
+Walk = Callable[[Space], Found]
 
 
-def candidates(space: Space, terms: Terms) -> tuple[Waiting, int]:
+def candidates(space: Space, terms: Terms, walk: Walk) -> tuple[Waiting, int]:
     """All that may win, the most promising first, and how many were looked at."""
     bounds = Bounds(space, terms)
     waiting: Waiting = []
     designs, lowest = 0, None
-    for structure, choice in structures(space):
+    for structure, choice in walk(space):
         designs += 1
         least = bounds.bound(structure, choice)
         if least is None or (lowest is not None and least > lowest):
@@ -737,8 +746,10 @@ def candidates(space: Space, terms: Terms) -> tuple[Waiting, int]:
     return sorted(waiting, key=lambda one: one[:2]), designs
 
 
-def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> Best | None:
+def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = (), walk: Walk = structures) -> Best | None:
     """The best design of one fabric, None if there is none; ``kept_rules``: default rules, or parts of them, that hold.
+
+    ``walk``: the structures that are looked at.
 
     Raises ``ValueError`` outside the scope of this module.
     """
@@ -746,7 +757,7 @@ def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> Best |
     servers = space.item_table.power[space.server["id"], None] * space.servers if case.get("include_servers") else 0
     if terms.power is not None:
         terms = terms._replace(power=terms.power - servers)
-    waiting, designs = candidates(space, terms)
+    waiting, designs = candidates(space, terms, walk)
     best: Any = None
     ties: set[int] = set()
     for least, _, structure, choice in waiting:

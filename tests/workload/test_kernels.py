@@ -66,6 +66,12 @@ def test_eight_bits_do_not_reach_attention_or_logits() -> None:
     assert narrow._elementwise(False).forward_s > wide._elementwise(False).forward_s
 
 
+def test_a_peak_that_is_not_known_follows_from_the_bits() -> None:
+    """A server that says fp8 only still runs attention and logits in bf16, at half of it."""
+    assert Roof(ROOF.gpu, {"fp8": Fraction(1000)}, "tuned").peak("bf16") == 500
+    assert ROOF.peak("fp8") == ROOF.flops["fp8"]
+
+
 def test_a_split_sequence_shares_the_norms() -> None:
     split, whole = shape(tensor=8), shape(tensor=8, sequence_parallel=False)
     assert split._elementwise(False).forward_s < whole._elementwise(False).forward_s

@@ -92,6 +92,41 @@ def test_experts_are_the_innermost_of_data() -> None:
     assert ranks.group("pipeline").dimensions == ((2, 32),)
 
 
+def test_experts_are_folded_over_the_ranks_of_a_stage() -> None:
+    """By hand: 2 tensor, 2 context, 8 data ranks at strides 1, 2, 4; experts that are not split take all of eight GPUs.
+
+    Split two ways, as many are over 16, and a copy of each is 2 x 2 x 8 / 16 ranks apart.
+    """
+    order = ("tensor", "context", "data", "pipeline")
+    folded = tiny_model(tensor=2, context=2, pipeline=2, expert=8, expert_tensor=1, order=order)
+    ranks = ranks_of(folded, folded.plan, GPUS)
+    assert ranks.group("expert").dimensions == ((2, 1), (2, 2), (2, 4))
+    assert ranks.group("expert").inside(8) == 8
+    assert ranks.group("expert-data").dimensions == ((4, 8),)
+    split = folded.model_copy(update={"plan": folded.plan.model_copy(update={"expert_tensor": 2})})
+    assert ranks_of(split, split.plan, GPUS).group("expert").dimensions == ((2, 2), (4, 4))
+
+
+def test_experts_that_data_do_not_hold_are_folded() -> None:
+    """64 expert ranks of 2 tensor x 32 data: DeepSeek-V3 as NeMo splits it. The plan says so."""
+    plan = tiny_model(tensor=2, expert=64).plan
+    ranks = ranks_of(tiny_model(), plan, GPUS)
+    assert ranks.plan.expert_tensor == 1
+    assert ranks.group("expert").size == 64
+
+
+def test_experts_that_are_not_split_send_no_tensor_traffic() -> None:
+    """By hand: two all-reduces a layer and pass, of which the one of the experts' part is left out in every layer."""
+    routed = TINY.model_copy(update={"experts": Experts(count=8, top_k=2)})
+    calls = [
+        traffic(
+            tiny_model(tensor=2, expert_tensor=ways).model_copy(update={"architecture": routed}), GPUS, "tensor"
+        ).calls
+        for ways in (2, 1)
+    ]
+    assert calls[1] == calls[0] / 2
+
+
 def test_a_group_that_does_not_tile_a_domain_straddles_it() -> None:
     """By hand: groups of 64 on racks of 72, 576 GPUs: two whole ones, seven in two racks each.
 

@@ -18,6 +18,7 @@ from fabopt.solution import optimize
 from fabopt.study.front.fronts import objectives_of, pareto_front
 from fabopt.study.sweep.keys import changed_inputs, content_of
 from fabopt.verify import verify
+from fabopt.workload.remarks import workload_notes
 from tests.paths import ERRORS
 from tests.samples.small import Json, assert_proven
 
@@ -320,3 +321,33 @@ def test_what_would_help_is_told_in_ratios_not_in_figures_that_follow_from_them(
     needed = {one.limit: one.needed for one in design.conflicts}
     assert needed["fabrics.compute.max_oversubscription.leaf"] == 3
     assert not [limit for limit in needed if "alltoall" in limit or "allreduce" in limit]
+
+
+def test_folded_experts_are_proven_from_the_ranks() -> None:
+    """Sixteen experts over two tensor and eight data ranks of a stage; the file says the plan as it was taken."""
+    plan = {"tensor": 2, "expert": 16, "expert_tensor": 1, "order": ["tensor", "context", "data", "pipeline"]}
+    design = solved({"model": experts(), "plan": plan, "max_exposed_communication": 0.9})
+    assert design.workload is not None and design.workload.plan.expert_tensor == 1
+    assert all(check.ok for check in verify(Design.model_validate_json(design_bytes(design))))
+
+
+def test_a_plan_that_is_left_open_is_in_the_file() -> None:
+    """What was picked is embedded, so that the file is proven without picking again."""
+    design = solved({"plan": "auto", "max_exposed_communication": 0.9})
+    assert design.workload is not None
+    again = Design.model_validate_json(design_bytes(design))
+    assert again.case.content["workload"]["plan"]["tensor"] == design.workload.plan.tensor
+    assert all(check.ok for check in verify(again))
+
+
+def test_a_tight_plan_is_noted(design: Design) -> None:
+    """What it is likely to take is more than a GPU has, the least is not."""
+    assert design.workload is not None
+    memory = design.workload.memory.model_copy(update={"least_gb": 60, "likely_gb": 90, "gpu_gb": 80})
+    use = design.workload.model_copy(update={"memory": memory})
+    inputs = inputs_from_objects(case())
+    server = inputs.catalog.servers[0]
+    (note,) = (note for note in workload_notes(use, inputs.case, server) if "likely to need" in note)
+    assert "90 GB" in note and "has 80 GB; it can do with 60 GB" in note
+    roomy = use.model_copy(update={"memory": memory.model_copy(update={"gpu_gb": 100})})
+    assert not any("likely to need" in note for note in workload_notes(roomy, inputs.case, server))

@@ -11,6 +11,7 @@ from fabopt.schema.structure import (
     DragonflyPlusStructure,
     DragonflyStructure,
     HyperxStructure,
+    LastGroup,
     Structure,
     SwitchlessStructure,
     TorusStructure,
@@ -82,10 +83,18 @@ def _tiered(structure: Structure, own_rails: bool, uplinks: int) -> list[str]:
     uneven = fewest * structure.spines_per_pod != uplinks
     links = f"{fewest} or {fewest + 1} links" if uneven else some(fewest, "link")
     parts.append(f"{links} from each leaf to each of {spines}")
+    if structure.last_group is not None:
+        parts.append(_last_group(structure.last_group))
     if structure.tiers == 3:
         links, cores = some(structure.links_per_core_pair, "link"), some(structure.cores_per_group, "core")
         parts.append(f"{links} from each spine to each of {cores}")
     return parts
+
+
+def _last_group(last: LastGroup) -> str:
+    leaves, ports = some(last.leaves, "leaf"), some(last.ports_per_server_per_leaf, "port")
+    links = some(last.links_per_pair, "link")
+    return f"the last group of {some(last.servers, 'server')} on {leaves}, {ports} of a server on one, {links} to each"
 
 
 # -- HyperX and torus -------------------------------------------------------------------------------------------------

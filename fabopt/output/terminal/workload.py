@@ -10,7 +10,7 @@ from fabopt.schema.workload import Placement, Within
 
 COLUMNS = (
     ("communicator", False), ("GPUs", True), ("operations", False), ("runs in", False), ("sent", True),
-    ("over the network", True), ("time", True), ("exposed", True),
+    ("over the network", True), ("time", True), ("hidden", True), ("exposed", True),
 )  # fmt: skip
 PLACES = {"domain": "scale-up domain", "leaf": "leaf", "pod": "pod", "fabric": "whole fabric"}
 _BYTES = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
@@ -32,13 +32,14 @@ def workload_rows(use: WorkloadUse) -> Iterator[list[str]]:
             size(entry.bytes_sent),
             _over_network(entry),
             duration(entry.time_s),
+            duration(entry.hidden_s),
             duration(entry.exposed_s),
         ]
 
 
 def workload_lines(use: WorkloadUse) -> tuple[str, ...]:
     """What is said below the rows."""
-    return needs_line(use), step_line(use), *placement_lines(use), utilization_line(use)
+    return needs_line(use), step_line(use), *placement_lines(use), utilization_line(use), memory_line(use)
 
 
 def needs_line(use: WorkloadUse) -> str:
@@ -63,6 +64,14 @@ def step_line(use: WorkloadUse) -> str:
     waits = f"{_PERCENT * use.exposed_communication:.2g} % of it exposed communication"
     binds = f" ({use.binding} binds)" if use.binding is not None else ""
     return f"{step}, {waits}{binds}: {count(round(use.tokens_per_s))} tokens/s"
+
+
+def memory_line(use: WorkloadUse) -> str:
+    """Say what of a GPU's memory the plan takes."""
+    memory = use.memory
+    parts = ", ".join(f"{plain(amount)} {name.replace('_', ' ')}" for name, amount in memory.parts_gb.items())
+    of_gpu = "" if memory.gpu_gb is None else f" of {plain(memory.gpu_gb)} GB"
+    return f"memory of a GPU: {plain(memory.least_gb)} GB at least, likely {plain(memory.likely_gb)}{of_gpu} ({parts})"
 
 
 def placement_lines(use: WorkloadUse) -> Iterator[str]:
@@ -120,7 +129,9 @@ def workload_title(use: WorkloadUse) -> str:
     plan = use.plan
     ways = [(plan.tensor, "tensor"), (plan.context, "context"), (plan.pipeline, "pipeline"), (plan.data or 1, "data")]
     shown = " x ".join(f"{number} {name}" for number, name in ways if number > 1) or "1 GPU"
-    experts = f", {plan.expert} expert" if plan.expert > 1 else ""
+    experts = f", {plan.expert} expert x {plan.expert_ways} expert tensor" if plan.expert > 1 else ""
+    hidden = [f"{name} {_PERCENT * share:g} %" for name, share in plan.overlap.model_dump().items() if share]
+    experts += f"; can hide: {', '.join(hidden)}" if hidden else "; nothing is hidden behind computation"
     return f"{use.model}, {use.parameters / _BILLION:,.4g} billion parameters on {shown}{experts}"
 
 

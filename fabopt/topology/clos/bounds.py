@@ -337,7 +337,7 @@ class Bounds:
         most = min(self.problem.servers, self.fabric.span.group[1])
         nics = (one for options in self.fabric.nics.values() for one in options)
         # Rule ``rails_are_aligned``
-        alone = self.fabric.aligned and most < self.problem.servers
+        alone = self.fabric.aligned and most < self.problem.servers and not self.fabric.may_be_odd
         return most * (1 if alone else max((nic.ports_per_plane for nic in nics), default=1))
 
     @remembered("leaf-spine", "spine-core")

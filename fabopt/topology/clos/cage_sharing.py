@@ -8,6 +8,7 @@ Source: docs/formulation/parts.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from fabopt.topology.link_parts import Side
 
 def clashes_of(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> tuple[Clash, ...]:
     """Pairs of options of a candidate that no switch has the cages for."""
-    return tuple(_clashes(parts, shape, choices))
+    return tuple(dict.fromkeys(_clashes(parts, shape, choices)))
 
 
 def _clashes(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> Iterator[Clash]:
@@ -29,10 +30,19 @@ def _clashes(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> Iterator[
     up = shape.leaf_spine(parts.leaf_up.lane.ports, 0, parts.spine_down.lane.ports, 0)
     if parts.leaf_up.group == parts.leaf_down.group:
         servers = shape.server_leaf(parts.nic, parts.leaf_down.lane.ports, 0)
-        yield from _too_many(choices, "leaf", servers.far, up.near, (parts.leaf_down, parts.leaf_up))
+        for below, above in _kinds_of_leaves(shape, servers.far, up.near):
+            yield from _too_many(choices, "leaf", below, above, (parts.leaf_down, parts.leaf_up))
     if parts.spine_up is not None and parts.core_down is not None and parts.spine_up.group == parts.spine_down.group:
         cores = shape.spine_core(parts.spine_up.lane.ports, 0, parts.core_down.lane.ports, 0)
         yield from _too_many(choices, "spine", up.far, cores.near, (parts.spine_down, parts.spine_up))
+
+
+def _kinds_of_leaves(shape: Shape, below: Side, above: Side) -> list[tuple[Side, Side]]:
+    """Both sides of the leaves; of those of an odd last group by themselves."""
+    if not shape.is_odd:
+        return [(below, above)]
+    kinds = zip(below.profiles, above.profiles, strict=True)
+    return [(replace(below, profiles=(down,)), replace(above, profiles=(up,))) for down, up in kinds]
 
 
 def _too_many(

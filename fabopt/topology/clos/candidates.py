@@ -122,6 +122,7 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
         parts.nic.nics_per_server, parts.nic.ports_per_nic, parts.nic.planes,
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
+        int(shape.odd_k), int(shape.odd_u),
         *clos.placement.rank,
         *(number for stage in clos.stages for number in stage),
         *fabric.counted,

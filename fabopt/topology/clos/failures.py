@@ -39,10 +39,10 @@ def bandwidth_left(parts: Parts, shape: Shape, endpoints: Number, gpus: int, fai
 
     For candidates in arrays the result has shape (rows,).
     """
-    nic, ports = parts.nic, server_ports(parts, shape, gpus)
+    nic, servers = parts.nic, [server_ports(parts, one, gpus) for one in _kinds_of_groups(shape)]
     at_server, above_leaf, above_spine = PLACES[failed]
-    own = by_number(lambda lost: without(ports, at_server, lost), count if at_server else 0)
-    leaf = by_number(lambda lost: _of_leaf(parts, shape, endpoints, above_leaf, lost), count if above_leaf else 0)
+    own = by_number(lambda lost: min(without(one, at_server, lost) for one in servers), count if at_server else 0)
+    leaf = by_number(lambda lost: _of_leaves(parts, shape, endpoints, above_leaf, lost), count if above_leaf else 0)
     pod = by_number(lambda lost: _of_pod(parts, shape, above_spine, lost), count if above_spine else 0)
     above = worst_mix(leaf, pod, count)
     if nic.apart:
@@ -71,6 +71,23 @@ def without(ports: ServerPorts, failed: str, count: int) -> Fraction:
     if failed == "plane":
         return ports.without_planes(count)
     return ports.without_cables(count) if failed == "server-leaf" else Fraction(1)
+
+
+def _kinds_of_groups(shape: Shape) -> tuple[Shape, ...]:
+    """The shape as if all groups were like each kind that there is."""
+    return (replace(shape, odd_k=0, odd_u=0), shape.of_last) if shape.is_odd else (shape,)
+
+
+def _of_leaves(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: int) -> Share:
+    """Share of its endpoints that the uplinks of any leaf carry."""
+    share = _of_leaf(parts, shape, endpoints, failed, count)
+    if not shape.is_odd:
+        return share
+    last = _of_leaf(parts, shape.of_last, shape.last_group * shape.odd_k, failed, count)
+    if isinstance(share, np.ndarray) and isinstance(last, np.ndarray):
+        return np.asarray(np.minimum(share, last))
+    assert isinstance(share, Fraction) and isinstance(last, Fraction)
+    return min(share, last)
 
 
 def _of_leaf(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: int) -> Share:
@@ -204,13 +221,16 @@ class ClosFailures:
 def _cut_off(parts: Parts, shape: Shape, failed: str) -> int:
     servers, group = int(shape.servers), min(int(shape.g), int(shape.servers))
     one_leaf, one_spine = shape.rails == 1, shape.spines == 1
+    last = int(shape.last_group) if shape.is_odd and shape.last_rails == 1 else 0
     # with pods of one rail, servers are joined through their other rails
     pod = min(servers, int(shape.groups_per_pod) * group) if parts.core is not None else servers
     by_rail = bool(shape.rail_pods) and not one_leaf
     if failed == "server-leaf":
         return int(shape.ports == 1)
     if failed == "leaf" or (failed == "leaf-spine" and shape.u == 1):
-        return group if one_leaf else 0
+        return group if one_leaf else last
+    if failed == "leaf-spine" and shape.odd_u == 1:
+        return last
     if failed == "spine" or (failed == "spine-core" and shape.x == 1):
         if not one_spine or by_rail:
             return 0

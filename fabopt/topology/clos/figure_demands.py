@@ -27,14 +27,34 @@ _SAFE = 2**62
 def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
     """Fewest uplinks of a leaf with which the figures that are wanted can be had; 0 if none is wanted.
 
-    ``gpus``: of a server.
+    ``gpus``: of a server. Of an odd last group they are ``uplinks_of_last``.
     """
     figure_demands = fabric.figure_demands
     if figure_demands is None:
         return 0 * endpoints
-    assert parts.leaf_up is not None
     full = np.minimum(shape.g, shape.servers) * shape.k
     within = [(full, shape.groups > 1), (shape.last_group * shape.k, shape.groups > 0)]
+    return _of_leaf(figure_demands, parts, shape, within[: 2 - shape.is_odd], gpus, endpoints)
+
+
+def uplinks_of_last(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Number:
+    """Fewest uplinks of a leaf of an odd last group, as ``leaf_uplinks`` has them of others."""
+    endpoints = shape.last_group * shape.odd_k
+    if fabric.figure_demands is None:
+        return 0 * endpoints
+    within = [(endpoints, endpoints > 0)]
+    return _of_leaf(fabric.figure_demands, parts, shape.of_last, within, gpus, endpoints)
+
+
+def _of_leaf(
+    figure_demands: FigureDemands,
+    parts: Parts,
+    shape: Shape,
+    within: Sequence[tuple[Number, Number]],
+    gpus: int,
+    endpoints: Number,
+) -> Number:
+    assert parts.leaf_up is not None
     fewest = _for_traffic(figure_demands, parts, shape, within, gpus, (parts.leaf_up.lane.port_mbps, 1), shape.k)
     if not figure_demands.bisection:
         return fewest
@@ -106,16 +126,24 @@ def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction)
     ``ratio``: the most oversubscription at the leaves. Ports in reserve stay free, and all attachments that may be on
     leaves count as endpoints there. 0 where groups are full.
     """
+    per_group = _servers_of_group(fabric, parts, shape, ratio)
+    if fabric.group_servers is not None:
+        per_group = np.minimum(per_group, fabric.group_servers)
+    if shape.is_odd:
+        last = np.minimum(per_group, _servers_of_group(fabric, parts, shape.of_last, ratio))
+        return np.maximum(0, (shape.groups - 1) * per_group + last - shape.servers)
+    return np.maximum(0, shape.groups * per_group - shape.servers)
+
+
+def _servers_of_group(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction) -> Number:
+    """Servers that leaves can have with their uplinks, attachments and ports in reserve beside them."""
     fits = _most_endpoints(parts, shape, ratio)
     free = 1 - fabric.reserve
     endpoints = _most_down(parts.leaf_down, parts.leaf_up, parts.leaf, shape.u) * free.numerator // free.denominator
     leaves = shape.planes * shape.leaves
     attached = fabric.attachment_ports + sum(one.ports for one in fabric.on_free_ports if one.takes("leaf"))
     room = np.minimum(endpoints, fits) - ceil_of(attached, leaves)
-    per_group = room // shape.k
-    if fabric.group_servers is not None:
-        per_group = np.minimum(per_group, fabric.group_servers)
-    return np.maximum(0, shape.groups * per_group - shape.servers)
+    return room // shape.k
 
 
 def has_room(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:

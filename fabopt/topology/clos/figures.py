@@ -26,9 +26,10 @@ def oversubscription(clos: ClosNetwork) -> dict[str, Fraction]:
     parts, shape = clos.parts, clos.shape
     ratios: dict[str, Fraction] = {}
     if parts.leaf_up is not None:
-        ratios["leaf"] = Fraction(
-            clos.down_ports * parts.leaf_down.lane.port_mbps, int(shape.u) * parts.leaf_up.lane.port_mbps
-        )
+        down, up = parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps
+        ratios["leaf"] = Fraction(clos.down_ports * down, int(shape.u) * up)
+        if shape.is_odd:
+            ratios["leaf"] = max(ratios["leaf"], Fraction(clos.last_ports * down, int(shape.odd_u) * up))
     if parts.spine_up is not None and parts.spine_down is not None:
         ratios["spine"] = Fraction(
             clos.spine_ports * parts.spine_down.lane.port_mbps, int(shape.x) * parts.spine_up.lane.port_mbps
@@ -75,14 +76,14 @@ def _per_gpu(clos: ClosNetwork, gpus: int, port_rate: Fraction) -> Fraction:
 def leaf_classes(clos: ClosNetwork) -> tuple[LeafClass, ...]:
     """The leaves of a plane by their pods and server ports, for two tiers and more."""
     shape = clos.shape
-    full, last = int(shape.g * shape.k), int(shape.last_group * shape.k)
+    full, last = int(shape.g * shape.k), int(shape.last_group * shape.last_k)
     rails = int(shape.rails) if shape.rail_pods else 1
     leaves = int(shape.leaves_of_a_group)
     full_pods = int(shape.pods) - rails
     return (
         LeafClass(0, full_pods, int(shape.groups_per_pod) * leaves, full),
         LeafClass(1, rails, (int(shape.last_pod_groups) - 1) * leaves, full),
-        LeafClass(1, rails, leaves, last),
+        LeafClass(1, rails, int(shape.last_rails) if shape.is_odd else leaves, last),
     )
 
 
@@ -92,7 +93,7 @@ def _permutation(clos: ClosNetwork, gpus: int) -> Fraction:
     matched = 0 if parts.leaf_up is None else matched_links(leaf_classes(clos))
     if not matched or parts.leaf_up is None:
         return _per_gpu(clos, gpus, Fraction(parts.nic.port.lane.port_mbps))
-    capacity = int(shape.leaves * shape.u) * parts.leaf_up.lane.port_mbps
+    capacity = int(shape.uplinks) * parts.leaf_up.lane.port_mbps
     if parts.spine_up is not None:
         capacity += int(shape.pods * shape.spines * shape.x) * parts.spine_up.lane.port_mbps
     return _per_gpu(clos, gpus, Fraction(2 * capacity, matched))
@@ -104,6 +105,7 @@ def allreduce(clos: ClosNetwork, gpus: int) -> Fraction:
     rate = Fraction(parts.nic.port.lane.port_mbps)
     if parts.leaf_up is not None and shape.groups > 1:
         rate = min(rate, Fraction(int(shape.u) * parts.leaf_up.lane.port_mbps, int(shape.k)))
+        rate = min(rate, Fraction(int(shape.last_u) * parts.leaf_up.lane.port_mbps, int(shape.last_k)))
     if parts.spine_up is not None and shape.groups > shape.groups_per_pod:
         leaving = int(shape.k * shape.leaves_of_a_group)
         rate = min(rate, Fraction(int(shape.spines * shape.x) * parts.spine_up.lane.port_mbps, leaving))
@@ -130,10 +132,11 @@ def _alltoall(clos: ClosNetwork, gpus: int) -> Fraction:
 def _cuts(clos: ClosNetwork) -> Iterable[tuple[int, int]]:
     """(server ports below, Mb/s upwards) of every kind of leaf and pod."""
     parts, shape = clos.parts, clos.shape
-    full, last = int(shape.g * shape.k), int(shape.last_group * shape.k)
+    full, last = int(shape.g * shape.k), int(shape.last_group * shape.last_k)
     if parts.leaf_up is not None:
-        up = int(shape.u) * parts.leaf_up.lane.port_mbps
-        yield from ((full, up), (last, up)) if shape.groups > 1 else ((last, up),)
+        if shape.groups > 1:
+            yield full, int(shape.u) * parts.leaf_up.lane.port_mbps
+        yield last, int(shape.last_u) * parts.leaf_up.lane.port_mbps
     if parts.spine_up is not None:
         up = int(shape.spines) * int(shape.x) * parts.spine_up.lane.port_mbps
         per_group = 1 if shape.rail_pods else int(shape.rails)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.schema.structure import Structure
+from fabopt.schema.structure import LastGroup, Structure
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.design import FilePart, LinkUse, Role, Tier
 
@@ -45,6 +45,20 @@ def _structure(clos: ClosNetwork) -> Structure:
         links_per_core_pair=int(shape.m2),
         spines_per_core_group=int(shape.q),
         cores_per_group=int(shape.cores_per_group) if tiers > 2 else 0,
+        last_group=_last_group(clos) if shape.is_odd else None,
+    )
+
+
+def _last_group(clos: ClosNetwork) -> LastGroup:
+    shape = clos.shape
+    return LastGroup(
+        servers=int(shape.last_group),
+        ports_per_server_per_leaf=int(shape.odd_k),
+        leaves=int(shape.last_rails),
+        down_ports=clos.last_ports,
+        reserved_ports=clos.last_reserved,
+        up_ports=int(shape.odd_u),
+        links_per_pair=int(shape.last_links_per_pair),
     )
 
 

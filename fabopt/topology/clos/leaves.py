@@ -7,16 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabopt.parts.assemblies import Assembly
 from fabopt.topology.clos import classes, step_deadline
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import may_survive, survives
-from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks
+from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks, uplinks_of_last
 from fabopt.topology.clos.free_ports import may_fit
+from fabopt.topology.clos.odd_groups import ports_on_leaves
 from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice
 from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
 from fabopt.topology.clos.shape import (
+    Ints,
     Parts,
     Shape,
     chunks,
@@ -56,8 +59,12 @@ class Leaves:
     def expand(self, block: Block) -> None:
         """Offer every candidate of a block that stays below the cutoff."""
         run_m, groups = self.fabric.runs_m["server-leaf"], groups_wanted(self.fabric)
-        for shape, cost in self._sizes(block, self.problem.servers, groups, run_m):
+        odd = block.tiers == 2 and self.fabric.may_be_odd
+        sizes = self._sizes(block, self.problem.servers, groups, run_m)
+        for shape, cost in [*sizes, *self._odd_sizes(block, self.problem.servers, groups, run_m)] if odd else sizes:
             self.sizes_met = True
+            if self.plain and shape.is_odd:
+                continue
             if block.tiers == 1:
                 own = self._with_own_runs(block, shape, cost)
                 self.cutoff.offer(ClosBatch(self.fabric, self._parts(block), shape, own))
@@ -74,6 +81,13 @@ class Leaves:
         shapes = self._one_tier(block) if block.tiers == 1 else self._groups(block)
         return [(shape, self._leaf_cost(block, shape)) for shape in shapes]
 
+    @remembered("leaf-spine", "spine-core", "attachment-leaf")
+    def _odd_sizes(
+        self, block: Block, servers: int, groups: Interval, server_run_m: float
+    ) -> list[tuple[Shape, Floats]]:
+        """The same where the last group is unlike the others."""
+        return [(shape, self._leaf_cost(block, shape)) for shape in self._odd_groups(block)]
+
     def _parts(self, block: Block) -> Parts:
         return Parts(block.protocol, block.nic, block.leaf, block.down, block.up)
 
@@ -81,8 +95,13 @@ class Leaves:
         """Down ports a leaf must have: most endpoints, attachments and reserve."""
         return self.bounds.reserved(most_endpoints(shape, self.fabric.attached))
 
-    def _joins_servers(self, block: Block, k: int) -> bool:
-        return bool(self.bounds.server_joins(block.nic, block.down, k, block.protocol))
+    def _joins_servers(self, block: Block, *k: int) -> bool:
+        return bool(self._server_joins(block, *k))
+
+    def _server_joins(self, block: Block, *k: int) -> tuple[Assembly, ...]:
+        """Assemblies between servers and leaves that suit every one of these numbers of ports on a leaf."""
+        first, *others = (self.bounds.server_joins(block.nic, block.down, one, block.protocol) for one in k)
+        return tuple(join for join in first if all(join in other for other in others)) if others else first
 
     def _one_tier(self, block: Block) -> Iterator[Shape]:
         servers, nic = self.problem.servers, block.nic
@@ -123,10 +142,27 @@ class Leaves:
             if kept.size:
                 yield shape.take(kept)
 
+    def _odd_groups(self, block: Block) -> Iterator[Shape]:
+        """Group sizes, for each number of ports on a leaf of the last group that the rule allows beside the others'."""
+        servers, ports = self.problem.servers, block.nic.ports_per_plane
+        leaf_ports = self.bounds.leaf_ports(block.leaf, block.down, block.uplinks)
+        most_leaves = self.bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, 1)
+        for k, odd_k in ports_on_leaves(self.fabric, block.nic):
+            if not self._joins_servers(block, k, odd_k):
+                continue
+            g = group_sizes(self.fabric, min(servers - 1, leaf_ports // k))
+            shape = Shape(
+                servers, ports, block.nic.planes, k, g,
+                sizes=self.problem.sizes, by_rail=self.fabric.by_rail, odd_k=odd_k, odd_u=0 * g,
+            )  # fmt: skip
+            kept = np.flatnonzero((shape.last_group * odd_k <= leaf_ports) & (shape.leaves <= most_leaves))
+            if kept.size:
+                yield shape.take(kept)
+
     def _leaf_cost(self, block: Block, shape: Shape) -> Floats:
         """NICs, leaves and server links (attachments' own parts aside): exact without attachments, else a bound."""
         costs, nic = self.bounds.costs, block.nic
-        joins = self.bounds.server_joins(nic, block.down, int(shape.k), block.protocol)
+        joins = self._server_joins(block, *{int(shape.k), int(shape.last_k)})
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
         cost = np.asarray(self._devices_cost(block, shape) + costs.least(joins, need))
         if self.bounds.early is not None:
@@ -144,40 +180,58 @@ class Leaves:
 
     def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:
         """Add uplinks to group sizes, then spines (and cores) to what is left below the cutoff."""
-        if not leaves_suffice(self.fabric, block.nic, int(shape.k)):
+        if not all(leaves_suffice(self.fabric, block.nic, int(k)) for k in (shape.k, shape.last_k)):
             return
         endpoints = classes.endpoints_in_ratio(self.fabric, shape)
-        plain = classes.plain_endpoints(self.fabric, endpoints)
-        fewest = self.bounds.leaf_uplinks(plain, block.down, block.uplinks)
-        gpus = self.problem.server.gpus
-        fewest = np.maximum(fewest, leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))
-        fewest = np.maximum(fewest, step_deadline.leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))
-        fewest = np.maximum(fewest, classes.leaf_uplinks(self.fabric, self._parts(block), shape))
-        fewest = np.maximum(fewest, fewest_spines(self.fabric, shape.planes))
+        fewest, gpus = self._fewest_uplinks(block, shape, endpoints), self.problem.server.gpus
         most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self._down_ports(shape))
-        upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
-        per_uplink = np.multiply.outer(upward, block.nic.planes * shape.leaves)
-        open_ = np.flatnonzero((fewest <= most) & self.cutoff.within(base + per_uplink * fewest))
+        if shape.is_odd:
+            shape = replace(shape, odd_u=self._fewest_of_last(block, shape))
+        above = self._above(block, replace(shape, u=fewest))
+        open_ = np.flatnonzero((fewest <= most) & self.cutoff.within(base + above))
         if not open_.size:
             return
         base = base.copy()
         base[:, open_] = self._with_own_runs(block, shape.take(open_), base[:, open_])
-        open_ = open_[self.cutoff.within((base + per_uplink * fewest)[:, open_])]
+        open_ = open_[self.cutoff.within((base + above)[:, open_])]
         if not open_.size:
             return
         rows, u = ranges(fewest[open_], fewest[open_] if self.plain else most[open_])
         rows = open_[rows]
-        wide = replace(shape, g=shape.g[rows], u=u)
-        roomy = has_room(self.fabric, self._parts(block), wide)
+        wide = replace(shape.take(rows), u=u)
+        # of an odd last group it is known once its uplinks are
+        roomy = np.ones(rows.size, bool) if shape.is_odd else has_room(self.fabric, self._parts(block), wide)
         if self.fabric.resilience:
-            roomy &= may_survive(self.fabric, self._parts(block), wide, endpoints[rows], gpus)
-        rows, u = rows[roomy], u[roomy]
-        bound = base[:, rows] + per_uplink[:, rows] * u
+            others = replace(wide, odd_k=0, odd_u=0)
+            roomy &= may_survive(self.fabric, self._parts(block), others, endpoints[rows], gpus)
+        rows, wide = rows[roomy], wide.take(np.flatnonzero(roomy))
+        bound = base[:, rows] + self._above(block, wide)
         for some in chunks(np.argsort(bound[0], kind="stable"), _CHUNK[block.tiers]):
             kept = some[self.cutoff.within(bound[:, some])]
             if kept.size:
-                sized = replace(shape, g=shape.g[rows[kept]], u=u[kept])
-                self.spines.expand(block, sized, base[:, rows[kept]])
+                self.spines.expand(block, wide.take(kept), base[:, rows[kept]])
+
+    def _above(self, block: Block, shape: Shape) -> Floats:
+        """The least that uplinks cost with everything above them, shape (metrics, rows)."""
+        upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
+        return np.asarray(np.multiply.outer(upward, block.nic.planes * shape.uplinks))
+
+    def _fewest_uplinks(self, block: Block, shape: Shape, endpoints: Number) -> Ints:
+        """Fewest uplinks of a leaf: of all groups, or of all but an odd last one, shape (rows,)."""
+        fabric, parts, gpus = self.fabric, self._parts(block), self.problem.server.gpus
+        plain = classes.plain_endpoints(fabric, endpoints)
+        fewest = self.bounds.leaf_uplinks(plain, block.down, block.uplinks)
+        fewest = np.maximum(fewest, leaf_uplinks(fabric, parts, shape, endpoints, gpus))
+        fewest = np.maximum(fewest, step_deadline.leaf_uplinks(fabric, parts, shape, endpoints, gpus))
+        fewest = np.maximum(fewest, classes.leaf_uplinks(fabric, parts, shape))
+        return np.maximum(fewest, fewest_spines(fabric, shape.planes))
+
+    def _fewest_of_last(self, block: Block, shape: Shape) -> Ints:
+        """Fewest uplinks of a leaf of an odd last group, shape (rows,)."""
+        endpoints, parts = shape.last_group * shape.odd_k, self._parts(block)
+        fewest, gpus = self.bounds.leaf_uplinks(endpoints, block.down, block.uplinks), self.problem.server.gpus
+        fewest = np.maximum(fewest, step_deadline.leaf_uplinks(self.fabric, parts, shape, endpoints, gpus))
+        return np.maximum(fewest, uplinks_of_last(self.fabric, parts, shape, gpus))
 
     def _with_own_runs(self, block: Block, shape: Shape, base: Floats) -> Floats:
         """``base`` with the servers' links as long as they will be, shape (metrics, rows)."""

@@ -45,7 +45,8 @@ def assemblies_over(
     assemblies = problem.links.assemblies(*kind.ports, run_m, clos.parts.protocol, all_)
     if kind.name != "server-leaf":
         return assemblies
-    return server_assemblies(assemblies, clos.parts.nic, int(clos.shape.k))
+    suited = server_assemblies(assemblies, clos.parts.nic, int(clos.shape.k))
+    return server_assemblies(suited, clos.parts.nic, int(clos.shape.last_k))
 
 
 def kinds_of(clos: ClosNetwork) -> tuple[LinkType, ...]:
@@ -68,10 +69,10 @@ def down_limit(parts: Parts, shape: Shape) -> int:
 def server_leaf(clos: ClosNetwork, limit: int) -> LinkType:
     """Links between servers and leaves; ``limit``: cages of a leaf for down links."""
     nic, down, shape = clos.parts.nic, clos.parts.leaf_down, clos.shape
-    n, together = down.lane.ports, nic.bundle(int(shape.k))
-    mixes = nic.port.ports == n and together % n == 0
-    key = ("server-leaf", nic.port, down.port, clos.parts.protocol, mixes, together)
-    need = shape.server_leaf(nic, n, limit)
+    n, bundles = down.lane.ports, {nic.bundle(int(k)) for k in (shape.k, shape.last_k)}
+    mixes = nic.port.ports == n and not any(together % n for together in bundles)
+    key = ("server-leaf", nic.port, down.port, clos.parts.protocol, mixes, *sorted(bundles))
+    need = shape.server_leaf(nic, n, limit, down_limit(clos.parts, shape.of_last) if shape.is_odd else None)
     return LinkType("server-leaf", ("server", "leaf"), (nic.port, down.port), need, mixes, key)
 
 
@@ -83,10 +84,12 @@ def leaf_spine(clos: ClosNetwork) -> LinkType:
     spine_limit = down.cages if parts.spine_up is None else int(down_cage_limit(down, parts.spine_up, shape.x))
     spine_limit -= clos.attached_spine_cages
     leaf_limit = int(up_cage_limit(parts.leaf_down, up, clos.occupied_ports + clos.reserved_ports))
-    need = shape.leaf_spine(up.lane.ports, leaf_limit, down.lane.ports, spine_limit)
+    last_limit = int(up_cage_limit(parts.leaf_down, up, clos.last_with_reserve)) if shape.is_odd else None
+    need = shape.leaf_spine(up.lane.ports, leaf_limit, down.lane.ports, spine_limit, last_limit)
     n = up.lane.ports
     even = shape.u % shape.spines == 0
-    mixes = bool(down.lane.ports == n and even and shape.links_per_pair % n == 0)
+    whole = shape.links_per_pair % n == 0 and shape.last_links_per_pair % n == 0
+    mixes = bool(down.lane.ports == n and even and whole)
     key = ("leaf-spine", up.port, down.port, parts.protocol, mixes)
     return LinkType("leaf-spine", ("leaf", "spine"), (up.port, down.port), need, mixes, key)
 

@@ -100,6 +100,9 @@ class _Reach:
                         groups = min(groups, 1)
                     if groups and servers:
                         yield _Way(servers * groups, groups, room, ports, k, down)
+                        last = self._last_group(above, tiers, _Way(servers * groups, groups, room, ports, k, down))
+                        if last:
+                            yield _Way(servers * groups + last, groups + 1, room, ports, k, down)
 
     def _group(self, room: int) -> int:
         """Servers of a group on leaves with room for so many: the case may say how many, of all groups but the last."""
@@ -113,6 +116,16 @@ class _Reach:
         rails = ports // k
         most = max(above.leaves // rails * above.pods, above.leaves * (above.pods // rails))
         return min(most, 1) if self.fabric.aligned and k > 1 else most
+
+    def _last_group(self, above: _AboveLeaf | None, tiers: int, way: _Way) -> int:
+        """Most servers of one group more that is unlike the others, on the leaves that spines have ports left for."""
+        if above is None or tiers != 2 or not self.fabric.may_be_odd or (self.fabric.aligned and way.k > 1):
+            return 0
+        left = above.leaves - way.groups * (way.ports // way.k)
+        fits = [k for k in range(1, way.ports + 1) if way.ports % k == 0 and way.ports // k <= left]
+        if self.fabric.last_group == "spread" and way.k != way.ports:
+            fits = [k for k in fits if k != way.ports]
+        return max((min(way.most // way.groups, way.room // k) for k in fits), default=0)
 
     # -- switches ---------------------------------------------------------------------------------------------
 

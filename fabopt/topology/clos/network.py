@@ -23,7 +23,7 @@ class ClosNetwork(NamedTuple):
     ``reserved_ports``: kept free beside those of servers and attachments that are dealt over the leaves. ``free``: the
     switches of the ports of every attachment that is on free ones, by its place in the fabric; ``spine_ports``: most
     ports of a spine that count in its oversubscription; ``attached_runs_m``: by kind of links how far attachments in
-    racks are, where that is measured.
+    racks are, where that is measured; ``last_with_reserve``: down ports of a leaf of an odd last group.
     """
 
     parts: Parts
@@ -36,6 +36,7 @@ class ClosNetwork(NamedTuple):
     attached_runs_m: tuple[tuple[str, float], ...] = ()
     placement: ClosPlacement = FlatPlacement()
     stages: tuple[StageNumbers, ...] = ()
+    last_with_reserve: int = 0
 
     @property
     def attached_spine_cages(self) -> int:
@@ -48,6 +49,16 @@ class ClosNetwork(NamedTuple):
         return max(cages.values(), default=0)
 
     @property
+    def last_ports(self) -> int:
+        """Server ports of a leaf of the last group, where that is unlike the others."""
+        return int(self.shape.last_group * self.shape.odd_k)
+
+    @property
+    def last_reserved(self) -> int:
+        """Ports that are kept free beside them."""
+        return self.last_with_reserve - self.last_ports
+
+    @property
     def tiers(self) -> TierCount:
         """Number of switch tiers."""
         return self.parts.tiers
@@ -58,11 +69,13 @@ def clos_of(fabric: FabricProblem, parts: Parts, shape: Shape) -> ClosNetwork:
     occupied = int(most_endpoints(shape, fabric.attached))
     free = 1 - fabric.reserve
     with_reserve = int(ceil_of(occupied * free.denominator, free.numerator))
+    last = int(ceil_of(shape.last_group * shape.odd_k * free.denominator, free.numerator))
     above = int(shape.spine_down) if shape.spines else 0
     counted = occupied if fabric.all_count else int(endpoints_in_ratio(fabric, shape))
     return ClosNetwork(
-        parts, shape, counted, occupied, with_reserve - occupied, above, placement=FlatPlacement(fabric.runs_m)
-    )
+        parts, shape, counted, occupied, with_reserve - occupied, above,
+        placement=FlatPlacement(fabric.runs_m), last_with_reserve=last,
+    )  # fmt: skip
 
 
 def placed_in(problem: Problem, arrangement: Arrangement, clos: ClosNetwork) -> ClosNetwork | None:

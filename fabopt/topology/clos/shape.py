@@ -62,23 +62,46 @@ class Parts:
 class Shape(ClosShape):
     """The numbers of a candidate (or of many, as arrays), and what its links need."""
 
-    def server_leaf(self, nic: NicOption, leaf_ports: int, leaf_limit: Number) -> Need:
-        """Links between servers and leaves, attachments left aside."""
+    @property
+    def of_last(self) -> Shape:
+        """The shape with all groups as the last one, where that is unlike the others; links of leaves hold then."""
+        return replace(self, k=self.last_k, u=self.last_u, odd_k=0, odd_u=0)
+
+    def server_leaf(
+        self, nic: NicOption, leaf_ports: int, leaf_limit: Number, last_limit: Number | None = None
+    ) -> Need:
+        """Links between servers and leaves, attachments left aside; ``last_limit``: of a leaf of an odd last group."""
         nics = nic.nics_per_server if nic.own_cages else 1
         own = OwnCages(nic.full_cages, nic.partial_cages, nic.partial_ports, nics, nic.ports_per_server // nics)
-        together = nic.bundle(int(self.k))
-        sets = self.k // together
-        leaves = self.planes * self.rails
-        server = PeerLinks(self.servers, together, leaves * sets, 0)
+        together, last_together = nic.bundle(int(self.k)), nic.bundle(int(self.last_k))
+        sets, last_sets = self.k // together, self.last_k // last_together
+        leaves, last_leaves = self.planes * self.rails, self.planes * self.last_rails
+        servers = [PeerLinks(self.servers, together, leaves * sets, 0)]
+        if self.is_odd:
+            servers = [
+                PeerLinks(self.servers - self.last_group, together, leaves * sets, 0),
+                PeerLinks(self.last_group, last_together, last_leaves * last_sets, 0),
+            ]
         full = PeerLinks((self.groups - 1) * leaves, together, self.g * sets, 0)
-        last = PeerLinks(leaves, together, self.last_group * sets, 0)
+        last = PeerLinks(last_leaves, last_together, self.last_group * last_sets, 0, limit=last_limit)
         return Need(
-            Side((server,), nic.port.ports, nic.cage_limit, own),
+            Side(servers, nic.port.ports, nic.cage_limit, own),
             Side((full, last), leaf_ports, leaf_limit),
         )
 
-    def leaf_spine(self, leaf_ports: int, leaf_limit: Number, spine_ports: int, spine_limit: Number) -> Need:
-        """Links between leaves and spines."""
+    def leaf_spine(
+        self,
+        leaf_ports: int,
+        leaf_limit: Number,
+        spine_ports: int,
+        spine_limit: Number,
+        last_limit: Number | None = None,
+    ) -> Need:
+        """Links between leaves and spines; ``last_limit``: cages of a leaf of an odd last group."""
+        if self.is_odd:
+            return self._odd_leaf_spine(
+                Side((), leaf_ports, leaf_limit), Side((), spine_ports, spine_limit), last_limit
+            )
         links = self.links_per_pair
         more = self.u - links * self.spines
         leaf = PeerLinks(self.planes * self.leaves, links, self.spines - more, more)
@@ -93,6 +116,18 @@ class Shape(ClosShape):
             )
         ]
         return Need(Side((leaf,), leaf_ports, leaf_limit), Side(spines, spine_ports, spine_limit))
+
+    def _odd_leaf_spine(self, leaves: Side, spines: Side, last_limit: Number | None) -> Need:
+        """Links between leaves and spines of two tiers where the last group is unlike the others; stripes are even."""
+        full, last = (self.groups - 1) * self.rails, self.last_rails
+        of_leaves = (
+            PeerLinks(self.planes * full, self.links_per_pair, self.spines, 0),
+            PeerLinks(self.planes * last, self.last_links_per_pair, self.spines, 0, limit=last_limit),
+        )
+        of_spine = PeerLinks(
+            self.planes * self.spines, self.links_per_pair, full, 0, odd=last, odd_links=self.last_links_per_pair
+        )
+        return Need(replace(leaves, profiles=of_leaves), replace(spines, profiles=(of_spine,)))
 
     def spine_core(self, spine_ports: int, spine_limit: Number, core_ports: int, core_limit: Number) -> Need:
         """Links between spines and cores."""
@@ -115,6 +150,7 @@ class Shape(ClosShape):
             x=some(self.x),
             q=some(self.q),
             m2=some(self.m2),
+            odd_u=some(self.odd_u),
         )
 
     def key(self, index: int) -> Hashable:
@@ -130,7 +166,7 @@ class Shape(ClosShape):
         return Shape(
             self.servers, self.ports, self.planes, plain(self.k), plain(self.g), plain(self.u), plain(self.spines),
             plain(self.groups_per_pod), bool(plain(self.rail_pods)), plain(self.x), plain(self.q), plain(self.m2),
-            self.sizes, self.by_rail,
+            self.sizes, self.by_rail, plain(self.odd_k), plain(self.odd_u),
         )  # fmt: skip
 
 

@@ -18,8 +18,9 @@ from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.classes import endpoints_in_ratio
 from fabopt.topology.clos.failures import survives
-from fabopt.topology.clos.figure_demands import spine_uplinks
+from fabopt.topology.clos.figure_demands import has_room, spine_uplinks
 from fabopt.topology.clos.free_ports import may_fit
+from fabopt.topology.clos.odd_groups import last_up_limit, with_last_uplinks
 from fabopt.topology.clos.redundancy import enough_cores, fewest_spines
 from fabopt.topology.clos.run_bounds import LinkRows
 from fabopt.topology.clos.shape import (
@@ -89,7 +90,10 @@ class Spines:
         """Offer every candidate made of these leaves that stays below the cutoff; ``base``: shape (metrics, size)."""
         rows, spines = self._spine_counts(shape)
         if block.tiers == 2:
-            wide = replace(shape, g=shape.g[rows], u=shape.u[rows], spines=spines)
+            wide = replace(shape.take(rows), spines=spines)
+            if shape.is_odd:
+                kept, wide = with_last_uplinks(self.bounds, block, wide)
+                rows = rows[kept]
             self._two_tiers(block, replace(wide, groups_per_pod=wide.groups), base[:, rows])
             return
         self._three_tiers(block, shape, rows, spines, False, base)
@@ -122,7 +126,7 @@ class Spines:
             return None
         least = self.bounds.least_link(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
         share = least + self.bounds.spine_share(spine, block.protocol)
-        links = block.nic.planes * shape.leaves * shape.u
+        links = block.nic.planes * shape.uplinks
         inside = self.cutoff.within(base + np.multiply.outer(share, links))
         return (_Stack(block, spine, joins, least, upward), inside) if inside.any() else None
 
@@ -158,10 +162,12 @@ class Spines:
             if stacked is None:
                 continue
             stack, _ = stacked
-            links = stack.planes * shape.leaves * shape.u
+            links = stack.planes * shape.uplinks
             fits = (down <= usable_ports(spine.down, spine.switch)) & (shape.u >= shape.spines)
             fits &= self._survives(stack.parts(), shape)
             fits &= may_fit(self.bounds.problem, self.fabric, stack.parts(), shape)
+            if shape.is_odd:
+                fits &= has_room(self.fabric, stack.parts(), shape)
             cost = base + np.multiply.outer(self.costs.of(spine.switch.item), stack.planes * shape.spines)
             bound = cost + np.multiply.outer(stack.least, links)
             kept = np.flatnonzero(fits & self.cutoff.within(bound))
@@ -194,8 +200,9 @@ class Spines:
             self._leaf_up_limit(stack, shape),
             stack.spine.down.lane.ports,
             spine_cages,
+            last_up_limit(self.bounds, stack.block, shape),
         )
-        links = stack.planes * shape.leaves * shape.u
+        links = stack.planes * shape.uplinks
         return self.bounds.runs.raised(
             self.costs.least(stack.joins, need),
             lambda runs: runs.uplinks(self._link_rows(stack, stack.block.uplinks, stack.spine.down, shape)) * links,
@@ -203,7 +210,7 @@ class Spines:
 
     def _near_uplink_cost(self, stack: _Stack, shape: Shape) -> Floats:
         """What the leaves' uplinks cost at least before any switch is placed, shape (metrics, rows)."""
-        links = stack.planes * shape.leaves * shape.u
+        links = stack.planes * shape.uplinks
         return self.bounds.runs.raised(
             np.multiply.outer(stack.least, links),
             lambda runs: (

@@ -75,7 +75,7 @@ def _are_in_time(
     if deadline is None:
         return np.ones(size, dtype=bool)
     speeds = _speeds(parts)
-    ratios = {"leaf": (down, shape.u)} if "leaf" in speeds else {}
+    ratios = {"leaf": _busiest(shape, down)} if "leaf" in speeds else {}
     if "spine" in speeds:
         ratios["spine"] = (spine_down, shape.x)
     leaf_gpus, pod_gpus = _below(parts.tiers, shape, gpus, size)
@@ -95,6 +95,15 @@ def _are_in_time(
     leaf, pod = (*rates[1:], rates[-1], rates[-1])[:2]
     networks = FabricBandwidths(float(parts.nic.injection), leaf, pod, leaf_gpus, pod_gpus, parts.reduces)
     return deadline.are_met(networks, network_at)
+
+
+def _busiest(shape: Shape, down: Number) -> tuple[Number, Number]:
+    """Endpoints and uplinks of the leaves with the largest ratio. ``down``: endpoints of those of all whole groups."""
+    if not shape.is_odd:
+        return down, shape.u
+    last = shape.last_group * shape.odd_k
+    is_last = last * shape.u > down * shape.odd_u
+    return np.where(is_last, last, down), np.where(is_last, shape.odd_u, shape.u)
 
 
 def _below(tiers: int, shape: Shape, gpus: int, size: int) -> tuple[Ints, Ints]:

@@ -1,0 +1,53 @@
+"""A laboratory of containerlab: the same devices and links as containers on one machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from fabopt.operate.build import plan_of
+from fabopt.operate.model import SWITCHES, NamedDevice, OperationPlan
+from fabopt.output.export.formats import Options
+from fabopt.schema.design import Design
+from fabopt.wiring.model import Wiring
+
+FILE = "containerlab/clab.yml"
+# Kinds of nodes by system; others are plain Linux.
+KINDS = {"sonic": "sonic-vs", "eos": "arista_ceos"}
+GROUPS = {"core": "superspine", "spine": "spine", "leaf": "leaf"}
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write ``containerlab/clab.yml``."""
+    path = folder / FILE
+    path.parent.mkdir(exist_ok=True)
+    plan = plan_of(design, wiring, options.stage)
+    path.write_text("".join(f"{line}\n" for line in lab_lines(plan)), encoding="utf-8")
+    return [path]
+
+
+def lab_lines(plan: OperationPlan) -> Iterator[str]:
+    """Yield nodes and links. Ports of a node are ``eth1``, ``eth2`` ... in the order of its links.
+
+    Linux cuts names of interfaces after fifteen letters, and kinds have words of their own for ports; images are named
+    where the laboratory is run.
+    """
+    yield "---"
+    yield f"# {plan.case}, stage {plan.stage}; images are set by kind, under topology.kinds"
+    yield f"name: {json.dumps(plan.case)}"
+    yield "topology:"
+    yield "  nodes:"
+    yield from (f"    {json.dumps(device.name)}: {_node(device)}" for device in plan.devices)
+    yield "  links:"
+    number = {
+        (row, port.port): index for row, ports in plan.ports_at.items() for index, (port, _) in enumerate(ports, 1)
+    }
+    for link in plan.links:
+        ends = [f"{plan.device_at[end.device].name}:eth{number[end.device, end.port]}" for end in (link.a, link.b)]
+        yield f"  - endpoints: {json.dumps(ends)}"
+
+
+def _node(device: NamedDevice) -> str:
+    kind = KINDS.get(device.system, "linux") if device.role in SWITCHES else "linux"
+    return f"{{kind: {kind}, group: {GROUPS.get(device.role, 'server')}}}"

@@ -1,0 +1,90 @@
+"""Settings of servers: NCCL's, the RDMA traffic class, and the order of hosts in which rings cross least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fabopt.operate.build import plan_of
+from fabopt.operate.hostlists import crossings, rank_order
+from fabopt.operate.model import NamedPort, OperationPlan
+from fabopt.output.export.formats import Options
+from fabopt.schema.design import Design, FabricDesign
+from fabopt.units import some
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import Wiring
+
+FOLDER = "hosts"
+NCCL, HOSTS, ROCE = "nccl.conf", "hostfile", "roce.sh"
+# The bits of the type of service that say that a packet may be marked.
+_CAN_MARK = 2
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write ``nccl.conf`` and ``hostfile``, and of Ethernet ``roce.sh``."""
+    plan = plan_of(design, wiring, options.stage)
+    fabric = next((fabric for fabric in design.fabrics if fabric.role == "compute"), design.fabrics[0])
+    files = {NCCL: nccl_lines(plan, fabric), HOSTS: host_lines(plan, Embedded(design).server.gpus)}
+    if fabric.protocol == "ethernet":
+        files[ROCE] = roce_lines(plan, fabric)
+    own = folder / FOLDER
+    own.mkdir(exist_ok=True)
+    for name, lines in files.items():
+        (own / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return [own / name for name in files]
+
+
+def own_files(folder: Path) -> list[Path]:
+    """Files there that this format may have written."""
+    return [path for name in (NCCL, HOSTS, ROCE) if (path := folder / FOLDER / name).is_file()]
+
+
+def _ports(plan: OperationPlan, fabric: FabricDesign) -> list[NamedPort]:
+    """Ports of the first server in a fabric, NIC by NIC: all servers are alike."""
+    first = plan.servers[0].row
+    ports = [port for port, link in plan.ports_at[first] if link.network == fabric.name]
+    return sorted(ports, key=lambda port: (port.cage, port.lane))
+
+
+def nccl_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
+    """Yield what the design says of NCCL; what is not there stays as NCCL has it."""
+    yield f"# /etc/nccl.conf of {plan.case}, fabric {fabric.name}, stage {plan.stage}"
+    ports = _ports(plan, fabric)
+    names = [port.name for port in ports]
+    if all(port.name != port.port for port in ports):
+        yield f"NCCL_IB_HCA=={','.join(names)}"
+    else:
+        yield f"# NCCL_IB_HCA: names of the RDMA devices are not known; operate.hcas.{fabric.name} says them"
+    if fabric.topology == "rail-only":
+        yield "# Rails never meet: a ring may not enter at one rail and leave at another."
+        yield "NCCL_CROSS_NIC=0"
+    if fabric.protocol == "ethernet":
+        yield f"NCCL_IB_TC={plan.queues.rdma_dscp << 2 | _CAN_MARK}"
+        if plan.operate.host_addresses == "rails" and fabric.topology != "rail-only":
+            yield "NCCL_IB_SUBNET_AWARE_ROUTING=1"
+    yield "# NCCL_TOPO_FILE is a fact of the machine, not of the fabric: the catalog has no file of its PCI tree."
+
+
+def host_lines(plan: OperationPlan, gpus: int) -> Iterator[str]:
+    """Yield servers in the order of ranks: by pod and group, so that a ring crosses each boundary once."""
+    servers = rank_order(plan.servers)
+    crossed = some(crossings(servers), "time")
+    yield f"# {some(len(servers), 'server')} in the order of ranks; a ring goes {crossed} to another group"
+    yield from (f"{server.name} slots={gpus}" for server in servers)
+
+
+def roce_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
+    """Yield the commands of a server with Mellanox NICs: trust DSCP, pause one priority, mark what RDMA sends."""
+    queues = plan.queues
+    pauses = ",".join("1" if priority == queues.rdma_priority else "0" for priority in range(8))
+    yield "#!/bin/sh"
+    classes = f"DSCP {queues.rdma_dscp} on priority {queues.rdma_priority}"
+    yield f"# {plan.case}, fabric {fabric.name}: {classes}, MTU {queues.mtu}"
+    for port in _ports(plan, fabric):
+        if port.name == port.port:
+            yield f"# {port.port}: the name of its RDMA device is not known; operate.hcas.{fabric.name} says it"
+            continue
+        yield f"interface=$(ls /sys/class/infiniband/{port.name}/device/net | head -n 1)"
+        yield f'ip link set dev "$interface" mtu {queues.mtu}'
+        yield f'mlnx_qos -i "$interface" --trust dscp --pfc {pauses}'
+        yield f"cma_roce_tos -d {port.name} -t {queues.rdma_dscp << 2 | _CAN_MARK}"

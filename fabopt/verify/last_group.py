@@ -1,0 +1,55 @@
+"""The rule of a last server group that is unlike the others."""
+
+from __future__ import annotations
+
+from fabopt.schema import last_group
+from fabopt.schema.resilience import NO_RULE
+from fabopt.units import ceil_div, exact, some
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.proof import Proof, if_unprovable
+
+
+@if_unprovable(True)
+def has_odd_group(fabric: FabricEvidence) -> bool:
+    """Whether the file says that the last group of a Clos is unlike the others."""
+    return not fabric.is_direct and fabric.designed.clos.last_group is not None
+
+
+def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
+    """The last group has ports on a leaf and uplinks of its own where the case lets it, below two tiers.
+
+    k' | R, r' = R / k', d' = g' k' with its reserve, u' = S m'; (k', u') are not (k, u). k' = R only where k = R or
+    nothing has to be survived, k' = k where rails never meet; of dual-homed NICs k' ports are of different ones.
+    Source: case file, ``groups``; docs/formulation/clos.md.
+    """
+    clos, last, wanted = fabric.clos, fabric.designed.clos.last_group, fabric.wanted
+    assert last is not None
+    allowed = last_group.last_group_may_differ(fabric.evidence.case, wanted)
+    proof.holds(allowed, "the case does not let the last group be unlike the others")
+    proof.equal("tiers", clos.tiers, 2)
+    proof.holds(clos.groups > 1, f"{some(clos.groups, 'group')}, the last one beside others")
+    proof.equal("structure.last_group.servers", last.servers, clos.last_group)
+    proof.equal("structure.last_group.leaves", last.leaves, clos.last_rails)
+    endpoints = clos.last_group * last.ports_per_server_per_leaf
+    with_reserve = endpoints / (1 - exact(wanted.reserve_ports))
+    reserved = ceil_div(with_reserve.numerator, with_reserve.denominator) - endpoints
+    proof.equal("structure.last_group.down_ports", last.down_ports, endpoints)
+    proof.equal("structure.last_group.reserved_ports", last.reserved_ports, reserved)
+    proof.equal("structure.last_group.up_ports", last.up_ports, last.links_per_pair * clos.spines)
+    own = last.ports_per_server_per_leaf, last.up_ports
+    proof.holds(own != (clos.per_leaf, clos.uplinks), "the last group is like the others")
+    _leaves_suit(proof, fabric, last.ports_per_server_per_leaf)
+    ports = some(last.ports_per_server_per_leaf, "port")
+    proof.note(f"{some(last.servers, 'server')} on {some(last.leaves, 'leaf')} a plane, {ports} of each on one")
+
+
+def _leaves_suit(proof: Proof, fabric: FabricEvidence, per_leaf: int) -> None:
+    """The ports of a server on a leaf of the last group are as many as may be."""
+    clos, wanted, nics = fabric.clos, fabric.wanted, fabric.designed.nic.per_server
+    alone = per_leaf == clos.ports_per_server != clos.per_leaf
+    survives_nothing = fabric.evidence.case.resilience_of(wanted) == NO_RULE
+    proof.holds(not alone or survives_nothing, "servers of the last group are on one leaf, those of others are not")
+    if fabric.networks.apart:
+        proof.equal("ports on a leaf of the last group", per_leaf, clos.per_leaf)
+    if wanted.homing == "dual":
+        proof.equal("ports of a dual-homed NIC on a leaf", (1 if fabric.networks.apart else nics) % per_leaf, 0)

@@ -1,0 +1,173 @@
+"""Plans of a model for a number of GPUs: which fit, which is fastest, and which is nearest to one that does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from fractions import Fraction
+from itertools import product
+
+from fabopt.schema.model import Model, Plan
+from fabopt.schema.server import Server
+from fabopt.schema.workload import Software
+from fabopt.units import exact
+from fabopt.workload.memory import GIB, Memory, least_memory, likely_memory
+from fabopt.workload.needs import Reach, flat
+from fabopt.workload.ranks import Ranks, can_be_dealt, ranks_of
+from fabopt.workload.timing import ModelRun, step_on, workload_of
+
+# The network that plans are compared on, in Mb/s for each GPU, the same everywhere.
+COMPARED_MBPS = 400_000
+# Most stages that are tried; tokens that a context rank has at least; micro-batches that are tried.
+MOST_PIPELINE, LEAST_TOKENS = 64, 8192
+MICRO_BATCHES = (1, 2, 4)
+# Keys of a plan that are picked.
+KEYS = (
+    "tensor",
+    "pipeline",
+    "context",
+    "expert",
+    "expert_tensor",
+    "micro_batch",
+    "virtual_stages",
+    "recomputation",
+    "zero_stage",
+)
+# Of these, what a plan takes less memory with.
+HELPS = ("recomputation", "zero_stage")
+SHARDED = 3
+
+
+def plans_of(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]:
+    """Plans of a model with the batch of a given one, in which everything divides and no GPU is idle.
+
+    Also with everything computed again, and without a pipeline with sharded parameters.
+    """
+    for ways in _ways(model, plan, server, gpus):
+        yield ways
+        if model.task == "inference":
+            continue
+        helps: list[dict[str, object]] = [{"recomputation": "full"}]
+        if ways.pipeline == 1:
+            helps += [{"zero_stage": SHARDED}, {"recomputation": "full", "zero_stage": SHARDED}]
+        yield from (changed for one in helps if (changed := ways.model_copy(update=one)) != ways)
+
+
+def _ways(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]:
+    domain, sizes = server.scale_up.domain_gpus if server.scale_up is not None else 1, model.architecture
+    tensors = [ways for ways in _powers(domain) if sizes.heads % ways == 0]
+    contexts = [
+        ways for ways in _powers(max(plan.context, sizes.sequence // LEAST_TOKENS)) if not sizes.sequence % ways
+    ]
+    for tensor, pipeline, context in product(tensors, _stages(sizes.layers, plan), contexts):
+        replica = tensor * pipeline * context
+        if gpus % replica:
+            continue
+        data = gpus // replica
+        split = {"tensor": tensor, "pipeline": pipeline, "context": context, "data": None,
+                 "virtual_stages": _virtual(sizes.layers, pipeline, plan)}  # fmt: skip
+        for experts in _expert_ways(model, plan.model_copy(update=split), data):
+            for micro_batch in {*MICRO_BATCHES, plan.micro_batch}:
+                if plan.batch % (data * micro_batch) == 0:
+                    yield plan.model_copy(update={**split, **experts, "micro_batch": micro_batch})
+
+
+def _stages(layers: int, plan: Plan) -> list[int]:
+    """Stages of equal layers, powers of two, and those of the plan."""
+    known = {ways for ways in range(1, min(MOST_PIPELINE, layers) + 1) if layers % ways == 0}
+    return sorted({*known, *(ways for ways in _powers(MOST_PIPELINE) if ways <= layers), plan.pipeline})
+
+
+def _virtual(layers: int, pipeline: int, plan: Plan) -> int:
+    """Parts of a stage as the plan has them, where the layers divide; else as many as there are layers, or one."""
+    if pipeline == plan.pipeline:
+        return plan.virtual_stages
+    if pipeline == 1 or layers % pipeline:
+        return 1
+    return max(parts for parts in range(1, plan.virtual_stages + 1) if layers % (pipeline * parts) == 0)
+
+
+def _powers(most: int) -> list[int]:
+    return [2**number for number in range(most.bit_length())]
+
+
+def _expert_ways(model: Model, plan: Plan, data: int) -> list[dict[str, int | None]]:
+    """Ways of experts that the data ranks hold, or all ranks of a stage, where each expert is whole."""
+    experts = model.architecture.experts
+    if experts is None:
+        return [{"expert": 1, "expert_tensor": None}]
+    ways = sorted(one for one in {*_powers(experts.count), plan.expert} if experts.count % one == 0)
+    known: list[dict[str, int | None]] = [{"expert": one, "expert_tensor": None} for one in ways if data % one == 0]
+    if plan.tensor > 1:
+        whole = [plan.model_copy(update={"expert": one, "expert_tensor": 1}) for one in ways if one > 1]
+        known += [{"expert": one.expert, "expert_tensor": 1} for one in whole if can_be_dealt(one, data)]
+    return known
+
+
+def fits(model: Model, plan: Plan, server: Server, gpus: int) -> bool:
+    """Whether the least that a plan can do with is not more than a GPU has; where that is not known, it is."""
+    return _holds(least_memory, model, plan, server, gpus)
+
+
+def _holds(memory: Callable[[Model, Ranks], Memory], model: Model, plan: Plan, server: Server, gpus: int) -> bool:
+    if server.gpu_memory_gb is None:
+        return True
+    return memory(model, ranks_of(model, plan, gpus)).total <= exact(server.gpu_memory_gb) * GIB
+
+
+def nearest_plan(model: Model, plan: Plan, server: Server, gpus: int) -> Plan | None:
+    """The plan that fits with the fewest keys changed, of these the fastest; None if none fits."""
+    known = sorted(plans_of(model, plan, server, gpus), key=lambda one: _changes(plan, one))
+    nearest = next((one for one in known if fits(model, one, server, gpus)), None)
+    if nearest is None:
+        return None
+    least = _changes(plan, nearest)
+    alike = [one for one in known if _changes(plan, one) == least and fits(model, one, server, gpus)]
+    return _fastest(alike, model, server, gpus, "typical")
+
+
+def fastest_plan(
+    model: Model, plan: Plan, server: Server, gpus: int, software: Software = "typical", kept: Collection[str] = ()
+) -> Plan | None:
+    """The plan that is predicted to be fastest of those that are likely to fit, or else can; None if none can.
+
+    Recomputation and sharding are the given plan's, unless nothing fits with them. ``kept``: keys that stay, too.
+    """
+    known = [
+        one
+        for one in plans_of(model, plan, server, gpus)
+        if all(getattr(one, key) == getattr(plan, key) for key in kept)
+    ]
+    plain = [one for one in known if all(getattr(one, key) == getattr(plan, key) for key in HELPS)]
+    for memory, among in product((likely_memory, least_memory), (plain, known)):
+        holding = [one for one in among if _holds(memory, model, one, server, gpus)]
+        if holding:
+            return _fastest(holding, model, server, gpus, software)
+    return None
+
+
+def _fastest(known: Iterable[Plan], model: Model, server: Server, gpus: int, software: Software) -> Plan:
+    """The first of the fastest; no step is shorter than its computation, so that not all are timed."""
+    runs = [workload_of(model, ranks_of(model, one, gpus), server, None, software) for one in known]
+    runs.sort(key=_least_s)
+    domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
+    best, best_s = runs[0], step_on(runs[0], flat(COMPARED_MBPS, Reach(domain))).step_s
+    for run in runs[1:]:
+        if _least_s(run) >= best_s:
+            break
+        if (step_s := step_on(run, flat(COMPARED_MBPS, Reach(domain))).step_s) < best_s:
+            best, best_s = run, step_s
+    return best.plan
+
+
+def _least_s(run: ModelRun) -> Fraction:
+    return run.compute_s * (1 + run.bubble)
+
+
+def _changes(plan: Plan, other: Plan) -> int:
+    return sum(getattr(plan, key) != getattr(other, key) for key in KEYS)
+
+
+def difference(plan: Plan, other: Plan) -> str:
+    """The keys in which a plan differs from another, with the other's values, as a case has them."""
+    changed = [f"{key}: {getattr(other, key)}" for key in KEYS if getattr(plan, key) != getattr(other, key)]
+    return f"plan: {{{', '.join(changed)}}}"

@@ -1,0 +1,169 @@
+"""Files for FRR, Slurm, hosts, Ansible and containerlab: counts are the wiring's, and real programs read them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fabopt.errors import InputError
+from fabopt.operate.hostlists import compressed
+from fabopt.output.export.formats import Options, export
+from fabopt.output.export.slurm import block_lines, tree_lines
+from fabopt.schema.design import Design
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.model import LAST_OF_ENDPOINTS
+from tests.samples.as_built import shipped
+from tests.samples.designs_of_families import designed
+from tests.samples.export_samples import CASES, solved
+from tests.samples.operate import grown, planned, with_operate
+from tests.samples.system_parts import require
+
+NUMBERED: dict[str, Any] = {"links": "10.2.0.0/16", "host_addresses": "rails"}
+
+
+def written(design: Design, folder: Path, name: str, stage: int | None = None) -> dict[str, Path]:
+    paths = export(design, wiring_of(design), [name], folder, Options(stage=stage))
+    return {str(path.relative_to(folder)): path for path in paths}
+
+
+def expanded(text: str) -> list[str]:
+    """Names of a list of hosts, with one pair of brackets each."""
+    names = []
+    for prefix, numbers, name in re.findall(r"([^,\[]+)\[([^\]]*)\]|([^,\[\]]+)", text):
+        if name:
+            names.append(name)
+        for part in filter(None, numbers.split(",")):
+            first, _, last = part.partition("-")
+            names += [f"{prefix}{number:0{len(first)}d}" for number in range(int(first), int(last or first) + 1)]
+    return names
+
+
+# -- FRR ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operate", [{}, NUMBERED], ids=["unnumbered", "numbered"])
+@pytest.mark.parametrize("name", ["plain", "splitters", "two fabrics", "one tier"])
+def test_frr_accepts_every_switch(name: str, operate: dict[str, Any], tmp_path: Path) -> None:
+    """Each is accepted whole; there are as many sessions as links between switches have ends."""
+    design = with_operate(name, **operate)
+    files = written(design, tmp_path, "frr")
+    wiring = wiring_of(design)
+    sessions = sum(len(re.findall(r"^ neighbor \S+ (?:interface )?peer-group fabric$", path.read_text(), re.MULTILINE))
+                   for path in files.values())  # fmt: skip
+    assert sessions == 2 * int((wiring.links.kind > LAST_OF_ENDPOINTS).sum())
+    assert len(files) == sum(role in ("leaf", "spine", "core") for role in wiring.devices.role)
+    require(["vtysh"])
+    for path in files.values():
+        done = subprocess.run(["vtysh", "-C", "-f", str(path)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_vtysh_is_no_blind_judge(tmp_path: Path) -> None:
+    require(["vtysh"])
+    (path, *_) = written(solved("plain"), tmp_path, "frr").values()
+    path.write_text(path.read_text().replace("maximum-paths", "maximum-pathz"))
+    done = subprocess.run(["vtysh", "-C", "-f", str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+
+
+def test_sessions_are_told_what_hosts_and_loopbacks_have(tmp_path: Path) -> None:
+    text = written(solved("plain"), tmp_path, "frr")["frr/compute-leaf-001.conf"].read_text()
+    assert "redistribute connected route-map fabric" in text
+    assert re.findall(r"permit (\S+) le 32", text) == ["10.1.0.0/16", "10.128.0.0/9"]
+
+
+def test_frr_is_for_switches_that_route(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no switch of this design routes"):
+        written(shipped("dgx-superpod-32"), tmp_path, "frr")
+
+
+# -- Slurm ----------------------------------------------------------------------------------------------------------
+
+
+def test_lists_of_hosts_by_hand() -> None:
+    assert compressed(["n-01", "n-02", "n-04", "m-1", "x"]) == "n-[01-02,04],m-1,x"
+    assert compressed(["n-9", "n-10"]) == "n-9,n-10"
+
+
+@pytest.mark.parametrize("kind", ["clos, two tiers", "clos, three tiers", "planes", "dragonfly", "torus", "rail-only"])
+def test_every_server_is_once_in_the_tree(kind: str) -> None:
+    """Every switch is below one other, but for one root."""
+    design = designed(kind)
+    plan = planned(design)
+    lines = [line for line in tree_lines(plan, design.fabrics[0]) if not line.startswith("#")]
+    own = [line.split()[0].removeprefix("SwitchName=") for line in lines]
+    below = [name for line in lines if " Switches=" in line for name in expanded(line.partition(" Switches=")[2])]
+    nodes = [name for line in lines if " Nodes=" in line for name in expanded(line.partition(" Nodes=")[2])]
+    assert sorted(nodes) == sorted(server.name for server in plan.servers)
+    assert Counter(below) == Counter(own[:-1] if len(own) > 1 else []) and len(set(own)) == len(own)
+
+
+def test_blocks_are_whole_domains() -> None:
+    """Nine servers in domains of four: two blocks; the ninth would stop Slurm, so it is named and left out."""
+    lines = list(block_lines(planned(grown()), 4))
+    assert lines[1] == "# Left out, as they are fewer than a block: server-0009"
+    assert lines[2:] == [
+        "BlockName=domain-001 Nodes=server-[0001-0004]",
+        "BlockName=domain-002 Nodes=server-[0005-0008]",
+        "BlockSizes=4,8",
+    ]
+
+
+def test_each_fabric_has_a_tree_of_its_own(tmp_path: Path) -> None:
+    files = written(solved("two fabrics"), tmp_path, "slurm")
+    assert list(files) == ["slurm/topology.conf", "slurm/topology-storage.conf"]
+    for name, path in zip(("compute", "storage"), files.values(), strict=True):
+        assert all(line.startswith(("#", f"SwitchName={name}")) for line in path.read_text().splitlines())
+
+
+# -- hosts ----------------------------------------------------------------------------------------------------------
+
+
+def test_nccl_is_told_what_follows_from_the_design(tmp_path: Path) -> None:
+    """DSCP 26, and the bit that lets it be marked: 26 x 4 + 2. On rails that never meet no ring changes rails."""
+    design = with_operate("plain", hcas={"compute": ["mlx5_3", "mlx5_0"]})
+    files = written(design, tmp_path, "hosts")
+    text = files["hosts/nccl.conf"].read_text()
+    assert "NCCL_IB_HCA==mlx5_3,mlx5_0\n" in text and "NCCL_IB_TC=106\n" in text and "NCCL_CROSS_NIC" not in text
+    roce = files["hosts/roce.sh"].read_text()
+    assert "--pfc 0,0,0,1,0,0,0,0" in roce and "cma_roce_tos -d mlx5_0 -t 106" in roce
+    rails = written(designed("rail-only"), tmp_path, "hosts")["hosts/nccl.conf"].read_text()
+    assert "NCCL_CROSS_NIC=0\n" in rails and "names of the RDMA devices are not known" in rails
+
+
+def test_ranks_follow_the_groups(tmp_path: Path) -> None:
+    """128 servers in groups of 32: a ring leaves each group once."""
+    text = written(shipped("h100-growth-128"), tmp_path, "hosts", 1)["hosts/hostfile"].read_text().splitlines()
+    assert text[0] == "# 64 servers in the order of ranks; a ring goes 2 times to another group"
+    assert text[1:] == [f"server-{number:04d} slots=8" for number in range(1, 65)]
+
+
+# -- inventories and laboratories -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_device_is_in_the_inventory(name: str, tmp_path: Path) -> None:
+    (path,) = written(solved(name), tmp_path, "ansible").values()
+    groups = yaml.safe_load(path.read_text())["all"]["children"]
+    roles = Counter(wiring_of(solved(name)).devices.role)
+    counts = {group: len(content["hosts"]) for group, content in groups.items()}
+    assert counts == {"gpu" if role == "server" else role: number for role, number in roles.items()}
+    addresses = [host["ansible_host"] for content in groups.values() for host in content["hosts"].values()]
+    assert len(set(addresses)) == len(addresses)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_link_is_in_the_laboratory(name: str, tmp_path: Path) -> None:
+    """An interface has one link, which the schema of containerlab does not ask, and both ends are nodes."""
+    (path,) = written(solved(name), tmp_path, "containerlab").values()
+    lab = yaml.safe_load(path.read_text())
+    ends = [end for link in lab["topology"]["links"] for end in link["endpoints"]]
+    assert len(ends) == len(set(ends)) == 2 * len(wiring_of(solved(name)).links)
+    assert {end.partition(":")[0] for end in ends} <= lab["topology"]["nodes"].keys()
+    assert all(len(end.partition(":")[2]) <= 15 for end in ends)

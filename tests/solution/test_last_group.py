@@ -1,0 +1,219 @@
+"""Fabrics whose last leaf group has ports on a leaf and uplinks of its own: optimum, figures, wiring, and words."""
+
+from __future__ import annotations
+
+import copy
+import os
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.network.graph.alltoall import alltoall
+from fabopt.network.graph.network import Network
+from fabopt.output.space import space_line
+from fabopt.output.terminal.families import links_of
+from fabopt.schema.design import Design
+from fabopt.solution import optimize
+from fabopt.units import MBPS_PER_GBPS
+from fabopt.verify import verify
+from fabopt.verify.evidence import Evidence
+from fabopt.verify.graph import networks
+from fabopt.verify.wiring import CabledDesign, FabricCabling
+from tests.oracles import brute_last_group
+from tests.oracles.alltoall_program import alltoall_by_program
+from tests.samples.adapter import differences, outline, outline_of_best, run
+from tests.samples.random_cases import generate
+from tests.samples.small import Json, assert_proven, case, inputs, solved
+
+MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
+
+
+def odd(servers: int, **fabric: Any) -> Design:
+    """Servers of two ports of 400 Gb/s on switches of eight."""
+    one_nic = {"nics": ["nic-400"], "nics_per_server": 2}
+    return solved(case({"groups": "any", **one_nic, **fabric}, servers=servers))
+
+
+def capex(design: Design) -> float:
+    assert design.totals is not None
+    return design.totals.capex_usd
+
+
+def own_of(design: Design) -> tuple[int, int, int]:
+    """Servers of the last group, ports of each on a leaf, uplinks of that."""
+    last = design.fabrics[0].clos.last_group
+    assert last is not None
+    return last.servers, last.ports_per_server_per_leaf, last.up_ports
+
+
+def failed(design: Design, **changes: Any) -> set[str]:
+    """What fails where the file says something else of the last group."""
+    fabric = design.fabrics[0]
+    last = fabric.clos.last_group
+    assert last is not None
+    structure = fabric.clos.model_copy(update={"last_group": last.model_copy(update=changes)})
+    wrong = fabric.model_copy(update={"structure": structure})
+    return {check.name for check in verify(design.model_copy(update={"fabrics": (wrong,)})) if not check.ok}
+
+
+@pytest.mark.parametrize(("family", "seed"), [("linear", seed) for seed in (3, 5, 8)] + [("rails", 4), ("planes", 3)])
+def test_brute_force_agrees(family: str, seed: int) -> None:
+    """Every g, k, u, S, m and k', u', m' of small random catalogs, ties included."""
+    for number in range(seed, seed + 100 * MORE_SEEDS, 100):
+        parts, content = generate(family, number)
+        fabric = {key: value for key, value in content["fabrics"][0].items() if key not in LEFT_OUT}
+        fabric |= {"groups": "any", "tiers": 2, "rails": "any" if number % 2 else "aligned"}
+        sized = {key: value for key, value in content.items() if key not in ("gpus", "stages")}
+        wanted = {**sized, "servers": 5 + number % 7, "fabrics": [fabric], "rules": "none"}
+        best = brute_last_group.solve(copy.deepcopy(parts), copy.deepcopy(wanted))
+        theirs = run(copy.deepcopy(parts), copy.deepcopy(wanted))
+        assert differences(None if best is None else outline_of_best(best), outline(theirs)) == {}
+        assert [check for check in theirs["checks"] if not check["ok"]] == []
+        if best is not None:
+            last = theirs["fabrics"][0]["structure"].get("last_group") or {}
+            own = getattr(best.structure, "odd_k", 0), getattr(best.structure, "odd_u", 0)
+            assert (last.get("ports_per_server_per_leaf", 0), last.get("up_ports", 0)) == own
+
+
+LEFT_OUT = ("striping", "attachments", "group_by")
+
+
+def test_by_hand() -> None:
+    """13 servers in three groups of 4 and one of 1: a leaf of 2 + 4 ports for the last one, not two of 1 + 4.
+
+    Alike they would be 8 leaves; so they are 7.
+    """
+    design = odd(13)
+    assert_proven(design)
+    assert own_of(design) == (1, 2, 4)
+    equal = odd(13, groups="equal")
+    assert equal.fabrics[0].clos.last_group is None
+    assert capex(design) < capex(equal)
+    assert design.fabrics[0].tiers[0].count == equal.fabrics[0].tiers[0].count - 1
+
+
+@pytest.mark.parametrize("servers", range(5, 20))
+def test_more_choice_never_costs_more(servers: int) -> None:
+    """A last group like the others is among them; where all are alike, the design is that of ``equal``."""
+    any_, equal = odd(servers), odd(servers, groups="equal")
+    assert capex(any_) <= capex(equal)
+    assert_proven(any_)
+    if any_.fabrics[0].clos.last_group is None:
+        assert any_.fabrics == equal.fabrics
+
+
+@pytest.mark.parametrize(("servers", "ratio"), [(9, 1), (10, 1), (13, 1), (14, 1), (15, 1), (17, 2), (15, 3)])
+def test_figures_are_those_of_the_graph(servers: int, ratio: int) -> None:
+    """All-to-all by a linear program over all routings, and the claim of no blocking with it."""
+    design = odd(servers, max_oversubscription=ratio)
+    assert design.fabrics[0].clos.last_group is not None
+    evidence = Evidence(design)
+    (_, network, _), *_ = networks(FabricCabling(evidence.fabrics[0], CabledDesign(evidence), 0))
+    nic, metrics = design.fabrics[0].nic, design.fabrics[0].metrics
+    per_gpu = Fraction(nic.per_server * nic.ports_per_nic, evidence.sharers) / MBPS_PER_GBPS
+    best = alltoall_by_program(network) * float(per_gpu)
+    assert metrics.alltoall_gbps_per_gpu == pytest.approx(min(best, metrics.injection_gbps_per_gpu), rel=1e-6)
+    assert alltoall(network).lower * float(per_gpu) <= metrics.alltoall_gbps_per_gpu + 1e-6
+    if design.fabrics[0].oversubscription["leaf"] <= 1:
+        assert metrics.bisection_gbps_per_gpu == metrics.injection_gbps_per_gpu
+        assert worst_of_permutations(network) >= network.port_mbps
+
+
+def worst_of_permutations(network: Network) -> float:
+    """Mb/s of every port in the worst traffic of leaves with leaves, spread evenly over all uplinks.
+
+    What a leaf sends or takes is at most its ports' speed; of that each of its links to a spine has its share, so the
+    most loaded link is that of the leaf with the least uplink speed for its ports.
+    """
+    up = np.zeros(network.switches, dtype=np.int64)
+    np.add.at(up, network.a, network.mbps)
+    np.add.at(up, network.b, network.mbps)
+    leaves = network.with_hosts
+    ports = np.minimum(network.hosts[leaves], network.endpoints - network.hosts[leaves])
+    links = [network.mbps[(network.a == leaf) | (network.b == leaf)] for leaf in leaves.tolist()]
+    assert all(len(set(own.tolist())) == 1 for own in links)
+    return float((up[leaves] / ports).min())
+
+
+def test_limits_use_both_kinds_of_leaves() -> None:
+    """Bisection, and what is left without a spine, count for the last group's leaves too."""
+    plain = odd(15, max_oversubscription=3)
+    assert own_of(plain) == (3, 2, 2)
+    assert plain.fabrics[0].metrics.bisection_gbps_per_gpu == pytest.approx(200 / 3, abs=1e-6)
+    wider = odd(15, max_oversubscription=3, min_bisection_gbps_per_gpu=100)
+    assert_proven(wider)
+    assert wider.fabrics[0].metrics.bisection_gbps_per_gpu >= 100
+    kept = odd(9, resilience=[{"survive": "1 spine", "min_gbps_per_gpu": 100}])
+    assert_proven(kept)
+    assert own_of(kept) == (3, 1, 3)
+    left = {(row.failed, row.count): row.gbps_per_gpu for row in kept.fabrics[0].failures}
+    assert left["spine", 1] >= 100
+
+
+def test_all_ports_on_one_leaf_only_where_nothing_is_survived() -> None:
+    """With something to survive, a server of the last group is on two leaves as all others are."""
+    survived = {"resilience": [{"survive": "1 spine", "min_gbps_per_gpu": 10}]}
+    assert own_of(odd(13)) == (1, 2, 4)
+    last = odd(13, **survived).fabrics[0].clos.last_group
+    assert last is None or last.ports_per_server_per_leaf == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "check"),
+    [
+        ({"servers": 2}, "last_group_may_differ"),
+        ({"leaves": 2}, "last_group_may_differ"),
+        ({"ports_per_server_per_leaf": 1}, "switch_counts_close"),
+        ({"up_ports": 8}, "links_close"),
+        ({"up_ports": 3}, "last_group_may_differ"),
+        ({"down_ports": 3}, "last_group_may_differ"),
+        ({"reserved_ports": 1}, "last_group_may_differ"),
+        ({"links_per_pair": 2}, "last_group_may_differ"),
+    ],
+)
+def test_what_is_wrong_is_noticed(changes: Json, check: str) -> None:
+    assert check in failed(odd(13), **changes)
+
+
+def test_it_has_to_be_allowed() -> None:
+    design = odd(13)
+    content = copy.deepcopy(design.case.content)
+    content["fabrics"][0]["groups"] = "equal"
+    refused = design.model_copy(update={"case": design.case.model_copy(update={"content": content})})
+    assert "last_group_may_differ" in {check.name for check in verify(refused) if not check.ok}
+
+
+def test_words() -> None:
+    design = odd(13)
+    fabric = design.fabrics[0]
+    assert links_of(fabric.structure, fabric).endswith(
+        "the last group of 1 server on 1 leaf, 2 ports of a server on one, 1 link to each"
+    )
+    assert "on two tiers the last one with ports on a leaf and uplinks of its own" in space_line(design)
+    assert "(on two tiers" not in space_line(odd(13, groups="equal"))
+    assert "(on two tiers" not in space_line(odd(13, striping="any"))
+
+
+def test_a_word_that_is_none_is_refused() -> None:
+    with pytest.raises(InputError, match=r"fabrics\[0\].groups|groups"):
+        odd(13, groups="unequal")
+
+
+def test_what_it_would_save_is_said() -> None:
+    """An answer with equal groups names the design of ``groups: any``, and what the loss of a leaf of it takes."""
+    one_nic = {"nics": ["nic-400"], "nics_per_server": 2}
+    design = optimize.solve(inputs(case(one_nic, servers=13)), alternatives_s=60)
+    (row,) = [rival for rival in design.alternatives if rival.what == "groups"]
+    assert (row.value, row.capex_usd) == ("any", capex(odd(13)))
+    assert row.summary.endswith("; the last 1 server on 1 leaf, lost with it")
+    assert_proven(design)
+    open_ = optimize.solve(inputs(case({"groups": "any", **one_nic}, servers=13)), alternatives_s=60)
+    assert "groups" not in {rival.what for rival in open_.alternatives}
+
+
+def test_nothing_is_said_where_it_saves_nothing() -> None:
+    design = optimize.solve(inputs(case({"nics": ["nic-400"], "nics_per_server": 2}, servers=12)), alternatives_s=60)
+    assert "groups" not in {rival.what for rival in design.alternatives}

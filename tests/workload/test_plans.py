@@ -1,0 +1,106 @@
+"""Plans that fit: picked by the predicted step, nearest to what was asked, and a case that leaves it open."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.io.catalog import read_catalog
+from fabopt.io.library import names
+from fabopt.io.workload import read_model, with_plan
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.model import Experts, Model, PlanChanges
+from fabopt.schema.server import Server
+from fabopt.schema.workload import Workload
+from fabopt.workload.checks import wrongs_of
+from fabopt.workload.memory import GIB, likely_memory
+from fabopt.workload.needs import Reach, flat, least_mbps
+from fabopt.workload.plans import COMPARED_MBPS, fastest_plan, fits, nearest_plan, plans_of
+from fabopt.workload.ranks import ranks_of
+from fabopt.workload.timing import step_on, workload_of
+from tests.samples.workload_samples import H100, MIDDLE, middle_model
+
+GPUS = 64
+
+
+def small(gigabytes: float) -> Server:
+    return H100.model_copy(update={"gpu_memory_gb": gigabytes})
+
+
+def step_s(model: Model, plan: Any, server: Server) -> Any:
+    run = workload_of(model, ranks_of(model, plan, GPUS), server, None)
+    return step_on(run, flat(COMPARED_MBPS, Reach(8))).step_s
+
+
+def test_plans_leave_no_gpu_idle() -> None:
+    routed = middle_model(batch=256).model_copy(
+        update={"architecture": MIDDLE.model_copy(update={"experts": Experts(count=8, top_k=2)})}
+    )
+    known = list(plans_of(routed, routed.plan, H100, GPUS))
+    assert len(known) > 100
+    for plan in known:
+        assert wrongs_of(Workload(model=routed.model_copy(update={"plan": plan}), max_exposed_communication=1),
+                         routed.model_copy(update={"plan": plan}), H100, GPUS) == []  # fmt: skip
+
+
+@pytest.mark.parametrize("gigabytes", [80, 8])
+def test_the_fastest_plan_is_the_fastest_that_fits(gigabytes: float) -> None:
+    """Against timing all of them."""
+    model, server = middle_model(), small(gigabytes)
+    best = fastest_plan(model, model.plan, server, GPUS)
+    assert best is not None
+    plain = [
+        plan
+        for plan in plans_of(model, model.plan, server, GPUS)
+        if (plan.recomputation, plan.zero_stage) == ("none", 1)
+        and likely_memory(model, ranks_of(model, plan, GPUS)).total <= gigabytes * GIB
+    ]
+    assert step_s(model, best, server) == min(step_s(model, plan, server) for plan in plain)
+
+
+def test_what_is_given_stays() -> None:
+    model = middle_model(tensor=4)
+    best = fastest_plan(model, model.plan, small(80), GPUS, kept=("tensor",))
+    assert best is not None and best.tensor == 4
+    assert fastest_plan(model, model.plan, small(0.01), GPUS) is None
+
+
+def test_the_nearest_plan_changes_least() -> None:
+    """Of 7 GB one key is enough: split over two tensor ranks."""
+    model, server = middle_model(), small(7)
+    assert not fits(model, model.plan, server, GPUS)
+    near = nearest_plan(model, model.plan, server, GPUS)
+    assert near is not None and fits(model, near, server, GPUS)
+    changed = [key for key in type(near).model_fields if getattr(near, key) != getattr(model.plan, key)]
+    assert len(changed) == 1
+
+
+def test_a_case_may_leave_the_plan_open() -> None:
+    """The word alone, or with keys that stay; the design file has what was picked."""
+    model, server = middle_model(), small(7)
+    for plan in ("auto", {"auto": True, "micro_batch": 2}):
+        changes = plan if isinstance(plan, str) else PlanChanges.model_validate(plan)
+        case = Case(name="x", server="h100", gpus=GPUS, workload=Workload(model=model, plan=changes))
+        found = with_plan(case, Catalog(servers=(server,))).workload
+        assert found is not None and not found.plan.auto
+        assert fits(model, found.plan.on(model.plan), server, GPUS)
+        assert found.plan.micro_batch == 2 or plan == "auto"
+        assert "auto" not in found.plan.model_dump()
+
+
+@pytest.mark.parametrize("name", names("models"))
+def test_shipped_models_run_on_1024_gpus(name: str) -> None:
+    """Their own plans fit DGX H100, and the picked ones keep 5 % of exposed communication on 400G."""
+    servers = read_catalog(["reference"], Path(), "library", "").servers
+    server = next(one for one in servers if one.id == "nvidia-dgx-h100")
+    model = read_model(name, Path())
+    assert fits(model, model.plan, server, 1024)
+    best = fastest_plan(model, model.plan, server, 1024)
+    assert best is not None and fits(model, best, server, 1024)
+    for plan in (model.plan, best):
+        run = workload_of(model, ranks_of(model, plan, 1024), server, None)
+        assert (least_mbps(run, Fraction(1, 20), Reach(8)) or 0) <= COMPARED_MBPS

@@ -45,18 +45,18 @@ def write_offers(sheet: Worksheet, formats: dict[str, Format], rfq: QuoteTable) 
 def _write_line(
     sheet: Worksheet, formats: dict[str, Format], line: int, planned: object, quantity: object, prices: list[str]
 ) -> None:
-    at = line + 1
-    offers = ",".join(f"RFQ!{letter}{at}" for letter in prices)
+    row = line + 1
+    offers = ",".join(f"RFQ!{letter}{row}" for letter in prices)
     first = "0"
     for number in range(MOST_ASKED, 0, -1):
-        cell = f"RFQ!{prices[number - 1]}{at}"
-        first = f"IF(COUNT({cell})*({cell}=H{at}),{number},{first})"
+        cell = f"RFQ!{prices[number - 1]}{row}"
+        first = f"IF(COUNT({cell})*({cell}=H{row}),{number},{first})"
     amount, units = float(str(planned)), int(str(quantity))
-    sheet.write_formula(line, 5, f"=IF(E{at}=0,0,G{at}/E{at})", formats["money"], amount / units if units else 0)
+    sheet.write_formula(line, 5, f"=IF(E{row}=0,0,G{row}/E{row})", formats["money"], amount / units if units else 0)
     sheet.write_number(line, 6, amount, formats["money"])
     sheet.write_formula(line, 7, f'=IF(COUNT({offers})=0,"",MIN({offers}))', formats["money"], "")
-    sheet.write_formula(line, 8, f'=IF(COUNT(H{at})=0,"",{first})', formats["count"], "")
-    sheet.write_formula(line, 9, f"=IF(COUNT(H{at})=0,0,E{at}*H{at})", formats["money"], 0)
+    sheet.write_formula(line, 8, f'=IF(COUNT(H{row})=0,"",{first})', formats["count"], "")
+    sheet.write_formula(line, 9, f"=IF(COUNT(H{row})=0,0,E{row}*H{row})", formats["money"], 0)
 
 
 def _write_vendors(sheet: Worksheet, formats: dict[str, Format], end: int, prices: list[str], quantity: str) -> None:

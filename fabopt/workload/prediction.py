@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fabopt.schema.model import Plan
 from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.units import cents, plain_fraction, rounded, usd
@@ -80,7 +81,7 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
     return WorkloadUse(
         model=workload.model.name,
         gpus=workload.ranks.gpus,
-        plan=workload.plan.model_copy(update={"data": workload.ranks.data}),
+        plan=_whole(workload),
         parameters=parameters(workload.model.architecture).total,
         flops_per_step=plain_fraction(workload.gpu_flops(hardware=True) * workload.ranks.gpus, 0),
         tokens_per_step=tokens,
@@ -99,6 +100,13 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
         usd_per_effective_gpu=prediction.per_effective_gpu_usd(utilization),
         placement=workload.placing.placement,
     )
+
+
+def _whole(workload: ModelRun) -> Plan:
+    """The plan with nothing left open."""
+    plan = workload.plan
+    found = {"data": workload.ranks.data, "sequence_parallel": plan.splits_sequence}
+    return plan.model_copy(update={**found, "fused_attention": plan.fuses_attention, "expert_tensor": plan.expert_ways})
 
 
 def _band_s(workload: ModelRun, step: Step) -> tuple[int | float, int | float]:

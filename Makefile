@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 300
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test coverage lint hooks docs advice bench predictions families schemas goldens picture fuzz trust clean
+.PHONY: help setup demo quick test coverage lint hooks docs advice bench predictions basis families schemas goldens picture fuzz trust clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -64,6 +64,9 @@ predictions: setup  ## Write the table of predicted and published steps
 
 bench: setup  ## Measure speed, as ratios in one run
 	$(BIN)/python -m tests.bench
+
+basis: setup  ## Show what the prices of the catalog rest on
+	$(BIN)/python -m tests.basis_table
 
 families: setup  ## Compare the families on the same 64-port 400G parts
 	$(BIN)/python -m tests.families_table

@@ -21,6 +21,7 @@ from fabopt.io.text import parse_yaml
 from fabopt.io.workload import with_model, with_plan
 from fabopt.parts.price_basis import usable
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, parse_price_change, with_price_books
+from fabopt.parts.stock import check_stock, with_stock
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, PriceBook
 
@@ -136,11 +137,13 @@ def _assembled(
             faults.append(change)
         else:
             changes.append(change)
+    faults += check_stock(case.have, catalog, file)
     if faults:
         raise refuse(faults)
     named_books = {name: book for name, book in zip(case.only_priced_by, only, strict=True) if book is not None}
     books += named_books.values()
     catalog = changed(usable(catalog, with_price_books(catalog, books), books, case, named_books), changes)
+    catalog = with_stock(catalog, case)
     if faults := check_counted_servers(case, catalog, file):
         raise refuse(faults)
     notes = [*spelled.notes]

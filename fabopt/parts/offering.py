@@ -58,7 +58,7 @@ def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = 
 
 
 def _named_ids(case: Case) -> frozenset[str]:
-    named = {case.server}
+    named = {case.server, *case.have}
     for fabric in case.fabrics:
         logical = (one.nics for one in fabric.carries if one.separation == "logical")
         for chosen in (fabric.nics, *logical, fabric.switches.leaf, fabric.switches.spine, fabric.switches.core):

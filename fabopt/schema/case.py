@@ -302,6 +302,7 @@ class Growth(Strict):
     minutes_per_moved_cable: Annotated[float, Field(ge=0, le=10_000)] = 20
 
 
+Units = Annotated[int, Field(ge=0, le=1_000_000_000)]
 # How a price may be known.
 Basis = Literal["list", "street", "quote", "paper", "estimate", "derived"]
 
@@ -320,7 +321,8 @@ class Case(Strict):
     """A whole case file. ``start``: the calendar month, as ``2026-01``, that is month 0.
 
     ``price_basis``: kinds of prices that may be used; ``only_priced_by``: price books beside which nothing has a price,
-    the server and what is built into it aside.
+    the server and what is built into it aside; ``have``: units that are there already, by id, and by length in metres
+    of what is sold by length.
     """
 
     name: Annotated[str, Field(pattern=KEBAB, max_length=100)]
@@ -331,6 +333,7 @@ class Case(Strict):
         Literal["any"] | Annotated[tuple[Basis, ...], Field(min_length=1)], Field(exclude_if=is_any)
     ] = "any"
     only_priced_by: Annotated[tuple[Reference, ...], Field(exclude_if=is_empty)] = ()
+    have: Annotated[dict[Identifier, Units | dict[float, Units]], Field(exclude_if=is_empty)] = {}
     server: Identifier
     servers: Servers | None = None
     gpus: Servers | None = None

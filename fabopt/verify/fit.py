@@ -239,14 +239,15 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
 def parts_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
     """Only parts that can be ordered are used in links.
 
-    Modules and cables have a price and a power figure, fibres a price; none is at the end of its life. Source: catalog,
-    "no price or no power figure: listed, never chosen".
+    Modules and cables have a price and a power figure, fibres a price; none is at the end of its life that the case
+    has not. Source: catalog, "no price or no power figure: listed, never chosen".
     """
     for kind in all_kinds(fabric):
         for row in kind.rows:
             for part in (row.near, row.far, row.cable, row.fibre):
                 if part is not None:
-                    proof.holds(not part.end_of_life, f"{kind.name}: {part.id} is at the end of its life")
+                    held = part.id in fabric.evidence.case.have
+                    proof.holds(held or not part.end_of_life, f"{kind.name}: {part.id} is at the end of its life")
             for powered in (row.near, row.far, row.cable):
                 if powered is not None:
                     proof.holds(powered.power_w is not None, f"{kind.name}: {powered.id} has no power figure")

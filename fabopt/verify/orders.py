@@ -209,6 +209,10 @@ def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
         allowed = is_allowed(rules, evidence.product(part), evidence.kind(part) in named)
         proof.holds(allowed, f"{part} of {evidence.product(part).vendor} is not allowed")
         _price_may_be_used(proof, evidence, part)
+    for item in BilledOrder(evidence).items:
+        units = evidence.case.have.get(item.id)
+        held = units.get(item.length_m or 0.0) if isinstance(units, dict) else units
+        proof.holds(held is None or held == _stock(evidence, item), f"{item}: the case has {held} of them")
     proof.note(f"{some(len(ids), 'product')}")
 
 

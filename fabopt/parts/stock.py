@@ -1,0 +1,70 @@
+"""What a case says is there already: the stock of products, used first and free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fabopt.errors import Fault, fault, nearest
+from fabopt.parts.price_books import products
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import KINDS, Cable, CableLength, Catalog, Fibre
+from fabopt.schema.product import Product, Purchasable
+
+Have = Mapping[str, int | dict[float, int]]
+
+
+def check_stock(have: Have, catalog: Catalog, file: str) -> list[Fault]:
+    """What is wrong with what a case has: unknown ids, and lengths that are not sold."""
+    known = {product.id: product for product in products(catalog)}
+    return [found for id_, units in have.items() for found in _check(id_, units, known, file)]
+
+
+def _check(id_: str, units: int | dict[float, int], known: Mapping[str, Product], file: str) -> Iterator[Fault]:
+    path, product = f"have.{id_}", known.get(id_)
+    if product is None:
+        close = nearest(id_, known)
+        yield fault(
+            file, path, "the catalog has no such product", id_, hint=f"did you mean `{close}`?" if close else ""
+        )
+    elif not isinstance(product, Cable | Fibre):
+        if isinstance(units, dict):
+            yield fault(file, path, "this product is not sold by length", allowed="how many there are")
+    else:
+        sold = [length.m for length in product.lengths]
+        allowed = "how many there are of each length in metres: " + ", ".join(f"{m:g}" for m in sold)
+        if not isinstance(units, dict):
+            yield fault(file, path, "this product is sold by length", allowed=allowed)
+        else:
+            yield from (
+                fault(file, path, f"the length {m:g} m is not sold", allowed=allowed) for m in units if m not in sold
+            )
+
+
+def with_stock(catalog: Catalog, case: Case) -> Catalog:
+    """The catalog with the stock of a case. What has no price is there as long as the stock lasts, and not bought."""
+    if not case.have:
+        return catalog
+    return catalog.model_copy(
+        update={
+            kind: tuple(
+                _stocked(one, case.have[one.id]) if one.id in case.have else one for one in getattr(catalog, kind)
+            )
+            for kind in KINDS
+        }
+    )
+
+
+def _stocked(product: Product, units: int | dict[float, int]) -> Product:
+    if isinstance(units, dict):
+        assert isinstance(product, Cable | Fibre)
+        lengths = (
+            length.model_copy(update=_terms(length, units[length.m])) if length.m in units else length
+            for length in product.lengths
+        )
+        return product.model_copy(update={"lengths": tuple[CableLength, ...](lengths)})
+    assert isinstance(product, Purchasable)
+    return product.model_copy(update=_terms(product, units))
+
+
+def _terms(sold: Purchasable, units: int) -> dict[str, float]:
+    return {"stock": units} if sold.price_usd is not None else {"stock": units, "supply": 0, "price_usd": 0.0}

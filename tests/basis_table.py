@@ -1,0 +1,65 @@
+"""What the prices of the reference catalog rest on: ``python -m tests.basis_table``, or ``make basis``.
+
+Prints the tables of docs/catalog.md: the share of each kind of price, and the products that are not confirmed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from fabopt.io.catalog import named_catalogs
+from fabopt.parts.price_basis import basis_of
+from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
+from fabopt.schema.product import Product
+
+BASES = ("list", "street", "quote", "paper", "estimate", "derived", "unknown")
+NO_PRICE = "no price"
+
+
+def basis(product: Product) -> str:
+    """How a product's price is known; ``no price`` where it has none."""
+    body = product.model_dump(mode="json", include={"provenance", "source", "lengths", "price_usd"})
+    lengths = product.lengths if isinstance(product, Cable | Fibre) else (product,)
+    priced = any(getattr(one, "price_usd", None) is not None for one in lengths)
+    return basis_of(body) if priced else NO_PRICE
+
+
+def unconfirmed(catalog: Catalog) -> list[str]:
+    """Products whose ports no source of high confidence states, by id."""
+    return sorted(
+        product.id
+        for kind in KINDS
+        for product in getattr(catalog, kind)
+        if product.confidence == "low" and kind in ("switches", "nics", "transceivers", "cables")
+    )
+
+
+def lines(catalog: Catalog) -> Iterator[str]:
+    """The tables as lines of Markdown."""
+    yield "| kind | " + " | ".join((*BASES, NO_PRICE)) + " |"
+    yield "| --- |" + " ---: |" * (len(BASES) + 1)
+    for kind in KINDS:
+        products = getattr(catalog, kind)
+        counted = Counter(basis(product) for product in products)
+        of_all = {word: f"{round(100 * number / len(products))} %" for word, number in counted.items()}
+        shares = (of_all.get(word, "") for word in (*BASES, NO_PRICE))
+        yield f"| {kind} | " + " | ".join(shares) + " |"
+    high = sum(switch.confidence == "high" for switch in catalog.switches)
+    medium = sum(switch.confidence == "medium" for switch in catalog.switches)
+    yield ""
+    unsure = ", ".join(f"`{id_}`" for id_ in unconfirmed(catalog))
+    yield (
+        f"Of {len(catalog.switches)} switches, the ports of {high} were read in a maker's page, firmware or platform "
+        f"file (confidence `high`), those of {medium} in a secondary copy of one (`medium`). Products whose ports are "
+        f"not confirmed (`low`): {unsure}."
+    )
+
+
+def main() -> None:
+    """Print the tables."""
+    print("\n".join(lines(named_catalogs(["reference"]))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Every product that ships: what its numbers rest on, and that estimates are called so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from fabopt.io.catalog import named_catalogs
+from fabopt.io.library import names
+from fabopt.parts.price_books import products
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.product import Product, Source
+from tests.basis_table import lines
+from tests.paths import ROOT
+
+# A document has an address, or a name that a reader can look up.
+NAMED = re.compile(
+    r"[a-z0-9-]+\.(com|org|net|io|edu|ai)\b|docs/catalog\.md|data ?sheet|manual|guide|SIGCOMM|ASPLOS|IEEE|RA-1|SP-1|"
+    r"reference design|ordering|product page|bill of materials|LinkX|BCM957608",
+    re.IGNORECASE,
+)
+# Read in a text whose address is not known.
+NOT_NAMED = {("nvidia-c8180", "source")}
+GUESS = re.compile(r"\bestimate of|no citation|catalog authors", re.IGNORECASE)
+GUESSED = ("estimate", "derived")
+# ``none`` is of what is invented.
+CONFIDENCES = ("high", "medium", "low", "none")
+
+
+def _shipped(name: str) -> Catalog:
+    return named_catalogs([name])
+
+
+def _sources(product: Product) -> Iterator[tuple[str, Source]]:
+    if product.source is not None:
+        yield "source", product.source
+    yield from product.provenance.items()
+
+
+@pytest.mark.parametrize("name", names("catalogs"))
+def test_every_source_is_a_named_document_or_is_not_trusted(name: str) -> None:
+    """What was read names where; what does not is a guess, or nothing that anybody should build on."""
+    trusted = {
+        (product.id, key)
+        for product in products(_shipped(name))
+        for key, source in _sources(product)
+        if source.kind not in GUESSED
+        and not NAMED.search(source.url or "")
+        and (source.confidence or product.confidence) != "low"
+    }
+    assert trusted <= NOT_NAMED
+
+
+@pytest.mark.parametrize("name", names("catalogs"))
+def test_no_guess_is_called_anything_else(name: str) -> None:
+    called = [
+        (product.id, key, source.kind)
+        for product in products(_shipped(name))
+        for key, source in _sources(product)
+        if GUESS.search(source.url or "") and source.kind not in GUESSED
+    ]
+    assert called == []
+
+
+@pytest.mark.parametrize("name", names("catalogs"))
+def test_every_product_says_how_far_to_trust_it(name: str) -> None:
+    silent = [product.id for product in products(_shipped(name)) if product.confidence not in CONFIDENCES]
+    silent += [
+        product.id
+        for product in products(_shipped(name))
+        for source in product.provenance.values()
+        if source.confidence not in CONFIDENCES
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize("name", names("catalogs"))
+def test_every_price_has_a_source_that_says_its_kind(name: str) -> None:
+    priced = [product for product in products(_shipped(name)) if getattr(product, "price_usd", None) is not None]
+    kinds = {product.id: (product.provenance.get("price_usd") or product.source or Source()).kind for product in priced}
+    assert {id_: kind for id_, kind in kinds.items() if kind in (None, "datasheet")} == {}
+
+
+def test_the_page_shows_what_prices_rest_on() -> None:
+    assert "\n".join(lines(_shipped("reference"))) in (ROOT / "docs" / "catalog.md").read_text()

@@ -105,8 +105,8 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
 def _whole(workload: ModelRun) -> Plan:
     """The plan with nothing left open."""
     plan = workload.plan
-    found = {"data": workload.ranks.data, "sequence_parallel": plan.splits_sequence}
-    return plan.model_copy(update={**found, "fused_attention": plan.fuses_attention, "expert_tensor": plan.expert_ways})
+    opened = {"data": workload.ranks.data, "sequence_parallel": plan.splits_sequence}
+    return plan.model_copy(update={**opened, "fused_attention": plan.fuses_attention, "expert_tensor": plan.expert_ways})
 
 
 def _band_s(workload: ModelRun, step: Step) -> tuple[int | float, int | float]:

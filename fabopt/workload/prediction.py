@@ -120,7 +120,9 @@ def _whole(workload: ModelRun) -> Plan:
     """The plan with nothing left open."""
     plan = workload.plan
     opened = {"data": workload.ranks.data, "sequence_parallel": plan.splits_sequence}
-    return plan.model_copy(update={**opened, "fused_attention": plan.fuses_attention, "expert_tensor": plan.expert_ways})
+    return plan.model_copy(
+        update={**opened, "fused_attention": plan.fuses_attention, "expert_tensor": plan.expert_ways}
+    )
 
 
 def _band_s(workload: ModelRun, step: Step) -> tuple[int | float, int | float]:

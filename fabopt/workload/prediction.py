@@ -49,13 +49,27 @@ def cluster_cents(capex_cents: int, includes_servers: bool, server: Server, serv
 class Prediction:
     """A workload on the network of a design.
 
-    ``cents``: of servers and network, None if unknown; ``most_exposed``: the limit of the case, None for none.
+    ``cents``: of servers and network, None if unknown; ``most_exposed``: the limit of the case, None for none;
+    ``runs``: weighted runs of its scenarios, or none.
     """
 
     workload: ModelRun
     network: FabricBandwidth
     cents: int | None
     most_exposed: Fraction | None = None
+    runs: tuple[tuple[Fraction, ModelRun], ...] = ()
+
+    @property
+    def mean_step_s(self) -> Fraction:
+        """Seconds of a step, the mean of all weighted runs."""
+        if not self.runs:
+            return self.step.step_s
+        return sum((weight * step_on(run, self.network).step_s for weight, run in self.runs), Fraction(0))
+
+    @property
+    def utilization(self) -> Fraction:
+        """The model's operations over what the GPUs could do in the mean step."""
+        return self.workload.gpu_flops(hardware=False) / (self.workload.peak_flops * self.mean_step_s)
 
     @property
     def step(self) -> Step:
@@ -75,7 +89,7 @@ class Prediction:
 def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
     """The prediction as a design file has it."""
     workload, step = prediction.workload, prediction.step
-    utilization = step.utilization(workload)
+    utilization = prediction.utilization
     tokens = workload.plan.batch * workload.model.architecture.sequence
     return WorkloadUse(
         model=workload.model.name,

@@ -80,12 +80,7 @@ def _of_spectrum(asic: _Spectrum, gbps: float, length_m: float, lanes: int, mtu:
     cable = 2 * length_m * gbps * 10**9 / 8 / _LIGHT_M_PER_S
     tiles = gbps * _TILE_BYTES_PER_GBPS if asic.has_tiles else 0
     under_way = mtu + cable + _MAC_PHY_BYTES + _QUANTA[speed] * _CELL_OF_SMALLEST + tiles
-    worst = (
-        ceil(asic.cell / _CELL_OF_SMALLEST)
-        if asic.cell > 2 * _CELL_OF_SMALLEST
-        else ceil(2 * asic.cell / (1 + asic.cell))
-    )
-    xoff = _up(_KIB + under_way * worst) + asic.extra_xoff
+    xoff = _up(_KIB + under_way * _worst(asic.cell)) + asic.extra_xoff
     wide = lanes >= _WIDE_LANES
     xon = _up(asic.pipeline_kib * _KIB * (2 if wide else 1))
     return Headroom(xon, xoff, _up(xoff + xon + (mtu if wide else 0)))

@@ -15,12 +15,12 @@ from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
 from fabopt.schema.default_rules import SCATTERED_RANKS, is_kept
 from fabopt.schema.model import Model
 from fabopt.schema.server import Server
-from fabopt.schema.workload import DEFAULT_PLACEMENT, DEFAULT_PROFILE, PROFILES, Placement, Profile
-from fabopt.units import mbps
+from fabopt.schema.workload import DEFAULT_PLACEMENT, DEFAULT_PROFILE, PROFILES, Placement, Profile, Scenario, Workload
+from fabopt.units import exact, mbps
 from fabopt.workload.deadline import Pace
-from fabopt.workload.many import StepTimes
 from fabopt.workload.placement import Placing
 from fabopt.workload.ranks import ranks_of
+from fabopt.workload.spreading import uplink_share
 from fabopt.workload.timing import ModelRun, workload_of
 
 
@@ -132,7 +132,8 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
     servers = stages_of(case, server)[-1].servers or 0
     ranks = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), servers * server.gpus)
     work = workload_of(wanted.model, ranks, server, wanted.gpu_utilization, wanted.software)
-    return replace(work, placing=_placing(case, wanted.placement, server))
+    uplinks = uplink_share(wanted.spreading, wanted.other_jobs)
+    return replace(work, placing=replace(_placing(case, wanted.placement, server), uplinks=uplinks))
 
 
 def _placing(case: Case, placement: Placement | None, server: Server) -> Placing:
@@ -151,7 +152,23 @@ def _together_gpus(case: Case, server: Server) -> int:
 def pace_of(case: Case, server: Server) -> Pace | None:
     """How long steps of a case's model take; None without a model."""
     workload = case_workload(case, server)
-    return None if workload is None else Pace(workload, StepTimes(workload))
+    return None if workload is None else Pace(workload, runs_of(case, server, workload))
+
+
+def runs_of(case: Case, server: Server, workload: ModelRun) -> tuple[tuple[Fraction, ModelRun], ...]:
+    """Weighted runs of a workload that its cost is worked out over: those of its scenarios, or itself."""
+    wanted = case.workload
+    if wanted is None or not wanted.scenarios:
+        return ((Fraction(1), workload),)
+    return tuple((exact(one.weight), _in_scenario(case, server, workload, wanted, one)) for one in wanted.scenarios)
+
+
+def _in_scenario(case: Case, server: Server, workload: ModelRun, wanted: Workload, scenario: Scenario) -> ModelRun:
+    placing = _placing(case, scenario.placement or wanted.placement, server)
+    others = wanted.other_jobs if scenario.other_jobs is None else scenario.other_jobs
+    uplinks = uplink_share(scenario.spreading or wanted.spreading, others)
+    used = workload.utilization if scenario.gpu_utilization is None else exact(scenario.gpu_utilization)
+    return replace(workload, utilization=used, placing=replace(placing, uplinks=uplinks))
 
 
 def computing(case: Case) -> Fabric | None:

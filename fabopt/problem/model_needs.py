@@ -23,7 +23,7 @@ from fabopt.schema.server import Server
 from fabopt.schema.topologies import can_be_asked
 from fabopt.units import exact, gbps, mbps
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of, step_limit
-from fabopt.workload.deadline import Deadline, Pace
+from fabopt.workload.deadline import Deadline, Pace, pace_of_run
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 
 
@@ -56,7 +56,7 @@ def timed(
     most_s = longest_step_s(case, needs, pace)
     if most_s is None or pace is None or needs is None:
         return fabrics
-    deadline = Deadline(pace, most_s)
+    deadline = Deadline(pace_of_run(pace.workload), most_s)
     return tuple(
         replace(one, figure_demands=replace(_demands(one), deadline=deadline)) if one.name == needs.fabric else one
         for one in fabrics

@@ -176,7 +176,7 @@ class Step:
 
 def step_on(workload: ModelRun, network: FabricBandwidth) -> Step:
     """A step of a workload on a network."""
-    rates = _rates(network, workload.domain_mbps)
+    rates = _rates(network, workload)
     costs = [_cost(one, _ways(workload, network, number, one), rates) for number, one in enumerate(workload.traffic)]
     near = [one for one in costs if one.place == DOMAIN]
     far = [one for one in costs if one.place != DOMAIN]
@@ -272,13 +272,13 @@ def leaf_crossing(workload: ModelRun, group: Group, block: int) -> Crossing:
     return crossings.of_leaves(group, block) if block else crossings.of_domain(group, workload.domain_gpus)
 
 
-def _rates(network: FabricBandwidth, domain_mbps: Fraction) -> dict[str, Fraction]:
+def _rates(network: FabricBandwidth, workload: ModelRun) -> dict[str, Fraction]:
     """Bytes of payload a second for each GPU, by what is crossed."""
     rates = {
-        "gpu": domain_mbps,
+        "gpu": workload.domain_mbps,
         "server": network.server_mbps,
-        "leaf": network.leaf_mbps,
-        "pod": network.pod_mbps,
+        "leaf": network.leaf_mbps * workload.placing.uplinks,
+        "pod": network.pod_mbps * workload.placing.uplinks,
     }
     return {place: rate * _BYTES_PER_MBPS * PAYLOAD for place, rate in rates.items()}
 

@@ -107,6 +107,12 @@ def test_headroom_is_of_the_cable_that_was_bought(tmp_path: Path) -> None:
     assert sum(yaml.safe_load(path.read_text())["ports_without_a_table"].values()) == len(rows["ports"])
 
 
+def test_a_cable_of_others_has_no_length(tmp_path: Path) -> None:
+    """The one port of `firewall`, for which nothing is bought: no length is no short cable."""
+    (path,) = written(solved("attachments"), tmp_path, "roce").values()
+    assert sum(yaml.safe_load(path.read_text())["ports_without_a_length"].values()) == 1
+
+
 # -- Slurm ----------------------------------------------------------------------------------------------------------
 
 

@@ -43,10 +43,14 @@ def roce_lines(embedded: Embedded, plan: OperationPlan, switches: list[NamedDevi
     lines: list[str] = []
     sums: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
+    unmeasured: Counter[str] = Counter()
     for device in switches:
         part = embedded.part(device.product, Switch)
         signals = signal_lanes(part)
         for port, link in plan.ports_at[device.row]:
+            if not link.length_m:
+                unmeasured[device.name] += 1
+                continue
             lanes = max(1, signals[port.cage] // port.lanes)
             room = headroom(part.asic or "", link.gbps, link.length_m, lanes, plan.queues.mtu)
             if room is None:
@@ -64,3 +68,4 @@ def roce_lines(embedded: Embedded, plan: OperationPlan, switches: list[NamedDevi
     yield from ("ports:", *lines) if lines else ("ports: []",)
     yield f"xoff_of_all_ports: {json.dumps(sums)}"
     yield f"ports_without_a_table: {json.dumps(unknown)}"
+    yield f"ports_without_a_length: {json.dumps(unmeasured)}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fabopt.schema.model import Plan
 from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.units import cents, plain_fraction, rounded, usd
@@ -94,7 +95,7 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
     return WorkloadUse(
         model=workload.model.name,
         gpus=workload.ranks.gpus,
-        plan=workload.plan.model_copy(update={"data": workload.ranks.data}),
+        plan=_whole(workload),
         parameters=parameters(workload.model.architecture).total,
         flops_per_step=plain_fraction(workload.gpu_flops(hardware=True) * workload.ranks.gpus, 0),
         tokens_per_step=tokens,
@@ -112,6 +113,15 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
         tokens_per_s=plain_fraction(tokens / step.step_s, 1),
         usd_per_effective_gpu=prediction.per_effective_gpu_usd(utilization),
         placement=workload.placing.placement,
+    )
+
+
+def _whole(workload: ModelRun) -> Plan:
+    """The plan with nothing left open."""
+    plan = workload.plan
+    opened = {"data": workload.ranks.data, "sequence_parallel": plan.splits_sequence}
+    return plan.model_copy(
+        update={**opened, "fused_attention": plan.fuses_attention, "expert_tensor": plan.expert_ways}
     )
 
 

@@ -275,6 +275,8 @@ def test_rules_on_products() -> None:
     assert not faults(of_small(nodes("acme-e8", *EDGES).replace("acme-gpu2", "acme-gpu4"), "dot"))
     storage = '"leaf-1":"7/1" -- "storage-1":"port1";'
     assert faults(of_small(nodes("acme-e8", *EDGES, storage), "dot")) == {"A17": 1}
+    own = nodes("acme-e8", *EDGES, storage).replace("leaf-", "storage-leaf-")
+    assert not faults(of_small(own, "dot"))
     assert faults(of_small("server: acme-gpu2\n4 servers\n8 acme-nic8\n", "counts")) == {"A4": 1}
 
 

@@ -14,9 +14,11 @@ from fabopt.schema.base import ratio
 from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
 from fabopt.schema.default_rules import SCATTERED_RANKS, is_kept
 from fabopt.schema.model import Model
+from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.server import Server
 from fabopt.schema.workload import DEFAULT_PLACEMENT, DEFAULT_PROFILE, PROFILES, Placement, Profile, Scenario, Workload
 from fabopt.units import exact, mbps
+from fabopt.workload.allowance import step_limit
 from fabopt.workload.deadline import Pace
 from fabopt.workload.placement import Placing
 from fabopt.workload.ranks import ranks_of
@@ -174,3 +176,12 @@ def _in_scenario(case: Case, server: Server, workload: ModelRun, wanted: Workloa
 def computing(case: Case) -> Fabric | None:
     """The fabric that GPUs compute over: the first of that role."""
     return next((fabric for fabric in case.fabrics if fabric.role == "compute"), None)
+
+
+def longest_step_s(case: Case, needs: WorkloadNeeds | None, pace: Pace | None) -> Fraction | None:
+    """The longest step that a design of the case may take; None where demands do without."""
+    if case.workload is None or needs is None or pace is None:
+        return None
+    fabric = next(one for one in case.fabrics if one.name == needs.fabric)
+    own = None if "min_gbps_per_gpu" in needs.sets or fabric.min_gbps_per_gpu is None else mbps(fabric.min_gbps_per_gpu)
+    return step_limit(pace.workload, needs, exact(case.workload.max_exposed_communication), own)

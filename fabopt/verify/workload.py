@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
-from fabopt.problem.demand import case_workload, computing, runs_of
-from fabopt.problem.model_needs import longest_step_s
+from fabopt.problem.demand import case_workload, computing, longest_step_s, runs_of
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
 from fabopt.schema.topologies import can_be_asked

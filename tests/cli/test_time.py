@@ -6,6 +6,7 @@ by the clock of an idle machine.
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import signal
@@ -35,6 +36,12 @@ pytestmark = [
     pytest.mark.usefixtures("folder"),
     pytest.mark.skipif(not (PROC / "self" / "stat").exists(), reason="processes are looked at through /proc"),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    """Compile the modules, as they are where fabopt is installed: no command is timed that does so first."""
+    compileall.compile_dir(ROOT / "fabopt", quiet=2)
 
 
 class Ended(NamedTuple):

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fabopt.parts.lookup import Lookup
@@ -129,7 +130,7 @@ def workload_of(
     domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
     rate = exact(server.scale_up.gbps_per_gpu) * MBPS_PER_GBPS if server.scale_up is not None else Fraction(1)
     peaks = {name: exact(peak) * _FLOPS_PER_TFLOP for name, peak in server.gpu_peak_tflops.items()}
-    peak, roof = peaks[model.precision.compute], Roof(gpu_of(server), peaks, software)
+    peak, roof = peaks[model.precision.compute], Roof(gpu_of(server), MappingProxyType(peaks), software)
     given = None if utilization is None else exact(utilization)
     servers = ceil_div(ranks.gpus, max(1, server.gpus))
     memory_gb = None if server.gpu_memory_gb is None else exact(server.gpu_memory_gb)

@@ -171,6 +171,16 @@ def test_a_second_signal_ends_at_once() -> None:
     assert answer.code == 4 and answer.after_s < MORE_S
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_after_the_end_changes_nothing(number: signal.Signals) -> None:
+    lines = ("import atexit, os, sys", "from fabopt.cli import main",
+             "atexit.register(os.kill, os.getpid(), int(sys.argv.pop()))", "sys.exit(main())")  # fmt: skip
+    command = [sys.executable, "-c", "; ".join(lines), "cases", str(number.value)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    shown = subprocess.run(command, env=environment, capture_output=True, timeout=PATIENCE_S)
+    assert (shown.returncode, shown.stderr) == (0, b"") and b"finetuning-1024-gpus" in shown.stdout
+
+
 def test_a_command_without_a_clock_ends_at_the_first_signal() -> None:
     process = started(["solve", "pretraining-16384-gpus"])
     assert ended(process).code == 0

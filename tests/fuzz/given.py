@@ -23,7 +23,7 @@ from tests.samples.designs_of_families import designed
 HAND_MADE = MappingProxyType(
     {"point-to-point.csv": "p2p", "cables.csv": "p2p", "cables.dot": "dot", "bill.csv": "counts"}
 )
-PLAN, RESULTS = "plan.yaml", "results.txt"
+PLAN, RESULTS, LINES = "plan.yaml", "results.txt", "lines.json"
 RATE_GBPS, SIZES = 375.0, (2**29, 2**33)
 
 
@@ -58,7 +58,7 @@ def hand_made(dice: Random, kind: str, limit: Sequence[str], case: str, catalog:
 
 def quoted(dice: Random, kind: str, design: str, catalog: str) -> tuple[str, bytes, list[str]]:
     """A bill as a quote, and the words that read it."""
-    at = ["--catalog", f"./{catalog}", "--json", "lines.json"]
+    at = ["--catalog", f"./{catalog}", "--json", LINES]
     words = dice.choice([["import", "bill.csv", "-o", "quoted.yaml"], ["audit", "bill.csv", "--design", design]])
     return "bill.csv", wrong(dice, written(kind)["bill.csv"]), ["quote", *words, *at]
 

@@ -69,6 +69,12 @@ def as_text(rows: Sequence[Sequence[str]], titles: Sequence[str] = POINT_TO_POIN
     return stream.getvalue()
 
 
+def test_a_row_without_its_last_cells_is_refused() -> None:
+    """An index error that the fuzzer found."""
+    with pytest.raises(InputError, match=r"sheet: line 3: a row that ends early; is the file cut off\?"):
+        READERS["counts"]("part_number,quantity,spares\nQM9700,4,1\nQM9790,4\n", "sheet")
+
+
 # -- shipped designs ------------------------------------------------------------------------------------------------
 
 

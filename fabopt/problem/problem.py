@@ -69,8 +69,9 @@ class Problem:
     nic_slots: int
     limits: ExactLimits
     weights: Weights
-    # of a milliwatt from each stage on
+    # of a milliwatt from each stage on, and the same times the chance that the stage comes
     energy_cents_per_mw: tuple[Fraction, ...]
+    energy_weighed: tuple[Fraction, ...]
     server_item: Item | None
     pcie_x16_gbps: Mapping[int, float]
     site: Site
@@ -166,6 +167,15 @@ class Problem:
         return replace(self, weights=weights).fixed_objective
 
     @property
+    def chances(self) -> tuple[int, ...]:
+        """How often growth comes to each stage, of ``offering.terms.chance_unit`` times."""
+        return self.offering.terms.chances or (1,) * len(self.stages)
+
+    def weights_in(self, metric: str) -> Weights:
+        """The weights of a metric, as what growth may not come to is weighed."""
+        return weights_of(metric, self.energy_weighed, self.offering.terms.chance_unit)
+
+    @property
     def prunes(self) -> bool:
         """Whether no price depends on a quantity, so that sizes can be compared one by one."""
         return not any(item.varies for item in self.item_table.items if item.kind != "server")
@@ -187,6 +197,8 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
     servers = stages[-1].servers
     energy = energy_cents_per_mw(case.finance, [stage.month for stage in stages])
+    chances = offering.terms.chances or (1,) * len(stages)
+    weighed = tuple(chance * cents for chance, cents in zip(chances, energy, strict=True))
     site = site_of(case, server, servers, grows=len(stages) > 1)
     pace = pace_of(case, server)
     fabrics = tuple(fabric_of(fabric, case, offering, server, servers, pcie, site) for fabric in case.fabrics)
@@ -203,8 +215,9 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         fabrics=timed(fabrics, case, needs, pace),
         nic_slots=server.nic_slots,
         limits=limits_of(case.limits),
-        weights=weights_of(case.objective, energy),
+        weights=weights_of(case.objective, weighed, offering.terms.chance_unit),
         energy_cents_per_mw=energy,
+        energy_weighed=weighed,
         server_item=item_table.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
         site=site,
@@ -226,7 +239,7 @@ def in_layouts_only(problem: Problem) -> Problem:
 
 def with_objective(problem: Problem, metric: str, limits: ExactLimits) -> Problem:
     """The problem with another objective and other limits."""
-    return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
+    return replace(problem, weights=problem.weights_in(metric), limits=limits)
 
 
 def _stage(stage: Stage, case: Case) -> StageProblem:

@@ -59,6 +59,7 @@ class Objective(Strict):
 
 class Totals(Strict):
     """Sums over fabrics. ``tco_usd`` adds energy to capex; ``cluster_power_w`` adds servers (None if unknown).
+    ``expected_tco_usd``: each stage times the probability that growth comes to it; None where all come.
 
     ``racks``, ``cluster_rack_units``: racks with something in them, and the units of servers, switches and
     attachments in them; None without a floor plan.
@@ -66,6 +67,7 @@ class Totals(Strict):
 
     capex_usd: Number
     tco_usd: Number
+    expected_tco_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
     power_w: Number
     cluster_power_w: Number | None
     rack_units: Number

@@ -14,6 +14,7 @@ from fabopt.schema.attachment import FreePorts, is_open
 from fabopt.schema.base import Strict
 from fabopt.schema.conflict import Conflict as Conflict
 from fabopt.schema.conflict import Needed as Needed
+from fabopt.schema.futures import Futures
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.resilience import Failed
@@ -380,6 +381,7 @@ class Design(Strict):
     single_points_of_failure: tuple[SinglePoint, ...] | None = None
     worst_rack: WorstRack | None = None
     stages: tuple[StageDesign, ...] = ()
+    futures: Annotated[Futures | None, Field(exclude_if=is_open)] = None
     bom: tuple[BomRow, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     alternatives_complete: Annotated[bool, Field(exclude_if=bool)] = True

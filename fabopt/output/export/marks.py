@@ -30,8 +30,9 @@ def marked(path: Path, mark: str) -> list[Path]:
     ``mark`` is a sentence without characters that any format gives a meaning. Workbooks are marked as they are made.
     """
     ending = path.suffix.lower()
-    if ending in _MARKERS:
-        path.write_bytes(_MARKERS[ending](path.read_bytes().decode(), mark).encode())
+    text = path.read_bytes().decode() if ending in _MARKERS else ""
+    if text and not (ending == ".json" and text.startswith("[")):
+        path.write_bytes(_MARKERS[ending](text, mark).encode())
     elif ending != ".xlsx":
         beside(path).write_text(f"{mark}\n", encoding="utf-8")
         return [path, beside(path)]

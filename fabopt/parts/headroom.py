@@ -16,7 +16,7 @@ _CELL_OF_SMALLEST = 64
 # Metres a second in a cable, as the formula has it.
 _LIGHT_M_PER_S = 198_000_000
 _TILE_BYTES_PER_GBPS = 15
-_WIDE_LANES = 8
+WIDE_LANES = 8
 
 
 class Headroom(NamedTuple):
@@ -67,10 +67,21 @@ def headroom(asic: str, gbps: float, length_m: float, lanes: int, mtu: int = 921
 
     ``lanes``: signalling lanes of the port, of which Spectrum's pipeline depends. ``mtu``: the port's, in bytes.
     """
-    name = asic.partition(" (")[0]
+    name = asic_name(asic)
     if name in _SPECTRUM:
         return _of_spectrum(_SPECTRUM[name], gbps, length_m, lanes, mtu)
     return _of_tomahawk(name, gbps, length_m) if name in _TOMAHAWK else None
+
+
+def asic_name(asic: str) -> str:
+    """The name of an ASIC without what a catalog says of it in brackets."""
+    return asic.partition(" (")[0]
+
+
+def pipeline_bytes(asic: str) -> int | None:
+    """What Spectrum's pipeline holds of a port of up to four lanes; None of another ASIC."""
+    spectrum = _SPECTRUM.get(asic_name(asic))
+    return spectrum and spectrum.pipeline_kib * _KIB
 
 
 def _of_spectrum(asic: _Spectrum, gbps: float, length_m: float, lanes: int, mtu: int) -> Headroom | None:
@@ -81,7 +92,7 @@ def _of_spectrum(asic: _Spectrum, gbps: float, length_m: float, lanes: int, mtu:
     tiles = gbps * _TILE_BYTES_PER_GBPS if asic.has_tiles else 0
     under_way = mtu + cable + _MAC_PHY_BYTES + _QUANTA[speed] * _CELL_OF_SMALLEST + tiles
     xoff = _up(_KIB + under_way * _worst(asic.cell)) + asic.extra_xoff
-    wide = lanes >= _WIDE_LANES
+    wide = lanes >= WIDE_LANES
     xon = _up(asic.pipeline_kib * _KIB * (2 if wide else 1))
     return Headroom(xon, xoff, _up(xoff + xon + (mtu if wide else 0)))
 

@@ -151,6 +151,10 @@ class OperationPlan:
         """The port at the other end of a link."""
         return link.b if port is link.a else link.a
 
+    def is_in_subnet(self, port: NamedPort, link: NamedLink) -> bool:
+        """Whether a port of a leaf is one of those to hosts that share a subnet: its address is not the port's own."""
+        return bool(link.subnet) and self.network_of[link.network].subnets.get(port.device) == link.subnet
+
     def switches(self, *fabrics: str) -> list[NamedDevice]:
         """Switches of fabrics, in the order of the design."""
         return [device for device in self.devices if device.role in SWITCHES and device.fabric in fabrics]

@@ -48,7 +48,7 @@ def sonic(ports: SonicPorts, cage: int, lane: int, lanes: int) -> OwnName:
 
 
 def _sonic_alias(ports: SonicPorts, cage: int, lane: int, lanes: int) -> str:
-    """``etp1b``, counted on from the first cage's; empty where it is not known, as of a split cage of other platforms."""
+    """``etp1b``, counted on from the first cage's; empty where a platform's is not known."""
     known = re.fullmatch(r"(.*?)(\d+)", ports.alias or "")
     if known is None or (lanes > 1 and known[1] != "etp"):
         return ""

@@ -58,6 +58,11 @@ _TOMAHAWK: Mapping[str, Mapping[int, tuple[int, int, int]]] = {
         100: (129032, 142240, 240538), 200: (214122, 240792, 437134), 400: (371348, 424434, 817372),
     },
 }  # fmt: skip
+# How much of a shared pool one priority of a port may take: two to this power times what is still free. Of Spectrum the
+# default of SONiC, of Tomahawks the lowest in the tables of Micas M2-W6940-64OC and Dell Z9664F.
+_THRESHOLD = {"Tomahawk 5": -2, "Tomahawk 4": 0}
+# How far below ``xoff`` a port sends again.
+_XON_OFFSET = {"Tomahawk 5": 3556, "Tomahawk 4": 9144}
 # Of these: xon and size, whatever the speed and length.
 _TOMAHAWK_XON_SIZE = {"Tomahawk 5": (0, 18796), "Tomahawk 4": (9144, 9144)}
 
@@ -76,6 +81,17 @@ def headroom(asic: str, gbps: float, length_m: float, lanes: int, mtu: int = 921
 def asic_name(asic: str) -> str:
     """The name of an ASIC without what a catalog says of it in brackets."""
     return asic.partition(" (")[0]
+
+
+def threshold(asic: str) -> int | None:
+    """The dynamic threshold of a lossless priority as a power of two; None of an ASIC that is not known."""
+    name = asic_name(asic)
+    return 0 if name in _SPECTRUM else _THRESHOLD.get(name)
+
+
+def xon_offset(asic: str) -> int:
+    """Bytes below its limit at which a priority is sent again; 0 where ``xon`` alone says it."""
+    return _XON_OFFSET.get(asic_name(asic), 0)
 
 
 def pipeline_bytes(asic: str) -> int | None:

@@ -37,7 +37,7 @@ class FabricBandwidths(NamedTuple):
     reduces: bool
 
 
-class _Way(NamedTuple):
+class _TimedWay(NamedTuple):
     """A way to run a call: seconds of latency, of the scale-up links; bytes of which a boundary's share crosses it."""
 
     latency_s: float
@@ -62,7 +62,7 @@ class _Calls:
         self._shares = np.full(workload.ranks.gpus + 1, np.nan)
         self._ways = {reduces: self._ways_of(reduces) for reduces in (False, True)}
 
-    def _ways_of(self, reduces: bool) -> list[_Way]:
+    def _ways_of(self, reduces: bool) -> list[_TimedWay]:
         traffic, size = self.traffic, self.traffic.group.size
         rate = float(self.workload.domain_mbps) * _BYTES_PER_MBPS
         ways = []
@@ -71,7 +71,7 @@ class _Calls:
             sent = float(traffic.message * traffic.copies * share)
             apart = (size - 1) / size if self._is_direct else 1.0
             within_s = sent * apart / float(traffic.copies) / rate if self.workload.domain_gpus > 1 else 0.0
-            ways.append(_Way(float(latency_of(self.workload, traffic, algorithm)), within_s, sent))
+            ways.append(_TimedWay(float(latency_of(self.workload, traffic, algorithm)), within_s, sent))
         return ways
 
     def out_of(self, blocks: Ints) -> Floats:

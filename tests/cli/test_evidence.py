@@ -27,6 +27,8 @@ FAULTS: dict[str, Edit] = {
     "a count of leaves": lambda document: document["fabrics"][0]["tiers"][0].update(count=9),
     "a price": lambda document: document["bom"][0].update(unit_price_usd=1),
 }
+
+
 def run(system: str) -> Edit:
     """Let a system run on every switch of a design, with eight lanes behind each cage."""
 

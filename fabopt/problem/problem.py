@@ -69,9 +69,8 @@ class Problem:
     nic_slots: int
     limits: ExactLimits
     weights: Weights
-    # of a milliwatt from each stage on, and the same times the chance that the stage comes
+    # of a milliwatt from each stage on
     energy_cents_per_mw: tuple[Fraction, ...]
-    energy_weighed: tuple[Fraction, ...]
     server_item: Item | None
     pcie_x16_gbps: Mapping[int, float]
     site: Site
@@ -167,9 +166,9 @@ class Problem:
         return replace(self, weights=weights).fixed_objective
 
     @property
-    def chances(self) -> tuple[int, ...]:
-        """How often growth comes to each stage, of ``offering.terms.chance_unit`` times."""
-        return self.offering.terms.chances or (1,) * len(self.stages)
+    def energy_weighed(self) -> tuple[Fraction, ...]:
+        """Cents of a milliwatt's energy from each stage on, as often as growth comes to it (``Terms.chances``)."""
+        return _weighed(self.energy_cents_per_mw, self.offering)
 
     def weights_in(self, metric: str) -> Weights:
         """The weights of a metric, as what growth may not come to is weighed."""
@@ -197,8 +196,6 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
     servers = stages[-1].servers
     energy = energy_cents_per_mw(case.finance, [stage.month for stage in stages])
-    chances = offering.terms.chances or (1,) * len(stages)
-    weighed = tuple(chance * cents for chance, cents in zip(chances, energy, strict=True))
     site = site_of(case, server, servers, grows=len(stages) > 1)
     pace = pace_of(case, server)
     fabrics = tuple(fabric_of(fabric, case, offering, server, servers, pcie, site) for fabric in case.fabrics)
@@ -215,15 +212,19 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         fabrics=timed(fabrics, case, needs, pace),
         nic_slots=server.nic_slots,
         limits=limits_of(case.limits),
-        weights=weights_of(case.objective, weighed, offering.terms.chance_unit),
+        weights=weights_of(case.objective, _weighed(energy, offering), offering.terms.chance_unit),
         energy_cents_per_mw=energy,
-        energy_weighed=weighed,
         server_item=item_table.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
         site=site,
         needs=needs,
         pace=pace,
     )
+
+
+def _weighed(energy: tuple[Fraction, ...], offering: Offering) -> tuple[Fraction, ...]:
+    chances = offering.terms.chances
+    return tuple(chance * cents for chance, cents in zip(chances, energy, strict=True)) if chances else energy
 
 
 def estimating(problem: Problem) -> Problem:

@@ -62,7 +62,7 @@ def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: b
     energy = tuple(cents / unit for cents in base.energy_cents_per_mw)
     weights = weights_of(base.case.objective, energy)
     limits = _counted(base.limits, unit)
-    priced = replace(repriced, weights=weights, energy_cents_per_mw=energy, energy_weighed=energy, limits=limits)
+    priced = replace(repriced, weights=weights, energy_cents_per_mw=energy, limits=limits)
     return Scaled(priced, unit)
 
 

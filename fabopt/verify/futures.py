@@ -36,7 +36,7 @@ def futures_are_recounted(proof: Proof, evidence: Evidence) -> None:
         return
     likely = _ends(evidence)
     spent = [_tco_cents(evidence, number) for number, _ in likely]
-    expected = sum((chance * one for (_, chance), one in zip(likely, spent, strict=True)), Fraction(0))
+    expected = sum((chance * tco for (_, chance), tco in zip(likely, spent, strict=True)), Fraction(0))
     proof.equal("expected_tco_usd", totals_of(evidence).expected_tco_usd, usd(rounded(expected)))
     proof.equal(
         "futures",
@@ -60,13 +60,13 @@ def futures_are_recounted(proof: Proof, evidence: Evidence) -> None:
 def _ends(evidence: Evidence) -> list[tuple[int, Fraction]]:
     """The stages with which growth may end, and how likely."""
     chances, left = [exact(stage.probability) for stage in evidence.case.stages or ()], Fraction(1)
-    found = []
+    likely = []
     for number in range(len(chances)):
         left *= chances[number]
         goes_on = chances[number + 1] if number + 1 < len(chances) else Fraction(0)
         if goes_on < 1:
-            found.append((number, left * (1 - goes_on)))
-    return found
+            likely.append((number, left * (1 - goes_on)))
+    return likely
 
 
 def _tco_cents(evidence: Evidence, last: int) -> Fraction:

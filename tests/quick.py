@@ -100,7 +100,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Begin nothing when time is over."""
+    """Begin nothing when time is over: `make quick` ends within its minute, and says what it left to `make test`."""
     if time.time() > float(os.environ[STARTED]) + LAST_START_S:
         pytest.skip("no time left: `make test` runs it")
 

@@ -28,8 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     with ATTENDANT.listening(STARTED if arguments is None else time.monotonic()):
         code = _run(arguments)
-    if arguments is None:
-        end_process(code)
+        if arguments is None:
+            end_process(code)
     return code
 
 

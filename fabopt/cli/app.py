@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fabopt.cli.inspection import accept, as_built, audit
+from fabopt.cli.inspection import accept, as_built, audit, decide
 from fabopt.cli.options import (
     CaseFile,
     Catalogs,
@@ -47,6 +47,7 @@ app.add_typer(quote_app, name="quote", help="Read vendors' quotes, and hold them
 app.command("as-built")(as_built)
 app.command("audit")(audit)
 app.command("accept")(accept)
+app.command("decide")(decide)
 
 
 def _version(wanted: bool) -> None:
@@ -58,7 +59,7 @@ def _version(wanted: bool) -> None:
 
 
 # Commands with a time limit: a signal stops their clock, and what they have by then is kept.
-TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity", "audit")
+TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity", "audit", "decide")
 
 
 @app.callback()

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fabopt.cli.options import Catalogs, Engine, EngineOption, TimeLimit
+from fabopt.cli.options import CaseFile, Catalogs, Engine, EngineOption, PriceChanges, TimeLimit
 
 _POINT = "Take the design of point N, from 1, of a sweep or front."
 
@@ -94,3 +94,30 @@ def accept(
     from fabopt.cli.accept import AcceptRequest, accept_results
 
     raise typer.Exit(accept_results(AcceptRequest(design, point, results, unchecked), json, findings))
+
+
+def decide(
+    case: CaseFile,
+    json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all figures.")] = None,
+    html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page for people.")] = None,
+    rent: Annotated[
+        float | None, typer.Option("--rent", metavar="USD", help="Price of a GPU and hour where it is rented.")
+    ] = None,
+    server_price: Annotated[
+        float | None, typer.Option("--server-price", metavar="USD", help="Price of a server, before the catalog's.")
+    ] = None,
+    size: Annotated[
+        list[float] | None,
+        typer.Option("--size", metavar="FACTOR", help="Ask again with so many times the servers; repeatable."),
+    ] = None,
+    engine: EngineOption = Engine.cp_sat,
+    time_limit: TimeLimit = None,
+    catalog: Catalogs = None,
+    price_change: PriceChanges = None,
+) -> None:
+    """Answer what a case leaves open: protocol, speed, tiers, rails, stages, rent or build."""
+    from fabopt.cli.decide import DecideRequest, decide_case
+    from fabopt.cli.solving import SolveRequest
+
+    solve = SolveRequest(case, engine.value, time_limit, catalog, price_change, 0)
+    raise typer.Exit(decide_case(DecideRequest(solve, rent, server_price, size or []), json, html))

@@ -50,7 +50,8 @@ class Attendant:
             yield
         finally:
             for number, handler in before.items():
-                signal.signal(number, handler)
+                if signal.getsignal(number) == self._hear:
+                    signal.signal(number, handler)
             if self._end is not None:
                 self._end.cancel()
 
@@ -87,9 +88,15 @@ ATTENDANT = Attendant()
 
 
 def end_process(code: int) -> None:
-    """End this process at once if an engine that was stopped is still at work, which an ordinary end waits for."""
+    """The command of this process is over: a signal that comes now ends it with the same code.
+
+    It ends at once if an engine that was stopped is still at work, which an ordinary end waits for.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    if threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            signal.signal(number, lambda number, frame: os._exit(code))
     if any(thread.daemon for thread in threading.enumerate()):
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
         os._exit(code)

@@ -190,7 +190,7 @@ def _nothing_helps(inquiry: Inquiry) -> Conflict:
     refused = [text for fabric in inquiry.problem.fabrics for text in fabric.refused_nics][:MOST_REFUSED]
     told = "no single change to the case gives a design"
     if inquiry.clock.is_over():
-        told = f"no single change that gives a design was found within {MOST_SECONDS:g} s"
+        told = "no single change that gives a design was found in the time there was"
     return Conflict(limit=NO_SINGLE_LIMIT, value=None, needed=None, detail="; ".join([told, *reasons, *refused]))
 
 

@@ -14,7 +14,7 @@ from fabopt.inspect.port_names import (
     CAGES,
     AdapterOrder,
     HostPorts,
-    SonicNumbers,
+    PortNumbers,
     adapter_order,
     infiniband_port,
     numbering,
@@ -131,7 +131,7 @@ class _Resolution:
         self._known: dict[str, str] = {}
         self._of_files: frozenset[int] = frozenset().union(*map(self._networks, reports))
         self._order: AdapterOrder = self._adapters()
-        self._numbers: dict[str, SonicNumbers] = self._numberings(form_factors)
+        self._numbers: dict[str, PortNumbers] = self._numberings(form_factors)
 
     def cabling(self) -> FoundCabling:
         self._require_names(*self._matched())
@@ -221,7 +221,7 @@ class _Resolution:
         hosts = ((device, end) for device, end in ends if device in self.plan.devices)
         return adapter_order((self._ports_of(host, end), name) for host, end in hosts for name in end.ports)
 
-    def _numberings(self, form_factors: Mapping[str, str]) -> dict[str, SonicNumbers]:
+    def _numberings(self, form_factors: Mapping[str, str]) -> dict[str, PortNumbers]:
         names: dict[str, list[str]] = {}
         for end in self._ends():
             names.setdefault(self._device(end.device), []).extend(end.ports)

@@ -1,7 +1,8 @@
 """How switches and hosts call their ports, and which of the plan's that is.
 
-Cages count from 1, lanes from 0. Cumulus Linux says ``swp1s0``, EOS ``Ethernet1/1``, InfiniBand counts over all cages.
-SONiC counts lanes of the ASIC: ``Ethernet0`` is cage 1; where a cage is split, ``Ethernet4`` may be its second port. An
+Cages count from 1, lanes from 0. Cumulus Linux says ``swp1s0``, InfiniBand counts over all cages. EOS says the first
+signalling lane: the ports of a cage with eight that is split in two are ``Ethernet1/1`` and ``Ethernet1/5``. SONiC
+counts lanes of the ASIC: ``Ethernet0`` is cage 1; where a cage is split, ``Ethernet4`` may be its second port. An
 adapter of a host is ``mlx5_N``, from 0, or ``HCA-N``, from 1, in the order of its ports.
 """
 
@@ -25,24 +26,32 @@ _LANES = {"QSFP28": 4, "QSFP56": 4, "QSFP112": 4, "QSFP+": 4, "SFP28": 1, "SFP56
 _ALL_LANES = 8
 
 
-class SonicNumbers(NamedTuple):
-    """How a switch with SONiC numbers its ports: the first, and by how many the cages are apart.
+class PortNumbers(NamedTuple):
+    """How a switch numbers its ports.
 
-    ``step`` is 0 where the number after ``Ethernet`` is that of the cage, as EOS has it.
+    ``first``, ``step``: the first number of SONiC, and by how many the cages are apart; a step of 0 where the number
+    after ``Ethernet`` is that of the cage. ``signals``: lanes of a cage where the number after a slash is one of them,
+    as EOS has it; 0 where it counts ports.
     """
 
     first: int
     step: int
+    signals: int = 0
 
 
-CAGES = SonicNumbers(1, 0)
+CAGES = PortNumbers(1, 0)
 
 
-def numbering(names: Iterable[str], device: PlannedDevice, form_factor: str) -> SonicNumbers:
+def numbering(names: Iterable[str], device: PlannedDevice, form_factor: str) -> PortNumbers:
     """How a switch numbers its ports, told by all names of ports that are seen of it."""
     texts = list(names)
     numbers = sorted({int(match[1]) for match in map(_NUMBERED.fullmatch, texts) if match})
-    if not numbers or any(_SLASHED.fullmatch(name) for name in texts if name.startswith("Et")):
+    slashed = [match for match in map(_SLASHED.fullmatch, texts) if match]
+    if slashed:
+        signals = _LANES.get(form_factor, _ALL_LANES)
+        ports = ((int(match[2]) - 1, _lanes_of_port(device, int(match[1]), signals)) for match in slashed)
+        return CAGES._replace(signals=0 if any(lane % lanes for lane, lanes in ports) else signals)
+    if not numbers:
         return CAGES
     step = _LANES.get(form_factor, _ALL_LANES)
     least = step // max(1, device.most_lanes) or 1
@@ -50,11 +59,11 @@ def numbering(names: Iterable[str], device: PlannedDevice, form_factor: str) -> 
     if not firsts or (least == 1 and numbers[-1] < len(device.lanes)):
         return CAGES
     if least == 1:
-        return SonicNumbers(0, step)
-    return SonicNumbers(firsts[0], step)
+        return PortNumbers(0, step)
+    return PortNumbers(firsts[0], step)
 
 
-def switch_port(name: str, device: PlannedDevice, numbers: SonicNumbers) -> str:
+def switch_port(name: str, device: PlannedDevice, numbers: PortNumbers) -> str:
     """What the plan calls a port of a switch; empty where the name is none of a port with a cage."""
     if name in device.ports.values():
         return name
@@ -63,17 +72,23 @@ def switch_port(name: str, device: PlannedDevice, numbers: SonicNumbers) -> str:
     if match := _ALIAS.fullmatch(name):
         return device.name_of(int(match[1]), ord(match[2] or "a") - ord("a"))
     if match := _SLASHED.fullmatch(name):
-        return device.name_of(int(match[1]), int(match[2]) - 1)
+        lanes = _lanes_of_port(device, int(match[1]), numbers.signals) if numbers.signals else 1
+        return device.name_of(int(match[1]), (int(match[2]) - 1) // lanes)
     if match := _NUMBERED.fullmatch(name):
         return _numbered(int(match[1]), device, numbers)
     return ""
+
+
+def _lanes_of_port(device: PlannedDevice, cage: int, signals: int) -> int:
+    """Signalling lanes of a port of a cage that has so many."""
+    return max(1, signals // device.lanes.get(cage, device.most_lanes))
 
 
 def _is_split(device: PlannedDevice, match: re.Match[str]) -> bool:
     return device.lanes.get(int(match[1]), 1) > 1
 
 
-def _numbered(number: int, device: PlannedDevice, numbers: SonicNumbers) -> str:
+def _numbered(number: int, device: PlannedDevice, numbers: PortNumbers) -> str:
     if not numbers.step:
         return device.name_of(number, 0)
     cage, lane = divmod(number - numbers.first, numbers.step)

@@ -18,6 +18,8 @@ _DOLLARS = re.compile(r"(?:US)?\$\s*|USD\s+")
 _DOLLARS_AFTER = re.compile(r"\s*(?:\$|USD)")
 SHARES = (
     "reserve_ports",
+    "other_jobs",
+    "weight",
     "spare_fraction",
     "fraction",
     "discount_rate",

@@ -197,6 +197,15 @@ class _ReferenceCheck:
 
     def effective(self, case: Case) -> None:
         """A cost of GPUs that work takes a model that says how long they wait, and for which fabric."""
+        wanted = case.workload
+        if wanted is not None and wanted.scenarios:
+            limited = bool(wanted.placement) and wanted.max_exposed_communication < 1
+            if case.objective != EFFECTIVE or limited:
+                what = "a limit on one step" if limited else "what costs do not depend on"
+                fault = f"scenarios are weighed in one ratio, not in {what}"
+                self.report("workload.scenarios", fault, len(wanted.scenarios),
+                            allowed=f"`objective: {EFFECTIVE}`, and no max_exposed_communication beside a placement",
+                            hint="or say one placement, spreading and other_jobs of the workload")  # fmt: skip
         if case.objective != EFFECTIVE:
             return
         hint = "minimize capex_usd, tco_usd or power_w, or"

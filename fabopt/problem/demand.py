@@ -14,13 +14,15 @@ from fabopt.schema.base import ratio
 from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
 from fabopt.schema.default_rules import SCATTERED_RANKS, is_kept
 from fabopt.schema.model import Model
+from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.server import Server
-from fabopt.schema.workload import DEFAULT_PLACEMENT, DEFAULT_PROFILE, PROFILES, Placement, Profile
-from fabopt.units import mbps
+from fabopt.schema.workload import DEFAULT_PLACEMENT, DEFAULT_PROFILE, PROFILES, Placement, Profile, Scenario, Workload
+from fabopt.units import exact, mbps
+from fabopt.workload.allowance import step_limit
 from fabopt.workload.deadline import Pace
-from fabopt.workload.many import StepTimes
 from fabopt.workload.placement import Placing
 from fabopt.workload.ranks import ranks_of
+from fabopt.workload.spreading import uplink_share
 from fabopt.workload.timing import ModelRun, workload_of
 
 
@@ -132,7 +134,8 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
     servers = stages_of(case, server)[-1].servers or 0
     ranks = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), servers * server.gpus)
     work = workload_of(wanted.model, ranks, server, wanted.gpu_utilization, wanted.software)
-    return replace(work, placing=_placing(case, wanted.placement, server))
+    uplinks = uplink_share(wanted.spreading, wanted.other_jobs)
+    return replace(work, placing=replace(_placing(case, wanted.placement, server), uplinks=uplinks))
 
 
 def _placing(case: Case, placement: Placement | None, server: Server) -> Placing:
@@ -151,9 +154,34 @@ def _together_gpus(case: Case, server: Server) -> int:
 def pace_of(case: Case, server: Server) -> Pace | None:
     """How long steps of a case's model take; None without a model."""
     workload = case_workload(case, server)
-    return None if workload is None else Pace(workload, StepTimes(workload))
+    return None if workload is None else Pace(workload, runs_of(case, server, workload))
+
+
+def runs_of(case: Case, server: Server, workload: ModelRun) -> tuple[tuple[Fraction, ModelRun], ...]:
+    """Weighted runs of a workload that its cost is worked out over: those of its scenarios, or itself."""
+    wanted = case.workload
+    if wanted is None or not wanted.scenarios:
+        return ((Fraction(1), workload),)
+    return tuple((exact(one.weight), _in_scenario(case, server, workload, wanted, one)) for one in wanted.scenarios)
+
+
+def _in_scenario(case: Case, server: Server, workload: ModelRun, wanted: Workload, scenario: Scenario) -> ModelRun:
+    placing = _placing(case, scenario.placement or wanted.placement, server)
+    others = wanted.other_jobs if scenario.other_jobs is None else scenario.other_jobs
+    uplinks = uplink_share(scenario.spreading or wanted.spreading, others)
+    used = workload.utilization if scenario.gpu_utilization is None else exact(scenario.gpu_utilization)
+    return replace(workload, utilization=used, placing=replace(placing, uplinks=uplinks))
 
 
 def computing(case: Case) -> Fabric | None:
     """The fabric that GPUs compute over: the first of that role."""
     return next((fabric for fabric in case.fabrics if fabric.role == "compute"), None)
+
+
+def longest_step_s(case: Case, needs: WorkloadNeeds | None, pace: Pace | None) -> Fraction | None:
+    """The longest step that a design of the case may take; None where demands do without."""
+    if case.workload is None or needs is None or pace is None:
+        return None
+    fabric = next(one for one in case.fabrics if one.name == needs.fabric)
+    own = None if "min_gbps_per_gpu" in needs.sets or fabric.min_gbps_per_gpu is None else mbps(fabric.min_gbps_per_gpu)
+    return step_limit(pace.workload, needs, exact(case.workload.max_exposed_communication), own)

@@ -14,7 +14,7 @@ from fabopt.floor.rack_rules import servers_in_group
 from fabopt.parts.nics import Refusals, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import switches_of
-from fabopt.problem.demand import case_workload, computing, stages_of
+from fabopt.problem.demand import case_workload, computing, longest_step_s, stages_of
 from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds
@@ -22,8 +22,8 @@ from fabopt.schema.product import PROTOCOLS, Protocol
 from fabopt.schema.server import Server
 from fabopt.schema.topologies import can_be_asked
 from fabopt.units import exact, gbps, mbps
-from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of, step_limit
-from fabopt.workload.deadline import Deadline, Pace
+from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
+from fabopt.workload.deadline import Deadline, Pace, pace_of_run
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 
 
@@ -56,20 +56,11 @@ def timed(
     most_s = longest_step_s(case, needs, pace)
     if most_s is None or pace is None or needs is None:
         return fabrics
-    deadline = Deadline(pace, most_s)
+    deadline = Deadline(pace_of_run(pace.workload), most_s)
     return tuple(
         replace(one, figure_demands=replace(_demands(one), deadline=deadline)) if one.name == needs.fabric else one
         for one in fabrics
     )
-
-
-def longest_step_s(case: Case, needs: WorkloadNeeds | None, pace: Pace | None) -> Fraction | None:
-    """The longest step that a design of the case may take; None where demands do without."""
-    if case.workload is None or needs is None or pace is None:
-        return None
-    fabric = next(one for one in case.fabrics if one.name == needs.fabric)
-    own = None if "min_gbps_per_gpu" in needs.sets or fabric.min_gbps_per_gpu is None else mbps(fabric.min_gbps_per_gpu)
-    return step_limit(pace.workload, needs, exact(case.workload.max_exposed_communication), own)
 
 
 def _demands(fabric: FabricProblem) -> FigureDemands:

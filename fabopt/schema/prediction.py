@@ -73,6 +73,14 @@ class PlacedStep(Strict):
     usd_per_effective_gpu: Number | None
 
 
+class ScenarioStep(Strict):
+    """A step of the workload on the design in a scenario of the case, in the case's order."""
+
+    weight: Number
+    step_s: Number
+    gpu_utilization: Number
+
+
 class TaperedStep(Strict):
     """A step on the design's NICs and groups with another ratio at the leaves, for both ends of placement."""
 
@@ -91,7 +99,8 @@ class WorkloadUse(Strict):
     ``binding``: what exposes most.
     ``placement``: where ranks are put in this step; ``ends``: packed and scattered; ``tapers``: with other ratios at
     the leaves; ``allowed_oversubscription``: the most at each boundary with the design's groups and pods that keeps the
-    limit of exposed communication, none where there is no limit.
+    limit of exposed communication, none where there is no limit. ``scenarios``: those of the case, over whose mean step
+    ``gpu_utilization`` and ``usd_per_effective_gpu`` are.
     """
 
     model: str
@@ -117,3 +126,4 @@ class WorkloadUse(Strict):
     ends: tuple[PlacedStep, ...] = ()
     tapers: tuple[TaperedStep, ...] = ()
     allowed_oversubscription: dict[str, Number] = {}
+    scenarios: tuple[ScenarioStep, ...] = ()

@@ -8,6 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from fabopt.schema.base import Reference, Strict
 from fabopt.schema.model import Model, PlanChanges
+from fabopt.units import exact
 
 
 class Profile(NamedTuple):
@@ -26,6 +27,8 @@ PROFILES: dict[str, Profile] = {
 }
 DEFAULT_PROFILE = Profile(1, 400)
 DEFAULT_EXPOSED = 0.05
+# Keys that are in a file only where a case says them.
+_UNLESS_DEFAULT = ("placement", "spreading", "other_jobs", "scenarios")
 # How well the kernels of a run are made: by its GPU's maker and profiled, or as most frameworks have them.
 Software = Literal["tuned", "typical"]
 
@@ -40,6 +43,26 @@ Placement = Literal["packed", "scattered"] | Within
 DEFAULT_PLACEMENT: Placement = "scattered"
 
 
+class QueuePairs(Strict):
+    """Flows are hashed to uplinks, each sender's traffic in so many of them."""
+
+    queue_pairs: Annotated[int, Field(ge=1, le=256)]
+
+
+Spreading = Literal["adaptive"] | QueuePairs
+OtherJobs = Annotated[float, Field(ge=0, lt=1)]
+
+
+class Scenario(Strict):
+    """A way in which the cluster is used. ``weight``: its share of all steps; what it leaves out is the workload's."""
+
+    weight: Annotated[float, Field(gt=0, le=1)]
+    placement: Placement | None = None
+    spreading: Spreading | None = None
+    other_jobs: OtherJobs | None = None
+    gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
+
+
 class Workload(Strict):
     """``{profile: pretraining}``, or ``{model: llama3-405b}`` with what is different from the model's file.
 
@@ -47,7 +70,9 @@ class Workload(Strict):
     that the model's operations reach while no GPU waits for the network; absent, it is worked out.
     ``software``: how near the kernels come to what GPUs can do, where ``gpu_utilization`` does not say it.
     ``max_exposed_communication``: the largest share of a step in which GPUs wait for the network. ``placement``: where
-    neighbouring ranks are put; absent, scattered.
+    neighbouring ranks are put; absent, scattered. ``spreading``: of flows over uplinks; absent, adaptive.
+    ``other_jobs``: the share of the uplinks that other jobs take. ``scenarios``: what a working GPU's cost is weighed
+    over; their weights add up to 1.
     """
 
     profile: Annotated[
@@ -60,6 +85,17 @@ class Workload(Strict):
     software: Software = "typical"
     max_exposed_communication: Annotated[float, Field(gt=0, le=1)] = DEFAULT_EXPOSED
     placement: Placement | None = None
+    spreading: Spreading | None = None
+    other_jobs: OtherJobs = 0
+    scenarios: tuple[Scenario, ...] = ()
+
+    @model_validator(mode="after")
+    def _weights_add_up(self) -> Self:
+        weights = [exact(one.weight) for one in self.scenarios]
+        if weights and sum(weights) != 1:
+            shown = " + ".join(f"{one.weight:g}" for one in self.scenarios)
+            raise ValueError(f"weights of scenarios add up to 1; found {shown} = {float(sum(weights)):g}")
+        return self
 
     @property
     def changes(self) -> PlanChanges:
@@ -70,7 +106,7 @@ class Workload(Strict):
     def _profile_or_model(self) -> Self:
         if (self.profile is None) == (self.model is None):
             raise ValueError("give either `profile` or `model`")
-        of_models = ("plan", "gpu_utilization", "software", "max_exposed_communication", "placement")
+        of_models = ("plan", "gpu_utilization", "software", "max_exposed_communication", *_UNLESS_DEFAULT)
         extra = [name for name in of_models if self._says(name)]
         if self.profile is not None and extra:
             raise ValueError(f"`{extra[0]}` goes with a `model`; a profile is a rule of thumb and has none")
@@ -83,6 +119,7 @@ class Workload(Strict):
     def _short_or_whole(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """A profile stays the short form that it was written in."""
         content: dict[str, Any] = handler(self)
-        if not self.placement:
-            del content["placement"]
+        for name in _UNLESS_DEFAULT:
+            if not self._says(name):
+                del content[name]
         return content if self.profile is None else {"profile": self.profile}

@@ -52,7 +52,7 @@ def cents_per_effective_gpu(problem: Problem, picked: Sequence[Picked]) -> Fract
     """Servers and network over GPUs times utilization, of a design of a problem with a model and priced servers."""
     prediction = prediction_of(problem, picked, sums_of(problem, picked).cents)
     assert prediction is not None and prediction.cents is not None
-    return prediction.cents / (problem.gpus * prediction.step.utilization(prediction.workload))
+    return prediction.cents / (problem.gpus * prediction.utilization)
 
 
 def _pace_of(problem: Problem) -> Pace:

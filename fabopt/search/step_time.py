@@ -28,7 +28,7 @@ def prediction_of(problem: Problem, picked: Sequence[Picked], capex_cents: int) 
     spent = cluster_cents(capex_cents, problem.case.include_servers, problem.server, problem.servers)
     assert problem.case.workload is not None
     limit = exact(problem.case.workload.max_exposed_communication)
-    return Prediction(problem.pace.workload, network, spent, limit)
+    return Prediction(problem.pace.workload, network, spent, limit, problem.pace.runs)
 
 
 def use_on(problem: Problem, picked: Sequence[Picked], capex_cents: int) -> WorkloadUse | None:

@@ -13,6 +13,8 @@ from itertools import accumulate, pairwise, product
 from typing import NamedTuple
 
 from fabopt.parts.items import Item
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.subnet_manager import INFINIBAND, SubnetManagers, Twin, can_manage
 from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
@@ -90,6 +92,22 @@ def is_manageable(fabric: FabricProblem, managers: SubnetManagers, nodes: int, s
         can_manage(leaf, nodes) or (leaf.id in managers.twins and can_manage(managers.twins[leaf.id].product, nodes))
         for leaf in leaves
     )
+
+
+def may_be_managed(
+    fabric: FabricProblem, servers: int, protocol: str, nic: NicOption, switches: Sequence[SwitchType]
+) -> bool:
+    """Whether networks of such switches, joined in every plane, can keep the rule where the case asks for it.
+
+    So a space in which nothing can is empty at once, and not only when every size of it has been looked at.
+    """
+    managers = fabric.binding_managers
+    if managers is None or not managers.is_asked_for or protocol != INFINIBAND:
+        return True
+    nodes = servers * nic.ports_per_server // nic.planes + sum(one.ports for one in fabric.attachments)
+    twins = (managers.twins[one.id].product for one in switches if one.id in managers.twins)
+    hosts = any(one.manages for one in fabric.attachments)
+    return hosts or any(can_manage(product, nodes) for product in (*(one.product for one in switches), *twins))
 
 
 def subnets_of(part: FilePart, fabric: FabricProblem, servers: int) -> Subnets:

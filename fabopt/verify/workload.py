@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
-from fabopt.problem.demand import case_workload, computing
-from fabopt.problem.model_needs import longest_step_s
+from fabopt.problem.demand import case_workload, computing, longest_step_s, runs_of
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
 from fabopt.schema.topologies import can_be_asked
@@ -17,9 +16,8 @@ from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.ranks import DealtRanks
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
-from fabopt.workload.deadline import Pace
+from fabopt.workload.deadline import pace_of_run
 from fabopt.workload.ends import whole_use
-from fabopt.workload.many import StepTimes
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
@@ -73,7 +71,9 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     spent = cluster_cents(cents(totals.capex_usd), evidence.case.include_servers, evidence.server, evidence.servers)
     assert evidence.case.workload is not None
     limit = exact(evidence.case.workload.max_exposed_communication)
-    again = whole_use(Prediction(workload, network, spent, limit), claimed.needs)
+    again = whole_use(
+        Prediction(workload, network, spent, limit, runs_of(evidence.case, evidence.server, workload)), claimed.needs
+    )
     for name in WorkloadUse.model_fields:
         proof.equal(name, getattr(claimed, name), getattr(again, name))
     _ranks_are_enumerated(proof, claimed, workload, network)
@@ -83,7 +83,7 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
 def _step_is_in_time(proof: Proof, evidence: Evidence, workload: ModelRun, claimed: WorkloadUse) -> None:
     """Where ranks are put together, no ratio is asked for but the limit itself, on the design."""
     needs = claimed.needs
-    longest = longest_step_s(evidence.case, needs, Pace(workload, StepTimes(workload)))
+    longest = longest_step_s(evidence.case, needs, pace_of_run(workload))
     if longest is not None:
         network = _network(evidence, _fabric(evidence, needs.fabric))
         proof.holds(step_on(workload, network).step_s <= longest, "the step keeps max_exposed_communication")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +26,28 @@ HALVINGS = 6
 
 @dataclass(frozen=True, eq=False)
 class Pace:
-    """How long a step of a workload takes. ``steps``: on many networks at once, to rounding."""
+    """How long a step of a workload takes: of a run that is as it is said, or the mean of weighted scenarios."""
 
     workload: ModelRun
-    steps: StepTimes
+    runs: tuple[tuple[Fraction, ModelRun], ...]
 
     def step_s(self, network: FabricBandwidth) -> Fraction:
         """Seconds of a step, exactly."""
-        return _STEP_S.of(self.workload, network, _step_s, self.workload, network)
+        return sum((weight * _STEP_S.of(run, network, _step_s, run, network) for weight, run in self.runs), Fraction(0))
+
+    def steps_s(self, networks: FabricBandwidths) -> Floats:
+        """Seconds of a step on many networks at once, to rounding; shape (networks,)."""
+        steps = [float(weight) * times.step_s(networks) for weight, times in self._times]
+        return np.asarray(np.sum(steps, axis=0))
+
+    @cached_property
+    def _times(self) -> list[tuple[Fraction, StepTimes]]:
+        return [(weight, StepTimes(run)) for weight, run in self.runs]
+
+
+def pace_of_run(workload: ModelRun) -> Pace:
+    """The pace of one run."""
+    return Pace(workload, ((Fraction(1), workload),))
 
 
 _STEP_S: Lookup[ModelRun, FabricBandwidth, Fraction] = Lookup()
@@ -61,7 +76,7 @@ class Deadline:
 
     def are_met(self, networks: FabricBandwidths, exactly: Callable[[int], FabricBandwidth]) -> NDArray[np.bool_]:
         """Which networks are in time, shape (networks,); ``exactly``: one of them, for those near the deadline."""
-        steps = self.pace.steps.step_s(networks)
+        steps = self.pace.steps_s(networks)
         most = float(self.most_s)
         met = steps <= most * (1 - MARGIN)
         for place in np.flatnonzero((steps <= most * (1 + MARGIN)) & ~met).tolist():
@@ -97,7 +112,7 @@ class Deadline:
 
     def _least(self, shape: tuple[int, ...], networks: Callable[[Floats], FabricBandwidths]) -> Floats:
         def may_be(share: Floats) -> NDArray[np.bool_]:
-            return np.asarray(self.pace.steps.step_s(networks(share)) <= float(self.most_s) * (1 + MARGIN))
+            return np.asarray(self.pace.steps_s(networks(share)) <= float(self.most_s) * (1 + MARGIN))
 
         low, high = np.zeros(shape), np.where(may_be(np.ones(shape)), 1.0, np.inf)
         for _ in range(HALVINGS):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from fabopt.schema.prediction import PlacedStep, TaperedStep, WorkloadNeeds, WorkloadUse
+from fabopt.schema.prediction import PlacedStep, ScenarioStep, TaperedStep, WorkloadNeeds, WorkloadUse
 from fabopt.schema.workload import Placement
 from fabopt.units import plain_fraction
 from fabopt.workload.needs import most_ratio
@@ -25,6 +25,7 @@ def whole_use(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
             "ends": tuple(ends_of(prediction)),
             "tapers": tuple(tapers_of(prediction)),
             "allowed_oversubscription": allowed(prediction),
+            "scenarios": tuple(scenarios_of(prediction)),
         }
     )
 
@@ -47,6 +48,14 @@ def ends_of(prediction: Prediction) -> Iterator[PlacedStep]:
             gpu_utilization=plain_fraction(used),
             usd_per_effective_gpu=prediction.per_effective_gpu_usd(used),
         )
+
+
+def scenarios_of(prediction: Prediction) -> Iterator[ScenarioStep]:
+    """The step in every scenario; nothing where the case has none."""
+    for weight, run in prediction.runs if len(prediction.runs) > 1 else ():
+        step = step_on(run, prediction.network)
+        used = plain_fraction(step.utilization(run))
+        yield ScenarioStep(weight=plain_fraction(weight), step_s=seconds(step.step_s), gpu_utilization=used)
 
 
 def tapers_of(prediction: Prediction) -> Iterator[TaperedStep]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fabopt.schema.server import Precision, Server
@@ -29,12 +30,13 @@ class Gpu(NamedTuple):
     attention: Mapping[Software, Fraction]
 
 
-def _shares(wide: str, narrow: str) -> dict[Precision, Fraction]:
-    return {"fp16": Fraction(wide), "bf16": Fraction(wide), "fp8": Fraction(narrow), "fp4": Fraction(narrow)}
+def _shares(wide: str, narrow: str) -> Mapping[Precision, Fraction]:
+    of_wide, of_narrow = Fraction(wide), Fraction(narrow)
+    return MappingProxyType({"fp16": of_wide, "bf16": of_wide, "fp8": of_narrow, "fp4": of_narrow})
 
 
-def _attention(tuned: str, typical: str) -> dict[Software, Fraction]:
-    return {"tuned": Fraction(tuned), "typical": Fraction(typical)}
+def _attention(tuned: str, typical: str) -> Mapping[Software, Fraction]:
+    return MappingProxyType({"tuned": Fraction(tuned), "typical": Fraction(typical)})
 
 
 _H100 = Gpu(132, 3350, _shares("0.803", "0.709"), _attention("0.5", "0.34"))

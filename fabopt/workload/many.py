@@ -108,7 +108,9 @@ class StepTimes:
         yield _Boundary(float(own.cut), float(own.apart), networks.server_mbps * _BYTES_PER_MBPS, True)
         leaf, pod = blocks_below(self.workload, networks.leaf_gpus, networks.pod_gpus)
         for block, mbps in ((leaf, networks.leaf_mbps), (pod, networks.pod_mbps)):
-            yield _Boundary(*self._crossing(group, block), mbps * _BYTES_PER_MBPS)
+            yield _Boundary(
+                *self._crossing(group, block), mbps * float(self.workload.placing.uplinks) * _BYTES_PER_MBPS
+            )
 
     def _crossing(self, group: Group, blocks: Ints) -> tuple[Floats, Floats]:
         """``cut`` and ``apart`` of blocks of so many GPUs, shape (networks,)."""

@@ -8,12 +8,14 @@ so that nothing but a server (a rack, where groups of leaves are racks) is count
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.schema.workload import Placement, Within
 from fabopt.units import Number
+from fabopt.workload.spreading import WHOLE
 
 Ints = NDArray[np.int64]
 BOUNDARIES = ("leaf", "pod")
@@ -24,12 +26,14 @@ class Placing:
     """A placement of ranks.
 
     ``together_gpus``: GPUs that share a group of leaves however servers are dealt; ``is_asked_for``: whether the case
-    says the placement, so that demands count on it.
+    says the placement, so that demands count on it; ``uplinks``: the share of uplinks that the job has
+    (``fabopt.workload.spreading``).
     """
 
     placement: Placement = "packed"
     together_gpus: int = 1
     is_asked_for: bool = False
+    uplinks: Fraction = WHOLE
 
     def holds(self, boundary: str) -> bool:
         """Whether neighbouring ranks fill the blocks behind a boundary."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fabopt.schema.model import Plan
 from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.units import cents, plain_fraction, rounded, usd
@@ -49,13 +50,27 @@ def cluster_cents(capex_cents: int, includes_servers: bool, server: Server, serv
 class Prediction:
     """A workload on the network of a design.
 
-    ``cents``: of servers and network, None if unknown; ``most_exposed``: the limit of the case, None for none.
+    ``cents``: of servers and network, None if unknown; ``most_exposed``: the limit of the case, None for none;
+    ``runs``: weighted runs of its scenarios, or none.
     """
 
     workload: ModelRun
     network: FabricBandwidth
     cents: int | None
     most_exposed: Fraction | None = None
+    runs: tuple[tuple[Fraction, ModelRun], ...] = ()
+
+    @property
+    def mean_step_s(self) -> Fraction:
+        """Seconds of a step, the mean of all weighted runs."""
+        if not self.runs:
+            return self.step.step_s
+        return sum((weight * step_on(run, self.network).step_s for weight, run in self.runs), Fraction(0))
+
+    @property
+    def utilization(self) -> Fraction:
+        """The model's operations over what the GPUs could do in the mean step."""
+        return self.workload.gpu_flops(hardware=False) / (self.workload.peak_flops * self.mean_step_s)
 
     @property
     def step(self) -> Step:
@@ -75,12 +90,12 @@ class Prediction:
 def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
     """The prediction as a design file has it."""
     workload, step = prediction.workload, prediction.step
-    utilization = step.utilization(workload)
+    utilization = prediction.utilization
     tokens = workload.plan.batch * workload.model.architecture.sequence
     return WorkloadUse(
         model=workload.model.name,
         gpus=workload.ranks.gpus,
-        plan=workload.plan.model_copy(update={"data": workload.ranks.data}),
+        plan=_whole(workload),
         parameters=parameters(workload.model.architecture).total,
         flops_per_step=plain_fraction(workload.gpu_flops(hardware=True) * workload.ranks.gpus, 0),
         tokens_per_step=tokens,
@@ -98,6 +113,15 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
         tokens_per_s=plain_fraction(tokens / step.step_s, 1),
         usd_per_effective_gpu=prediction.per_effective_gpu_usd(utilization),
         placement=workload.placing.placement,
+    )
+
+
+def _whole(workload: ModelRun) -> Plan:
+    """The plan with nothing left open."""
+    plan = workload.plan
+    opened = {"data": workload.ranks.data, "sequence_parallel": plan.splits_sequence}
+    return plan.model_copy(
+        update={**opened, "fused_attention": plan.fuses_attention, "expert_tensor": plan.expert_ways}
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fabopt.parts.lookup import Lookup
@@ -129,7 +130,7 @@ def workload_of(
     domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
     rate = exact(server.scale_up.gbps_per_gpu) * MBPS_PER_GBPS if server.scale_up is not None else Fraction(1)
     peaks = {name: exact(peak) * _FLOPS_PER_TFLOP for name, peak in server.gpu_peak_tflops.items()}
-    peak, roof = peaks[model.precision.compute], Roof(gpu_of(server), peaks, software)
+    peak, roof = peaks[model.precision.compute], Roof(gpu_of(server), MappingProxyType(peaks), software)
     given = None if utilization is None else exact(utilization)
     servers = ceil_div(ranks.gpus, max(1, server.gpus))
     memory_gb = None if server.gpu_memory_gb is None else exact(server.gpu_memory_gb)
@@ -176,7 +177,7 @@ class Step:
 
 def step_on(workload: ModelRun, network: FabricBandwidth) -> Step:
     """A step of a workload on a network."""
-    rates = _rates(network, workload.domain_mbps)
+    rates = _rates(network, workload)
     costs = [_cost(one, _ways(workload, network, number, one), rates) for number, one in enumerate(workload.traffic)]
     near = [one for one in costs if one.place == DOMAIN]
     far = [one for one in costs if one.place != DOMAIN]
@@ -272,13 +273,13 @@ def leaf_crossing(workload: ModelRun, group: Group, block: int) -> Crossing:
     return crossings.of_leaves(group, block) if block else crossings.of_domain(group, workload.domain_gpus)
 
 
-def _rates(network: FabricBandwidth, domain_mbps: Fraction) -> dict[str, Fraction]:
+def _rates(network: FabricBandwidth, workload: ModelRun) -> dict[str, Fraction]:
     """Bytes of payload a second for each GPU, by what is crossed."""
     rates = {
-        "gpu": domain_mbps,
+        "gpu": workload.domain_mbps,
         "server": network.server_mbps,
-        "leaf": network.leaf_mbps,
-        "pod": network.pod_mbps,
+        "leaf": network.leaf_mbps * workload.placing.uplinks,
+        "pod": network.pod_mbps * workload.placing.uplinks,
     }
     return {place: rate * _BYTES_PER_MBPS * PAYLOAD for place, rate in rates.items()}
 

@@ -130,10 +130,10 @@ def test_a_design_that_was_not_asked_for_its_proof_is_marked_too(desk: Path) -> 
 
 
 def test_a_file_whose_format_has_no_room_has_its_mark_beside_it(tmp_path: Path) -> None:
-    path = tmp_path / "device.json"
+    path = tmp_path / "device.bin"
     path.write_text("{}")
     assert marked(path, "UNCHECKED: why") == [path, beside(path)]
-    assert (path.read_text(), beside(path).name) == ("{}", "device.json.UNCHECKED.txt")
+    assert (path.read_text(), beside(path).name) == ("{}", "device.bin.UNCHECKED.txt")
     assert beside(path).read_text() == "UNCHECKED: why\n"
 
 

@@ -85,15 +85,15 @@ def test_the_sheet_that_asks_for_quotes_reads_back(run: Run) -> None:
     price, weeks = (heads.index(title) + 1 for title in QUOTED)
     remarks = {row[heads.index("Id")].value: row[heads.index("Remarks")].value for row in sheet.iter_rows(min_row=2)}
     assert remarks["acme-t4"] is None and remarks["acme-nic"] == "its part number is not known"
-    for number, title in enumerate(QUOTED, start=len(heads) + 1):
-        sheet.cell(1, number, f"{title} (2)")
+    second = heads.index(f"{QUOTED[0]} (2)") + 1
+    assert heads[-1] == f"{QUOTED[1]} (8)"
     wanted = {}
     for row in range(2, sheet.max_row + 1):
         key = sheet.cell(row, heads.index("Id") + 1).value, sheet.cell(row, heads.index("Length m") + 1).value
         wanted[key] = 100.25 + row
         sheet.cell(row, price, wanted[key])
         sheet.cell(row, weeks, row)
-        sheet.cell(row, len(heads) + 1, 7)
+        sheet.cell(row, second, 7)
     book.save("filled.xlsx")
     command = ("quote", "import", "filled.xlsx", "--catalog", "./acme.yaml", "--json", "lines.json", "-o")
     assert run(*command, "first.yaml").code == 0

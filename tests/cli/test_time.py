@@ -6,6 +6,7 @@ by the clock of an idle machine.
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import signal
@@ -35,6 +36,12 @@ pytestmark = [
     pytest.mark.usefixtures("folder"),
     pytest.mark.skipif(not (PROC / "self" / "stat").exists(), reason="processes are looked at through /proc"),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    """Compile the modules, as they are where fabopt is installed: no command is timed that does so first."""
+    compileall.compile_dir(ROOT / "fabopt", quiet=2)
 
 
 class Ended(NamedTuple):
@@ -162,6 +169,16 @@ def test_processes_of_a_stopped_sweep_end_with_it(engine: str) -> None:
 def test_a_second_signal_ends_at_once() -> None:
     answer, _ = signalled(["solve", str(SLOW / "hall-of-500-servers.yaml")], [signal.SIGTERM] * 2, 1.5)
     assert answer.code == 4 and answer.after_s < MORE_S
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_after_the_end_changes_nothing(number: signal.Signals) -> None:
+    lines = ("import atexit, os, sys", "from fabopt.cli import main",
+             "atexit.register(os.kill, os.getpid(), int(sys.argv.pop()))", "sys.exit(main())")  # fmt: skip
+    command = [sys.executable, "-c", "; ".join(lines), "cases", str(number.value)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    shown = subprocess.run(command, env=environment, capture_output=True, timeout=PATIENCE_S)
+    assert (shown.returncode, shown.stderr) == (0, b"") and b"finetuning-1024-gpus" in shown.stdout
 
 
 def test_a_command_without_a_clock_ends_at_the_first_signal() -> None:

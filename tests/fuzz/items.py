@@ -15,6 +15,7 @@ from fabopt.output.export import FORMATS
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import Front
 from fabopt.study.sweep import sweep as sweeps
+from tests.fuzz import given
 from tests.fuzz.mutants import ODD_VALUES, as_text, mutant, spoilt
 from tests.mutations import document_of
 from tests.samples.designs_of_families import MAKERS, designed
@@ -53,7 +54,7 @@ def item(seed: int) -> Item:
     dice = Random(seed)
     weights: dict[Callable[[Random], Item], int] = {
         _changed_case: 8, _changed_catalog: 6, _changed_design: 6, _spoilt: 2, _odd_words: 4, _changed_book: 2,
-        _changed_model: 2, _changed_front: 3, _taken_up: 3, _in_processes: 1, _starter: 2,
+        _changed_model: 2, _changed_front: 3, _taken_up: 3, _in_processes: 1, _starter: 2, _given: 6, _decided: 1,
     }  # fmt: skip
     return dice.choices(list(weights), list(weights.values()))[0](dice)
 
@@ -212,6 +213,30 @@ def _starter(dice: Random) -> Item:
         dice.choice(PROFILES), "--catalog", f"./{CATALOG}", "-o", CASE,
     ]  # fmt: skip
     return Item(f"starter of {kind}", {CATALOG: as_text(wrong)}, [words, *_solving(dice)])
+
+
+def _given(dice: Random) -> Item:
+    """A file of others beside a design that is right."""
+    kind = dice.choice(WITH_CATALOG)
+    case, catalog = _inputs(kind)
+    limit = ["--time-limit", str(LIMIT_S)]
+    ways = (
+        lambda: given.hand_made(dice, kind, limit, CASE, CATALOG), lambda: given.quoted(dice, kind, DESIGN, CATALOG),
+        lambda: given.found(dice, kind, DESIGN), lambda: given.measured(dice, DESIGN),
+        lambda: given.planned(dice, kind, DESIGN),
+    )  # fmt: skip
+    name, text, words = dice.choice(ways)()
+    files = {CASE: as_text(case), CATALOG: as_text(catalog), DESIGN: as_text(document_of(designed(kind))), name: text}
+    return Item(f"{words[0]} of {kind}", files, [words])
+
+
+def _decided(dice: Random) -> Item:
+    kind = dice.choice(WITH_CATALOG)
+    case, catalog = _inputs(kind)
+    words = ["decide", CASE, "--time-limit", str(LIMIT_S), "--json", "decided.json", "--html", "decided.html"]
+    extra = dice.choice([[], ["--rent", str(dice.choice(ODD_VALUES))[:200].replace("\x00", "0")], ["--size", "2"]])
+    words += [word.encode("utf-8", "replace").decode() for word in extra]
+    return Item(f"decisions of {kind}", {CASE: as_text(mutant(dice, case)), CATALOG: as_text(catalog)}, [words])
 
 
 def _spoilt(dice: Random) -> Item:

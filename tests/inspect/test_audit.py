@@ -69,6 +69,12 @@ def as_text(rows: Sequence[Sequence[str]], titles: Sequence[str] = POINT_TO_POIN
     return stream.getvalue()
 
 
+def test_a_row_without_its_last_cells_is_refused() -> None:
+    """An index error that the fuzzer found."""
+    with pytest.raises(InputError, match=r"sheet: line 3: a row that ends early; is the file cut off\?"):
+        READERS["counts"]("part_number,quantity,spares\nQM9700,4,1\nQM9790,4\n", "sheet")
+
+
 # -- shipped designs ------------------------------------------------------------------------------------------------
 
 
@@ -275,6 +281,8 @@ def test_rules_on_products() -> None:
     assert not faults(of_small(nodes("acme-e8", *EDGES).replace("acme-gpu2", "acme-gpu4"), "dot"))
     storage = '"leaf-1":"7/1" -- "storage-1":"port1";'
     assert faults(of_small(nodes("acme-e8", *EDGES, storage), "dot")) == {"A17": 1}
+    own = nodes("acme-e8", *EDGES, storage).replace("leaf-", "storage-leaf-")
+    assert not faults(of_small(own, "dot"))
     assert faults(of_small("server: acme-gpu2\n4 servers\n8 acme-nic8\n", "counts")) == {"A4": 1}
 
 

@@ -11,7 +11,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.inspect.ibnetdiscover import gbps_of
 from fabopt.inspect.planned import PlannedDevice
-from fabopt.inspect.port_names import CAGES, HostPorts, SonicNumbers, adapter_order, numbering, switch_port
+from fabopt.inspect.port_names import CAGES, HostPorts, PortNumbers, adapter_order, numbering, switch_port
 from fabopt.inspect.reading import MAX_BYTES, device_of, read, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, address, is_unnamed, text_of
 
@@ -226,6 +226,10 @@ def leaf(lanes: int) -> PlannedDevice:
         (2, [], "OSFP", "etp2b", "swp2s1"),
         (1, [], "OSFP", "etp2", "swp2"),
         (2, ["Ethernet1/1"], "OSFP", "Ethernet3/2", "swp3s1"),
+        (2, ["Ethernet1/1"], "OSFP", "Ethernet3/5", "swp3s1"),
+        (4, ["Et1/1", "Et1/5"], "QSFP-DD", "Et3/3", "swp3s1"),
+        (4, ["Et1/1", "Et1/2"], "QSFP-DD", "Et3/3", "swp3s2"),
+        (4, ["Et1/1"], "QSFP28", "Et3/4", "swp3s3"),
         (1, ["Ethernet1/1"], "OSFP", "Et2/1", "swp2"),
         (1, ["Ethernet1", "Ethernet2", "Ethernet3"], "OSFP", "Ethernet3", "swp3"),
         (2, [], "OSFP", "swp1", "swp1"),
@@ -262,7 +266,7 @@ def test_adapters_are_ports_in_order(of_networks: tuple[str, ...], numbers: rang
 
 
 def test_numbers_without_ports_are_cages() -> None:
-    assert numbering(["swp1"], leaf(1), "OSFP") == CAGES == SonicNumbers(1, 0)
+    assert numbering(["swp1"], leaf(1), "OSFP") == CAGES == PortNumbers(1, 0)
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,7 @@ def test_a_workbook_named_as_text_and_text_without_a_table() -> None:
 
 
 def test_options_are_told_all_at_once() -> None:
+    """``XXX`` is what ISO 4217 writes where there is no currency, so it has no rate."""
     with pytest.raises(InputError) as refusal:
         quote_options(["EUR", "EUR=1.1", "EUR=1.2", "XXX=3", "USD=2"], "QQQ", 9)
     values = [fault.value for fault in refusal.value.faults]

@@ -28,7 +28,7 @@ PLAIN = {
     *("max_switch_hops", "minutes_per_moved_cable", "pue", "years", "rows", "racks_per_row", "cross_trays"),
     *("servers_per_rack", "ports_per_switch", "pdus_per_rack", "pdus", "checkpoint_gb", "checkpoint_window_s"),
     *("max_part_numbers", "minimum", "order_from_month", "racks", "switches", "cable_ends", "management_units"),
-    *("manager_units_per_switch", "patch_panel_units", "pdu_units", "switch_racks"),
+    *("manager_units_per_switch", "patch_panel_units", "pdu_units", "switch_racks", "have", "queue_pairs"),
 }
 
 

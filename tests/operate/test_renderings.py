@@ -15,9 +15,11 @@ from fabopt.errors import InputError
 from fabopt.operate.hostlists import compressed
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.slurm import block_lines, tree_lines
+from fabopt.parts.headroom import headroom
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import LAST_OF_ENDPOINTS
+from tests.samples import small
 from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import CASES, solved
@@ -81,6 +83,34 @@ def test_sessions_are_told_what_hosts_and_loopbacks_have(tmp_path: Path) -> None
 def test_frr_is_for_switches_that_route(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no switch of this design routes"):
         written(shipped("dgx-superpod-32"), tmp_path, "frr")
+
+
+# -- RoCE -----------------------------------------------------------------------------------------------------------
+
+
+def test_headroom_is_of_the_cable_that_was_bought(tmp_path: Path) -> None:
+    """Every port in use of an ASIC with a table has a row, and a switch's sum is theirs; others are counted."""
+    parts = small.catalog()
+    for switch in parts["switches"]:
+        switch["asic"] = "Tomahawk 4"
+    design = small.solved(small.case(servers=4), parts)
+    (path,) = written(design, tmp_path, "roce").values()
+    rows = yaml.safe_load(path.read_text())
+    wiring = wiring_of(design)
+    kinds = wiring.links.kind > LAST_OF_ENDPOINTS
+    assert len(rows["ports"]) == int((1 + kinds).sum()) and rows["ports_without_a_table"] == {}
+    for row in rows["ports"]:
+        room = headroom("Tomahawk 4", row["gbps"], row["length_m"], 8)
+        assert room is not None and (row["xoff"], row["size"]) == (room.xoff, room.size)
+    assert sum(rows["xoff_of_all_ports"].values()) == sum(row["xoff"] for row in rows["ports"])
+    (path,) = written(solved("plain"), tmp_path, "roce").values()
+    assert sum(yaml.safe_load(path.read_text())["ports_without_a_table"].values()) == len(rows["ports"])
+
+
+def test_a_cable_of_others_has_no_length(tmp_path: Path) -> None:
+    """The one port of `firewall`, for which nothing is bought: no length is no short cable."""
+    (path,) = written(solved("attachments"), tmp_path, "roce").values()
+    assert sum(yaml.safe_load(path.read_text())["ports_without_a_length"].values()) == 1
 
 
 # -- Slurm ----------------------------------------------------------------------------------------------------------

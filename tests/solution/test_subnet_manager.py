@@ -218,6 +218,13 @@ def test_asked_for_by_name_it_is_never_given_up() -> None:
     assert {"limits.budget_usd", "rules.subnet-manager"} <= {one.limit for one in design.conflicts}
 
 
+def test_sizes_that_nothing_manages_are_not_worked_out() -> None:
+    """8,192 GPUs of a shipped case were minutes of them before hosts were looked at."""
+    wanted = case(6, {"tiers": 2}) | {"rules": {"subnet-manager": True}, "resilience": "none"}
+    design = optimize.solve(small.inputs(wanted | {"site": {"distances_m": USUAL}}, too_small()))
+    assert (design.status, design.objective.candidates) == ("infeasible", 0)
+
+
 def test_an_unmanaged_switch_is_no_pick_where_another_is_managed() -> None:
     four = cage(4, "1x100")
     alone = switch("alone", four, protocol="infiniband", managed=False, usd=500)

@@ -18,6 +18,8 @@ from fabopt.network.graph.network import Network, network_of
 from fabopt.output.export.formats import Options, export
 from fabopt.output.html.drawing import drawings
 from fabopt.output.terminal.answer import fabric_line
+from fabopt.parts.port_types import PortType, parse_split
+from fabopt.parts.switches import CageUse
 from fabopt.schema.structure import DragonflyPlusStructure
 from fabopt.topology.direct.loads import Rates
 from fabopt.topology.dragonfly_plus.networks import GroupLoad, SpinePorts, frames, networks
@@ -163,6 +165,12 @@ def test_the_closed_form_is_that_of_the_balanced_network() -> None:
 # -- candidates -----------------------------------------------------------------------------------------------------
 
 
+def spine_of(max_ports: int, cages: int) -> SpinePorts:
+    """A spine with cages of one port each, any of which go up or down."""
+    use = CageUse(0, "1x200", cages, PortType(frozenset(), parse_split("1x200"), None, None, frozenset()), cages)
+    return SpinePorts(max_ports, use, use)
+
+
 def test_leonardo_is_a_candidate() -> None:
     """23 cells of 18 leaves and 18 spines: 40 ports of 100 Gb/s down, 18 of 200 up, 22 global ones on every spine.
 
@@ -174,7 +182,7 @@ def test_leonardo_is_a_candidate() -> None:
     leaves, size, spines = row["cells"] * row["leaf_per_cell"], row["leaf_per_cell"], row["spine_per_cell"]
     ports = row["leaf_down_100g"]
     wanted = GroupLoad(ports, leaves * ports, Rates(Fraction(57_500), Fraction(90_000)), 200_000, 200_000)
-    room, spine = 20, SpinePorts(80, 40, 1, 40, 1, True)
+    room, spine = 20, spine_of(80, 40)
     found = networks(frames(leaves, wanted, room, spine), wanted, room, spine).numbers.tolist()
     outside = (row["cells"] - 1) * row["links_per_cell_pair"]
     assert [size, spines, row["cells"], 1, outside] in found
@@ -191,7 +199,7 @@ def test_leonardo_is_a_candidate() -> None:
 @pytest.mark.parametrize(("d", "asked"), [(1, 100), (1, 250), (3, 100), (3, 250)])
 def test_every_network_that_is_left_out_has_a_better_one(leaves: int, d: int, asked: int) -> None:
     """Of all numbers of links that carry a demand, each has a candidate of its groups with no more of either kind."""
-    spine, room, speeds = SpinePorts(12, 12, 1, 12, 1, True), 8, (400, 200)
+    spine, room, speeds = spine_of(12, 12), 8, (400, 200)
     wanted = GroupLoad(d, leaves * d, Rates(Fraction(asked), Fraction(asked)), *speeds)
     kept = networks(frames(leaves, wanted, room, spine), wanted, room, spine).numbers.tolist()
     carrying = 0

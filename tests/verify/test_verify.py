@@ -612,7 +612,8 @@ def test_bundles_are_not_shared_by_two_peers(spines: int, uplinks: int, size: in
     spines = min(spines, uplinks)
     clos = a_clos(uplinks=uplinks, spines=spines)
     to_spine = Counter(turn % spines for turn in range(uplinks))
-    assert clos.leaf_uplinks.bundles(size) == sum(ceil_div(links, size) for links in to_spine.values())
+    (leaves,) = clos.leaf_uplinks
+    assert leaves.bundles(size) == sum(ceil_div(links, size) for links in to_spine.values())
 
 
 def test_a_design_survives_its_own_json() -> None:

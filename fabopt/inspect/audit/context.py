@@ -24,7 +24,7 @@ from fabopt.wiring.design_file import Embedded
 
 # Which role is next to which, from the servers up.
 _NEXT: tuple[tuple[Role, Role], ...] = (("server", "leaf"), ("leaf", "spine"), ("spine", "core"))
-_SERVER_NAMES = re.compile(r"server|dgx|hgx|node|host|gpu|tray", re.IGNORECASE)
+_SERVER_NAMES = re.compile(r"^(?!.*stor)(?=.*(?:server|dgx|hgx|node|host|gpu|tray))", re.IGNORECASE)
 # Names with fewer letters and digits are no part of a product's name.
 _SHORTEST_NAME = 5
 Model = TypeVar("Model", bound=Product)
@@ -296,4 +296,7 @@ class HandContext:
             return None if design is None else self.product(design.nic.id, Nic)
         role = "compute" if fabric is None else fabric.role
         built_in = {nic.id for nic in self.server.nics if nic.role == role}
+        ports = next((len(self.ports.get(name, ())) for name, own in self.roles.items() if own == "server"), 0)
+        if fabric is None and ports != sum(nic.count for nic in self.server.nics if nic.role == role):
+            return None
         return self.product(built_in.pop(), Nic) if len(built_in) == 1 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterator, Mapping
 
@@ -65,7 +66,7 @@ def _bill(text: str, file: str) -> Iterator[CountedPart]:
         for number, row in enumerate(rows, line + 1):
             if not any(cell.strip() for cell in row):
                 continue
-            if len(row) <= max(quantity, *names):
+            if len(row) <= max(quantity, *names, -1 if length is None else length, -1 if spares is None else spares):
                 raise InputError([fault(file, f"line {number}", "a row that ends early", hint="is the file cut off?")])
             name = next((row[place].strip() for place in names if row[place].strip()), "")
             amount = whole(row[quantity])
@@ -84,9 +85,10 @@ def whole(text: str) -> int | None:
 
 def _decimal(text: str) -> float | None:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
 def _pairs(text: str, file: str) -> Iterator[tuple[str, str]]:

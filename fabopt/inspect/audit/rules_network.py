@@ -281,7 +281,8 @@ def storage_is_apart(context: HandContext) -> Iterator[AuditFinding]:
             far = {name for _, name, _ in context.peer_links(leaf)}
             storage = sorted(name for name in far if context.roles[name] == "attachment" and _STORAGE.search(name))
             servers = any(context.roles[name] == "server" for name in far)
-            if storage and servers and switch is not None and switch.protocol == "ethernet":
+            is_own = network.fabric is None and bool(_STORAGE.search(leaf))
+            if storage and servers and switch is not None and switch.protocol == "ethernet" and not is_own:
                 text = f"{leaf}: {storage[0]} and GPU servers share one lossless priority"
                 yield AuditFinding("A17", leaf, storage[0], "a priority or switches of its own", text)
 

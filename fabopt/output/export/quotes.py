@@ -13,8 +13,11 @@ from fabopt.parts.part_numbers import order_code
 from fabopt.schema.design import BomRow, Design
 
 # Nobody quotes for what is done by one's own people.
-_OWN_WORK = "other"
-_NO_VENDOR = "any vendor"
+OWN_WORK = "other"
+NO_VENDOR = "any vendor"
+# Vendors that one sheet can ask; what the first one quotes is in columns of plain names.
+MOST_ASKED = 8
+PRICE, WEEKS = "Quoted unit price USD", "Quoted lead time weeks"
 
 
 class QuoteTable(NamedTuple):
@@ -22,6 +25,13 @@ class QuoteTable(NamedTuple):
 
     columns: Sequence[tuple[str, float, str]]
     rows: Sequence[Sequence[object]]
+
+
+def write_quotes(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable) -> None:
+    """Write the request; it is printed as the first vendor gets it, without the columns of others."""
+    write_table(sheet, formats, table)
+    remarks = [title for title, _, _ in table.columns].index("Remarks")
+    sheet.print_area(0, 0, len(table.rows), remarks)
 
 
 def write_table(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable) -> None:
@@ -59,6 +69,11 @@ def stage_table(design: Design) -> QuoteTable:
     return QuoteTable(columns, rows)
 
 
+def asked_title(title: str, number: int) -> str:
+    """The heading of a column for a vendor asked, from 1."""
+    return title if number == 1 else f"{title} ({number})"
+
+
 def quote_table(design: Design) -> QuoteTable:
     """What to ask whom for: one row a part number, with its quantity at every stage and in all."""
     stages = [stage.name for stage in design.stages]
@@ -69,12 +84,14 @@ def quote_table(design: Design) -> QuoteTable:
     columns += [(f"Quantity {name}", 12, "count") for name in stages]
     columns += [
         ("Quantity", 10, "count"), ("Of these spares", 10, "count"), ("Planned USD", 16, "money"),
-        ("Order by month", 10, "number"), ("Order by", 12, "text"), ("Quoted unit price USD", 16, "money"),
-        ("Quoted lead time weeks", 12, "number"), ("Remarks", 40, "wrap"),
+        ("Order by month", 10, "number"), ("Order by", 12, "text"), (PRICE, 16, "money"), (WEEKS, 12, "number"),
+        ("Remarks", 40, "wrap"),
     ]  # fmt: skip
+    for number in range(2, MOST_ASKED + 1):
+        columns += [(asked_title(PRICE, number), 16, "money"), (asked_title(WEEKS, number), 12, "number")]
     groups: dict[tuple[str, str, float | None], list[BomRow]] = {}
     for row in design.bom:
-        if row.kind != _OWN_WORK and row.quantity:
+        if row.kind != OWN_WORK and row.quantity:
             groups.setdefault((row.kind, row.id, row.length_m), []).append(row)
     rows = [_quote_row(design, group, stages) for group in groups.values()]
     return QuoteTable(columns, sorted(rows, key=lambda row: str(row[0])))
@@ -82,7 +99,7 @@ def quote_table(design: Design) -> QuoteTable:
 
 def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str]) -> Sequence[object]:
     first = group[0]
-    vendor = design.parts.get(first.id, {}).get("vendor") or _NO_VENDOR
+    vendor = design.parts.get(first.id, {}).get("vendor") or NO_VENDOR
     by_stage = [sum(row.quantity for row in group if row.stage == name) for name in stages]
     spares = sum(row.quantity for row in group if row.spares)
     dates = [row.order_by_month for row in group if row.order_by_month is not None]
@@ -91,5 +108,5 @@ def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str]) -
     return (
         vendor, first.kind, number.code, first.id, first.description, first.length_m, *by_stage, sum(by_stage),
         spares, round(sum(row.total_usd for row in group), 2), min(dates, default=None), min(days, default=None),
-        None, None, number.remark,
+        None, None, number.remark, *[None] * (2 * (MOST_ASKED - 1)),
     )  # fmt: skip

@@ -59,6 +59,7 @@ CELL_FORMATS: dict[str, dict[str, Any]] = {
     "count": {"num_format": "#,##0", "valign": "top"},
     "number": {"num_format": "#,##0.##", "valign": "top"},
     "money": {"num_format": "$#,##0.00", "valign": "top"},
+    "date": {"num_format": "yyyy-mm-dd", "valign": "top", "align": "left"},
     "left_number": {"num_format": "#,##0.##", "valign": "top", "align": "left"},
     "left_money": {"num_format": "$#,##0.00", "valign": "top", "align": "left"},
     "total": {"bold": True, "top": 1},

@@ -15,8 +15,10 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks
+from fabopt.output.export.offers import write_offers
 from fabopt.output.export.order_codes import orderable
-from fabopt.output.export.quotes import quote_table, stage_table, write_table
+from fabopt.output.export.orders import write_orders
+from fabopt.output.export.quotes import quote_table, stage_table, write_quotes, write_table
 from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
     CREATED,
@@ -88,7 +90,10 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
     _bill(book.add_worksheet("Bill"), formats, orderable(design), design.parts)
     if len(design.stages) > 1:
         write_table(book.add_worksheet("Stages"), formats, stage_table(design))
-    write_table(book.add_worksheet("RFQ"), formats, quote_table(design))
+    write_orders(book.add_worksheet("Orders"), formats, design)
+    asked = quote_table(design)
+    write_quotes(book.add_worksheet("RFQ"), formats, asked)
+    write_offers(book.add_worksheet("Offers"), formats, asked)
     _prices(book.add_worksheet("Prices & sources"), formats, design)
     book.close()
     return stream.getvalue()

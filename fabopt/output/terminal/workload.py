@@ -85,6 +85,9 @@ def placement_lines(use: WorkloadUse) -> Iterator[str]:
     )
     keeps = f"; with its groups the limit of exposed communication allows at most {allowed}" if allowed else ""
     yield f"ranks {placement_words(use.placement)}; a step with ranks {ends}{keeps}"
+    if use.scenarios:
+        steps = ", ".join(f"{_PERCENT * one.weight:g} % {duration(one.step_s)}" for one in use.scenarios)
+        yield f"steps in the scenarios of the case, by weight: {steps}; utilization and cost are of their mean"
     if use.tapers:
         least = use.tapers[0]
         slower = ", ".join(

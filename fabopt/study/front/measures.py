@@ -117,7 +117,7 @@ def _predicted(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
     prediction = prediction_of(problem, picked, sums_of(problem, picked).cents)
     if prediction is None:
         return {}
-    used = prediction.step.utilization(prediction.workload)
+    used = prediction.utilization
     predicted = {PREDICTED: rounded(used * PER_ONE)}
     per_gpu = prediction.per_effective_gpu_cents(used)
     return predicted if per_gpu is None else {**predicted, EFFECTIVE: per_gpu}

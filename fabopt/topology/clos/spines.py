@@ -39,6 +39,7 @@ from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.spans import pod_sizes
+from fabopt.topology.subnet_manager import may_be_managed
 from fabopt.units import Number, ceil_of
 
 
@@ -126,27 +127,28 @@ class Spines:
             return None
         least = self.bounds.least_link(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
         share = least + self.bounds.spine_share(spine, block.protocol)
-        links = block.nic.planes * shape.uplinks
-        inside = self.cutoff.within(base + np.multiply.outer(share, links))
+        inside = self.cutoff.within(base + np.multiply.outer(share, block.nic.planes * shape.uplinks))
         return (_Stack(block, spine, joins, least, upward), inside) if inside.any() else None
 
     def _uppers(self, block: Block) -> Iterator[Upper]:
-        """Spine switches that may be above a block: none but its own where one part number is allowed.
-
-        Rule ``generations_agree``
-        """
+        """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``"""
         alone = self.bounds.problem.offering.terms.most_part_numbers("switch") == 1
         for spine in self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers):
             own = not alone or spine.switch.item is block.leaf.item
-            if own and self.fabric.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
+            managed = block.tiers > 2 or self._may_be_managed(block, block.leaf, spine.switch)
+            if own and managed and self.fabric.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
                 yield spine
 
     def _cores(self, stack: _Stack) -> Iterator[tuple[SwitchType, CageUse]]:
         """Core switches that may be above a spine and its leaves. Rule ``generations_agree``"""
         leaf, spine = stack.block.leaf, stack.spine.switch
         for core, use in self.bounds.cores(stack.spine_up.lane.port_mbps, stack.block.protocol):
-            if self.fabric.are_of_one_generation(leaf=leaf, spine=spine, core=core):
+            agree = self.fabric.are_of_one_generation(leaf=leaf, spine=spine, core=core)
+            if agree and self._may_be_managed(stack.block, leaf, spine, core):
                 yield core, use
+
+    def _may_be_managed(self, block: Block, *switches: SwitchType) -> bool:
+        return may_be_managed(self.fabric, self.bounds.problem.servers, block.protocol, block.nic, switches)
 
     def _leaf_up_limit(self, stack: _Stack, shape: Shape) -> Number:
         """Cages of a leaf left for uplinks."""

@@ -1,0 +1,76 @@
+"""``fabopt decide``: what a case leaves open, with the best design of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
+from fabopt.cli.solving import SolveRequest, progress_shown
+from fabopt.errors import EXIT_DONE, EXIT_NO_ANSWER, Fault, NoAnswerError, fault
+from fabopt.inspect.decisions.decide import Wanted, decided
+from fabopt.io.case import Inputs
+from fabopt.io.faults import refuse
+from fabopt.io.files import STANDARD_STREAM
+from fabopt.output.export.decide import decisions_json
+from fabopt.output.html.decide import decisions_page
+from fabopt.output.terminal.decide import decisions_report
+from fabopt.schema.design import Design
+from fabopt.solution import optimize
+
+_PAGES = (".html", ".htm")
+MOST_SIZES = 5
+
+
+@dataclass(frozen=True)
+class DecideRequest:
+    """How a case is solved, and what is asked beside it: dollars for a GPU and hour, for a server; factors of size."""
+
+    solve: SolveRequest
+    rent_usd: float | None
+    server_usd: float | None
+    sizes: Sequence[float]
+
+
+def decide_case(request: DecideRequest, json: str | None, html: str | None) -> int:
+    """Solve both sides of each question, write what is asked for, print the rest."""
+    _check(request, html)
+    targets = [path for path in (json, html) if path is not None]
+    check_targets(targets)
+    inputs = request.solve.inputs()
+    clock = request.solve.clock()
+    try:
+        with progress_shown() as progress, engines_silenced():
+
+            def solve(asked: Inputs) -> Design:
+                return optimize.solve(
+                    asked, engine=request.solve.engine, clock=clock, progress=progress, alternatives_s=0
+                )
+
+            wanted = Wanted(request.sizes, request.rent_usd, request.server_usd)
+            decisions = decided(inputs, solve, wanted)
+    except (NoAnswerError, KeyboardInterrupt):
+        tell("decide: stopped before the questions were answered; a longer --time-limit answers more")
+        return EXIT_NO_ANSWER
+    for path, content in ((json, decisions_json), (html, decisions_page)):
+        if path is not None:
+            deliver(path, content(decisions))
+    if STANDARD_STREAM not in targets:
+        say(decisions_report(decisions))
+    return EXIT_DONE
+
+
+def _check(request: DecideRequest, html: str | None) -> None:
+    faults: list[Fault] = []
+    for option, value in (("--rent", request.rent_usd), ("--server-price", request.server_usd)):
+        if value is not None and not 0 < value < 1e9:
+            faults.append(fault(option, "", "not a price", value, allowed="dollars, more than 0"))
+    if len(request.sizes) > MOST_SIZES or any(not 0 < size <= 100 for size in request.sizes):
+        faults.append(
+            fault("--size", "", "not factors of the servers", list(request.sizes), allowed="such as 0.5 or 2")
+        )
+    if html not in (None, STANDARD_STREAM) and PurePath(str(html)).suffix.lower() not in _PAGES:
+        faults.append(fault(str(html), "", "a page is not written like this", allowed=", ".join(_PAGES)))
+    if faults:
+        raise refuse(faults)

@@ -1,0 +1,1 @@
+"""Decisions that a case leaves open, with the best design of both sides."""

@@ -1,0 +1,43 @@
+"""Decisions on a case as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from fabopt.inspect.decisions.decide import Decision, Decisions, SolvedSide
+
+
+def decisions_json(decisions: Decisions) -> bytes:
+    """Return all decisions as JSON: figures of both sides, what differs, what would tip it."""
+    content = {
+        "case": decisions.best.case.name,
+        "decisions": [_decision(decision) for decision in decisions.decisions],
+        "rent": None if decisions.rent is None else asdict(decisions.rent),
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def _decision(decision: Decision) -> dict[str, object]:
+    return {
+        "question": decision.question,
+        "better": decision.better,
+        "by_usd": decision.by_usd,
+        "sides": [_side(side) for side in decision.sides],
+        "differences": [{"what": what, "sides": [first, second]} for what, first, second in decision.differences],
+        "tips": list(decision.tips),
+        "sizes": [asdict(size) for size in decision.sizes],
+    }
+
+
+def _side(side: SolvedSide) -> dict[str, object]:
+    design = side.design
+    if design is None or design.totals is None:
+        return {"name": side.name, "status": "infeasible", "why_not": side.why_not}
+    return {
+        "name": side.name,
+        "status": design.status,
+        "totals": design.totals.model_dump(mode="json"),
+        "tiers": [tier.model_dump(mode="json") for fabric in design.fabrics for tier in fabric.tiers],
+        "oversubscription": {fabric.name: dict(fabric.oversubscription) for fabric in design.fabrics},
+    }

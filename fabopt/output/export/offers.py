@@ -1,0 +1,74 @@
+"""The sheet of offers: formulas over the RFQ sheet that pick the best of up to eight quotes for each part."""
+
+from __future__ import annotations
+
+from xlsxwriter.format import Format
+from xlsxwriter.utility import xl_col_to_name
+from xlsxwriter.worksheet import Worksheet
+
+from fabopt.output.export.quotes import MOST_ASKED, PRICE, QuoteTable, asked_title
+from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
+
+_COPIED = ("Vendor", "Id", "Part number", "Length m", "Quantity")
+_COLUMNS = (
+    ("Vendor", 18, "text"), ("Id", 30, "text"), ("Part number", 24, "text"), ("Length m", 9, "number"),
+    ("Quantity", 10, "count"), ("Planned unit price USD", 14, "money"), ("Planned USD", 16, "money"),
+    ("Best unit price USD", 14, "money"), ("Best offer", 8, "count"), ("Best USD", 16, "money"),
+)  # fmt: skip
+
+
+def write_offers(sheet: Worksheet, formats: dict[str, Format], rfq: QuoteTable) -> None:
+    """Write the lines with the best price of each and whose it is, sums, and what each vendor offers and wins.
+
+    The first vendor asked is offer 1. Of equal prices the first one wins; a line that nobody quotes costs nothing.
+    """
+    titles = [title for title, _, _ in rfq.columns]
+    prices = [xl_col_to_name(titles.index(asked_title(PRICE, number))) for number in range(1, MOST_ASKED + 1)]
+    for column, (title, width, _) in enumerate(_COLUMNS):
+        sheet.set_column(column, column, width)
+        write_text(sheet, 0, column, title, formats["head"])
+    for line, row in enumerate(rfq.rows, start=1):
+        for column, title in enumerate(_COPIED):
+            write_cell(sheet, line, column, row[titles.index(title)], formats[_COLUMNS[column][2]])
+        _write_line(sheet, formats, line, row[titles.index("Planned USD")], row[titles.index("Quantity")], prices)
+    end = len(rfq.rows) + 1
+    planned = sum(round(float(str(row[titles.index("Planned USD")])) * 100) for row in rfq.rows) / 100
+    write_text(sheet, end + 1, 0, "all lines", formats["total"])
+    sheet.write_formula(end + 1, 6, f"=SUM(G2:G{end})", formats["total_money"], planned)
+    sheet.write_formula(end + 1, 9, f"=SUM(J2:J{end})", formats["total_money"], 0)
+    _write_vendors(sheet, formats, end, prices, xl_col_to_name(titles.index("Quantity")))
+    sheet.freeze_panes(1, 0)
+    set_page(sheet)
+    sheet.repeat_rows(0)
+
+
+def _write_line(
+    sheet: Worksheet, formats: dict[str, Format], line: int, planned: object, quantity: object, prices: list[str]
+) -> None:
+    row = line + 1
+    offers = ",".join(f"RFQ!{letter}{row}" for letter in prices)
+    first = "0"
+    for number in range(MOST_ASKED, 0, -1):
+        cell = f"RFQ!{prices[number - 1]}{row}"
+        first = f"IF(COUNT({cell})*({cell}=H{row}),{number},{first})"
+    amount, units = float(str(planned)), int(str(quantity))
+    sheet.write_formula(line, 5, f"=IF(E{row}=0,0,G{row}/E{row})", formats["money"], amount / units if units else 0)
+    sheet.write_number(line, 6, amount, formats["money"])
+    sheet.write_formula(line, 7, f'=IF(COUNT({offers})=0,"",MIN({offers}))', formats["money"], "")
+    sheet.write_formula(line, 8, f'=IF(COUNT(H{row})=0,"",{first})', formats["count"], "")
+    sheet.write_formula(line, 9, f"=IF(COUNT(H{row})=0,0,E{row}*H{row})", formats["money"], 0)
+
+
+def _write_vendors(sheet: Worksheet, formats: dict[str, Format], end: int, prices: list[str], quantity: str) -> None:
+    """What each vendor asked quotes in all, and what the lines come to that it is best in."""
+    top = end + 3
+    for column, title in enumerate(("Offer", "Lines quoted", "Total of its lines USD", "Lines won", "Total won USD")):
+        write_text(sheet, top, column, title, formats["head"])
+    for number, letter in enumerate(prices, start=1):
+        row, of_all = top + number, f"RFQ!{letter}$2:{letter}${end}"
+        sheet.write_number(row, 0, number, formats["count"])
+        sheet.write_formula(row, 1, f"=COUNT({of_all})", formats["count"], 0)
+        total = f"=SUMPRODUCT(RFQ!{quantity}$2:{quantity}${end},{of_all})"
+        sheet.write_formula(row, 2, total, formats["money"], 0)
+        sheet.write_formula(row, 3, f"=COUNTIF(I$2:I${end},{number})", formats["count"], 0)
+        sheet.write_formula(row, 4, f"=SUMIF(I$2:I${end},{number},J$2:J${end})", formats["money"], 0)

@@ -1,0 +1,124 @@
+"""The sheet of orders: what is ordered when and from whom, how much of it is there already, and when it arrives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date, datetime
+from typing import NamedTuple
+
+from xlsxwriter.format import Format
+from xlsxwriter.worksheet import Worksheet
+
+from fabopt.design.bill import order_date
+from fabopt.output.export.quotes import NO_VENDOR, OWN_WORK, QuoteTable
+from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
+from fabopt.parts.part_numbers import order_code
+from fabopt.schema.design import BomRow, Design
+
+# Orders of the past and the future alike: before what has no date.
+NO_MONTH = float("-inf")
+TOTAL = "Total USD"
+
+
+class OrderLine(NamedTuple):
+    """A part to order for a stage: by when, from whom, how many, and how many more come out of one's own stock."""
+
+    month: float | None
+    day: date | None
+    vendor: str
+    row: BomRow
+    quantity: int
+    from_stock: int
+    arrives: date | None
+    stage_month: int
+    total_cents: int
+
+
+def order_lines(design: Design) -> list[OrderLine]:
+    """Every part that is ordered or taken out of stock for a stage, by order date and vendor."""
+    lines = list(_lines(design))
+    return sorted(
+        lines, key=lambda line: (_month(line), line.vendor, line.row.kind, line.row.id, line.row.length_m or 0)
+    )
+
+
+def _month(line: OrderLine) -> float:
+    return NO_MONTH if line.month is None else line.month
+
+
+def _lines(design: Design) -> Iterator[OrderLine]:
+    start = design.case.content.get("start")
+    short: Counter[tuple[str, float | None]] = Counter()
+    taken: Counter[tuple[str, float | None]] = Counter()
+    for stage in design.stages:
+        groups: dict[tuple[str, float | None], list[BomRow]] = {}
+        for row in design.bom:
+            if row.stage == stage.name and row.kind != OWN_WORK:
+                groups.setdefault((row.id, row.length_m), []).append(row)
+        day = order_date(start, stage.month, None)
+        for part, rows in groups.items():
+            bought = sum(row.quantity for row in rows)
+            short[part] += sum(row.in_use + row.spares for row in rows) - bought
+            # what is not bought by now was there before, or was bought beyond need for an earlier stage
+            from_stock = max(0, short[part] - taken[part])
+            taken[part] += from_stock
+            if bought or from_stock:
+                yield _line(design, rows, bought, from_stock, None if day is None else date.fromisoformat(day))
+
+
+def _line(design: Design, rows: list[BomRow], bought: int, from_stock: int, arrives: date | None) -> OrderLine:
+    first = next((row for row in rows if row.quantity), rows[0])
+    vendor = design.parts.get(first.id, {}).get("vendor") or NO_VENDOR
+    month = next(stage.month for stage in design.stages if stage.name == first.stage)
+    total = sum(round(row.total_usd * 100) for row in rows)
+    day = None if first.order_by is None else date.fromisoformat(first.order_by)
+    return OrderLine(first.order_by_month, day, vendor, first, bought, from_stock, arrives, month, total)
+
+
+def order_table(design: Design) -> QuoteTable:
+    """The orders as a table, real dates where the case has a calendar; own work is no order."""
+    columns = [
+        ("Order by", 12, "date"), ("Order by month", 9, "number"), ("Vendor", 18, "text"), ("Stage", 14, "text"),
+        ("Kind", 12, "text"), ("Part number", 24, "text"), ("Id", 30, "text"), ("Length m", 9, "number"),
+        ("Order", 9, "count"), ("From own stock", 9, "count"), ("Arrives by month", 9, "count"),
+        ("Arrives by", 12, "date"), (TOTAL, 16, "money"),
+    ]  # fmt: skip
+    rows = [
+        (line.day, line.month, line.vendor, line.row.stage, line.row.kind,
+         order_code(design.parts.get(line.row.id, {}), line.row.length_m).code, line.row.id, line.row.length_m,
+         line.quantity, line.from_stock or None, line.stage_month, line.arrives, line.total_cents / 100)
+        for line in order_lines(design)
+    ]  # fmt: skip
+    return QuoteTable(columns, rows)
+
+
+def write_orders(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
+    """Write the sheet: orders, then what all cost and what each vendor gets, as sums over the rows above."""
+    table = order_table(design)
+    last = len(table.columns) - 1
+    for column, (title, width, _) in enumerate(table.columns):
+        sheet.set_column(column, column, width)
+        write_text(sheet, 0, column, title, formats["head"])
+    for line, row in enumerate(table.rows, start=1):
+        for column, value in enumerate(row):
+            style = formats[table.columns[column][2]]
+            if isinstance(value, date):
+                sheet.write_datetime(line, column, datetime.combine(value, datetime.min.time()), style)
+            else:
+                write_cell(sheet, line, column, value, style)
+    end = len(table.rows) + 1
+    sheet.autofilter(0, 0, max(1, len(table.rows)), last)
+    vendors = Counter[str]()
+    for order in order_lines(design):
+        vendors[order.vendor] += order.total_cents
+    for number, (vendor, amount) in enumerate(sorted(vendors.items()), start=end + 1):
+        write_text(sheet, number, 2, vendor, formats["label"])
+        formula = f"=SUMIF($C$2:$C${end},C{number + 1},$M$2:$M${end})"
+        sheet.write_formula(number, last, formula, formats["money"], amount / 100)
+    total = end + 1 + len(vendors)
+    write_text(sheet, total, 2, "all orders", formats["total"])
+    sheet.write_formula(total, last, f"=SUM($M$2:$M${end})", formats["total_money"], sum(vendors.values()) / 100)
+    sheet.freeze_panes(1, 0)
+    set_page(sheet)
+    sheet.repeat_rows(0)

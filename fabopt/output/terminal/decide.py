@@ -1,0 +1,75 @@
+"""Decisions on a case for a terminal: both sides of each question, what would tip it, and renting beside building."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from fabopt.inspect.decisions.decide import Decision, Decisions
+from fabopt.inspect.decisions.rent import RentComparison
+from fabopt.output.terminal.summary import table
+from fabopt.output.words import money, printable
+
+
+def decisions_report(decisions: Decisions) -> RenderableType:
+    """Return a block for each question, and one on renting."""
+    blocks: list[RenderableType] = []
+    for decision in decisions.decisions:
+        blocks += _block(decision)
+    if decisions.rent is not None:
+        blocks += [Text("rent or build", style="bold"), *map(_line, rent_lines(decisions.rent))]
+    return Group(*blocks)
+
+
+def _block(decision: Decision) -> Iterator[RenderableType]:
+    first, second = decision.sides
+    yield Text(printable(f"{decision.question}: {verdict_words(decision)}"), style="bold")
+    columns = (("", False), (first.name, False), (second.name, False))
+    yield table(columns, decision.differences)
+    yield from map(_line, tip_lines(decision))
+
+
+def _line(text: str) -> Text:
+    return Text(printable(f"  {text}"))
+
+
+def verdict_words(decision: Decision) -> str:
+    """``Ethernet, by $128,000``; why there is nothing to choose otherwise."""
+    if not decision.better:
+        return "neither side has a design"
+    if decision.by_usd is None:
+        return f"{decision.better}; the other side has no design"
+    if decision.by_usd == 0:
+        return "both cost the same"
+    return f"{decision.better}, by {money(decision.by_usd)}"
+
+
+def tip_lines(decision: Decision) -> Iterator[str]:
+    """What would tip a decision, and what other sizes say."""
+    for tip in decision.tips:
+        yield f"would tip it: {tip}"
+    for size in decision.sizes:
+        by = f", by {money(size.usd)}" if size.usd else ""
+        yield f"with {size.servers:,} servers: {size.better or 'neither side has a design'}{by}"
+
+
+def rent_lines(rent: RentComparison) -> Iterator[str]:
+    """Renting beside building, a sentence each."""
+    price = rent.price
+    told = (
+        f"${price.middle_usd:,.2f}"
+        if price.low_usd == price.high_usd
+        else f"${price.low_usd:,.2f} to ${price.high_usd:,.2f}"
+    )
+    dated = f" ({price.source}{f', {price.date}' if price.date else ''})"
+    yield f"rent: {rent.gpus:,} GPUs at {told} an hour{dated} are {money(rent.rent_usd_per_month)} a month"
+    if rent.build_usd is not None:
+        energy = (
+            "" if rent.energy_usd_per_month is None else f", and {money(rent.energy_usd_per_month)} of energy a month"
+        )
+        yield f"build: {money(rent.build_usd)} of servers and network{energy}"
+    if rent.break_even_months is not None:
+        yield f"break-even: {rent.break_even_months:g} months; below that rent, beyond it build"
+    yield from (f"note: {note}" for note in rent.notes)

@@ -1,0 +1,150 @@
+"""``fabopt.inspect.decisions``: each side is the best design of its own case, and what would tip it is what it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fabopt.inspect.decisions.decide import Decision, Decisions, Wanted, decided
+from fabopt.inspect.decisions.questions import questions_of
+from fabopt.inspect.decisions.rent import HOURS_PER_MONTH
+from fabopt.io.case import Inputs, inputs_from_objects
+from fabopt.schema.design import Design
+from fabopt.solution import optimize
+from tests.samples.as_built import shipped
+from tests.samples.cli_samples import Run
+
+CASE = {"name": "choices", "server": "generic-hgx-h100", "stages": [
+    {"name": "day-1", "servers": 4}, {"name": "later", "month": 12, "servers": 8}]}  # fmt: skip
+SERVER_USD, RENT_USD = 250_000, 3
+
+
+def solve(inputs: Inputs) -> Design:
+    return optimize.solve(inputs, alternatives_s=0)
+
+
+@pytest.fixture(scope="module")
+def inputs() -> Inputs:
+    return inputs_from_objects(CASE)
+
+
+@pytest.fixture(scope="module")
+def decisions(inputs: Inputs) -> Decisions:
+    return decided(inputs, solve, Wanted((), RENT_USD, SERVER_USD))
+
+
+@pytest.fixture(scope="module")
+def by_question(decisions: Decisions) -> Mapping[str, Decision]:
+    return {decision.question: decision for decision in decisions.decisions}
+
+
+def test_all_questions_are_asked(by_question: Mapping[str, Decision]) -> None:
+    assert list(by_question) == ["protocol", "tiers", "servers to leaves", "speed", "buying"]
+
+
+def test_sides_are_what_they_are_called(by_question: Mapping[str, Decision]) -> None:
+    first, second = by_question["protocol"].sides
+    assert first.design is not None and second.design is not None
+    assert (first.design.fabrics[0].protocol, second.design.fabrics[0].protocol) == ("infiniband", "ethernet")
+    for side, tiers in zip(by_question["tiers"].sides, (2, 3), strict=True):
+        assert side.design is None or len(side.design.fabrics[0].tiers) == tiers
+    _, at_once = by_question["buying"].sides
+    assert at_once.design is not None and len(at_once.design.stages) == 1
+
+
+def test_the_cheaper_side_is_better_by_the_difference(by_question: Mapping[str, Decision], inputs: Inputs) -> None:
+    cases = {question.name: [side.case for side in question.sides] for question in questions_of(inputs)}
+    decision = by_question["protocol"]
+    costs = {}
+    for side, case in zip(decision.sides, cases["protocol"], strict=True):
+        assert case is not None
+        again = solve(replace(inputs, case=case))
+        assert again.totals is not None and again.totals.capex_usd == side.capex_usd
+        costs[side.name] = float(again.totals.capex_usd)
+    assert decision.better == min(costs, key=lambda name: costs[name])
+    assert decision.by_usd == pytest.approx(max(costs.values()) - min(costs.values()))
+
+
+def test_the_best_design_is_no_dearer_than_any_side_that_keeps_its_case(decisions: Decisions) -> None:
+    assert decisions.best.totals is not None
+    best = float(decisions.best.totals.capex_usd)
+    kept = [decision for decision in decisions.decisions if decision.question in ("protocol", "tiers", "speed")]
+    assert all(side.capex_usd is None or side.capex_usd >= best for decision in kept for side in decision.sides)
+
+
+def test_tips_make_both_sides_cost_the_same(by_question: Mapping[str, Decision]) -> None:
+    """By hand: the share that a tip names, of what the side pays for that kind, is the difference."""
+    looked_at = 0
+    for decision in by_question.values():
+        for tip in decision.tips:
+            match = re.match(r"(\w+) prices of (.+) (fall|rise) by (\d+)%", tip)
+            if match is None:
+                continue
+            side = next(side for side in decision.sides if side.name == match[2])
+            assert side.design is not None and decision.by_usd is not None
+            paid = sum(float(row.total_usd) for row in side.design.bom if row.kind == match[1])
+            assert paid * int(match[4]) / 100 == pytest.approx(decision.by_usd, abs=paid * 0.006)
+            assert (match[3] == "rise") == (side.name == decision.better)
+            looked_at += 1
+    assert looked_at
+
+
+def test_break_even(decisions: Decisions) -> None:
+    """By hand: 64 GPUs at $3 an hour for 730 hours, against eight servers at $250,000, the network, and energy."""
+    rent, best = decisions.rent, decisions.best
+    assert rent is not None and best.totals is not None
+    assert rent.rent_usd_per_month == 64 * RENT_USD * HOURS_PER_MONTH
+    assert rent.build_usd == pytest.approx(8 * SERVER_USD + float(best.totals.capex_usd))
+    power = float(best.totals.cluster_power_w or 0)
+    assert rent.energy_usd_per_month == pytest.approx(power / 1000 * HOURS_PER_MONTH * 1.4 * 0.10, abs=0.01)
+    saved = rent.rent_usd_per_month - (rent.energy_usd_per_month or 0)
+    assert rent.break_even_months == pytest.approx((rent.build_usd or 0) / saved, abs=0.05)
+
+
+def test_other_sizes_are_asked_again(inputs: Inputs) -> None:
+    """With designs of no matter what price, one question at twice the servers."""
+    asked: list[int] = []
+
+    def noted(other: Inputs) -> Design:
+        stages = other.case.stages
+        asked.append(stages[-1].servers or 0 if stages is not None else other.case.servers or 0)
+        return shipped("dgx-superpod-32")
+
+    decisions = decided(inputs, noted, Wanted((2,)))
+    assert set(asked) == {8, 16}
+    assert all([size.servers for size in decision.sizes] == [16] for decision in decisions.decisions)
+    assert all(decision.by_usd == 0 for decision in decisions.decisions)
+
+
+def test_a_side_that_cannot_be_says_why() -> None:
+    """Servers with 400G NICs built in have no side of 800G."""
+    built_in = inputs_from_objects({"name": "dgx", "server": "nvidia-dgx-h100", "servers": 4})
+    (speed,) = [question for question in questions_of(built_in) if question.name == "speed"]
+    assert speed.sides[0].case is not None
+    assert speed.sides[1].why_not == "the NICs built into nvidia-dgx-h100 are not of 800 Gb/s a port"
+
+
+def test_command(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("case.json").write_text(json.dumps({"name": "small", "server": "nvidia-dgx-h100", "servers": 4}))
+    Path("case.yaml").write_text(Path("case.json").read_text())
+    ran = run("decide", "case.yaml", "--json", "out.json", "--html", "out.html", "--rent", "3")
+    assert ran.code == 0
+    content, page = json.loads(Path("out.json").read_text()), Path("out.html").read_text()
+    asked = [decision["question"] for decision in content["decisions"]]
+    assert asked == ["protocol", "tiers", "servers to leaves", "speed"]
+    assert all(side["name"] in page for decision in content["decisions"] for side in decision["sides"])
+    assert content["rent"]["gpus"] == 32
+    for words, message in (
+        (("--rent", "-1"), "not a price; found -1"),
+        (("--size", "0"), "not factors of the servers"),
+        (("--html", "x.txt"), "a page is not written like this"),
+    ):
+        ran = run("decide", "case.yaml", *words)
+        assert (ran.code, ran.out) == (2, "")
+        assert message in ran.err

@@ -1,0 +1,151 @@
+"""Orders by date and vendor, and offers side by side: formulas are worked out here again, as a spreadsheet would."""
+
+from __future__ import annotations
+
+import io
+import re
+from datetime import datetime
+from typing import Any
+
+import openpyxl
+import pytest
+
+from fabopt.output.export.bill import bill_bytes
+from fabopt.output.export.orders import order_lines
+from fabopt.schema.design import Design
+from tests.samples.small import bought, case, catalog, product, solved
+
+REFERENCE = re.compile(r"(?:(RFQ)!)?\$?([A-Z]+)\$?(\d+)?(?::\$?([A-Z]+)\$?(\d+))?(?![(A-Z])")
+
+
+@pytest.fixture(scope="module")
+def design() -> Design:
+    """Two stages with a calendar, stock, packs, spares, lead times and vendors."""
+    parts = catalog()
+    product(parts, "dr4-hot").update(stock=3, pack_size=4, vendor="Optic")
+    product(parts, "dac").update(vendor="Wire")
+    for one in parts["switches"]:
+        one.update(vendor="Acme", lead_time_weeks=26)
+    stages = [{"name": "day-1", "month": 7, "servers": 3}, {"name": "later", "month": 18, "servers": 6}]
+    content = case({"nics": ["nic-400"], "nics_per_server": 2}, stages=stages, start="2026-03")
+    content["procurement"] = {"spares": {"transceiver": {"fraction": 0.1}}}
+    return solved(content, parts)
+
+
+class Book:
+    """A workbook whose formulas are worked out when their cells are asked for."""
+
+    def __init__(self, data: bytes) -> None:
+        self.book = openpyxl.load_workbook(io.BytesIO(data))
+
+    def value(self, sheet: str, cell: str) -> Any:
+        content = self.book[sheet][cell].value
+        if not isinstance(content, str) or not content.startswith("="):
+            return content
+        expression = REFERENCE.sub(lambda match: self._reference(sheet, match), content[1:])
+        expression = re.sub(r"(?<![<>=])=(?!=)", "==", expression)
+        return eval(expression, {"at": self.value, "span": self.span, **FUNCTIONS})
+
+    def span(self, sheet: str, first: str, last: str) -> list[Any]:
+        return [self.value(sheet, cell.coordinate) for row in self.book[sheet][f"{first}:{last}"] for cell in row]
+
+    @staticmethod
+    def _reference(sheet: str, match: re.Match[str]) -> str:
+        name, column, row, to_column, to_row = match.groups()
+        if row is None:
+            return match.group(0)
+        where = name or sheet
+        if to_row is None:
+            return f"at({where!r}, '{column}{row}')"
+        return f"span({where!r}, '{column}{row}', '{to_column}{to_row}')"
+
+
+def numbers(*cells: Any) -> list[float]:
+    flat = [one for cell in cells for one in (cell if isinstance(cell, list) else [cell])]
+    return [one for one in flat if isinstance(one, int | float)]
+
+
+FUNCTIONS = {
+    "IF": lambda test, then, other: then if test else other,
+    "COUNT": lambda *cells: len(numbers(*cells)),
+    "MIN": lambda *cells: min(numbers(*cells), default=0),
+    "SUM": lambda *cells: sum(numbers(*cells)),
+    "SUMPRODUCT": lambda left, right: sum(a * b for a, b in zip(left, right, strict=True) if a and b),
+    "COUNTIF": lambda cells, wanted: sum(cell == wanted for cell in cells),
+    "SUMIF": lambda cells, wanted, sums: sum(b for a, b in zip(cells, sums, strict=True) if a == wanted),
+}
+
+
+def rows_of(book: Book, sheet: str) -> list[dict[str, Any]]:
+    """The lines of a sheet up to the first that is empty, by heading."""
+    heads, *lines = [[cell.value for cell in row] for row in book.book[sheet].iter_rows()]
+    end = next((number for number, line in enumerate(lines) if line[1] is None and line[0] is None), len(lines))
+    return [dict(zip(heads, line, strict=True)) for line in lines[:end]]
+
+
+def test_orders_are_by_date_and_vendor(design: Design) -> None:
+    book = Book(bill_bytes(design, ".xlsx"))
+    rows = rows_of(book, "Orders")
+    keys = [(row["Order by month"], row["Vendor"]) for row in rows]
+    assert keys == sorted(keys) and len({row["Order by"] for row in rows}) == 3
+    assert all(isinstance(row["Order by"], datetime) and isinstance(row["Arrives by"], datetime) for row in rows)
+    # month 7 from March 2026 on is October; 26 weeks before the first of it is the second of April
+    switches = next(row for row in rows if row["Kind"] == "switch")
+    assert (switches["Order by"], switches["Arrives by"]) == (datetime(2026, 4, 2), datetime(2026, 10, 1))
+    ordered: dict[str, int] = {}
+    for row in rows:
+        ordered[row["Id"]] = ordered.get(row["Id"], 0) + row["Order"]
+    assert ordered == {part: number for part, number in bought(design).items() if number}
+
+
+def test_what_is_there_already_is_taken_once(design: Design) -> None:
+    """Three modules in stock, which the first stage takes; nothing else was there."""
+    taken = {(line.row.stage, line.row.id): line.from_stock for line in order_lines(design) if line.from_stock}
+    assert taken == {("day-1", "dr4-hot"): 3}
+
+
+def test_orders_add_up(design: Design) -> None:
+    """Sums of vendors and of all, worked out again, are what the design costs to the cent."""
+    assert design.totals is not None
+    book = Book(bill_bytes(design, ".xlsx"))
+    sheet = book.book["Orders"]
+    sums = {row[2].value: book.value("Orders", row[12].coordinate) for row in sheet.iter_rows() if row[12].value}
+    vendors = {line.vendor for line in order_lines(design)}
+    assert sums["all orders"] == pytest.approx(design.totals.capex_usd, abs=0.001)
+    assert sum(sums[vendor] for vendor in vendors) == pytest.approx(design.totals.capex_usd, abs=0.001)
+    shown = openpyxl.load_workbook(io.BytesIO(bill_bytes(design, ".xlsx")), data_only=True)["Orders"]
+    assert max(row[12].value for row in shown.iter_rows(min_row=2) if row[12].value) == design.totals.capex_usd
+
+
+def test_offers_of_three_vendors_pick_the_cheapest(design: Design) -> None:
+    """Each line by the least price of those who quote it; sums of what is won are the cheapest set."""
+    book = Book(bill_bytes(design, ".xlsx"))
+    sheet = book.book["RFQ"]
+    heads = [cell.value for cell in sheet[1]]
+    columns = [heads.index("Quoted unit price USD" + more) + 1 for more in ("", " (2)", " (3)")]
+    quantity, lines = heads.index("Quantity") + 1, range(2, sheet.max_row + 1)
+    quotes = {(line, offer): 100 + (7 * line + 31 * offer) % 50 for line in lines for offer in (1, 2, 3)}
+    del quotes[2, 1], quotes[3, 1], quotes[3, 2], quotes[3, 3]
+    for (line, offer), price in quotes.items():
+        sheet.cell(line, columns[offer - 1], price)
+    won = {1: 0, 2: 0, 3: 0}
+    for line in lines:
+        offers = [(quotes[line, offer], offer) for offer in (1, 2, 3) if (line, offer) in quotes]
+        price, best = min(offers, default=("", ""))
+        assert (book.value("Offers", f"H{line}"), book.value("Offers", f"I{line}")) == (price, best)
+        if best:
+            won[best] += price * sheet.cell(line, quantity).value
+    end = sheet.max_row
+    assert book.value("Offers", f"J{end + 2}") == sum(won.values())
+    for offer in (1, 2, 3):
+        row = end + 4 + offer
+        total = sum(price * sheet.cell(line, quantity).value for (line, one), price in quotes.items() if one == offer)
+        assert book.value("Offers", f"C{row}") == total and book.value("Offers", f"E{row}") == won[offer]
+
+
+def test_planned_prices_add_up(design: Design) -> None:
+    assert design.totals is not None
+    book = Book(bill_bytes(design, ".xlsx"))
+    end = book.book["RFQ"].max_row
+    assert book.value("Offers", f"G{end + 2}") == pytest.approx(design.totals.capex_usd, abs=0.001)
+    assert book.value("Offers", f"J{end + 2}") == 0

@@ -78,7 +78,6 @@ class Bounds:
         self.prune = prune
         self.early = EarlyCosts(problem, fabric, costs) if costs.steps else None
         self._scopes: dict[tuple[str, ...], Scope] = {}
-        self._hardware = (prune, fabric.hardware)
         self.runs = self._run_bounds()
 
     def _run_bounds(self) -> RunBounds:
@@ -105,11 +104,14 @@ class Bounds:
             (self.problem.links.length_on_sale_m(self.fabric.runs_m[run]), runs_differ(self.problem, self.fabric, run))
             for run in runs
         )
-        return self.costs.scope((*self._hardware, runs, lengths, self.most_on_leaf if of_servers else None))
+        # Attachments make a difference to what names their links.
+        fabric, attached = self.fabric, "attachment-leaf" in runs
+        hardware = fabric.hardware if attached else fabric.hardware_without_attachments
+        return self.costs.scope((self.prune, hardware, runs, lengths, self.most_on_leaf if of_servers else None))
 
     # -- what there is ----------------------------------------------------------------------------------------
 
-    @remembered()
+    @remembered("attachment-leaf")
     def nics(self, protocol: str) -> list[NicOption]:
         """Ways to equip servers, at a speed that the attachments can have too."""
         options = list(self.fabric.nics.get(protocol, ()))
@@ -224,7 +226,7 @@ class Bounds:
         }
         return min((self._least_attached_to(demand, *host) for host in hosts), default=np.inf)
 
-    @remembered()
+    @remembered("attachment-leaf")
     def _least_attached_to(self, demand: AttachmentDemand, host: PortType, protocol: str, tier: str) -> float:
         """The least that one link of an attachment adds.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
+
+_UNKNOWN: Final[Any] = object()
 
 
 class Scope:
@@ -35,9 +37,9 @@ def remembered(*runs: str) -> Callable[[_Method[Of, Arguments, Bound]], _Method[
     def wrap(method: _Method[Of, Arguments, Bound]) -> _Method[Of, Arguments, Bound]:
         def look_up(self: Of, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Bound:
             known, key = self.scope(runs).known, (method, args)
-            if key not in known:
-                known[key] = method(self, *args, **kwargs)
-            bound: Bound = known[key]
+            bound: Bound = known.get(key, _UNKNOWN)
+            if bound is _UNKNOWN:
+                bound = known[key] = method(self, *args, **kwargs)
             return bound
 
         return look_up

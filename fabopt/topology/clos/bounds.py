@@ -191,13 +191,14 @@ class Bounds:
         """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
         longer = runs_differ(self.problem, self.fabric, kind)
         key, known = (near, far, run_m, protocol, longer), self.costs.least_links
-        if key not in known and longer:
+        least = known.get(key)
+        if least is None and longer:
             length_class = int(classes_of_runs(self.problem.item_table.lengths_m, run_m))
-            known[key] = np.asarray(self.links_by_class(near, far, protocol)[:, length_class])
-        elif key not in known:
+            least = known[key] = np.asarray(self.links_by_class(near, far, protocol)[:, length_class])
+        elif least is None:
             joins = self.problem.links.assemblies(near, far, run_m, protocol) if np.isfinite(run_m) else ()
-            known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
-        return known[key]
+            least = known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
+        return least
 
     def links_by_class(self, near: PortType, far: PortType, protocol: str) -> Floats:
         """The least that a link costs over a run of each length class or a longer one, shape (metrics, classes + 1);
@@ -283,9 +284,9 @@ class Bounds:
     def _reach(self, up: PortType, protocol: str, tiers: int) -> set[tuple[int, int]]:
         """Leaves that a spine can take, and pods that its cores can."""
         return {
-            (self._leaves_of_spine(spine, fewest_together(joins)), self.most_pods(spine, protocol))
+            (self._leaves_of_spine(spine, together), self.most_pods(spine, protocol))
             for spine in self.uppers(up.lane.port_mbps, protocol, tiers)
-            if (joins := self.joins(up, spine.down.port, "leaf-spine", protocol))
+            if (together := fewest_together(self.problem, self.fabric, "leaf-spine", up, spine.down.port, protocol))
         }
 
     def _leaves_of_spine(self, spine: Upper, together: int) -> int:
@@ -300,9 +301,9 @@ class Bounds:
     def _pods_of_cores(self, up: PortType, protocol: str) -> int:
         return max(
             (
-                most_peers(use, core, fewest_together(joins))
+                most_peers(use, core, together)
                 for core, use in self.cores(up.lane.port_mbps, protocol)
-                if (joins := self.joins(up, use.port, "spine-core", protocol))
+                if (together := fewest_together(self.problem, self.fabric, "spine-core", up, use.port, protocol))
             ),
             default=0,
         )

@@ -124,7 +124,9 @@ class _Comparison:
         value = self.answer.optimum.value
         if value is None or self.answer.ratio is not None:
             return self._rival(restrictions)
-        search = search_of(self.problem, self.quiet, self.clock, restrictions, value, context=self.context, below=value)
+        search = search_of(
+            self.problem, self.quiet, self.clock, restrictions, value, context=self.context, lower_than=value
+        )
         return search.run()
 
     def flat_runs(self, index: int) -> Iterator[Alternative]:

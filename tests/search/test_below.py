@@ -28,7 +28,7 @@ SAMPLES: dict[str, tuple[Json, Json]] = {
 
 def optimum(problem: Problem, below: int | None) -> int | None:
     """The objective of the best design that is wanted; None if there is none."""
-    found = search_of(problem, Settings(), Clock(None), below=below).run(ties=False)
+    found = search_of(problem, Settings(), Clock(None), lower_than=below).run(ties=False)
     assert found.verdict != "unknown"
     return found.value if below is None or found.value is None or found.value < below else None
 

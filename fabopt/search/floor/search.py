@@ -38,7 +38,7 @@ class FloorSearch(Search):
     expansion: FloorExpansion
 
     def _best(self, ties: bool) -> Optimum:
-        if self.below is not None and not self.may_beat(self.below):
+        if self.lower_than is not None and not self.may_beat(self.lower_than):
             return Optimum("infeasible", sized=self.expansion.sized)
         if len(self.problem.fabrics) > 1 and not self._in_one_layout:
             return self._layout_by_layout(ties)

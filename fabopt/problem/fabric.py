@@ -161,7 +161,7 @@ class FabricProblem:
 
     @property
     def hardware_without_attachments(self) -> Hashable:
-        """The same for what is above leaves, to which attachments make no difference."""
+        """A key of all that bounds above leaves follow from, to which attachments make no difference."""
         return (
             self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.group_servers,
             self.oversubscription_leaf, self.oversubscription_spine, self.reserve,

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-_UNKNOWN: Final[Any] = object()
+from fabopt.parts.lookup import Lookup
 
 
 class Scope:
-    """The weights, the hardware and the runs that bounds follow from: ``known`` are these, by method and arguments."""
-
-    def __init__(self) -> None:
-        self.known: dict[Hashable, Any] = {}
+    """The weights, the hardware and the runs that bounds follow from: these are looked up beside it."""
 
 
 class Scoped(Protocol):
@@ -35,12 +32,10 @@ def remembered(*runs: str) -> Callable[[_Method[Of, Arguments, Bound]], _Method[
     """
 
     def wrap(method: _Method[Of, Arguments, Bound]) -> _Method[Of, Arguments, Bound]:
+        known: Lookup[Scope, tuple[object, ...], Bound] = Lookup()
+
         def look_up(self: Of, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Bound:
-            known, key = self.scope(runs).known, (method, args)
-            bound: Bound = known.get(key, _UNKNOWN)
-            if bound is _UNKNOWN:
-                bound = known[key] = method(self, *args, **kwargs)
-            return bound
+            return known.of(self.scope(runs), args, method, self, *args, **kwargs)
 
         return look_up
 

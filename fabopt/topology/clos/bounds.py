@@ -104,9 +104,8 @@ class Bounds:
             (self.problem.links.length_on_sale_m(self.fabric.runs_m[run]), runs_differ(self.problem, self.fabric, run))
             for run in runs
         )
-        # Attachments make a difference to what names their links.
-        fabric, attached = self.fabric, "attachment-leaf" in runs
-        hardware = fabric.hardware if attached else fabric.hardware_without_attachments
+        attached = "attachment-leaf" in runs
+        hardware = self.fabric.hardware if attached else self.fabric.hardware_without_attachments
         return self.costs.scope((self.prune, hardware, runs, lengths, self.most_on_leaf if of_servers else None))
 
     # -- what there is ----------------------------------------------------------------------------------------
@@ -299,14 +298,12 @@ class Bounds:
 
     @remembered("spine-core")
     def _pods_of_cores(self, up: PortType, protocol: str) -> int:
-        return max(
-            (
-                most_peers(use, core, together)
-                for core, use in self.cores(up.lane.port_mbps, protocol)
-                if (together := fewest_together(self.problem, self.fabric, "spine-core", up, use.port, protocol))
-            ),
-            default=0,
+        peers = (
+            most_peers(use, core, together)
+            for core, use in self.cores(up.lane.port_mbps, protocol)
+            if (together := fewest_together(self.problem, self.fabric, "spine-core", up, use.port, protocol))
         )
+        return max(peers, default=0)
 
     # -- bounds -----------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from fabopt.schema.catalog import CableLength, Catalog, Nic, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.schema.product import Purchasable
 from fabopt.schema.server import Server
-from fabopt.units import cents, exact, milliwatts
+from fabopt.units import cents, exact, milliwatts, rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,12 +169,37 @@ class _Numbering:
     def _offers(self, kind: str, sold: Purchasable, prices: Sequence[int]) -> Iterator[Offer]:
         terms = self.terms
         rate = exact(terms.finance.discount_rate)
-        for month, chance in zip(terms.months, terms.chances or (1,) * len(terms.months), strict=True):
+        for stage, month in enumerate(terms.months):
             paid = tuple(price_cents(price, terms.decline(kind), month) for price in prices)
-            yield Offer(
+            offer = Offer(
                 paid,
-                tuple(chance * present_cents(price, rate, month) for price in paid),
+                tuple(present_cents(price, rate, month) for price in paid),
                 supply_by(sold.supply, month),
                 is_late(month, sold.lead_time_weeks, terms.rules.order_from_month),
-                chance,
             )
+            yield self._in_futures(offer, stage, kind, sold, prices) if terms.futures else offer
+
+    def _in_futures(self, offer: Offer, stage: int, kind: str, sold: Purchasable, prices: Sequence[int]) -> Offer:
+        """An offer as it is in every future that comes to the stage, and what it is worth in all together."""
+        terms = self.terms
+        rate, decline = exact(terms.finance.discount_rate), terms.decline(kind)
+        futures: list[tuple[tuple[int, ...], tuple[int, ...]] | None] = []
+        for future in terms.futures:
+            month, factor = future.months[stage], future.factor(kind, stage)
+            if month is None:
+                futures.append(None)
+                continue
+            paid = tuple(rounded(factor * price_cents(price, decline, month)) for price in prices)
+            futures.append((paid, tuple(present_cents(price, rate, month) for price in paid)))
+            supply = [most for most in (offer.most, supply_by(sold.supply, month)) if most is not None]
+            late = offer.late or is_late(month, sold.lead_time_weeks, terms.rules.order_from_month)
+            offer = offer._replace(most=min(supply, default=None), late=late)
+        weighed = [
+            sum(
+                future.chance * at[1][index]
+                for future, at in zip(terms.futures, futures, strict=True)
+                if at is not None
+            )
+            for index in range(len(prices))
+        ]
+        return offer._replace(present=tuple(weighed), worth=offer.present, futures=tuple(futures))

@@ -10,6 +10,7 @@ from typing import TypeVar
 from fabopt.parts.price_books import KIND_OF_WORD
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
+from fabopt.schema.charges import Charge
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
 from fabopt.schema.procurement import Procurement, Spares
 from fabopt.schema.product import Product, Supply
@@ -31,13 +32,14 @@ def of_kind(by_kind: Mapping[KindWord, Rule], kind: str) -> Rule | None:
 class Terms:
     """What decides how a catalog's products can be bought: equal terms make equal items of one catalog.
 
-    ``months``: of the stages; ``move_cents``: of one cable that is moved.
+    ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
     """
 
     months: tuple[int, ...] = (0,)
     finance: Finance = field(default_factory=Finance)
     rules: Procurement = field(default_factory=Procurement)
     move_cents: int = 0
+    charges: tuple[Charge, ...] = ()
 
     def decline(self, kind: str) -> Fraction:
         """The share of its price that a kind loses in a year."""
@@ -56,7 +58,7 @@ def terms_of(case: Case) -> Terms:
     """The terms of a case."""
     months = tuple(stage.month for stage in case.stages) if case.stages else (0,)
     moves = rounded(exact(case.growth.usd_per_moved_cable) * CENTS_PER_USD)
-    return Terms(months, case.finance, case.procurement, moves)
+    return Terms(months, case.finance, case.procurement, moves, case.charges)
 
 
 def is_allowed(rules: Procurement, product: Product, approved_by_part: bool) -> bool:

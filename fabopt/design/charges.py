@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fabopt.parts.charges import Amount
+from fabopt.parts.charges import UnitCharge
 from fabopt.parts.items import Item
 from fabopt.schema.design import BomRow
 from fabopt.schema.product import ChargeWord
@@ -34,7 +34,7 @@ class ChargeLines:
     """The charges of a stage and fabric, added up charge by charge."""
 
     def __init__(self) -> None:
-        self._amounts: dict[ChargeLine, list[tuple[Amount, int]]] = {}
+        self._amounts: dict[ChargeLine, list[tuple[UnitCharge, int]]] = {}
 
     def add(self, bought: ChargedUnits) -> None:
         """Add the charges on some units."""

@@ -31,7 +31,7 @@ class BorneCharge:
     yearly: bool
 
 
-class Amount(NamedTuple):
+class UnitCharge(NamedTuple):
     """What a charge comes to for one unit, in cents: ``once`` with the order, ``yearly`` every year from its stage on.
 
     ``present``: what both are worth at month 0.
@@ -62,26 +62,26 @@ def borne_by(kind: str, product: Product, charges: Sequence[Charge]) -> tuple[Bo
         for one in product.charges
         if one.name not in named
     )  # fmt: skip
-    found = [*own]
+    owed = [*own]
     for charge in charges:
-        bases = {PARTS, *(one.name for one in found)}
-        if not charge.is_lump and _concerns(charge, kind, product) and not bases.isdisjoint(charge.on):
-            found.append(_borne(charge))
-    return tuple(found)
+        bases = {PARTS, *(one.name for one in owed)}
+        if not charge.is_lump and _concerns(charge, kind, product) and not bases.isdisjoint(charge.of):
+            owed.append(_borne(charge))
+    return tuple(owed)
 
 
 def borne_by_lump(lump: Charge, charges: Sequence[Charge]) -> tuple[BorneCharge, ...]:
     """A charge on a fabric or its servers, and the percentages that are on it."""
-    found = [_borne(lump)]
+    owed = [_borne(lump)]
     for charge in charges:
-        if charge.percent is not None and any(one.name in charge.on for one in found):
-            found.append(_borne(charge))
-    return tuple(found)
+        if charge.percent is not None and any(one.name in charge.of for one in owed):
+            owed.append(_borne(charge))
+    return tuple(owed)
 
 
 def _borne(charge: Charge) -> BorneCharge:
     percent = Fraction(0) if charge.percent is None else exact(charge.percent) / 100
-    on = frozenset(charge.on if charge.percent is not None else ())
+    on = frozenset(charge.of if charge.percent is not None else ())
     usd_cents = 0 if charge.usd is None else cents(charge.usd)
     return BorneCharge(charge.name, charge.what, charge.words, usd_cents, percent, on, charge.yearly)
 
@@ -97,12 +97,14 @@ def _concerns(charge: Charge, kind: str, product: Product) -> bool:
     )
 
 
-def amounts_of(borne: Iterable[BorneCharge], price_cents: int, stage: int, calendar: Calendar) -> tuple[Amount, ...]:
+def amounts_of(
+    borne: Iterable[BorneCharge], price_cents: int, stage: int, calendar: Calendar
+) -> tuple[UnitCharge, ...]:
     """What every charge comes to for a unit that is bought at a price at a stage."""
     return tuple(_amounts(borne, price_cents, stage, calendar))
 
 
-def _amounts(borne: Iterable[BorneCharge], price_cents: int, stage: int, calendar: Calendar) -> Iterator[Amount]:
+def _amounts(borne: Iterable[BorneCharge], price_cents: int, stage: int, calendar: Calendar) -> Iterator[UnitCharge]:
     known: dict[str, tuple[int, int]] = {PARTS: (price_cents, 0)}
     rate, month = exact(calendar.finance.discount_rate), calendar.months[stage]
     for charge in borne:
@@ -113,4 +115,4 @@ def _amounts(borne: Iterable[BorneCharge], price_cents: int, stage: int, calenda
             once, yearly = 0, once
         known[charge.name] = once, yearly
         later = yearly_present_cents(yearly, calendar.finance, calendar.months[0], month)
-        yield Amount(charge, once, yearly, present_cents(once, rate, month) + later)
+        yield UnitCharge(charge, once, yearly, present_cents(once, rate, month) + later)

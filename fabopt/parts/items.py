@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from fabopt.parts.charges import Amount, BorneCharge, Calendar, amounts_of
+from fabopt.parts.charges import BorneCharge, Calendar, UnitCharge, amounts_of
 from fabopt.parts.procurement import spares_of
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div
@@ -95,7 +95,7 @@ class Item:
             return self
         return replace(self, offers=tuple(offer.without_charges for offer in self.offers), borne=())
 
-    def amounts(self, stage: int, price_break: int) -> tuple[Amount, ...]:
+    def amounts(self, stage: int, price_break: int) -> tuple[UnitCharge, ...]:
         """What its charges come to for a unit that is bought at a break of a stage."""
         if not self.borne or self.calendar is None:
             return ()

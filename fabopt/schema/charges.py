@@ -11,16 +11,16 @@ from fabopt.schema.finance import KindWord
 from fabopt.schema.product import ChargeWord, PriceSource, Protocol
 
 Percent = Annotated[float, Field(gt=0, le=1000)]
-# The purchase price of the parts themselves, in what a percentage is ``on``.
+# The purchase price of the parts themselves, in what a percentage is ``of``.
 PARTS: Final = "parts"
 
 
 class Charge(Strict):
     """What a case pays beside the price of parts; see docs/cases.md.
 
-    ``usd``: dollars ``per`` unit that is bought, fabric, or server; ``percent``: of what it is ``on``, the price of
-    ``parts`` and charges above it, by name. ``kinds``, ``vendors``, ``asics``, ``parts``, ``protocol``: which parts (of
-    a fabric or server: in which networks) it is for; absent: all. ``yearly``: due every year. ``vendor``: who is paid.
+    ``usd``: dollars ``per`` unit that is bought, fabric, or server; ``percent``: ``of`` the price of ``parts`` and of
+    charges above it, by name. ``kinds``, ``vendors``, ``asics``, ``parts``, ``protocol``: which parts (of a fabric or
+    server: in which networks) it is for; absent: all. ``yearly``: due every year. ``vendor``: who is paid.
     """
 
     name: Identifier
@@ -29,7 +29,7 @@ class Charge(Strict):
     usd: Money | None = None
     percent: Percent | None = None
     per: Literal["unit", "fabric", "server"] = "unit"
-    on: Annotated[tuple[Identifier, ...], Field(min_length=1)] = (PARTS,)
+    of: Annotated[tuple[Identifier, ...], Field(min_length=1)] = (PARTS,)
     yearly: bool = False
     kinds: Annotated[tuple[KindWord, ...], Field(min_length=1)] | None = None
     vendors: Annotated[tuple[Word, ...], Field(min_length=1)] | None = None
@@ -50,7 +50,7 @@ class Charge(Strict):
         """What a line of the bill says that it is."""
         if self.description:
             return self.description
-        share = "" if self.percent is None else f", {self.percent:g} % of {' and '.join(self.on)}"
+        share = "" if self.percent is None else f", {self.percent:g} % of {' and '.join(self.of)}"
         return charge_words(self.what, self.yearly) + share
 
     @model_validator(mode="after")
@@ -59,8 +59,8 @@ class Charge(Strict):
             raise ValueError("give either `usd` or `percent`")
         if self.percent is not None and self.is_lump:
             raise ValueError(f"`percent` is of what is bought: it does not go with `per: {self.per}`")
-        if self.usd is not None and self.on != (PARTS,):
-            raise ValueError("`on` goes with `percent`")
+        if self.usd is not None and self.of != (PARTS,):
+            raise ValueError("`of` goes with `percent`")
         return self
 
     @model_validator(mode="after")
@@ -86,10 +86,10 @@ def check_charges(charges: tuple[Charge, ...]) -> None:
     for charge in charges:
         if charge.name in above or charge.name == PARTS:
             raise ValueError(f"two charges cannot have the name `{charge.name}`, and none is called `{PARTS}`")
-        for name in charge.on if charge.percent is not None else ():
+        for name in charge.of if charge.percent is not None else ():
             base = above.get(name)
             if base is None and name != PARTS:
-                raise ValueError(f"`on` of charge `{charge.name}` names `{name}`, which is no charge above it")
+                raise ValueError(f"`of` of charge `{charge.name}` names `{name}`, which is no charge above it")
             if charge.yearly and base is not None and base.yearly:
                 raise ValueError(f"charge `{charge.name}` is yearly, and so is `{name}`: leave `yearly` to one of them")
         above[charge.name] = charge

@@ -30,7 +30,7 @@ class Due(NamedTuple):
 
 
 @dataclass
-class _Ledger:
+class _Owing:
     """What a stage and fabric owe for one charge: units by what each owes."""
 
     units: Counter[Due]
@@ -38,7 +38,7 @@ class _Ledger:
 
 # By number of the stage, fabric, and name, kind and words of the charge.
 Key = tuple[int, str, str, str, str]
-Ledgers = Mapping[Key, _Ledger]
+Ledgers = Mapping[Key, _Owing]
 
 
 def owes_charges(evidence: Evidence) -> bool:
@@ -116,10 +116,10 @@ def order_charges_cents(evidence: Evidence, item: BilledItem, stage: int, quanti
 
 
 def _ledgers(evidence: Evidence) -> Ledgers:
-    ledgers: dict[Key, _Ledger] = {}
+    ledgers: dict[Key, _Owing] = {}
 
     def owe(stage: int, fabric: str, charge: _Rule, due: Due, units: int) -> None:
-        ledger = ledgers.setdefault((stage, fabric, charge.name, charge.what, charge.words), _Ledger(Counter()))
+        ledger = ledgers.setdefault((stage, fabric, charge.name, charge.what, charge.words), _Owing(Counter()))
         ledger.units[due] += units
 
     order = BilledOrder(evidence)
@@ -185,7 +185,7 @@ def _rule(charge: Charge | ProductCharge) -> _Rule:
     if isinstance(charge, ProductCharge):
         words = charge_words(charge.what, charge.yearly)
         return _Rule(charge.name, charge.what, words, charge.usd, 0, frozenset(), charge.yearly)
-    on = frozenset(charge.on) if charge.percent is not None else frozenset[str]()
+    on = frozenset(charge.of) if charge.percent is not None else frozenset[str]()
     return _Rule(charge.name, charge.what, charge.words, charge.usd or 0, charge.percent or 0, on, charge.yearly)
 
 
@@ -238,15 +238,16 @@ def _years_worth(evidence: Evidence, yearly: int, month: int) -> int:
     return rounded(total)
 
 
-def _row(stage: str, key: Key, ledger: _Ledger) -> BomRow:
+def _row(stage: str, key: Key, ledger: _Owing) -> BomRow:
     _, fabric, name, what, words = key
     once, yearly, present = (sum(getattr(due, key) * n for due, n in ledger.units.items()) for key in Due._fields)
-    each = {(due.once, due.yearly) for due in ledger.units}
-    unit = each.pop()[0] if len(each) == 1 else once
+    prices = {(due.once, due.yearly) for due in ledger.units}
+    is_one_price = len(prices) == 1
+    unit = prices.pop()[0] if is_one_price else once
     return BomRow.model_validate(
         {
             "stage": stage, "fabric": fabric, "kind": "other", "id": name, "part_number": "",
-            "description": words, "quantity": 1 if each else sum(ledger.units.values()), "in_use": 0,
+            "description": words, "quantity": sum(ledger.units.values()) if is_one_price else 1, "in_use": 0,
             "unit_price_usd": usd(unit), "total_usd": usd(once), "power_w": 0, "single_price_usd": usd(unit),
             "present_value_usd": usd(present), "charge": what, "yearly_usd": usd(yearly) if yearly else None,
         }

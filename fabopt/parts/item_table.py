@@ -191,13 +191,14 @@ class _Numbering:
     def _offers(self, kind: str, sold: Purchasable, prices: Sequence[int]) -> Iterator[Offer]:
         terms = self.terms
         rate = exact(terms.finance.discount_rate)
-        for month in terms.months:
+        for month, chance in zip(terms.months, terms.chances or (1,) * len(terms.months), strict=True):
             paid = tuple(price_cents(price, terms.decline(kind), month) for price in prices)
             yield Offer(
                 paid,
-                tuple(present_cents(price, rate, month) for price in paid),
+                tuple(chance * present_cents(price, rate, month) for price in paid),
                 supply_by(sold.supply, month),
                 is_late(month, sold.lead_time_weeks, terms.rules.order_from_month),
+                chance,
             )
 
     def _with_charges(self, offer: Offer, stage: int, borne: tuple[BorneCharge, ...]) -> Offer:
@@ -208,7 +209,8 @@ class _Numbering:
         return offer._replace(
             cents=tuple(price + sum(one.once for one in of) for price, of in zip(offer.cents, amounts, strict=True)),
             present=tuple(
-                worth + sum(one.present for one in of) for worth, of in zip(offer.present, amounts, strict=True)
+                worth + offer.chance * sum(one.present for one in of)
+                for worth, of in zip(offer.present, amounts, strict=True)
             ),
             bare=(offer.cents, offer.present),
         )

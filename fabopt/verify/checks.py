@@ -16,6 +16,7 @@ from fabopt.verify.charges import owes_charges
 from fabopt.verify.editions import rules_off
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import has_floor
+from fabopt.verify.futures import names_futures
 from fabopt.verify.out_of_band import counts_ports
 from fabopt.verify.proof import Proof, as_check, prove
 from fabopt.verify.rack_losses import names_feeds
@@ -28,6 +29,7 @@ from fabopt.verify.rules import (
     FEED_RULES,
     FILE_RULES,
     FLOOR_RULES,
+    FUTURE_RULES,
     MANAGEMENT_RULES,
     MONEY_RULES,
     NAMED_RACK_RULES,
@@ -96,6 +98,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
             yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
     yield from _proven(MONEY_RULES, evidence)
     yield from _proven(CHARGE_RULES, evidence, when=owes_charges(evidence))
+    yield from _proven(FUTURE_RULES, evidence, when=names_futures(evidence))
     yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)
 
 

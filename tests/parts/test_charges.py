@@ -171,6 +171,15 @@ def test_every_charge_is_on_the_bill_to_the_cent(design: Design) -> None:
     assert tax.yearly_usd == pytest.approx(0.0825 * (care.yearly_usd or 0), abs=0.02)
 
 
+def test_growth_that_may_not_come_owes_as_often_as_it_comes() -> None:
+    stages = [{"name": "day-1", "servers": 3}, {"name": "later", "month": 18, "servers": 6, "probability": 0.5}]
+    charges = [CHARGES[0], {**CHARGES[1], "usd": 500, "percent": None}]
+    finance = {"discount_rate": 0.08}
+    design = solved(case(stages=stages, objective="tco_usd", charges=charges, finance=finance))
+    assert_proven(design)
+    assert design.futures is not None
+
+
 def test_what_comes_out_of_stock_owes_nothing() -> None:
     charges = [{"name": "nos", "usd": 1200, "kinds": ["switch"]}]
     parts = catalog()

@@ -10,7 +10,17 @@ from typing import Any, Literal, NamedTuple
 from fabopt.parts.items import Item
 from fabopt.parts.procurement import order_month
 from fabopt.problem.problem import Problem
-from fabopt.program.orders import Order, Picked, all_uses, booked_uses, energy_of, order_of, stage_power_mw, sums_of
+from fabopt.program.orders import (
+    Order,
+    Picked,
+    all_uses,
+    booked_uses,
+    energy_of,
+    order_of,
+    stage_power_mw,
+    sums_of,
+    weighed_cents,
+)
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, StageDesign, Totals
 from fabopt.schema.product import Product
 from fabopt.topology.candidate import Uses
@@ -44,7 +54,8 @@ def totals_of(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
         cluster = watts(sums.power_mw + problem.server.sold_for(problem.servers) * milliwatts(server_w))
     return Totals(
         capex_usd=usd(sums.cents),
-        tco_usd=usd(order.cents(None, True) + rounded(energy_of(problem, picked))),
+        tco_usd=usd(order.worth_cents() + rounded(energy_of(problem, picked))),
+        expected_tco_usd=usd(rounded(weighed_cents(problem, picked))) if problem.case.is_uncertain else None,
         power_w=watts(sums.power_mw),
         cluster_power_w=cluster,
         rack_units=watts(sums.rack_milliunits),
@@ -70,7 +81,7 @@ def stage_designs(
             capex_usd=usd(order.cents(at)),
             power_w=watts(stage_power_mw(problem, picked, at)),
             fabrics={fabric.name: _switches(fabric, stage.name) for fabric in fabrics},
-            present_value_usd=usd(order.cents(at, True)),
+            present_value_usd=usd(order.worth_cents(at)),
             energy_usd=usd(rounded(energy_of(problem, picked, at, at + 1))),
             rack_units=watts(sum(item.rack_milliunits * n for (when, item), n in uses.items() if when <= at)),
             moved_cables=sum(n for (when, item), n in uses.items() if when == at and item.id == MOVED_CABLE),
@@ -190,10 +201,12 @@ def _row(
 def _share(item: Item, stage: int, quantities: tuple[int, int, int], present: bool) -> int:
     """What some units of an order cost: at incremental breaks the first lines pay for the first units."""
     before, quantity, ordered = quantities
-    if item.incremental:
-        return item.cost(stage, before + quantity, present) - item.cost(stage, before, present)
     offer = item.offers[stage]
-    return quantity * (offer.present if present else offer.cents)[item.break_of(ordered)]
+    if item.incremental:
+        more = item.cost(stage, before + quantity, present) - item.cost(stage, before, present)
+    else:
+        more = quantity * (offer.present if present else offer.cents)[item.break_of(ordered)]
+    return more // offer.chance if present else more
 
 
 def order_date(start: str | None, month: int, lead_time_weeks: float | None) -> str | None:

@@ -83,10 +83,10 @@ class Weights:
         return self.energy[stage] if self.energy else self.per_mw
 
 
-def weights_of(metric: str, energy: Sequence[Fraction]) -> Weights:
+def weights_of(metric: str, energy: Sequence[Fraction], unit: int = 1) -> Weights:
     """Integer weights of a metric: capex in cents, power in mW, tco in cents times a scale.
 
-    ``energy``: cents of a milliwatt from each stage on.
+    ``energy``: cents of a milliwatt from each stage on. ``unit``: present values and energy are so many times as much.
     """
     if metric in ("capex_usd", EFFECTIVE):  # of the ratio, what a design costs in time (``fabopt.search.cost_per_gpu``)
         return Weights(1, 0, 0, 1)
@@ -97,4 +97,4 @@ def weights_of(metric: str, energy: Sequence[Fraction]) -> Weights:
     if metric in ("switches", "cables"):
         return Weights(0, 0, 0, 1, (), int(metric == "switches"), int(metric == "cables"))
     scale = math.lcm(*(one.denominator for one in energy))
-    return Weights(scale, 0, 0, scale, tuple(int(one * scale) for one in energy))
+    return Weights(scale, 0, 0, scale * unit, tuple(int(one * scale) for one in energy))

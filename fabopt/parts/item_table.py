@@ -169,11 +169,12 @@ class _Numbering:
     def _offers(self, kind: str, sold: Purchasable, prices: Sequence[int]) -> Iterator[Offer]:
         terms = self.terms
         rate = exact(terms.finance.discount_rate)
-        for month in terms.months:
+        for month, chance in zip(terms.months, terms.chances or (1,) * len(terms.months), strict=True):
             paid = tuple(price_cents(price, terms.decline(kind), month) for price in prices)
             yield Offer(
                 paid,
-                tuple(present_cents(price, rate, month) for price in paid),
+                tuple(chance * present_cents(price, rate, month) for price in paid),
                 supply_by(sold.supply, month),
                 is_late(month, sold.lead_time_weeks, terms.rules.order_from_month),
+                chance,
             )

@@ -21,12 +21,14 @@ class Offer(NamedTuple):
     """What an item costs at one stage: cents of a unit at each break, then their present values.
 
     ``most``: can have been bought by then (None: any number); ``late``: nothing can be ordered for it any more.
+    ``chance``: how often the stage comes, by which present values are multiplied (``Terms.chances``).
     """
 
     cents: tuple[int, ...]
     present: tuple[int, ...]
     most: int | None = None
     late: bool = False
+    chance: int = 1
 
 
 class Piece(NamedTuple):
@@ -133,6 +135,10 @@ class Item:
             return 0
         price_break = self.break_of(units)
         return self.base(stage, price_break, present) + units * self._prices(stage, present)[price_break]
+
+    def worth_cents(self, stage: int, units: int) -> int:
+        """Present value of one order at a stage, if that comes, in cents."""
+        return self.cost(stage, units, present=True) // self.offers[stage].chance
 
     def least_cents(self, stage: int, present: bool = False, most: int | None = None) -> int:
         """The least price that any break allows at a stage; ``most``: without orders that cost more than that."""

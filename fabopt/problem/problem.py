@@ -166,6 +166,15 @@ class Problem:
         return replace(self, weights=weights).fixed_objective
 
     @property
+    def energy_weighed(self) -> tuple[Fraction, ...]:
+        """Cents of a milliwatt's energy from each stage on, as often as growth comes to it (``Terms.chances``)."""
+        return _weighed(self.energy_cents_per_mw, self.offering)
+
+    def weights_in(self, metric: str) -> Weights:
+        """The weights of a metric, as what growth may not come to is weighed."""
+        return weights_of(metric, self.energy_weighed, self.offering.terms.chance_unit)
+
+    @property
     def prunes(self) -> bool:
         """Whether no price depends on a quantity, so that sizes can be compared one by one."""
         return not any(item.varies for item in self.item_table.items if item.kind != "server")
@@ -203,7 +212,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         fabrics=timed(fabrics, case, needs, pace),
         nic_slots=server.nic_slots,
         limits=limits_of(case.limits),
-        weights=weights_of(case.objective, energy),
+        weights=weights_of(case.objective, _weighed(energy, offering), offering.terms.chance_unit),
         energy_cents_per_mw=energy,
         server_item=item_table.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
@@ -211,6 +220,11 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         needs=needs,
         pace=pace,
     )
+
+
+def _weighed(energy: tuple[Fraction, ...], offering: Offering) -> tuple[Fraction, ...]:
+    chances = offering.terms.chances
+    return tuple(chance * cents for chance, cents in zip(chances, energy, strict=True)) if chances else energy
 
 
 def estimating(problem: Problem) -> Problem:
@@ -226,7 +240,7 @@ def in_layouts_only(problem: Problem) -> Problem:
 
 def with_objective(problem: Problem, metric: str, limits: ExactLimits) -> Problem:
     """The problem with another objective and other limits."""
-    return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
+    return replace(problem, weights=problem.weights_in(metric), limits=limits)
 
 
 def _stage(stage: Stage, case: Case) -> StageProblem:

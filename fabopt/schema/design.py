@@ -14,6 +14,7 @@ from fabopt.schema.attachment import FreePorts, is_open
 from fabopt.schema.base import Strict
 from fabopt.schema.conflict import Conflict as Conflict
 from fabopt.schema.conflict import Needed as Needed
+from fabopt.schema.futures import Futures
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.resilience import Failed
@@ -59,6 +60,7 @@ class Objective(Strict):
 
 class Totals(Strict):
     """Sums over fabrics. ``tco_usd`` adds energy to capex; ``cluster_power_w`` adds servers (None if unknown).
+    ``expected_tco_usd``: each stage times the probability that growth comes to it; None where all come.
 
     ``racks``, ``cluster_rack_units``: racks with something in them, and the units of servers, switches and
     attachments in them; None without a floor plan.
@@ -66,6 +68,7 @@ class Totals(Strict):
 
     capex_usd: Number
     tco_usd: Number
+    expected_tco_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
     power_w: Number
     cluster_power_w: Number | None
     rack_units: Number
@@ -378,6 +381,7 @@ class Design(Strict):
     single_points_of_failure: tuple[SinglePoint, ...] | None = None
     worst_rack: WorstRack | None = None
     stages: tuple[StageDesign, ...] = ()
+    futures: Annotated[Futures | None, Field(exclude_if=is_open)] = None
     bom: tuple[BomRow, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     alternatives_complete: Annotated[bool, Field(exclude_if=bool)] = True

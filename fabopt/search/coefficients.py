@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabopt.parts.finance import Weights, weights_of
+from fabopt.parts.finance import Weights
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.problem import Problem, of_item
 from fabopt.schema.topologies import TIERED
@@ -73,7 +73,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     switches = np.array([item.kind == "switch" for item in items], dtype=float)
     cables = np.array([item.kind in CABLE_KINDS for item in items], dtype=float)
     limits = problem.limits_in_all
-    tco = weights_of("tco_usd", problem.energy_cents_per_mw)
+    tco = problem.weights_in("tco_usd")
     rows = [stage_weights(problem).min(axis=0)]
     caps = [np.inf]
     budget = None if limits.capex_cents is None else limits.capex_cents - problem.fixed_cents + stock_value(problem)

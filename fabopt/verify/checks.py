@@ -15,6 +15,7 @@ from fabopt.verify.appliances import has_attachments_in_racks
 from fabopt.verify.editions import rules_off
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import has_floor
+from fabopt.verify.futures import names_futures
 from fabopt.verify.out_of_band import counts_ports
 from fabopt.verify.proof import Proof, as_check, prove
 from fabopt.verify.rack_losses import names_feeds
@@ -26,6 +27,7 @@ from fabopt.verify.rules import (
     FEED_RULES,
     FILE_RULES,
     FLOOR_RULES,
+    FUTURE_RULES,
     MANAGEMENT_RULES,
     MONEY_RULES,
     NAMED_RACK_RULES,
@@ -93,6 +95,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
             yield from _proven(FEED_RULES, cabled, when=names_feeds(evidence))
             yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
     yield from _proven(MONEY_RULES, evidence)
+    yield from _proven(FUTURE_RULES, evidence, when=names_futures(evidence))
     yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)
 
 

@@ -226,7 +226,7 @@ def objective_matches_totals(proof: Proof, evidence: Evidence) -> None:
     ``workload_is_recomputed`` works out. Source: case file, ``objective``.
     """
     objective, totals = evidence.design.objective, totals_of(evidence)
-    metric = evidence.case.objective
+    metric = "expected_tco_usd" if evidence.case.is_uncertain else evidence.case.objective
     shown = totals if metric in Totals.model_fields else evidence.design.workload
     proof.equal("objective.metric", objective.metric, metric)
     proof.equal("objective.value", objective.value, None if shown is None else getattr(shown, metric))

@@ -21,6 +21,9 @@ from fabopt.output.terminal.answer import (
     totals_line,
 )
 from fabopt.output.terminal.floor import floor_lines
+from fabopt.output.terminal.futures import COLUMNS as FUTURE_COLUMNS
+from fabopt.output.terminal.futures import PLAN_COLUMNS, PLANS_TITLE, future_lines, future_rows, plan_rows
+from fabopt.output.terminal.futures import TITLE as FUTURES_TITLE
 from fabopt.output.terminal.growth import COLUMNS, growth_rows, merged, moving_line
 from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
 from fabopt.output.terminal.single_points import COLUMNS as POINT_COLUMNS
@@ -71,6 +74,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         moving = moving_line(design)
         if moving:
             yield _line(moving)
+    yield from _futures(design)
     yield _heading("Proof")
     yield _line(proof_line(design))
     yield from (_line(line) for line in (floor_line(design), pages_line(design)) if line)
@@ -82,6 +86,18 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if len(design.notes) > len(prices):
         yield _heading("Notes")
         yield from (_line(note) for note in design.notes if note not in prices)
+
+
+def _futures(design: Design) -> Iterator[RenderableType]:
+    """What growth costs wherever it ends, where it may."""
+    if design.futures is None:
+        return
+    yield _heading(FUTURES_TITLE)
+    yield table(FUTURE_COLUMNS, future_rows(design))
+    yield from (_line(line) for line in future_lines(design))
+    if design.futures.plans:
+        yield _heading(PLANS_TITLE)
+        yield table(PLAN_COLUMNS, plan_rows(design))
 
 
 def _fabric(design: Design, fabric: FabricDesign) -> Iterator[RenderableType]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+from fabopt.parts.charges import BorneCharge, Calendar, UnitCharge, amounts_of
 from fabopt.parts.procurement import spares_of
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div
@@ -17,13 +18,17 @@ from fabopt.units import ceil_div
 CABLE_KINDS = ("cable", "fibre")
 
 
-class Offer(NamedTuple):
-    """What an item costs at one stage: cents of a unit at each break, then their present values.
+# Cents of a unit at each break, and their present values.
+FuturePrices = tuple[tuple[int, ...], tuple[int, ...]]
 
-    ``most``: can have been bought by then (None: any number); ``late``: nothing can be ordered for it any more.
-    ``futures``: where growth may end, prices and present values in every future (None: the stage does not come); then
-    ``present`` is the sum of theirs, each as often as the future comes, and ``worth`` the present value at the month of
-    the stage.
+
+class Offer(NamedTuple):
+    """What an item costs at one stage, charges included: cents of a unit at each break, then their present values.
+
+    ``bare``: cents and present values without charges; None: there are none. ``most``: can have been bought by then
+    (None: any number); ``late``: nothing can be ordered for it any more. ``futures``: where growth may end, prices and
+    present values in every future (None: the stage does not come); then ``present`` is the sum of theirs, each as often
+    as the future comes, and ``worth`` the present value at the month of the stage.
     """
 
     cents: tuple[int, ...]
@@ -31,7 +36,13 @@ class Offer(NamedTuple):
     most: int | None = None
     late: bool = False
     worth: tuple[int, ...] = ()
-    futures: tuple[tuple[tuple[int, ...], tuple[int, ...]] | None, ...] = ()
+    futures: tuple[FuturePrices | None, ...] = ()
+    bare: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+
+    @property
+    def without_charges(self) -> Offer:
+        """The offer of the part alone, as it is at the month of the stage."""
+        return self if self.bare is None else Offer(*self.bare, self.most, self.late)
 
 
 class Piece(NamedTuple):
@@ -48,7 +59,8 @@ class Item:
 
     ``incremental``: a break's price is paid for the units from its first on, not for all. ``stock`` units are there
     already and free; an order has ``minimum_order`` units at least, in whole packs. ``spares``: how they are kept;
-    ``counted``: the kind may have so many part numbers only.
+    ``counted``: the kind may have so many part numbers only. ``borne``: charges on each unit that is bought;
+    ``is_lump``: it is no part, but a charge on a fabric or its servers. ``calendar``: where any item bears a charge.
     """
 
     index: int
@@ -66,11 +78,36 @@ class Item:
     lead_time_weeks: float | None = None
     spares: Spares | None = None
     counted: bool = False
+    borne: tuple[BorneCharge, ...] = ()
+    is_lump: bool = False
+    calendar: Calendar | None = None
 
     @cached_property
     def unit_cents(self) -> tuple[int, ...]:
         """Price of a single one at each stage."""
         return tuple(offer.cents[0] for offer in self.offers)
+
+    @cached_property
+    def unit_costs(self) -> tuple[int, ...]:
+        """What a single one costs at each stage; with charges its present values too, which need not follow from that.
+
+        All items of a table have as many.
+        """
+        present = () if self.calendar is None else tuple(offer.present[0] for offer in self.offers)
+        return self.unit_cents + present
+
+    @cached_property
+    def bare(self) -> Item:
+        """The part without charges; itself where it bears none."""
+        if not self.borne:
+            return self
+        return replace(self, offers=tuple(offer.without_charges for offer in self.offers), borne=())
+
+    def amounts(self, stage: int, price_break: int) -> tuple[UnitCharge, ...]:
+        """What its charges come to for a unit that is bought at a break of a stage."""
+        if not self.borne or self.calendar is None:
+            return ()
+        return amounts_of(self.borne, self.bare.offers[stage].cents[price_break], stage, self.calendar)
 
     @cached_property
     def is_ordered(self) -> bool:

@@ -11,6 +11,7 @@ from typing import TypeVar
 from fabopt.parts.price_books import KIND_OF_WORD
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
+from fabopt.schema.charges import Charge
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
 from fabopt.schema.procurement import Procurement, Spares
 from fabopt.schema.product import Product, Supply
@@ -48,8 +49,8 @@ class FutureTerms:
 class Terms:
     """What decides how a catalog's products can be bought: equal terms make equal items of one catalog.
 
-    ``months``: of the stages; ``move_cents``: of one cable that is moved. ``futures``: the ways in which growth may
-    come, none where it is certain.
+    ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
+    ``futures``: the ways in which growth may come, none where it is certain.
     """
 
     months: tuple[int, ...] = (0,)
@@ -57,6 +58,7 @@ class Terms:
     rules: Procurement = field(default_factory=Procurement)
     move_cents: int = 0
     futures: tuple[FutureTerms, ...] = ()
+    charges: tuple[Charge, ...] = ()
 
     @property
     def chance_unit(self) -> int:
@@ -80,7 +82,7 @@ def terms_of(case: Case) -> Terms:
     """The terms of a case."""
     months = tuple(stage.month for stage in case.stages) if case.stages else (0,)
     moves = rounded(exact(case.growth.usd_per_moved_cable) * CENTS_PER_USD)
-    return Terms(months, case.finance, case.procurement, moves, _futures_of(case))
+    return Terms(months, case.finance, case.procurement, moves, _futures_of(case), case.charges)
 
 
 def _futures_of(case: Case) -> tuple[FutureTerms, ...]:

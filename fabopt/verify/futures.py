@@ -9,6 +9,7 @@ from typing import NamedTuple
 from fabopt.schema.futures import Future, Futures, OneFuturePlan
 from fabopt.schema.scenarios import Scenario
 from fabopt.units import cents, exact, plain_fraction, rounded, some, usd
+from fabopt.verify.charges import charge_rows, charges_cents
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
@@ -104,7 +105,7 @@ def _months(evidence: Evidence, scenario: Scenario) -> list[int | None]:
 
 
 def _orders_cents(evidence: Evidence, way: Way, present: bool) -> int:
-    """What the orders of the stages that come cost, or their present value."""
+    """What the orders of the stages that come cost, or their present value; charges are on prices without changes."""
     changes = {} if way.scenario is None else way.scenario.price_change
     total = 0
     for (stage, item), units in BilledOrder(evidence).bought.items():
@@ -112,7 +113,22 @@ def _orders_cents(evidence: Evidence, way: Way, present: bool) -> int:
         if month is not None and units:
             factor = 1 + exact(of_kind(changes, item.kind) or 0) if stage else Fraction(1)
             total += cents_at(evidence, item, units, breaks_in(evidence, item, month, present, factor))
-    return total
+    moved = _moved(evidence, way)
+    if present:
+        return total + sum(charges_cents(moved, stage) for stage in range(way.last + 1))
+    come = evidence.stage_names[: way.last + 1]
+    return total + sum(cents(row.total_usd) for row in charge_rows(moved) if row.stage in come)
+
+
+def _moved(evidence: Evidence, way: Way) -> Evidence:
+    """The file as if its stages came in the months of a future."""
+    record, last = evidence.design.case, way.months[way.last] or 0
+    months = [last if month is None else month for month in way.months]
+    stages = [
+        {**stage, "month": month} for stage, month in zip(record.content.get("stages") or (), months, strict=True)
+    ]
+    content = {key: value for key, value in record.content.items() if key != "scenarios"} | {"stages": stages}
+    return Evidence(evidence.design.model_copy(update={"case": record.model_copy(update={"content": content})}))
 
 
 def _tco_cents(evidence: Evidence, way: Way) -> Fraction:

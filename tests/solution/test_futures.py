@@ -109,6 +109,20 @@ def test_scenarios_come_in_their_own_months() -> None:
     assert [row[0] for row in future_rows(design)] == ["boom: stage-3", "late: stage-3", "end: stage-1"]
 
 
+def test_charges_are_paid_as_often_as_what_they_are_on() -> None:
+    # Two licences a switch of $100, and 10 % freight on parts: 4 servers 1440 + 144 + 100; with 8, half the time, 2600
+    # + 260 + 200 more. A scenario that comes a year later, with NICs twice as dear, pays freight on the usual price.
+    freight = {"name": "freight", "what": "freight", "percent": 10}
+    licence = {"name": "licence", "what": "licence", "per": "unit", "kinds": ["switch"], "usd": 100}
+    design = solved(eight(), uncertain(0.5, 4, 8, charges=[licence, freight]))
+    told = [(one.capex_usd, one.tco_usd) for one in futures_of(design).futures]
+    assert told == [(1684, 1684), (4744, 4744)] and design.objective.value == 3214
+    case = grown(4, 8, objective="tco_usd", finance=NO_ENERGY, charges=[licence, freight])
+    late = {"name": "late", "probability": 0.5, "months": {"stage-2": 24}, "price_change": {"nic": 1}}
+    case["scenarios"] = [late, {"name": "end", "probability": 0.5}]
+    assert [one.capex_usd for one in futures_of(solved(eight(), case)).futures] == [4744 + 400, 1684]
+
+
 def with_scenarios(dice: Dice, wanted: Json) -> Json:
     """A case in scenarios: each comes to some of the stages, in months of its own, at prices of its own."""
     stages = wanted["stages"]

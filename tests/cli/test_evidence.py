@@ -45,6 +45,7 @@ def run(system: str) -> Edit:
 # What some formats want of a design, which then is wrong in more ways.
 SUITABLE: dict[str, tuple[Edit, ...]] = {
     "sonic": (run("sonic"),),
+    "eos": (run("eos"),),
     "opensm": (lambda document: document["fabrics"][0].update(protocol="infiniband"),),
 }
 # The sample of a format that not every design can be written in.

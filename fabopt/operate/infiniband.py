@@ -21,10 +21,14 @@ _TORUS_DIMENSIONS = (2, 3)
 
 
 class Adapter(NamedTuple):
-    """A port of a host: what it is called, as discovery shows it, its GUID, and where it is joined to."""
+    """A port of a host: what it is called, as discovery shows it, its GUID, and where it is joined to.
+
+    ``number``: of the port, from 1, over all fabrics of InfiniBand.
+    """
 
     host: NamedDevice
     port: NamedPort
+    number: int
     description: str
     guid: str
     switch: NamedPort
@@ -79,17 +83,24 @@ def subnets_of(design: Design, plan: OperationPlan, discovery: str | None) -> li
     if ringed:
         problem = f"the servers of {', '.join(ringed)} are joined to each other, and there is no switch to route"
         raise InputError([fault("--to opensm", "", problem)])
+    return subnets_among(design, plan, fabrics, discovery)
+
+
+def subnets_among(
+    design: Design, plan: OperationPlan, fabrics: Sequence[FabricDesign], discovery: str | None
+) -> list[Subnet]:
+    """The subnets of fabrics of InfiniBand that have switches; ``discovery`` as for ``subnets_of``."""
     names = {fabric.name for fabric in fabrics}
     links = [link for link in plan.links if link.fabric in names]
     guids = made_up(nodes_of(plan, links)) if discovery is None else discovered_guids(plan, links, discovery, "--guids")
-    descriptions = _descriptions(plan, links)
+    numbers = _numbers(plan, links)
     subnets = []
     for fabric in fabrics:
         parts = _apart(plan, [link for link in links if link.fabric == fabric.name])
         managing = {one.name for one in Embedded(design).wanted[fabric.name].attachments if _manages(one)}
         for number, part in enumerate(parts, 1):
             name = fabric.name if len(parts) == 1 else f"{fabric.name}-{number}"
-            adapters = _adapters(plan, part, guids, descriptions, managing)
+            adapters = _adapters(plan, part, guids, numbers, managing)
             subnets.append(_subnet(plan, fabric, name, part, guids, adapters, discovery is not None))
     return subnets
 
@@ -158,23 +169,26 @@ def _apart(plan: OperationPlan, links: Sequence[NamedLink]) -> list[list[NamedLi
     return [parts[key] for key in sorted(parts)]
 
 
-def _descriptions(plan: OperationPlan, links: Sequence[NamedLink]) -> dict[Node, str]:
-    """What every adapter describes itself as: ``server-0001 mlx5_0``; ``HCA-1`` by its place where no name is known."""
-    ports: dict[int, set[tuple[int, int, str, str]]] = defaultdict(set)
+def _numbers(plan: OperationPlan, links: Sequence[NamedLink]) -> dict[Node, int]:
+    """Numbers of the ports of hosts, from 1, NIC by NIC."""
+    ports: dict[int, set[tuple[int, int, str]]] = defaultdict(set)
     for link in links:
         for end in (link.a, link.b):
             if plan.device_at[end.device].role not in SWITCHES:
-                ports[end.device].add((end.cage, end.lane, end.port, end.name))
-    descriptions = {}
-    for row, own in ports.items():
-        device = plan.device_at[row]
-        for number, (_, _, port, name) in enumerate(sorted(own), 1):
-            descriptions[device.device, port] = f"{device.name} {f'HCA-{number}' if name == port else name}"
-    return descriptions
+                ports[end.device].add((end.cage, end.lane, end.port))
+    return {
+        (plan.device_at[row].device, port): number
+        for row, own in ports.items() for number, (_, _, port) in enumerate(sorted(own), 1)
+    }  # fmt: skip
+
+
+def _description(device: NamedDevice, port: NamedPort, number: int) -> str:
+    """What an adapter describes itself as: ``server-0001 mlx5_0``; ``HCA-1`` where no name is known."""
+    return f"{device.name} {f'HCA-{number}' if port.name == port.port else port.name}"
 
 
 def _adapters(
-    plan: OperationPlan, links: Sequence[NamedLink], guids: Mapping[Node, str], descriptions: Mapping[Node, str],
+    plan: OperationPlan, links: Sequence[NamedLink], guids: Mapping[Node, str], numbers: Mapping[Node, int],
     managing: set[str],
 ) -> list[Adapter]:  # fmt: skip
     adapters = []
@@ -182,5 +196,6 @@ def _adapters(
         device = plan.device_at[link.a.device]
         if device.role not in SWITCHES:
             node = device.device, link.a.port
-            adapters.append(Adapter(device, link.a, descriptions[node], guids[node], link.b, link.network))
+            description = _description(device, link.a, numbers[node])
+            adapters.append(Adapter(device, link.a, numbers[node], description, guids[node], link.b, link.network))
     return sorted(adapters, key=lambda adapter: adapter.host.product not in managing)

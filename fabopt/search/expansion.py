@@ -54,6 +54,11 @@ class Expanded:
         """Whether the clock stopped the search of a fabric."""
         return any(one.stopped for one in self.sizings)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found: there is nothing, or nothing that costs as little as was asked for."""
+        return not any(one.batches for one in self.sizings)
+
 
 class Expansion:
     """The space of a problem, or of a restricted part of it, expanded as far as is asked for.
@@ -83,6 +88,8 @@ class Expansion:
         self.together = Together(problem, self.context, self._searched, self.space, self.candidates_at)
         self.left_out = False
         self.most_cents: int | None = None
+        # the most that is wanted of the objective, the servers aside
+        self.most = np.inf
 
     def expand(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
@@ -115,6 +122,11 @@ class Expansion:
         sizing = self._bounding(fabric, costs).search(0.0, Sizing(least=most + self.saving))
         return bool(sizing.batches) or sizing.stopped
 
+    def _new_sizing(self) -> Sizing:
+        """Nothing yet; of one fabric without limits nothing that costs more than what is wanted will be met."""
+        alone = len(self.problem.fabrics) == 1 == len(self.caps) and not self.problem.fabrics[0].logical_fabrics
+        return Sizing(least=self.most + self.saving) if alone and not self.counts else Sizing()
+
     def _bounding(self, fabric: FabricProblem, costs: BoundedCosts) -> Space:
         """A space in which no design of a fabric costs more than it does."""
         return space_of(self.problem, fabric, self._request(fabric, costs))
@@ -128,7 +140,7 @@ class Expansion:
         if key in known:
             return known[key]
         space = space_of(self.problem, fabric, self._request(fabric, costs))
-        sizing = space.any_candidate() if first else space.search(slack)
+        sizing = space.any_candidate() if first else space.search(slack, self._new_sizing())
         if self.counts and not sizing.stopped:
             known[key] = sizing
         return sizing

@@ -89,26 +89,40 @@ class Deadline:
         Shape of ``leaf_gpus``, (sizes,). With less it is not in time; with that much it may be. Infinite where no share
         will do. ``gpus``: of all.
         """
-        rate, pod_gpus = float(injection), np.full(leaf_gpus.shape, gpus, dtype=np.int64)
-        return self._least(
-            leaf_gpus.shape,
-            lambda share: FabricBandwidths(rate, share * rate, share * rate, leaf_gpus, pod_gpus, reduces),
-        )
+        rate = float(injection)
 
-    def pod_shares(
-        self, injection: Fraction, leaf_share: Floats, leaf_gpus: Ints, pod_gpus: Ints, reduces: bool
-    ) -> Floats:
-        """Shares of the injection that pods must give for a step to be in time, above leaves that give ``leaf_share``.
+        def least(leaf_gpus: Ints) -> Floats:
+            pod_gpus = np.full(leaf_gpus.shape, gpus, dtype=np.int64)
+            return self._least(
+                leaf_gpus.shape,
+                lambda share: FabricBandwidths(rate, share * rate, share * rate, leaf_gpus, pod_gpus, reduces),
+            )
+
+        return self._known("leaf", injection, reduces).of(leaf_gpus, least)
+
+    def pod_shares(self, injection: Fraction, leaf_gpus: Ints, pod_gpus: Ints, gpus: int, reduces: bool) -> Floats:
+        """Shares of the injection that pods must give for a step to be in time, leaves slowing nothing.
 
         Arrays have shape (sizes,); infinite where no share will do, as for ``leaf_shares``.
         """
-        rate = float(injection)
-        return self._least(
-            leaf_gpus.shape,
-            lambda share: FabricBandwidths(
-                rate, leaf_share * rate, np.minimum(share, leaf_share) * rate, leaf_gpus, pod_gpus, reduces
-            ),
-        )
+        rate, sizes = float(injection), gpus + 1
+
+        def least(codes: Ints) -> Floats:
+            leaves, pods = codes // sizes, codes % sizes
+            whole = np.full(codes.shape, rate)
+            return self._least(
+                codes.shape, lambda share: FabricBandwidths(rate, whole, share * rate, leaves, pods, reduces)
+            )
+
+        return self._known("pod", injection, reduces).of(leaf_gpus * sizes + np.minimum(pod_gpus, gpus), least)
+
+    def _known(self, boundary: str, injection: Fraction, reduces: bool) -> _KnownShares:
+        return self._shares.setdefault((boundary, injection, reduces), _KnownShares())
+
+    @cached_property
+    def _shares(self) -> dict[tuple[str, Fraction, bool], _KnownShares]:
+        """Least shares that were asked for, by boundary, injection and whether switches reduce."""
+        return {}
 
     def _least(self, shape: tuple[int, ...], networks: Callable[[Floats], FabricBandwidths]) -> Floats:
         def may_be(share: Floats) -> NDArray[np.bool_]:
@@ -120,3 +134,20 @@ class Deadline:
             enough = may_be(middle)
             low, high = np.where(enough, low, middle), np.where(enough, np.minimum(middle, high), high)
         return np.asarray(np.where(np.isfinite(high), low, np.inf))
+
+
+class _KnownShares:
+    """Shares by the sizes of blocks that they are for, each worked out once."""
+
+    def __init__(self) -> None:
+        self._sizes: Ints = np.zeros(0, dtype=np.int64)
+        self._shares: Floats = np.zeros(0)
+
+    def of(self, sizes: Ints, least: Callable[[Ints], Floats]) -> Floats:
+        """The shares of some sizes, shape as theirs; ``least`` works out those of new ones."""
+        new = np.setdiff1d(sizes, self._sizes)
+        if new.size:
+            every, shares = np.concatenate([self._sizes, new]), np.concatenate([self._shares, least(new)])
+            order = np.argsort(every)
+            self._sizes, self._shares = every[order], shares[order]
+        return np.asarray(self._shares[np.searchsorted(self._sizes, sizes)])

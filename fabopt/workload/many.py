@@ -5,7 +5,6 @@ For bounds, and for what is far from a deadline; what is near it is timed exactl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.units import exact
-from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, factor
+from fabopt.workload.collectives import PAYLOAD, algorithms, factor
 from fabopt.workload.needs import MOST_MBPS, Reach, flat
-from fabopt.workload.ranks import Group
-from fabopt.workload.straddling import Crossing
 from fabopt.workload.timing import DOMAIN, ModelRun, blocks_below, latency_of, leaf_crossing, step_on
 from fabopt.workload.volumes import COMMUNICATORS, Traffic
 
@@ -40,13 +37,59 @@ class FabricBandwidths(NamedTuple):
     reduces: bool
 
 
-class _Boundary(NamedTuple):
-    """What of a group crosses a boundary (see ``Crossing``), and bytes a second that each GPU may send over it."""
+class _TimedWay(NamedTuple):
+    """A way to run a call: seconds of latency, of the scale-up links; bytes of which a boundary's share crosses it."""
 
-    cut: Floats | float
-    apart: Floats | float
-    rate: Floats | float
-    is_server: bool = False
+    latency_s: float
+    within_s: float
+    sent: float
+
+
+class _Calls:
+    """Calls of one kind that leave the scale-up domains, with all that does not depend on the network."""
+
+    def __init__(self, workload: ModelRun, traffic: Traffic) -> None:
+        self.workload = workload
+        self.traffic = traffic
+        self.calls = float(traffic.calls)
+        self.overlap = float(exact(getattr(workload.plan.overlap, traffic.communicator)))
+        own = workload.crossings.of_domain(traffic.group, workload.domain_gpus)
+        self._is_direct = traffic.operation == "all-to-all"
+        # a GPU at the edge of a server sends all of its part itself
+        cut = 1.0 if traffic.operation == "send" else float(own.cut)
+        self._out_of_server = float(own.apart) if self._is_direct else cut
+        # what crosses the boundary of a block of so many GPUs, by that number; not a number until it is asked for
+        self._shares = np.full(workload.ranks.gpus + 1, np.nan)
+        self._ways = {reduces: self._ways_of(reduces) for reduces in (False, True)}
+
+    def _ways_of(self, reduces: bool) -> list[_TimedWay]:
+        traffic, size = self.traffic, self.traffic.group.size
+        rate = float(self.workload.domain_mbps) * _BYTES_PER_MBPS
+        ways = []
+        for algorithm in algorithms(traffic.operation, reduces):
+            share = 1 if self._is_direct else factor(traffic.operation, algorithm, size)
+            sent = float(traffic.message * traffic.copies * share)
+            apart = (size - 1) / size if self._is_direct else 1.0
+            within_s = sent * apart / float(traffic.copies) / rate if self.workload.domain_gpus > 1 else 0.0
+            ways.append(_TimedWay(float(latency_of(self.workload, traffic, algorithm)), within_s, sent))
+        return ways
+
+    def out_of(self, blocks: Ints) -> Floats:
+        """Shares of what is sent that cross the boundary of blocks of so many GPUs, shape as theirs."""
+        places = np.minimum(blocks, len(self._shares) - 1)
+        shares = self._shares[places]
+        if np.isnan(shares).any():
+            for block in np.unique(places[np.isnan(shares)]).tolist():
+                crossing = leaf_crossing(self.workload, self.traffic.group, block)
+                self._shares[block] = float(crossing.apart if self._is_direct else crossing.cut)
+            shares = self._shares[places]
+        return np.asarray(shares)
+
+    def time_s(self, server_rate: float, above: Floats, reduces: bool) -> Floats:
+        """The fastest way to run them. ``above``: seconds for each byte over leaves and pods, shape (networks,)."""
+        slowest = np.maximum(above, self._out_of_server / server_rate)
+        ways = [way.latency_s + np.maximum(way.sent * slowest, way.within_s) for way in self._ways[reduces]]
+        return np.asarray(self.calls * (ways[0] if len(ways) == 1 else np.min(ways, axis=0)))
 
 
 class StepTimes:
@@ -59,21 +102,28 @@ class StepTimes:
         """Seconds of a step on each network, shape (networks,)."""
         exposed = np.zeros(networks.leaf_mbps.shape)
         left = np.full(networks.leaf_mbps.shape, self._window_s)
-        for traffic in self._far:
-            time_s = self._time_s(traffic, networks)
-            room = left if traffic.repeats else np.minimum(left, self._window_s / float(self.workload.micro_batches))
-            overlap = float(exact(getattr(self.workload.plan.overlap, traffic.communicator)))
-            hidden = np.minimum(overlap * time_s, room)
-            left = left - hidden
-            exposed += (time_s - hidden) * (1 + float(self.workload.bubble) if traffic.repeats else 1.0)
+        of_one, longer = self._window_s / float(self.workload.micro_batches), 1 + float(self.workload.bubble)
+        leaf, pod = blocks_below(self.workload, networks.leaf_gpus, networks.pod_gpus)
+        uplinks = float(self.workload.placing.uplinks) * _BYTES_PER_MBPS
+        of_leaf, of_pod = networks.leaf_mbps * uplinks, networks.pod_mbps * uplinks
+        server_rate = networks.server_mbps * _BYTES_PER_MBPS
+        for calls in self._far:
+            above = np.maximum(calls.out_of(leaf) / of_leaf, calls.out_of(pod) / of_pod)
+            time_s, repeats = calls.time_s(server_rate, above, networks.reduces), calls.traffic.repeats
+            if calls.overlap:
+                hidden = np.minimum(calls.overlap * time_s, left if repeats else np.minimum(left, of_one))
+                left = left - hidden
+                time_s = time_s - hidden
+            exposed += time_s * longer if repeats else time_s
         return np.asarray(self._free_s + exposed)
 
     @cached_property
-    def _far(self) -> list[Traffic]:
+    def _far(self) -> list[_Calls]:
         """Calls that leave the scale-up domains, in the order in which they hide behind computation."""
         domain, crossings = self.workload.domain_gpus, self.workload.crossings
         leaving = [one for one in self.workload.traffic if crossings.of_domain(one.group, domain).cut]
-        return sorted(leaving, key=lambda one: COMMUNICATORS.index(one.communicator))
+        in_turn = sorted(leaving, key=lambda one: COMMUNICATORS.index(one.communicator))
+        return [_Calls(self.workload, traffic) for traffic in in_turn]
 
     @cached_property
     def _free_s(self) -> float:
@@ -86,51 +136,3 @@ class StepTimes:
         if self.workload.utilization is not None:
             return float(step.compute_s)
         return max(0.0, float(step.compute_s - sum(one.hidden_s for one in step.costs if one.place == DOMAIN)))
-
-    def _time_s(self, traffic: Traffic, networks: FabricBandwidths) -> Floats:
-        """The fastest way to run the calls."""
-        group = traffic.group
-        boundaries = list(self._boundaries(group, networks))
-        ways = []
-        for algorithm in algorithms(traffic.operation, networks.reduces):
-            latency = float(latency_of(self.workload, traffic, algorithm))
-            slowest = np.zeros(networks.leaf_mbps.shape)
-            for boundary in boundaries:
-                slowest = np.maximum(slowest, _sent(traffic, algorithm, boundary) / boundary.rate)
-            if self.workload.domain_gpus > 1:
-                slowest = np.maximum(slowest, self._within_s(traffic, algorithm))
-            ways.append(float(traffic.calls) * (latency + slowest))
-        return np.asarray(np.min(ways, axis=0))
-
-    def _boundaries(self, group: Group, networks: FabricBandwidths) -> Iterator[_Boundary]:
-        """The boundaries of servers, leaves and pods."""
-        own = self.workload.crossings.of_domain(group, self.workload.domain_gpus)
-        yield _Boundary(float(own.cut), float(own.apart), networks.server_mbps * _BYTES_PER_MBPS, True)
-        leaf, pod = blocks_below(self.workload, networks.leaf_gpus, networks.pod_gpus)
-        for block, mbps in ((leaf, networks.leaf_mbps), (pod, networks.pod_mbps)):
-            yield _Boundary(
-                *self._crossing(group, block), mbps * float(self.workload.placing.uplinks) * _BYTES_PER_MBPS
-            )
-
-    def _crossing(self, group: Group, blocks: Ints) -> tuple[Floats, Floats]:
-        """``cut`` and ``apart`` of blocks of so many GPUs, shape (networks,)."""
-        sizes, place = np.unique(blocks, return_inverse=True)
-        crossings = [leaf_crossing(self.workload, group, int(size)) for size in sizes]
-        values = np.array(crossings, dtype=np.float64).reshape(-1, len(Crossing._fields))[place]
-        return values[:, 0], values[:, 1]
-
-    def _within_s(self, traffic: Traffic, algorithm: Algorithm) -> float:
-        """The time over the scale-up links of a GPU, which carry every copy."""
-        size = traffic.group.size
-        alone = _Boundary(1.0, (size - 1) / size, 1.0)
-        rate = float(self.workload.domain_mbps) * _BYTES_PER_MBPS
-        return float(_sent(traffic, algorithm, alone)) / float(traffic.copies) / rate
-
-
-def _sent(traffic: Traffic, algorithm: Algorithm, boundary: _Boundary) -> Floats | float:
-    """Bytes of a call over a boundary for each GPU behind it: ``sent_over``."""
-    vector = float(traffic.message * traffic.copies)
-    if traffic.operation == "all-to-all":
-        return vector * boundary.apart
-    cut = 1.0 if traffic.operation == "send" and boundary.is_server else boundary.cut
-    return float(factor(traffic.operation, algorithm, traffic.group.size)) * vector * cut

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from itertools import groupby
-from math import lcm
+from math import lcm, prod
 from typing import Any
 
 from tests.oracles.brute_cable_runs import Bought, Laying, Link, Plan, Stage, laid, padding_of, purchase, units
@@ -54,7 +54,11 @@ class Market:
         self.space = space
         self.kind = {one["id"]: KINDS[kind] for kind in KINDS for one in space.catalog.get(kind, [])}
         self.energy = [self._energy(finance, month) for month in self.months]
-        self.scale = lcm(*(one.denominator for one in self.energy)) if self.metric == "tco_usd" else 1
+        chances = [exact(stage.get("probability", 1)) for stage in space.stages]
+        self.chances = [prod(chances[: at + 1], start=Fraction(1)) for at in range(len(chances))]
+        self.scale = 1
+        if self.metric == "tco_usd":
+            self.scale = lcm(*(one.denominator for one in (*self.energy, *self.chances))) ** 2
         self.move = whole((case.get("growth") or {}).get("usd_per_moved_cable", 150), 100)
         self.known: dict[tuple[Item, int], Cost] = {}
 
@@ -86,7 +90,7 @@ class Market:
         value = {"capex_usd": cents, "power_w": power}.get(self.metric)
         if value is None:
             present = half_up(cents / grown(self.discount, self.months[stage]))
-            value = int(self.scale * (present + power * self.energy[stage]))
+            value = int(self.scale * self.chances[stage] * (present + power * self.energy[stage]))
         spent = [cents * (stage == at) for at in range(len(self.months))]
         return value, cents, power, int(kind in ("cable", "fibre")), *spent
 

@@ -19,6 +19,8 @@ from fabopt.schema.design import Design
 from fabopt.schema.workload import QueuePairs
 from fabopt.units import exact, usd
 from fabopt.verify import verify
+from fabopt.workload.deadline import Deadline, pace_of_run
+from fabopt.workload.many import FabricBandwidths, StepTimes
 from fabopt.workload.spreading import SENDERS, UPLINKS, hashed_share, uplink_share
 from fabopt.workload.timing import step_on
 from tests.oracles.brute_effective import timed
@@ -136,3 +138,26 @@ def test_hashed_flows_ask_for_more() -> None:
         assert needs is not None
         asked.append(needs.min_gbps_per_gpu)
     assert asked[0] < asked[2] < asked[1]
+
+
+def test_shares_of_blocks_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search asks for the same sizes again and again, of leaves and of pods; only new ones are timed."""
+    timed_rows: list[int] = []
+    step_s = StepTimes.step_s
+
+    def counted(self: StepTimes, networks: FabricBandwidths) -> Any:
+        timed_rows.append(len(networks.leaf_mbps))
+        return step_s(self, networks)
+
+    monkeypatch.setattr(StepTimes, "step_s", counted)
+    work = on(middle_model(), H100, 256)
+    deadline = Deadline(pace_of_run(work), step_on(work, network(50_000, leaf_gpus=32, pod_gpus=256, leaf=2)).step_s)
+    few, more = np.array([32, 8, 32]), np.array([8, 16, 32])
+    shares = deadline.leaf_shares(Fraction(50_000), few, 256, False)
+    assert shares[0] == shares[2] and set(timed_rows) == {2}
+    timed_rows.clear()
+    again = deadline.leaf_shares(Fraction(50_000), more, 256, False)
+    assert (again[0], again[2]) == (shares[1], shares[0]) and set(timed_rows) == {1}
+    timed_rows.clear()
+    pods = [deadline.pod_shares(Fraction(50_000), few, 2 * few, 256, False).tolist() for _ in range(2)]
+    assert pods[0] == pods[1] and set(timed_rows) == {2}

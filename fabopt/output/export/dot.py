@@ -34,12 +34,12 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 def topology_lines(graph: Graph) -> Iterator[str]:
     """Yield the drawing, tier by tier from the top."""
-    yield f"graph {_quoted(graph.name)} {{"
+    yield f"graph {quoted(graph.name)} {{"
     yield "  graph [rankdir=TB, ranksep=2, nodesep=0.2];"
     yield '  node [shape=box, style=filled, fontname="Helvetica", fontsize=10];'
     yield '  edge [fontname="Helvetica", fontsize=8];'
     for role, nodes in graph.layers().items():
-        yield f"  subgraph {_quoted(f'tier {role}')} {{"
+        yield f"  subgraph {quoted(f'tier {role}')} {{"
         yield "    rank=same;"
         yield from (f"    {_node(node)};" for node in nodes)
         yield "  }"
@@ -51,31 +51,32 @@ def _node(node: GraphNode) -> str:
     about = [node.title, node.product, node.place]
     label = "\\n".join(_escaped(one) for one in about if one)
     return (
-        f'{_quoted(node.id)} [label="{label}", role={_quoted(node.role)}, boxes={node.boxes}, '
-        f"fillcolor={_quoted(_FILLS[node.role])}]"
+        f'{quoted(node.id)} [label="{label}", role={quoted(node.role)}, boxes={node.boxes}, '
+        f"fillcolor={quoted(_FILLS[node.role])}]"
     )
 
 
 def _edge(edge: Edge) -> str:
     # Graphviz hangs the first node above the second.
-    return f"{_quoted(edge.b)} -- {_quoted(edge.a)} [label={_quoted(edge.label)}, links={edge.links}]"
+    return f"{quoted(edge.b)} -- {quoted(edge.a)} [label={quoted(edge.label)}, links={edge.links}]"
 
 
 def cable_lines(wiring: Wiring) -> Iterator[str]:
     """Yield every device and every link, ``"leaf":"port" -- "host":"port"``."""
     devices, links = wiring.devices, wiring.links
-    names = [_quoted(name) for name in devices.name]
+    names = [quoted(name) for name in devices.name]
     yield "graph network {"
     for name, role, product in zip(names, devices.role, devices.product, strict=True):
         kind = "host" if role in HOSTS else "switch"
-        yield f"  {name} [role={_quoted(role)}, type={kind}, product={_quoted(product)}];"
+        yield f"  {name} [role={quoted(role)}, type={kind}, product={quoted(product)}];"
     ends = links.a.tolist(), wiring.a_port, links.b.tolist(), wiring.b_port
     for a, near, b, far in zip(*ends, strict=True):
-        yield f"  {names[b]}:{_quoted(far)} -- {names[a]}:{_quoted(near)};"
+        yield f"  {names[b]}:{quoted(far)} -- {names[a]}:{quoted(near)};"
     yield "}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return text as DOT has it, between quotation marks."""
     return f'"{_escaped(text)}"'
 
 

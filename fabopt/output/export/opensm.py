@@ -146,7 +146,7 @@ def _net(design: Design, subnet: Subnet) -> Iterator[str]:
     for device in subnet.switches:
         guid = subnet.guids[device.row]
         yield f"switchguid=0x{guid}(0x{guid})"
-        ports = max(_ports(design, device.product), *(number for number, _ in joined[device.row]))
+        ports = max(ports_of(design, device.product), *(number for number, _ in joined[device.row]))
         yield f'Switch\t{ports} "S-{guid}"\t\t# "{device.name}" base port 0 lid 0 lmc 0'
         yield from (f"[{number}]\t{peer}" for number, peer in sorted(joined[device.row]))
         yield ""
@@ -164,7 +164,7 @@ def _port(subnet: Subnet, port: NamedPort) -> str:
     return f'"S-{subnet.guids[port.device]}"[{port.name}]'
 
 
-def _ports(design: Design, product: str) -> int:
-    """Ports of a switch, as it counts them."""
+def ports_of(design: Design, product: str) -> int:
+    """Ports of a switch of InfiniBand, as it counts them."""
     cages = Embedded(design).part(product, Switch).cages
     return sum(cage.count * max(parse_split(split).ports for split in cage.splits) for cage in cages)

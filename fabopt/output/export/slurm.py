@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fabopt.operate.build import plan_of
+from fabopt.operate.groups import fabrics_of_jobs, group_name, nvlink_servers, pod_name, server_groups
 from fabopt.operate.hostlists import compressed
-from fabopt.operate.model import SWITCHES, OperationPlan
+from fabopt.operate.model import OperationPlan
 from fabopt.output.export.formats import Options
+from fabopt.output.export.lines import write_lines
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
@@ -21,19 +23,13 @@ FOLDER = "slurm"
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
     """Write ``topology.conf`` of the compute fabric, ``topology-FABRIC.conf`` of others that jobs use, and blocks."""
     plan = plan_of(design, wiring, options.stage)
-    own = folder / FOLDER
-    own.mkdir(exist_ok=True)
     files: dict[str, Iterable[str]] = {}
-    for fabric in sorted(design.fabrics, key=lambda fabric: fabric.role != "compute"):
-        if fabric.role in ("compute", "storage"):
-            files[f"topology-{fabric.name}.conf" if files else "topology.conf"] = tree_lines(plan, fabric)
-    server = Embedded(design).server
-    together = server.scale_up.domain_gpus // server.gpus if server.scale_up and server.gpus else 1
+    for fabric in fabrics_of_jobs(design, "slurm"):
+        files[f"topology-{fabric.name}.conf" if files else "topology.conf"] = tree_lines(plan, fabric)
+    together = nvlink_servers(Embedded(design).server)
     if together > 1:
         files["topology-block.conf"] = block_lines(plan, together)
-    for name, lines in files.items():
-        (own / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return [own / name for name in files]
+    return write_lines(folder / FOLDER, files)
 
 
 def own_files(folder: Path) -> list[Path]:
@@ -47,35 +43,20 @@ def tree_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
     Servers with NICs on several leaves are below all of these, which Slurm cannot say of single switches.
     """
     yield f"# {plan.case}, fabric {fabric.name}, stage {plan.stage}. A switch here is all leaves of a group of servers."
-    groups = _groups(plan, fabric.name)
+    groups = server_groups(plan, fabric.name)
     pods: dict[int, list[str]] = defaultdict(list)
-    for (pod, group), names in groups.items():
-        switch = f"{fabric.name}-g{group:03d}"
+    for (pod, group), servers in groups.items():
+        switch = group_name(fabric.name, group)
         pods[pod].append(switch)
-        yield f"SwitchName={switch} Nodes={compressed(names)}"
+        yield f"SwitchName={switch} Nodes={compressed([server.name for server in servers])}"
     tops = [switch for switches in pods.values() for switch in switches]
     if len(pods) > 1:
         tops = []
         for pod, switches in pods.items():
-            tops.append(f"{fabric.name}-p{pod:02d}")
+            tops.append(pod_name(fabric.name, pod))
             yield f"SwitchName={tops[-1]} Switches={compressed(switches)}"
     if len(tops) > 1:
         yield f"SwitchName={fabric.name} Switches={compressed(tops)}"
-
-
-def _groups(plan: OperationPlan, fabric: str) -> dict[tuple[int, int], list[str]]:
-    """Names of servers by pod and group of their first leaf in a fabric, in order."""
-    place: dict[int, tuple[int, int]] = {}
-    for link in plan.links:
-        if link.fabric == fabric and link.network == fabric:
-            near, far = plan.device_at[link.a.device], plan.device_at[link.b.device]
-            if near.role == "server":
-                place.setdefault(near.row, (far.pod, far.group) if far.role in SWITCHES else (-1, 1))
-    groups: dict[tuple[int, int], list[str]] = defaultdict(list)
-    for server in plan.servers:
-        if server.row in place:
-            groups[place[server.row]].append(server.name)
-    return dict(sorted(groups.items()))
 
 
 def block_lines(plan: OperationPlan, together: int) -> Iterator[str]:

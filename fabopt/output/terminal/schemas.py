@@ -13,6 +13,7 @@ from fabopt.io.library import checkout_or_package
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, PriceBook
 from fabopt.schema.design import Design
+from fabopt.schema.expected import ExpectedTopology
 from fabopt.schema.front import Front
 from fabopt.schema.model import Model
 from fabopt.schema.sensitivity import Sensitivity
@@ -27,6 +28,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "sensitivity": Sensitivity,
     "price-book": PriceBook,
     "model": Model,
+    "expected-topology": ExpectedTopology,
     **PART_MODELS,
 }
 

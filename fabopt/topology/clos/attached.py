@@ -247,7 +247,7 @@ def _dominates(way: Assembly, other: Assembly, cables: Callable[[Assembly], Sequ
 
 def _numbers(item: Item | None) -> tuple[int, ...]:
     """What an item costs at each stage and the power it uses; nothing if there is none."""
-    return () if item is None else (*item.unit_cents, item.power_mw)
+    return () if item is None else (*item.unit_costs, item.power_mw)
 
 
 def _in_lengths(

@@ -20,7 +20,7 @@ from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.product import Protocol
-from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, server_joins
+from fabopt.topology.clos.joins import attachment_joins, fewest_together, server_joins
 from fabopt.topology.clos.shape import Shape, most_endpoints, most_peers, up_cage_limit, usable_ports
 from fabopt.units import ceil_of
 
@@ -191,10 +191,7 @@ class _Reach:
 
     def _together(self, near: PortType, far: PortType, kind: str, protocol: str) -> int:
         """Ports of a cage that one peer takes at the least; 0 if no part joins the two."""
-        if near.lane.port_mbps != far.lane.port_mbps:
-            return 0
-        joins = joins_of(self.problem, self.fabric, kind, near, far, protocol)
-        return fewest_together(joins) if joins else 0
+        return fewest_together(self.problem, self.fabric, kind, near, far, protocol)
 
     def _joins(self, nic: NicOption, way: _Way, protocol: Protocol) -> bool:
         """Whether parts join the servers, and attachments that buy some, to the leaves."""

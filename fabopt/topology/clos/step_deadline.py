@@ -50,7 +50,8 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
     speeds = _speeds(parts)
     below = np.maximum(1.0, endpoints * float(speeds["leaf"]) / shape.u)
     group = np.atleast_1d(shape.g) * gpus
-    shares = deadline.pod_shares(parts.nic.injection, 1 / below, group, group * shape.groups_per_pod, parts.reduces)
+    whole = int(shape.servers) * gpus
+    shares = deadline.pod_shares(parts.nic.injection, group, group * shape.groups_per_pod, whole, parts.reduces)
     return _fewest(shape.spine_down * float(speeds["spine"]) * below * shares)
 
 

@@ -1,0 +1,52 @@
+"""Groups of servers as schedulers know them: what the same leaves join, pods of these, and domains of NVLink."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from fabopt.errors import InputError, fault
+from fabopt.operate.model import SWITCHES, NamedDevice, OperationPlan
+from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.server import Server
+
+ROLES = ("compute", "storage")
+
+
+def fabrics_of_jobs(design: Design, format_name: str) -> list[FabricDesign]:
+    """The fabrics that jobs use, those of compute first; ``InputError`` where there are none."""
+    fabrics = [fabric for role in ROLES for fabric in design.fabrics if fabric.role == role]
+    if not fabrics:
+        roles = ", ".join(f"{fabric.name}: {fabric.role}" for fabric in design.fabrics)
+        problem = f"jobs use fabrics of the roles {' and '.join(ROLES)}, and this design has none ({roles})"
+        raise InputError([fault(f"--to {format_name}", "", problem)])
+    return fabrics
+
+
+def server_groups(plan: OperationPlan, fabric: str) -> dict[tuple[int, int], list[NamedDevice]]:
+    """Servers by pod and group of their first leaf in a fabric, in order; a pod is -1 where there are none."""
+    place: dict[int, tuple[int, int]] = {}
+    for link in plan.links:
+        if link.fabric == fabric and link.network == fabric:
+            near, far = plan.device_at[link.a.device], plan.device_at[link.b.device]
+            if near.role == "server":
+                place.setdefault(near.row, (far.pod, far.group) if far.role in SWITCHES else (-1, 1))
+    groups: dict[tuple[int, int], list[NamedDevice]] = defaultdict(list)
+    for server in plan.servers:
+        if server.row in place:
+            groups[place[server.row]].append(server)
+    return dict(sorted(groups.items()))
+
+
+def group_name(fabric: str, group: int) -> str:
+    """What schedulers call a group."""
+    return f"{fabric}-g{group:03d}"
+
+
+def pod_name(fabric: str, pod: int) -> str:
+    """What schedulers call a pod."""
+    return f"{fabric}-p{pod:02d}"
+
+
+def nvlink_servers(server: Server) -> int:
+    """How many servers NVLink joins to one domain; 1 where it joins none."""
+    return max(1, server.scale_up.domain_gpus // server.gpus) if server.scale_up and server.gpus else 1

@@ -1,0 +1,112 @@
+"""Topology for Kubernetes: Kueue's object for each fabric that jobs use, and the labels of nodes that it goes by.
+
+Labels of the first fabric, and of domains of NVLink, are those of Topograph, so that either may write them: tier 0 is
+nearest the node. Those of further fabrics are apart: one tree for several fabrics would join what is not joined.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabopt.errors import InputError, fault
+from fabopt.operate.build import plan_of
+from fabopt.operate.groups import fabrics_of_jobs, group_name, nvlink_servers, pod_name, server_groups
+from fabopt.operate.model import OperationPlan
+from fabopt.output.export.formats import Options
+from fabopt.output.export.lines import write_lines
+from fabopt.schema.design import Design, FabricDesign
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import Wiring
+
+TOPOLOGY, LABELS = "kubernetes/topology.yaml", "kubernetes/label-nodes.sh"
+HOST, DOMAIN = "kubernetes.io/hostname", "accelerator.topograph.run/domain"
+# Of a label's value, and of each word of its prefix (Kubernetes, labels and selectors).
+_LONGEST = 63
+
+
+@dataclass(frozen=True)
+class LabelledFabric:
+    """A fabric: its levels from the top, and labels of each node there by the node's name."""
+
+    name: str
+    levels: Sequence[str]
+    labels: Mapping[str, Mapping[str, str]]
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write ``topology.yaml`` and ``label-nodes.sh``; ``InputError`` for names that are too long for labels."""
+    plan = plan_of(design, wiring, options.stage)
+    fabrics = labelled_fabrics(design, plan)
+    long = sorted(
+        {value for one in fabrics for own in one.labels.values() for value in own.values() if _is_long(value)}
+    )
+    if long:
+        problem = f"Kubernetes takes labels of at most {_LONGEST} letters, and {len(long)} would be longer"
+        raise InputError([fault("--to kubernetes", "", problem, long[0])])
+    files = {TOPOLOGY: topology_lines(plan, fabrics), LABELS: label_lines(plan, fabrics)}
+    return write_lines(folder, files)
+
+
+def _is_long(value: str) -> bool:
+    return len(value) > _LONGEST
+
+
+def labelled_fabrics(design: Design, plan: OperationPlan) -> list[LabelledFabric]:
+    """The fabrics that jobs use, those of compute first; nodes are called as the kubelet does, in small letters."""
+    together = nvlink_servers(Embedded(design).server)
+    return [
+        _labelled(
+            plan, fabric, "fabric.topograph.run" if number == 0 else f"{fabric.name}.fabric", together * (number == 0)
+        )
+        for number, fabric in enumerate(fabrics_of_jobs(design, "kubernetes"))
+    ]
+
+
+def _labelled(plan: OperationPlan, fabric: FabricDesign, prefix: str, together: int) -> LabelledFabric:
+    """``together``: servers of a domain of NVLink, which is a level if none is in several groups."""
+    groups = server_groups(plan, fabric.name)
+    has_pods = len({pod for pod, _ in groups}) > 1
+    labels: dict[str, dict[str, str]] = defaultdict(dict)
+    domains: dict[str, set[str]] = defaultdict(set)
+    for (pod, group), servers in groups.items():
+        for server in servers:
+            own = labels[server.name.lower()]
+            if has_pods:
+                own[f"{prefix}/tier-1"] = pod_name(fabric.name, pod)
+            own[f"{prefix}/tier-0"] = group_name(fabric.name, group)
+            if together > 1:
+                own[DOMAIN] = f"domain-{server.row // together + 1:03d}"
+                domains[own[DOMAIN]].add(own[f"{prefix}/tier-0"])
+    is_nested = together > 1 and all(len(of_groups) == 1 for of_groups in domains.values())
+    tiers = [f"{prefix}/tier-1"] * has_pods + [f"{prefix}/tier-0"]
+    return LabelledFabric(fabric.name, [*tiers, *[DOMAIN] * is_nested, HOST], labels)
+
+
+def topology_lines(plan: OperationPlan, fabrics: Sequence[LabelledFabric]) -> Iterator[str]:
+    """Yield an object for each fabric."""
+    for fabric in fabrics:
+        yield "---"
+        yield f"# {plan.case}, fabric {fabric.name}, stage {plan.stage}: named by topologyName of a ResourceFlavor"
+        yield "apiVersion: kueue.x-k8s.io/v1beta1"
+        yield "kind: Topology"
+        yield f"metadata: {{name: {fabric.name}}}"
+        yield "spec:"
+        yield "  levels:"
+        yield from (f"  - nodeLabel: {level}" for level in fabric.levels)
+
+
+def label_lines(plan: OperationPlan, fabrics: Sequence[LabelledFabric]) -> Iterator[str]:
+    """Yield a script that labels each node once, with what it is in all fabrics."""
+    labels: dict[str, dict[str, str]] = defaultdict(dict)
+    for fabric in fabrics:
+        for node, own in fabric.labels.items():
+            labels[node] |= own
+    yield "#!/bin/sh"
+    yield f"# {plan.case}, stage {plan.stage}: where each node is. Values of labels that are there are replaced."
+    yield "set -e"
+    for node, own in labels.items():
+        yield shlex.join(["kubectl", "label", "--overwrite", "node", node, *(f"{key}={own[key]}" for key in own)])

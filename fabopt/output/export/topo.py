@@ -1,0 +1,112 @@
+"""The topology as programs that check cabling expect it: ibdiagnet, UFM, PTM; and as JSON with a published schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from fabopt.operate.build import plan_of
+from fabopt.operate.infiniband import Subnet, subnets_among
+from fabopt.operate.model import SWITCHES, NamedLink, NamedPort, OperationPlan
+from fabopt.output.export.cables import POINT_TO_POINT_COLUMNS
+from fabopt.output.export.dot import quoted
+from fabopt.output.export.formats import Options
+from fabopt.output.export.ibdiagnet import system_files, topo_lines
+from fabopt.output.export.lines import write_lines
+from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.schema.design import Design
+from fabopt.schema.expected import EXPECTED_FORMAT
+from fabopt.wiring.model import Wiring
+
+FOLDER = "topo"
+EXPECTED, DOT = "expected-topology.json", "topology.dot"
+POINTS, ADAPTERS = "point-to-point.csv", "hca-mapping.csv"
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write ``topo/``: the JSON; of InfiniBand a file a subnet and UFM's tables; of Ethernet ``topology.dot``."""
+    plan = plan_of(design, wiring, options.stage)
+    files: dict[str, Iterable[str] | bytes] = {EXPECTED: expected_lines(plan)}
+    ethernet = {network.name for network in plan.networks if network.protocol == "ethernet"}
+    if ethernet:
+        files[DOT] = dot_lines(plan, [link for link in plan.links if link.network in ethernet])
+    switched = [one for one in design.fabrics if one.protocol == "infiniband" and one.structure.has_switches]
+    if switched:
+        subnets = subnets_among(design, plan, switched, None)
+        files |= {f"{subnet.name}.topo": topo_lines(design, plan, subnet) for subnet in subnets}
+        files |= {f"ibnl/{name}": lines for name, lines in system_files(design, subnets).items()}
+        files[POINTS] = _points(plan, subnets)
+        if names := _names(subnets):
+            files[ADAPTERS] = csv_bytes(("port", "hca-name"), sorted(names.items()))
+    return write_lines(folder / FOLDER, files)
+
+
+def own_files(folder: Path) -> list[Path]:
+    """Files there that this format may have written."""
+    own = folder / FOLDER
+    endings = ("*.topo", "ibnl/*.ibnl", DOT, EXPECTED, POINTS, ADAPTERS)
+    return [path for ending in endings for path in sorted(own.glob(ending))]
+
+
+# -- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def expected_lines(plan: OperationPlan) -> Iterator[str]:
+    """Yield the expected topology, a line for each port in use."""
+    head = {"topology": EXPECTED_FORMAT, "case": plan.case, "sha256": plan.sha256, "stage": plan.stage}
+    yield "{"
+    yield from (f"{json.dumps(key)}: {json.dumps(value)}," for key, value in head.items())
+    yield '"interfaces": ['
+    rows = [_interface(plan, port, link) for ports in plan.ports_at.values() for port, link in ports]
+    yield from (f"{json.dumps(row)}{',' if number < len(rows) else ''}" for number, row in enumerate(rows, 1))
+    yield "]}"
+
+
+def _interface(plan: OperationPlan, port: NamedPort, link: NamedLink) -> dict[str, object]:
+    device, other = plan.device_at[port.device], plan.other(port, link)
+    rails = [rail for end in (link.a, link.b) if (rail := plan.device_at[end.device].rail) > 0]
+    cable = {"label": link.cable, "medium": link.medium, "length_m": link.length_m} if link.length_m else None
+    return {
+        "device": device.name, "interface": port.name, "role": device.role, "fabric": link.fabric,
+        "network": link.network, "rail": rails[0] if rails else None, "speed_gbps": link.gbps,
+        "peer": {"device": plan.device_at[other.device].name, "interface": other.name}, "cable": cable,
+    }  # fmt: skip
+
+
+# -- PTM ------------------------------------------------------------------------------------------------------------
+
+
+def dot_lines(plan: OperationPlan, links: Iterable[NamedLink]) -> Iterator[str]:
+    """Yield links as Cumulus' PTM compares them with what LLDP sees: by names of hosts and interfaces."""
+    yield "graph network {"
+    yield '  LLDP="match_type=ifname, match_hostname=hostname";'
+    for link in links:
+        far, near = ((quoted(plan.device_at[end.device].name), quoted(end.name)) for end in (link.b, link.a))
+        yield f"  {far[0]}:{far[1]} -- {near[0]}:{near[1]};"
+    yield "}"
+
+
+# -- UFM ------------------------------------------------------------------------------------------------------------
+
+
+def _points(plan: OperationPlan, subnets: Iterable[Subnet]) -> bytes:
+    """Return the links of InfiniBand as UFM's cable validation takes them; ports of hosts are numbers of adapters."""
+    rows: list[tuple[object, ...]] = []
+    for subnet in subnets:
+        for adapter in subnet.adapters:
+            rows.append((adapter.host.name, "Host", adapter.number, *_switch(plan, adapter.switch)))
+        for link in subnet.links:
+            if plan.device_at[link.a.device].role in SWITCHES:
+                rows.append((*_switch(plan, link.a), *_switch(plan, link.b)))
+    return csv_bytes(POINT_TO_POINT_COLUMNS, rows)
+
+
+def _switch(plan: OperationPlan, port: NamedPort) -> tuple[str, str, str]:
+    return plan.device_at[port.device].name, "Switch", port.port
+
+
+def _names(subnets: Iterable[Subnet]) -> dict[int, str]:
+    """Names of servers' adapters by their numbers, where they are known; all servers are alike."""
+    adapters = [adapter for subnet in subnets for adapter in subnet.adapters if adapter.host.role == "server"]
+    return {adapter.number: adapter.port.name for adapter in adapters if adapter.port.name != adapter.port.port}

@@ -2,7 +2,8 @@
 
 *All on day 1*: the answer's own fabric, bought and installed whole at the first stage. *Rebuild*: every stage is the
 cheapest fabric for its servers alone of the answer's switches and NICs; parts that are there are used again where the
-new one has the same, and every cable that stays is moved. *Recabling*: the best design if cables may be moved, or may not.
+new one has the same, and every cable that stays is moved. *Recabling*: the best design if cables may be moved, or may
+not.
 """
 
 from __future__ import annotations

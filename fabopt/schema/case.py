@@ -30,7 +30,7 @@ from fabopt.schema.procurement import Procurement
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
-from fabopt.schema.scenarios import Scenario, check_probabilities, scenarios_of
+from fabopt.schema.scenarios import GrowthScenario, check_probabilities, scenarios_of
 from fabopt.schema.server import Role
 from fabopt.schema.stages import KEBAB, Servers, is_certain
 from fabopt.schema.stages import Limits as Limits
@@ -290,7 +290,7 @@ class Case(Strict):
     servers: Servers | None = None
     gpus: Servers | None = None
     stages: Annotated[tuple[Stage, ...], Field(min_length=1)] | None = None
-    scenarios: Annotated[tuple[Scenario, ...], Field(exclude_if=is_empty)] = ()
+    scenarios: Annotated[tuple[GrowthScenario, ...], Field(exclude_if=is_empty)] = ()
     start: Annotated[str, Field(pattern=CALENDAR_MONTH)] | None = None
     workload: Workload | None = None
     fabrics: Annotated[tuple[Fabric, ...], Field(min_length=1)] = (Fabric(name="compute"),)
@@ -312,7 +312,7 @@ class Case(Strict):
         return bool(self.futures)
 
     @property
-    def futures(self) -> tuple[Scenario, ...]:
+    def futures(self) -> tuple[GrowthScenario, ...]:
         """All ways in which growth may come; none where it is certain."""
         return scenarios_of(self.stages or (), self.scenarios)
 

@@ -20,7 +20,7 @@ Change = Annotated[float, Field(gt=-1, le=10)]
 Month = Annotated[int, Field(ge=0, le=1200)]
 
 
-class Scenario(Strict):
+class GrowthScenario(Strict):
     """One way in which growth may come. ``months``: of the stages that it comes to, by name; the first comes as it is.
 
     A stage that is left out comes with the next one that does, or never. ``price_change``: shares by which kinds cost
@@ -50,13 +50,13 @@ def reached(stages: Sequence[Stage]) -> tuple[Fraction, ...]:
     return tuple(products)
 
 
-def scenarios_of(stages: Sequence[Stage], given: Sequence[Scenario]) -> tuple[Scenario, ...]:
+def scenarios_of(stages: Sequence[Stage], given: Sequence[GrowthScenario]) -> tuple[GrowthScenario, ...]:
     """The scenarios as they are given; else those of stages that may not come: growth ends with each. None: certain."""
     if given or all(is_certain(stage.probability) for stage in stages):
         return tuple(given)
     chances = (*reached(stages), Fraction(0))
     return tuple(
-        Scenario(
+        GrowthScenario(
             name=stage.name,
             probability=float(chances[number] - chances[number + 1]),
             months={one.name: one.month for one in stages[1 : number + 1]},
@@ -66,7 +66,7 @@ def scenarios_of(stages: Sequence[Stage], given: Sequence[Scenario]) -> tuple[Sc
     )
 
 
-def check_probabilities(stages: Sequence[Stage], scenarios: Sequence[Scenario]) -> None:
+def check_probabilities(stages: Sequence[Stage], scenarios: Sequence[GrowthScenario]) -> None:
     """Raise ``ValueError`` where probabilities do not add up, or scenarios do not fit the stages."""
     if scenarios:
         _check_scenarios(stages, scenarios)
@@ -84,7 +84,7 @@ def check_probabilities(stages: Sequence[Stage], scenarios: Sequence[Scenario]) 
             )
 
 
-def _check_scenarios(stages: Sequence[Stage], scenarios: Sequence[Scenario]) -> None:
+def _check_scenarios(stages: Sequence[Stage], scenarios: Sequence[GrowthScenario]) -> None:
     if len(stages) < 2:
         raise ValueError("`scenarios` are given, and `stages` has none after the first that may come or not")
     for number, stage in enumerate(stages):
@@ -103,7 +103,7 @@ def _check_scenarios(stages: Sequence[Stage], scenarios: Sequence[Scenario]) -> 
         raise ValueError(f"`scenarios[].probability` add up to {sums} = {plain_fraction(total)}, not to 1")
 
 
-def _check_months(stages: Sequence[Stage], index: int, scenario: Scenario) -> None:
+def _check_months(stages: Sequence[Stage], index: int, scenario: GrowthScenario) -> None:
     known = [stage.name for stage in stages[1:]]
     for name in scenario.months:
         if name not in known:

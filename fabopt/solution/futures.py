@@ -17,7 +17,7 @@ from fabopt.program.settings import StoppedError
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.futures import Future, Futures, OneFuturePlan
-from fabopt.schema.scenarios import PARTS_OF_ONE, Scenario
+from fabopt.schema.scenarios import PARTS_OF_ONE, GrowthScenario
 from fabopt.schema.stages import Stage
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
@@ -141,7 +141,7 @@ def _alone(case: Case, number: int) -> Case:
     return _with(case, (first, *own), [future.model_copy(update={"probability": 1})])
 
 
-def _with(case: Case, stages: Sequence[Stage], futures: Sequence[Scenario]) -> Case:
+def _with(case: Case, stages: Sequence[Stage], futures: Sequence[GrowthScenario]) -> Case:
     certain = tuple(stage.model_copy(update={"probability": 1}) for stage in stages)
     return case.model_copy(update={"stages": certain, "scenarios": tuple(futures)})
 

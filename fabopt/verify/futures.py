@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.schema.futures import Future, Futures, OneFuturePlan
-from fabopt.schema.scenarios import Scenario
+from fabopt.schema.scenarios import GrowthScenario
 from fabopt.units import cents, exact, plain_fraction, rounded, some, usd
 from fabopt.verify.charges import charge_rows, charges_cents
 from fabopt.verify.editions import since
@@ -32,7 +32,7 @@ class Way(NamedTuple):
     name: str
     probability: Fraction
     months: list[int | None]
-    scenario: Scenario | None = None
+    scenario: GrowthScenario | None = None
 
     @property
     def last(self) -> int:
@@ -95,7 +95,7 @@ def _ways(evidence: Evidence) -> list[Way]:
     return ways
 
 
-def _months(evidence: Evidence, scenario: Scenario) -> list[int | None]:
+def _months(evidence: Evidence, scenario: GrowthScenario) -> list[int | None]:
     """The month of each stage: its own, or that of the next larger one that comes."""
     months: list[int | None] = [evidence.months[0]]
     for number in range(1, len(evidence.stage_names)):

@@ -208,7 +208,7 @@ def breaks_of(evidence: Evidence, item: BilledItem, stage: int, present: bool = 
 def breaks_in(
     evidence: Evidence, item: BilledItem, month: int, present: bool, factor: Fraction = Fraction(1)
 ) -> list[tuple[int, int]]:
-    """The same in a month, at ``factor`` times the price."""
+    """(first quantity, cents of a unit) of every price break in a month, at ``factor`` times the price."""
     finance = evidence.case.finance
     if item == MOVES:
         steps = [(1, evidence.case.growth.usd_per_moved_cable)]

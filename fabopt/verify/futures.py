@@ -26,7 +26,7 @@ def names_futures(evidence: Evidence) -> bool:
     return said or evidence.case.is_uncertain
 
 
-class Way(NamedTuple):
+class FutureWay(NamedTuple):
     """A way in which growth may come: its probability, and the month of each stage (None: never)."""
 
     name: str
@@ -76,12 +76,12 @@ def futures_are_recounted(proof: Proof, evidence: Evidence) -> None:
     proof.note(f"{some(len(ways), 'future')}, {usd(rounded(expected))} USD expected")
 
 
-def _ways(evidence: Evidence) -> list[Way]:
+def _ways(evidence: Evidence) -> list[FutureWay]:
     """All ways in which growth may come: the case's scenarios, or an end with each stage that may be the last."""
     stages, months = evidence.case.stages or (), evidence.months
     if evidence.case.scenarios:
         return [
-            Way(scenario.name, exact(scenario.probability), _months(evidence, scenario), scenario)
+            FutureWay(scenario.name, exact(scenario.probability), _months(evidence, scenario), scenario)
             for scenario in evidence.case.scenarios
         ]
     chances, left = [exact(stage.probability) for stage in stages], Fraction(1)
@@ -91,7 +91,7 @@ def _ways(evidence: Evidence) -> list[Way]:
         goes_on = chances[number + 1] if number + 1 < len(chances) else Fraction(0)
         if goes_on < 1:
             come = [month if at <= number else None for at, month in enumerate(months)]
-            ways.append(Way(stages[number].name, left * (1 - goes_on), come))
+            ways.append(FutureWay(stages[number].name, left * (1 - goes_on), come))
     return ways
 
 
@@ -104,7 +104,7 @@ def _months(evidence: Evidence, scenario: GrowthScenario) -> list[int | None]:
     return months
 
 
-def _orders_cents(evidence: Evidence, way: Way, present: bool) -> int:
+def _orders_cents(evidence: Evidence, way: FutureWay, present: bool) -> int:
     """What the orders of the stages that come cost, or their present value; charges are on prices without changes."""
     changes = {} if way.scenario is None else way.scenario.price_change
     total = 0
@@ -120,7 +120,7 @@ def _orders_cents(evidence: Evidence, way: Way, present: bool) -> int:
     return total + sum(cents(row.total_usd) for row in charge_rows(moved) if row.stage in come)
 
 
-def _moved(evidence: Evidence, way: Way) -> Evidence:
+def _moved(evidence: Evidence, way: FutureWay) -> Evidence:
     """The file as if its stages came in the months of a future."""
     record, last = evidence.design.case, way.months[way.last] or 0
     months = [last if month is None else month for month in way.months]
@@ -131,7 +131,7 @@ def _moved(evidence: Evidence, way: Way) -> Evidence:
     return Evidence(evidence.design.model_copy(update={"case": record.model_copy(update={"content": content})}))
 
 
-def _tco_cents(evidence: Evidence, way: Way) -> Fraction:
+def _tco_cents(evidence: Evidence, way: FutureWay) -> Fraction:
     """The total cost of ownership in a future."""
     months = [month for month in way.months if month is not None]
     worth = [*energy_of_a_milliwatt(evidence.case.finance, months), Fraction(0)]
@@ -143,7 +143,7 @@ def _tco_cents(evidence: Evidence, way: Way) -> Fraction:
     return _orders_cents(evidence, way, present=True) + dearer * energy
 
 
-def _regrets(proof: Proof, said: Futures, ways: Sequence[Way]) -> None:
+def _regrets(proof: Proof, said: Futures, ways: Sequence[FutureWay]) -> None:
     regrets = list(_differences(said.futures, [one.tco_usd for one in said.futures]))
     given = [said.hedge_usd, said.regret_usd, *(one.regret_usd for one in said.futures)]
     names = [way.name for way in ways]

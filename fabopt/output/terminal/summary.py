@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fabopt.output.cash import has_cash
 from fabopt.output.space import floor_line, pages_line
 from fabopt.output.terminal.answer import (
     about_lines,
@@ -20,6 +21,8 @@ from fabopt.output.terminal.answer import (
     spares_line,
     totals_line,
 )
+from fabopt.output.terminal.cash import TITLE as CASH_TITLE
+from fabopt.output.terminal.cash import cash_columns, cash_lines, cash_rows
 from fabopt.output.terminal.floor import floor_lines
 from fabopt.output.terminal.futures import COLUMNS as FUTURE_COLUMNS
 from fabopt.output.terminal.futures import PLAN_COLUMNS, PLANS_TITLE, future_lines, future_rows, plan_rows
@@ -77,6 +80,10 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         if moving:
             yield _line(moving)
     yield from _futures(design)
+    if has_cash(design):
+        yield _heading(CASH_TITLE)
+        yield table(cash_columns(design), cash_rows(design))
+        yield from (_line(line) for line in cash_lines(design))
     yield _heading("Proof")
     yield _line(proof_line(design))
     yield from (_line(line) for line in (floor_line(design), pages_line(design)) if line)

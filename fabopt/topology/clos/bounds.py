@@ -27,7 +27,7 @@ from fabopt.topology.clos.dominance import undominated_nics, undominated_switche
 from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, runs_differ, server_joins
 from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
-from fabopt.topology.clos.shape import Ints, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
+from fabopt.topology.clos.shape import Ints, most_down_ports, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.clos.stage_bounds import EarlyCosts
 from fabopt.topology.link_parts import Costs, Floats, scaled_ceil
 from fabopt.topology.remembered import Scope, remembered
@@ -104,8 +104,8 @@ class Bounds:
             (self.problem.links.length_on_sale_m(self.fabric.runs_m[run]), runs_differ(self.problem, self.fabric, run))
             for run in runs
         )
-        attached = "attachment-leaf" in runs
-        hardware = self.fabric.hardware if attached else self.fabric.hardware_without_attachments
+        below = "attachment-leaf" in runs
+        hardware = self.fabric.hardware if below else self.fabric.hardware_above_leaves
         return self.costs.scope((self.prune, hardware, runs, lengths, self.most_on_leaf if of_servers else None))
 
     # -- what there is ----------------------------------------------------------------------------------------
@@ -129,15 +129,22 @@ class Bounds:
     @remembered("server-leaf", "attachment-leaf")
     def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:
         """Leaf switches but one that take a server's port, the cheapest share first."""
-        lowers = []
-        for leaf in self._switches(protocol, "leaf", without):
-            for down in leaf.uses:
-                if down.lane.port_mbps != port.lane.port_mbps or not self._attaches(down.port, protocol):
-                    continue
-                link = self.least_link(port, down.port, "server-leaf", protocol)
-                if np.isfinite(link[0]):
-                    lowers.append(Lower(link + self._share_alone(leaf, down, self.most_on_leaf), leaf, down))
+        uses = self._leaf_uses(port.lane.port_mbps, protocol, without)
+        ports = {down.port for _, _, down in uses if self._attaches(down.port, protocol)}
+        links = {far: self.least_link(port, far, "server-leaf", protocol) for far in ports}
+        joined = {far: link for far, link in links.items() if np.isfinite(link[0])}
+        lowers = [Lower(joined[down.port] + share, leaf, down) for share, leaf, down in uses if down.port in joined]
         return sorted(lowers, key=lambda one: float(one.share[0]))
+
+    @remembered("server-leaf", "attachment-leaf")
+    def _leaf_uses(self, port_mbps: int, protocol: str, without: str | None) -> list[Lower]:
+        """Leaf switches but one for server ports of a speed, with their share alone."""
+        return [
+            Lower(self._share_alone(leaf, down, self.most_on_leaf), leaf, down)
+            for leaf in self._switches(protocol, "leaf", without)
+            for down in leaf.uses
+            if down.lane.port_mbps == port_mbps
+        ]
 
     @remembered("attachment-leaf")
     def _attaches(self, down: PortType, protocol: str) -> bool:
@@ -260,14 +267,14 @@ class Bounds:
     @remembered()
     def leaf_ports(self, leaf: SwitchType, down: CageUse, up: CageUse) -> int:
         """Most down ports of a leaf beside which the uplinks that they need still fit."""
-        return _most_down(leaf, down, up, self.leaf_uplinks)
+        return most_down_ports(leaf, down, up, self.leaf_uplinks)
 
     @remembered()
     def spine_ports(self, spine: Upper) -> int:
         """Most down ports of a spine, as those of a leaf."""
         if spine.up is None:
             return usable_ports(spine.down, spine.switch)
-        return _most_down(spine.switch, spine.down, spine.up, self.spine_uplinks)
+        return most_down_ports(spine.switch, spine.down, spine.up, self.spine_uplinks)
 
     def most_groups(self, up: PortType, protocol: str, tiers: int, rails: int) -> int:
         """Most server groups that these uplinks can join: one link from every leaf to every spine of its pod, one from
@@ -349,14 +356,20 @@ class Bounds:
     def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
         """The least that one leaf uplink costs with everything above it: link, spine share, cores' share."""
         best = np.full(self.costs.table.shape[0], np.inf)
-        for spine in self.uppers(up.lane.port_mbps, protocol, tiers):
-            least = self._share_alone(spine.switch, spine.down)
-            if (least >= best).all():
-                continue
-            link = self.least_link(up, spine.down.port, "leaf-spine", protocol)
-            if (link + least < best).any():
-                best = np.minimum(best, link + self.spine_share(spine, protocol))
+        for down, share in self._spine_shares(up.lane.port_mbps, protocol, tiers).items():
+            if (share < best).any():
+                best = np.minimum(best, self.least_link(up, down, "leaf-spine", protocol) + share)
         return best
+
+    @remembered("spine-core")
+    def _spine_shares(self, port_mbps: int, protocol: str, tiers: int) -> dict[PortType, Floats]:
+        """The least share of any spine, and all above it, that a down link can have, by the cage that it is in."""
+        shares: dict[PortType, Floats] = {}
+        for spine in self.uppers(port_mbps, protocol, tiers):
+            best = shares.get(spine.down.port, np.full(self.costs.table.shape[0], np.inf))
+            if (self._share_alone(spine.switch, spine.down) < best).any():
+                shares[spine.down.port] = np.minimum(best, self.spine_share(spine, protocol))
+        return shares
 
     @remembered("spine-core")
     def spine_share(self, spine: Upper, protocol: str) -> Floats:
@@ -391,10 +404,3 @@ class Bounds:
             if (share < best).any():
                 best = np.minimum(best, self.least_link(up, down.port, "spine-core", protocol) + share)
         return best
-
-
-def _most_down(switch: SwitchType, down: CageUse, up: CageUse, needed: Callable[..., Ints]) -> int:
-    """Most down ports beside which the uplinks that they need still fit."""
-    ports = np.arange(1, usable_ports(down, switch) + 1)
-    fits = np.flatnonzero(needed(ports, down, up) <= uplinks_that_fit(switch, down, up, ports))
-    return int(fits[-1]) + 1 if fits.size else 0

@@ -21,7 +21,7 @@ from fabopt.topology.clos.kind_links import KindLinks
 from fabopt.topology.clos.link_kinds import down_limit, links_of_kind, staged_links
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.stage_links import StagedLinks
-from fabopt.topology.link_parts import Floats, Need, PeerLinks, Side
+from fabopt.topology.link_parts import Floats, Need, PeerLinks, Quantities, Side
 from fabopt.units import ceil_of
 
 
@@ -208,8 +208,11 @@ def with_attachments(
     staged = staged_links(problem, clos, links) if clos.stages else None
     owners = list(dict.fromkeys(ports_on_leaves(fabric, clos)))
     options: list[Option] = []
-    for chosen in product(*lists):
-        option = _joint_option(demands, links, clos, classes, limit, chosen)
+    need = clos.shape.server_leaf(clos.parts.nic, leaf.lane.ports, limit)
+    quantities = {way: parts for way in lists[0] if way is not None and (parts := need.quantities(way)).fits}
+    for server, others in product(quantities, product(*lists[1:])):
+        chosen = (server, *others)
+        option = _joint_option(demands, links, clos, classes, limit, chosen, quantities[server])
         if option is not None:
             options += _in_lengths(fabric, links, staged, owners, option, chosen)
     if not options:
@@ -293,14 +296,10 @@ def _joint_option(
     classes: Sequence[LeafPorts],
     limit: int,
     chosen: Sequence[Assembly | None],
+    parts: Quantities,
 ) -> Option | None:
+    """The option of links made in these ways; None where they do not fit. ``parts``: of servers' links by themselves."""
     n = clos.parts.leaf_down.lane.ports
-    server = chosen[0]
-    assert server is not None
-    need = clos.shape.server_leaf(clos.parts.nic, n, limit)
-    parts = need.quantities(server)
-    if not parts.fits:
-        return None
     together = clos.parts.nic.bundle(int(clos.shape.k))
     leaf_cages = [0] * len(chosen)
     leaf_cables = [0] * len(chosen)
@@ -312,7 +311,9 @@ def _joint_option(
         for index, (cages, cables) in taken.items():
             leaf_cages[index] += cages * kind.leaves
             leaf_cables[index] += cables * kind.leaves
-    rows = [row_share(("server", "leaf"), server, need.links, parts._replace(far=leaf_cages[0]))]
+    server, ports_of_servers = chosen[0], clos.shape.servers * clos.parts.nic.ports_per_server
+    assert server is not None
+    rows = [row_share(("server", "leaf"), server, ports_of_servers, parts._replace(far=leaf_cages[0]))]
     for index, demand in enumerate(demands, start=1):
         join = chosen[index]
         if not demand.ports:

@@ -14,12 +14,10 @@ import numpy as np
 
 from fabopt.floor.arrangements import Anywhere, InLayout
 from fabopt.floor.length_classes import classes_of_runs
-from fabopt.network.free_ports import HOST_TIERS
-from fabopt.parts.assemblies import Assembly, Mode
+from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.blocks import Block, Lower, Upper
@@ -121,7 +119,8 @@ class Bounds:
         return undominated_nics(options, by_injection=self.fabric.figure_demands is not None) if keep else options
 
     @remembered()
-    def _switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
+    def switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
+        """Switches for a role, but one, without those that others beat."""
         options = [one for one in self.fabric.switches[protocol][role] if one.id != without]
         timed = self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
         return undominated_switches(options, self.fabric, timed) if self.prune else options
@@ -141,7 +140,7 @@ class Bounds:
         """Leaf switches but one for server ports of a speed, with their share alone."""
         return [
             Lower(self._share_alone(leaf, down, self.most_on_leaf), leaf, down)
-            for leaf in self._switches(protocol, "leaf", without)
+            for leaf in self.switches(protocol, "leaf", without)
             for down in leaf.uses
             if down.lane.port_mbps == port_mbps
         ]
@@ -160,7 +159,7 @@ class Bounds:
         """Spine switches for leaf uplinks of a speed, the cheapest share first."""
         uppers = [
             Upper(spine, down, up)
-            for spine in self._switches(protocol, "spine")
+            for spine in self.switches(protocol, "spine")
             for down in spine.uses
             if down.lane.port_mbps == port_mbps
             for up in (spine.uses if tiers == 3 else (None,))
@@ -172,7 +171,7 @@ class Bounds:
         """Core switches for spine uplinks of a speed."""
         return [
             (core, down)
-            for core in self._switches(protocol, "core")
+            for core in self.switches(protocol, "core")
             for down in core.uses
             if down.lane.port_mbps == port_mbps
         ]
@@ -216,38 +215,6 @@ class Bounds:
             ports = (near.ports, far.ports)
             known[key] = self.costs.least_from_class(assemblies, self.problem.item_table.lengths_m, *ports)
         return known[key]
-
-    def attached(self) -> float:
-        """The least that the links of attachments add to the objective, which the search leaves aside."""
-        least_costs = (one.ports * self._least_attached(one) for one in self.fabric.attachments if one.buys == "both")
-        return sum(least for least in least_costs if np.isfinite(least))
-
-    def _least_attached(self, demand: AttachmentDemand) -> float:
-        hosts = {
-            (use.port, protocol, tier)
-            for protocol in self.fabric.protocols
-            for tier in HOST_TIERS
-            for host in self._switches(protocol, tier)
-            for use in host.uses
-            if demand.takes(tier) and demand.port is not None and use.lane.port_mbps == demand.port.lane.port_mbps
-        }
-        return min((self._least_attached_to(demand, *host) for host in hosts), default=np.inf)
-
-    @remembered("attachment-leaf")
-    def _least_attached_to(self, demand: AttachmentDemand, host: PortType, protocol: str, tier: str) -> float:
-        """The least that one link of an attachment adds.
-
-        In cages of several ports, what is at the switch may be there for servers already.
-        """
-        assert demand.port is not None
-        alone, near_ports = host.ports == 1, demand.port.ports
-        least = np.inf
-        for way in attachment_joins(self.problem, self.fabric, demand, host, protocol, tier):
-            cost = float(self.costs.of(way.near)[0]) / near_ports
-            if alone or way.mode is not Mode.FAR:
-                cost += float(self.costs.of(way.cable)[0]) / way.ports_per_cable
-            least = min(least, cost + (float(self.costs.of(way.far)[0]) if alone else 0.0))
-        return least
 
     # -- what is needed, and what fits ------------------------------------------------------------------------
 

@@ -298,7 +298,7 @@ def _joint_option(
     chosen: Sequence[Assembly | None],
     parts: Quantities,
 ) -> Option | None:
-    """The option of links made in these ways; None where they do not fit. ``parts``: of servers' links by themselves."""
+    """The option of links made in these ways; None where they do not fit. ``parts``: of servers alone."""
     n = clos.parts.leaf_down.lane.ports
     together = clos.parts.nic.bundle(int(clos.shape.k))
     leaf_cages = [0] * len(chosen)

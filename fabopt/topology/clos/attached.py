@@ -8,6 +8,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fabopt.network.clos_links import attached_leaves, dealt
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
@@ -20,17 +22,19 @@ from fabopt.topology.clos.joins import attachment_joins, run_of
 from fabopt.topology.clos.kind_links import KindLinks
 from fabopt.topology.clos.link_kinds import down_limit, links_of_kind, staged_links
 from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.shape import last_is_emptier
 from fabopt.topology.clos.stage_links import StagedLinks
 from fabopt.topology.link_parts import Floats, Need, PeerLinks, Quantities, Side
 from fabopt.units import ceil_of
 
 
 class LeafPorts(NamedTuple):
-    """``leaves`` equal leaves: server ports on each, and ports of each attachment."""
+    """``leaves`` equal leaves: server ports on each, and ports of each attachment; ``is_odd``: of an odd last group."""
 
     leaves: int
     servers_ports: int
     attached: tuple[int, ...]
+    is_odd: bool = False
 
 
 def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
@@ -40,26 +44,29 @@ def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     shape = clos.shape
     if clos.stages or clos.free:
         return _leaf_by_leaf(fabric, clos)
-    leaves_of_group = int(shape.planes * shape.rails)
-    full, last = int(shape.g * shape.k), int(shape.last_group * shape.k)
-    kinds = [(leaves_of_group, last), ((int(shape.groups) - 1) * leaves_of_group, full)]
-    if last >= full:
-        kinds = [(int(shape.groups) * leaves_of_group, full)]
-    total = sum(leaves for leaves, _ in kinds)
+    planes = int(shape.planes)
+    of_last, of_others = planes * int(shape.last_rails), planes * int((shape.groups - 1) * shape.rails)
+    kinds = [
+        (of_last, int(shape.last_group * shape.last_k), shape.is_odd),
+        (of_others, int(shape.g * shape.k), False),
+    ]
+    if not last_is_emptier(shape):
+        kinds.reverse()
+    total = sum(leaves for leaves, _, _ in kinds)
     owners = [index for index, one in enumerate(fabric.attachments) for _ in range(one.ports)]
-    sizes: dict[tuple[int, tuple[int, ...]], int] = {}
+    sizes: dict[tuple[int, tuple[int, ...], bool], int] = {}
     place = 0
-    for leaves, ports in kinds:
+    for leaves, ports, is_odd in kinds:
         touched = min(leaves, max(0, len(owners) - place))
         for position in range(place, place + touched):
             on_leaf = owners[position::total]
-            key = (ports, tuple(on_leaf.count(index) for index in range(len(fabric.attachments))))
+            key = (ports, tuple(on_leaf.count(index) for index in range(len(fabric.attachments))), is_odd)
             sizes[key] = sizes.get(key, 0) + 1
         if leaves > touched:
-            key = (ports, (0,) * len(fabric.attachments))
+            key = (ports, (0,) * len(fabric.attachments), is_odd)
             sizes[key] = sizes.get(key, 0) + leaves - touched
         place += leaves
-    return [LeafPorts(count, ports, attached) for (ports, attached), count in sizes.items()]
+    return [LeafPorts(count, *kind) for kind, count in sizes.items()]
 
 
 def attached_to_leaves(fabric: FabricProblem, clos: ClosNetwork) -> tuple[AttachmentDemand, ...]:
@@ -83,15 +90,17 @@ def ports_on_leaves(fabric: FabricProblem, clos: ClosNetwork) -> Iterator[tuple[
 
 def _leaf_by_leaf(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     numbers = numbers_of(clos.parts.nic, clos.shape)
-    last = int(clos.shape.last_group)
+    shape = clos.shape
+    full, last = int(shape.g * shape.k), int(shape.last_group * shape.last_k)
     on_leaf = [[0] * len(fabric.attachments) for _ in range(numbers.planes * numbers.leaves)]
     for leaf, owner in ports_on_leaves(fabric, clos):
         on_leaf[leaf][owner] += 1
+    in_last = (numbers.group_of_leaf(np.arange(len(on_leaf))) == numbers.groups - 1).tolist()
     kinds = Counter(
-        ((last if leaf % numbers.leaves // numbers.rails == numbers.groups - 1 else numbers.g), tuple(attached))
-        for leaf, attached in enumerate(on_leaf)
+        (last if is_last else full, tuple(attached), is_last and shape.is_odd)
+        for is_last, attached in zip(in_last, on_leaf, strict=True)
     )
-    return [LeafPorts(count, servers * numbers.k, attached) for (servers, attached), count in kinds.items()]
+    return [LeafPorts(count, *kind) for kind, count in kinds.items()]
 
 
 def attachment_leaf(
@@ -193,8 +202,7 @@ def with_attachments(
 
     Links of attachments that come later are not made to such cages.
     """
-    leaf, limit = clos.parts.leaf_down, down_limit(clos.parts, clos.shape)
-    demands = attached_to_leaves(fabric, clos)
+    leaf, demands = clos.parts.leaf_down, attached_to_leaves(fabric, clos)
     if any(one.adds for one in demands):
         return None
     links, classes = links_of_kind(problem, clos, kind), leaf_classes(fabric, clos)
@@ -208,11 +216,12 @@ def with_attachments(
     staged = staged_links(problem, clos, links) if clos.stages else None
     owners = list(dict.fromkeys(ports_on_leaves(fabric, clos)))
     options: list[Option] = []
-    need = clos.shape.server_leaf(clos.parts.nic, leaf.lane.ports, limit)
+    limits = [down_limit(clos.parts, shape) for shape in (clos.shape, clos.shape.of_last)]
+    need = clos.shape.server_leaf(clos.parts.nic, leaf.lane.ports, limits[0], limits[1] if clos.shape.is_odd else None)
     quantities = {way: parts for way in lists[0] if way is not None and (parts := need.quantities(way)).fits}
     for server, others in product(quantities, product(*lists[1:])):
         chosen = (server, *others)
-        option = _joint_option(demands, links, clos, classes, limit, chosen, quantities[server])
+        option = _joint_option(demands, links, clos, classes, limits, chosen, quantities[server])
         if option is not None:
             options += _in_lengths(fabric, links, staged, owners, option, chosen)
     if not options:
@@ -250,7 +259,7 @@ def _dominates(way: Assembly, other: Assembly, cables: Callable[[Assembly], Sequ
 
 def _numbers(item: Item | None) -> tuple[int, ...]:
     """What an item costs at each stage and the power it uses; nothing if there is none."""
-    return () if item is None else (*item.unit_cents, item.power_mw)
+    return () if item is None else (*item.unit_costs, item.power_mw)
 
 
 def _in_lengths(
@@ -294,24 +303,27 @@ def _joint_option(
     links: KindLinks,
     clos: ClosNetwork,
     classes: Sequence[LeafPorts],
-    limit: int,
+    limits: Sequence[int],
     chosen: Sequence[Assembly | None],
     parts: Quantities,
 ) -> Option | None:
-    """The option of links made in these ways; None where they do not fit. ``parts``: of servers alone."""
-    n = clos.parts.leaf_down.lane.ports
-    together = clos.parts.nic.bundle(int(clos.shape.k))
+    """The option of links made in these ways; None where they do not fit.
+
+    ``limits``: cages of a leaf, and of one of an odd last group; ``parts``: of the servers' links alone.
+    """
+    n, shape, nic = clos.parts.leaf_down.lane.ports, clos.shape, clos.parts.nic
     leaf_cages = [0] * len(chosen)
     leaf_cables = [0] * len(chosen)
     order = [i for i, one in enumerate(chosen) if one is not None] + [i for i, one in enumerate(chosen) if one is None]
     for kind in classes:
+        together = nic.bundle(int(shape.last_k if kind.is_odd else shape.k))
         taken = _cages_of_leaf(kind, order, chosen, links, n, together)
-        if sum(cages for cages, _ in taken.values()) > limit:
+        if sum(cages for cages, _ in taken.values()) > limits[kind.is_odd]:
             return None
         for index, (cages, cables) in taken.items():
             leaf_cages[index] += cages * kind.leaves
             leaf_cables[index] += cables * kind.leaves
-    server, ports_of_servers = chosen[0], clos.shape.servers * clos.parts.nic.ports_per_server
+    server, ports_of_servers = chosen[0], shape.servers * nic.ports_per_server
     assert server is not None
     rows = [row_share(("server", "leaf"), server, ports_of_servers, parts._replace(far=leaf_cages[0]))]
     for index, demand in enumerate(demands, start=1):

@@ -73,17 +73,8 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if spares := spares_line(design):
         yield _line(spares)
     yield _line(totals_line(design))
-    if len(design.stages) > 1:
-        yield _heading("Growth")
-        yield table(COLUMNS, growth_rows(design))
-        moving = moving_line(design)
-        if moving:
-            yield _line(moving)
-    yield from _futures(design)
-    if has_cash(design):
-        yield _heading(CASH_TITLE)
-        yield table(cash_columns(design), cash_rows(design))
-        yield from (_line(line) for line in cash_lines(design))
+    yield from _growth(design)
+    yield from _cash(design)
     yield _heading("Proof")
     yield _line(proof_line(design))
     yield from (_line(line) for line in (floor_line(design), pages_line(design)) if line)
@@ -97,6 +88,17 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         yield from (_line(note) for note in design.notes if note not in prices)
 
 
+def _growth(design: Design) -> Iterator[RenderableType]:
+    """What comes at each stage, and what it costs wherever growth ends."""
+    if len(design.stages) > 1:
+        yield _heading("Growth")
+        yield table(COLUMNS, growth_rows(design))
+        moving = moving_line(design)
+        if moving:
+            yield _line(moving)
+    yield from _futures(design)
+
+
 def _futures(design: Design) -> Iterator[RenderableType]:
     """What growth costs wherever it ends, where it may."""
     if design.futures is None:
@@ -107,6 +109,14 @@ def _futures(design: Design) -> Iterator[RenderableType]:
     if design.futures.plans:
         yield _heading(PLANS_TITLE)
         yield table(PLAN_COLUMNS, plan_rows(design))
+
+
+def _cash(design: Design) -> Iterator[RenderableType]:
+    """What is paid in each year, where the case says when it pays."""
+    if has_cash(design):
+        yield _heading(CASH_TITLE)
+        yield table(cash_columns(design), cash_rows(design))
+        yield from (_line(line) for line in cash_lines(design))
 
 
 def _fabric(design: Design, fabric: FabricDesign) -> Iterator[RenderableType]:

@@ -39,7 +39,7 @@ from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.rack_losses import RackDemand, rack_demand
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.switch_sizes import switch_sizes
-from fabopt.topology.subnet_manager import with_managers
+from fabopt.topology.ways import in_every_way
 
 # Switches put into a rack, over all candidates of a search, before it is content with layouts.
 MOST_STEPS = 150_000
@@ -174,7 +174,7 @@ class Sized:
         if self.rack_demand is not None and not candidates:
             # in other racks, as far away, more may be left
             self.met.discard(classes)
-        managed = with_managers(self.fabric, self.problem.servers, candidates)
+        managed = in_every_way(self.fabric, self.problem.servers, candidates)
         return sorted(((least_of(one, self.weights), one) for one in managed), key=lambda one: one[0])
 
 

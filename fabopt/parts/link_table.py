@@ -329,7 +329,7 @@ def _module_fits(module: _Module, port: PortType, protocol: str) -> bool:
 def _useful(modules: Sequence[_Module]) -> list[_Module]:
     """Drop a transceiver where another one with the same optics reaches as far and costs and uses no more power."""
     kept: list[_Module] = []
-    for module in sorted(modules, key=lambda module: (module.item.unit_cents, module.item.power_mw, module.item.id)):
+    for module in sorted(modules, key=lambda module: (module.item.unit_costs, module.item.power_mw, module.item.id)):
         if not any(
             other.optics == module.optics
             and other.product.reach_m >= module.product.reach_m

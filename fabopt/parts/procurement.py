@@ -11,6 +11,7 @@ from typing import TypeVar
 from fabopt.parts.price_books import KIND_OF_WORD
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
+from fabopt.schema.charges import Charge
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
 from fabopt.schema.procurement import Procurement, Spares
 from fabopt.schema.product import Product, Supply
@@ -33,8 +34,8 @@ def of_kind(by_kind: Mapping[KindWord, Rule], kind: str) -> Rule | None:
 class Terms:
     """What decides how a catalog's products can be bought: equal terms make equal items of one catalog.
 
-    ``months``: of the stages; ``move_cents``: of one cable that is moved. ``chances``: the probability that growth
-    comes to each stage, in parts of ``chance_unit``; empty where all come.
+    ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
+    ``chances``: the probability that growth comes to each stage, in parts of ``chance_unit``; empty where all come.
     """
 
     months: tuple[int, ...] = (0,)
@@ -43,6 +44,7 @@ class Terms:
     move_cents: int = 0
     chances: tuple[int, ...] = ()
     chance_unit: int = 1
+    charges: tuple[Charge, ...] = ()
 
     def decline(self, kind: str) -> Fraction:
         """The share of its price that a kind loses in a year."""
@@ -63,7 +65,8 @@ def terms_of(case: Case) -> Terms:
     moves = rounded(exact(case.growth.usd_per_moved_cable) * CENTS_PER_USD)
     chances = reached(case.stages or ()) if case.is_uncertain else ()
     unit = math.lcm(*(chance.denominator for chance in chances))
-    return Terms(months, case.finance, case.procurement, moves, tuple(int(unit * chance) for chance in chances), unit)
+    of_unit = tuple(int(unit * chance) for chance in chances)
+    return Terms(months, case.finance, case.procurement, moves, of_unit, unit, case.charges)
 
 
 def is_allowed(rules: Procurement, product: Product, approved_by_part: bool) -> bool:

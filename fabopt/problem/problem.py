@@ -133,10 +133,34 @@ class Problem:
         least = sum(count * item.least_cents(stage, present) for stage, count in enumerate(adds))
         return max(0, least - item.stock * item.least_cents(0, present))
 
+    def lumps(self, fabric: str, protocol: str) -> dict[tuple[int, Item], int]:
+        """Charges on a fabric of a protocol and on its servers, by (number of the stage, item)."""
+        uses: dict[tuple[int, Item], int] = {}
+        for charge in self.case.charges:
+            item = self.item_table.item(charge.name) if charge.is_lump else None
+            if item is None or fabric not in (charge.fabrics or (fabric,)) or charge.protocol not in (None, protocol):
+                continue
+            sizes = [stage.servers for stage in self.stages]
+            adds = [1] if charge.per == "fabric" else [now - before for before, now in pairwise([0, *sizes])]
+            uses |= {(stage, item): count for stage, count in enumerate(adds) if count}
+        return uses
+
+    def least_lump_cents(self, present: bool = False) -> int:
+        """What charges on fabrics and their servers come to at least."""
+        if not self.case.charges:
+            return 0
+        return sum(
+            min(
+                sum(item.cost(stage, count, present) for (stage, item), count in self.lumps(one.name, protocol).items())
+                for protocol in one.protocols
+            )
+            for one in self.fabrics
+        )
+
     @property
     def fixed_cents(self) -> int:
-        """What every design costs at least: the servers, if they count."""
-        return self.least_server_cents()
+        """What every design costs at least: the servers, if they count, and charges on fabrics."""
+        return self.least_server_cents() + self.least_lump_cents()
 
     @property
     def fixed_power_mw(self) -> int:
@@ -157,9 +181,10 @@ class Problem:
 
     @property
     def fixed_objective(self) -> int:
-        """The part of the objective that every design has: the servers' price and energy."""
-        weights = self.weights
-        return weights.per_cent * self.least_server_cents(bool(weights.energy)) + self.fixed_energy
+        """The part of the objective that every design has: the servers' price and energy, charges on fabrics."""
+        weights, present = self.weights, bool(self.weights.energy)
+        least_cents = self.least_server_cents(present) + self.least_lump_cents(present)
+        return weights.per_cent * least_cents + self.fixed_energy
 
     def fixed_in(self, weights: Weights) -> int:
         """The part of another objective that every design has."""

@@ -15,15 +15,16 @@ from fabopt.schema.base import (
     Gbps,
     Identifier,
     Metres,
-    Money,
     Ratio,
     Reference,
     Strict,
     Text,
     Word,
 )
+from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
+from fabopt.schema.growth import Growth
 from fabopt.schema.operate import Operate, OperateSaid, Roce
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
@@ -258,17 +259,6 @@ class Site(Strict):
         return self.floor is not None
 
 
-class Growth(Strict):
-    """Whether a cable in place may be moved to another port when the cluster grows, and what each move costs.
-
-    Defaults are estimates: twenty minutes of a technician for each move, with planning and test.
-    """
-
-    recabling: Literal["forbid", "allow"] = "forbid"
-    usd_per_moved_cable: Money = 150
-    minutes_per_moved_cable: Annotated[float, Field(ge=0, le=10_000)] = 20
-
-
 Units = Annotated[int, Field(ge=0, le=1_000_000_000)]
 # How a price may be known.
 Basis = Literal["list", "street", "quote", "paper", "estimate", "derived"]
@@ -301,6 +291,7 @@ class Case(Strict):
     ] = "any"
     only_priced_by: Annotated[tuple[Reference, ...], Field(exclude_if=is_empty)] = ()
     have: Annotated[dict[Identifier, Units | dict[float, Units]], Field(exclude_if=is_empty)] = {}
+    charges: Annotated[tuple[Charge, ...], Field(exclude_if=is_empty)] = ()
     server: Identifier
     servers: Servers | None = None
     gpus: Servers | None = None
@@ -359,6 +350,11 @@ class Case(Strict):
             for name in stage.fabrics:
                 if name not in known:
                     raise ValueError(f"stage `{stage.name}` names the fabric `{cut(name)}`, which is not in `fabrics`")
+        return self
+
+    @model_validator(mode="after")
+    def _charges_go_together(self) -> Self:
+        check_charges(self.charges)
         return self
 
     @model_validator(mode="after")

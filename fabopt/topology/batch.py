@@ -101,7 +101,7 @@ class Sizing:
 
 def candidates_in(problem: Problem, batch: AnyBatch, index: int, prune: bool) -> tuple[Candidate, ...]:
     """A candidate of a batch with its exact needs; of equals, the families of a fabric win in their order."""
-    candidates = in_every_way(batch.fabric, problem.servers, batch.candidates(problem, index, prune))
+    candidates = in_every_way(problem, batch.fabric, batch.candidates(problem, index, prune))
     if len(batch.fabric.topologies) == 1:
         return candidates
     rank = batch.fabric.topologies.index(batch.family)

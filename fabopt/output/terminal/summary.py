@@ -37,6 +37,8 @@ from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow
 from fabopt.units import some
 
 # Columns of ids and names, which must stay whole to be copied.
+# What charges are called together, beside the kinds of parts.
+CHARGES = "charges"
 _WHOLE = ("id", "name", "switch", "tier")
 
 
@@ -195,16 +197,20 @@ def _cost_table(design: Design) -> Table:
     several = len(design.fabrics) > 1 or any(alternative.logical for alternative in design.fabrics)
     groups: dict[tuple[str, str], list[BomRow]] = {}
     for row in design.bom:
-        groups.setdefault((row.fabric if several else "", row.kind), []).append(row)
+        kind = row.kind if row.charge is None else CHARGES
+        groups.setdefault((row.fabric if several else "", kind), []).append(row)
     rows = [_cost_row(_kind_name(*key), group, totals.capex_usd) for key, group in groups.items()]
     rows.append(["total", "", money(totals.capex_usd), "", power(totals.power_w)])
+    yearly = sum(row.yearly_usd or 0 for row in design.bom)
+    if yearly:
+        rows.append(["charges a year", "", money(round(yearly, 2)), "", "-"])
     return table(
         [("parts", False), ("bought", True), ("cost", True), ("share", True), ("power", True)], rows, total=True
     )
 
 
 def _kind_name(fabric: str, kind: str) -> str:
-    return f"{fabric} {KIND_NAMES[kind]}" if fabric else KIND_NAMES[kind]
+    return f"{fabric} {KIND_NAMES.get(kind, kind)}" if fabric else KIND_NAMES.get(kind, kind)
 
 
 def _cost_row(name: str, rows: Sequence[BomRow], whole: int | float) -> list[str]:

@@ -174,7 +174,7 @@ class Sized:
         if self.rack_demand is not None and not candidates:
             # in other racks, as far away, more may be left
             self.met.discard(classes)
-        managed = in_every_way(self.fabric, self.problem.servers, candidates)
+        managed = in_every_way(self.problem, self.fabric, candidates)
         return sorted(((least_of(one, self.weights), one) for one in managed), key=lambda one: one[0])
 
 

@@ -25,7 +25,7 @@ WORK = "other"
 KINDS = ("on_order", "on_delivery", "on_acceptance", "yearly", "energy", "residual")
 
 
-class Amount(NamedTuple):
+class Outlay(NamedTuple):
     """An amount in cents that is due in a month. ``kind``: one of ``KINDS``."""
 
     month: int
@@ -67,7 +67,7 @@ def cash_flow(design: Design, months: int) -> list[Period]:
     if not has_cash(design):
         return []
     finance, offset = finance_of(design), _calendar_month(design)
-    due_in: dict[int, list[Amount]] = {}
+    due_in: dict[int, list[Outlay]] = {}
     for due in _dues(design, finance):
         due_in.setdefault((due.month + offset) // months, []).append(due)
     sums, before = dict.fromkeys(KINDS, Fraction(0)), dict.fromkeys(KINDS, 0)
@@ -108,7 +108,7 @@ def _in_currency(finance: Finance, owned: int, before: int) -> int | None:
     return rounded(owned / rate) - rounded(before / rate)
 
 
-def _dues(design: Design, finance: Finance) -> Iterator[Amount]:
+def _dues(design: Design, finance: Finance) -> Iterator[Outlay]:
     months = {stage.name: stage.month for stage in design.stages}
     end = months[design.stages[0].name] + MONTHS_PER_YEAR * exact(finance.years)
     assert finance.payment is not None
@@ -118,10 +118,10 @@ def _dues(design: Design, finance: Finance) -> Iterator[Amount]:
     yield from _energy_dues(design, finance, end)
     if finance.residual:
         worth = exact(finance.residual) * sum(cents(row.total_usd) for row in design.bom if row.kind != WORK)
-        yield Amount(math.ceil(end), "residual", -worth)
+        yield Outlay(math.ceil(end), "residual", -worth)
 
 
-def _order_dues(row: BomRow, month: int, payment: Payment) -> Iterator[Amount]:
+def _order_dues(row: BomRow, month: int, payment: Payment) -> Iterator[Outlay]:
     """What a line pays when; a line without an order date is ordered in the month of its stage."""
     ordered = month if row.order_by_month is None else math.floor(row.order_by_month)
     amount = cents(row.total_usd)
@@ -131,24 +131,24 @@ def _order_dues(row: BomRow, month: int, payment: Payment) -> Iterator[Amount]:
         ("on_acceptance", month + payment.acceptance_months, payment.on_acceptance),
     ):
         if share and amount:
-            yield Amount(due, kind, exact(share) * amount)
+            yield Outlay(due, kind, exact(share) * amount)
 
 
-def _yearly_dues(row: BomRow, month: int, end: Fraction) -> Iterator[Amount]:
+def _yearly_dues(row: BomRow, month: int, end: Fraction) -> Iterator[Outlay]:
     """What is due every year is paid ahead, of the last year as much as is left."""
     for start in range(month, math.ceil(end), MONTHS_PER_YEAR) if row.yearly_usd else ():
         share = min(Fraction(1), (end - start) / MONTHS_PER_YEAR)
-        yield Amount(start, "yearly", share * cents(row.yearly_usd or 0))
+        yield Outlay(start, "yearly", share * cents(row.yearly_usd or 0))
 
 
-def _energy_dues(design: Design, finance: Finance, end: Fraction) -> Iterator[Amount]:
+def _energy_dues(design: Design, finance: Finance, end: Fraction) -> Iterator[Outlay]:
     """Energy is paid at the end of every month, which is counted to that month."""
     rate = exact(finance.energy_usd_per_kwh) * exact(finance.pue) * CENTS_PER_USD / MILLIWATTS_PER_KILOWATT
     monthly = rate * HOURS_PER_YEAR / MONTHS_PER_YEAR
     for stage in design.stages:
         added = sum(milliwatts(row.power_w) for row in design.bom if row.stage == stage.name)
         for month in range(stage.month, math.ceil(end)) if added and monthly else ():
-            yield Amount(month, "energy", min(Fraction(1), end - month) * added * monthly)
+            yield Outlay(month, "energy", min(Fraction(1), end - month) * added * monthly)
 
 
 def _book_cents(design: Design, finance: Finance, month: int) -> int | None:

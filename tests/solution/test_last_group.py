@@ -161,7 +161,7 @@ def attached(servers: int, ports: int, **attachment: Any) -> Design:
 
 
 def test_attachments_are_dealt_to_the_leaves_with_the_fewest_ports() -> None:
-    """13 servers as 5 + 5 + 3 with 5 ports on each of four leaves and 6 on the last one: three of the four are first."""
+    """13 servers as 5 + 5 + 3, 5 ports on each of four leaves and 6 on the last one: three of the four are first."""
     design = attached(13, 3)
     assert_proven(design)
     assert counts_of(design) == [(5, 1), (5, 1), (5, 1), (5, 0), (6, 0)]

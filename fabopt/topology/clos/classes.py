@@ -31,7 +31,7 @@ from fabopt.units import Number, ceil_of
 _SAFE = 2**62
 
 
-class Endpoints(NamedTuple):
+class LeafEndpoints(NamedTuple):
     """Ports that count in the ratio of leaves: the most on any, and on any of an odd last group."""
 
     most: Number
@@ -81,14 +81,14 @@ def endpoints_in_ratio(fabric: FabricProblem, shape: Shape, of_last: bool = Fals
     return most
 
 
-def busiest_leaves(fabric: FabricProblem, shape: Shape) -> Endpoints:
+def busiest_leaves(fabric: FabricProblem, shape: Shape) -> LeafEndpoints:
     """d, and d' where there is an odd last group."""
     most = endpoints_in_ratio(fabric, shape)
-    return Endpoints(most, endpoints_in_ratio(fabric, shape, of_last=True)) if shape.is_odd else Endpoints(most)
+    return LeafEndpoints(most, endpoints_in_ratio(fabric, shape, of_last=True)) if shape.is_odd else LeafEndpoints(most)
 
 
 def plain_endpoints(fabric: FabricProblem, endpoints: Number) -> Number:
-    """Endpoints of a leaf that all have the fabric's ratio: none where every class is counted by itself."""
+    """LeafEndpoints of a leaf that all have the fabric's ratio: none where every class is counted by itself."""
     return 0 * endpoints if fabric.networked else endpoints
 
 

@@ -121,7 +121,9 @@ class Leaves:
         endpoints = classes.endpoints_in_ratio(self.fabric, shape)
         gpus = self.problem.server.gpus
         roomy = roomy and bool(may_fit(self.problem, self.fabric, self._parts(block), shape)[0])
-        roomy = roomy and bool(survives(self.fabric, self._parts(block), shape, classes.Endpoints(endpoints), gpus)[0])
+        roomy = roomy and bool(
+            survives(self.fabric, self._parts(block), shape, classes.LeafEndpoints(endpoints), gpus)[0]
+        )
         if fits and roomy and self._joins_servers(block, nic.ports_per_plane):
             yield shape
 
@@ -203,7 +205,7 @@ class Leaves:
         roomy = np.ones(rows.size, bool) if shape.is_odd else has_room(self.fabric, self._parts(block), wide)
         if self.fabric.resilience:
             others = replace(wide, odd_k=0, odd_u=0)
-            roomy &= may_survive(self.fabric, self._parts(block), others, classes.Endpoints(endpoints[rows]), gpus)
+            roomy &= may_survive(self.fabric, self._parts(block), others, classes.LeafEndpoints(endpoints[rows]), gpus)
         rows, wide = rows[roomy], wide.take(np.flatnonzero(roomy))
         bound = base[:, rows] + self._above(block, wide)
         for some in chunks(np.argsort(bound[0], kind="stable"), _CHUNK[block.tiers]):

@@ -10,7 +10,7 @@ from fabopt.network.clos_stages import StageNumbers
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.attachment import HostPort
-from fabopt.topology.clos.classes import Endpoints, busiest_leaves
+from fabopt.topology.clos.classes import LeafEndpoints, busiest_leaves
 from fabopt.topology.clos.placement import ClosPlacement, FlatPlacement, in_racks
 from fabopt.topology.clos.shape import Parts, Shape, TierCount, last_endpoints, most_endpoints
 from fabopt.units import ceil_div, ceil_of
@@ -52,9 +52,9 @@ class ClosNetwork(NamedTuple):
         return max(cages.values(), default=0)
 
     @property
-    def endpoints(self) -> Endpoints:
+    def endpoints(self) -> LeafEndpoints:
         """Ports that count in the ratio of leaves."""
-        return Endpoints(self.down_ports, self.last_ports)
+        return LeafEndpoints(self.down_ports, self.last_ports)
 
     @property
     def tiers(self) -> TierCount:

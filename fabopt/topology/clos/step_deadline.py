@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.batch import Batch
-from fabopt.topology.clos.classes import Endpoints, busiest_leaves
+from fabopt.topology.clos.classes import LeafEndpoints, busiest_leaves
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.units import Number
@@ -64,12 +64,12 @@ def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDA
 
 def is_in_time(fabric: FabricProblem, clos: ClosNetwork, gpus: int) -> bool:
     """Whether one Clos is in time, with all that is on its leaves and spines. ``gpus``: of a server."""
-    down = Endpoints(*(np.array([ports]) for ports in clos.endpoints))
+    down = LeafEndpoints(*(np.array([ports]) for ports in clos.endpoints))
     return bool(_are_in_time(fabric, clos.parts, clos.shape, down, np.array([clos.spine_ports]), 1, gpus)[0])
 
 
 def _are_in_time(
-    fabric: FabricProblem, parts: Parts, shape: Shape, down: Endpoints, spine_down: Number, size: int, gpus: int
+    fabric: FabricProblem, parts: Parts, shape: Shape, down: LeafEndpoints, spine_down: Number, size: int, gpus: int
 ) -> NDArray[np.bool_]:
     """Which rows are in time. ``down``, ``spine_down``: what counts in the ratios of leaves and spines."""
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
@@ -98,8 +98,8 @@ def _are_in_time(
     return deadline.are_met(networks, network_at)
 
 
-def _busiest(shape: Shape, down: Endpoints) -> tuple[Number, Number]:
-    """Endpoints and uplinks of the leaves with the largest ratio."""
+def _busiest(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
+    """LeafEndpoints and uplinks of the leaves with the largest ratio."""
     if not shape.is_odd:
         return down.most, shape.u
     is_last = down.of_last * shape.u > down.most * shape.odd_u

@@ -258,7 +258,7 @@ class _Comparison:
         summary = summary_of(design.file_part())
         if what.endswith("leaf switch") and design.leaf is not None:
             value = design.leaf.id
-        if what.endswith(("topology", "torus of")):
+        if what.endswith(("topology", "torus of", "family")):
             summary += f"; {some(sums.cables, 'cable')}; {_carries(design, self.problem.gpus)}"
         if rival.verdict != "optimal" and self.problem.site.settles:
             summary += BEST_FOUND

@@ -27,7 +27,7 @@ from fabopt.units import plain_fraction, some
 ABOVE = Fraction(1, 10)
 MOST_RATIO = Fraction(11, 10)
 STEP = Fraction(1, 100)
-SETTINGS = ("oversubscription", "planes", "topology")
+SETTINGS = ("oversubscription", "planes", "family")
 _TIERS = {1: "one tier", 2: "two tiers"}
 
 
@@ -74,7 +74,7 @@ def other_settings(problem: Problem, cliff: Cliff) -> Iterator[OtherSettings]:
         yield from _changed(problem, cliff, "planes", "any", asked.model_copy(update={"planes": "any"}), part)
     if asked.topologies == ("clos",) and not any(refused(problem.case, asked, "rail-only")):
         other = asked.model_copy(update={"topologies": ("rail-only",)})
-        yield from _changed(problem, cliff, "topology", "rail-only", other, Restriction(topology="rail-only"))
+        yield from _changed(problem, cliff, "family", "rail-only", other, Restriction(topology="rail-only"))
 
 
 def _least_ratio(problem: Problem, fabric: FabricProblem, tiers: int) -> Fraction | None:

@@ -347,10 +347,6 @@ class BomRow(Strict):
     yearly_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
 
 
-# First words of the note that an answer is just above a cliff.
-CLIFF = "just above a cliff:"
-
-
 class Alternative(Strict):
     """The best design of a kind that lost: ``what`` names the kind, deltas are against the answer."""
 

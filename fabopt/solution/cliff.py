@@ -16,7 +16,8 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
 from fabopt.program.orders import Picked
 from fabopt.schema.case import Fabric
-from fabopt.schema.design import CLIFF, Alternative
+from fabopt.schema.cliff import CLIFF
+from fabopt.schema.design import Alternative
 from fabopt.schema.topologies import refused
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.most_servers import most_servers_of

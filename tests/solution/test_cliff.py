@@ -9,7 +9,8 @@ from rich.console import Console
 
 from fabopt.output.terminal.answer import alternative_line
 from fabopt.output.terminal.summary import summary
-from fabopt.schema.design import CLIFF, Alternative, Design
+from fabopt.schema.cliff import CLIFF
+from fabopt.schema.design import Alternative, Design
 from fabopt.solution import optimize
 from tests.samples.small import Json, assert_proven, case, catalog, inputs
 

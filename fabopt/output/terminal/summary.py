@@ -33,7 +33,8 @@ from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
 from fabopt.output.terminal.workload import workload_lines, workload_rows, workload_title
 from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
 from fabopt.parts.price_basis import PRICES
-from fabopt.schema.design import CLIFF, BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
+from fabopt.schema.cliff import CLIFF
+from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
 from fabopt.units import some
 
 # Columns of ids and names, which must stay whole to be copied.

@@ -36,6 +36,7 @@ from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
 from fabopt.output.terminal.workload import workload_lines, workload_rows, workload_title
 from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
 from fabopt.parts.price_basis import PRICES
+from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
 from fabopt.units import some
 
@@ -52,7 +53,7 @@ def summary(design: Design) -> RenderableType:
 
 def _blocks(design: Design) -> Iterator[RenderableType]:
     yield Text(headline(design), style="bold")
-    prices = [note for note in design.notes if note.startswith(PRICES)]
+    prices = [note for note in design.notes if note.startswith((PRICES, CLIFF))]
     yield from (_line(note) for note in prices)
     yield from _single_points(design)
     for fabric in design.fabrics:

@@ -70,7 +70,7 @@ class LosslessSwitch:
         return f"{shown}: fits, {self.verdict.left / 1e6:.1f} MB left for data{shared}"
 
     def classes(self, queues: Queues) -> tuple[int, ...]:
-        """Its lossless priorities: that of RDMA, then the next ones that notifications do not have."""
+        """Lossless priorities: that of RDMA, then the next ones that notifications do not have."""
         others = (
             priority for priority in _PRIORITIES if priority not in (0, queues.rdma_priority, queues.cnp_priority)
         )

@@ -206,8 +206,8 @@ class FabricProblem:
 
     @property
     def may_be_odd(self) -> bool:
-        """Whether the last leaf group may be unlike the others, where there are two tiers; not beside attachments."""
-        return self.last_group != "equal" and not (self.attachments or self.logical_fabrics or self.per_switch)
+        """Whether the last leaf group may be unlike the others, where there are two tiers; not out-of-band."""
+        return self.last_group != "equal" and self.per_switch is None
 
     @property
     def is_open(self) -> bool:

@@ -4,6 +4,6 @@
 # Those of the second tuple follow from the plan (``fabopt.operate``), so they are for one stage.
 PLANNED = (
     *("plan", "roce", "sonic", "frr", "eos", "opensm", "topo", "hosts", "slurm", "kubernetes"),
-    *("monitoring", "containerlab", "ansible"),
+    *("monitoring", "containerlab", "hedgehog", "ansible", "astra-sim", "htsim", "simai"),
 )
 FORMATS = ("cables", "ports", "racks", "netbox", "dot", "graphml", "drawio", "acceptance", *PLANNED)

@@ -16,7 +16,7 @@ from fabopt.topology.clos import step_deadline
 from fabopt.topology.clos.blocks import Block, Upper
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
-from fabopt.topology.clos.classes import endpoints_in_ratio
+from fabopt.topology.clos.classes import busiest_leaves, endpoints_in_ratio
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import has_room, spine_uplinks
 from fabopt.topology.clos.free_ports import may_fit
@@ -194,7 +194,7 @@ class Spines:
 
     def _survives(self, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
         """Which rows have the bandwidth left that is wanted when something fails."""
-        endpoints = endpoints_in_ratio(self.fabric, shape)
+        endpoints = busiest_leaves(self.fabric, shape)
         return survives(self.fabric, parts, shape, endpoints, self.bounds.problem.server.gpus)
 
     def _uplink_cost(self, stack: _Stack, shape: Shape, spine_cages: Number) -> Floats:

@@ -226,7 +226,9 @@ LINES = [line for page in FORMULATION for line in lines_of(page)]
 
 def constraint_methods() -> list[Rule]:
     """Methods of the program that add constraints."""
-    methods = [method for holder in (Program, Purchases, Sourcing) for method in vars(holder).values() if callable(method)]
+    methods = [
+        method for holder in (Program, Purchases, Sourcing) for method in vars(holder).values() if callable(method)
+    ]
     return [
         method
         for method in methods

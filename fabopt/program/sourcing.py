@@ -25,7 +25,7 @@ class Taken(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Group:
+class VendorGroup:
     """Parts whose vendors are counted: what is taken of each vendor, and how many of them there may be."""
 
     by_vendor: Mapping[str, Sequence[Taken]]
@@ -51,7 +51,7 @@ class Sourcing:
     ) -> None:
         self.lp = lp
         self.rules = problem.case.procurement
-        self.groups: list[Group] = []
+        self.groups: list[VendorGroup] = []
         if not (self.rules.max_vendors or self.rules.min_sources or self.rules.single_vendor):
             return
         offered = problem.offering.offered
@@ -62,13 +62,13 @@ class Sourcing:
         self._uses += links
         self.groups = list(self._groups())
 
-    def _groups(self) -> Iterator[Group]:
+    def _groups(self) -> Iterator[VendorGroup]:
         rules = self.rules
         for place in dict.fromkeys((*rules.max_vendors, *rules.min_sources)):
             taken = self._of_tier(place) if place in SOURCE_TIERS else self._of_kinds((place,))
-            yield Group(taken, rules.min_sources.get(place, 0), rules.max_vendors.get(place))
+            yield VendorGroup(taken, rules.min_sources.get(place, 0), rules.max_vendors.get(place))
         for fabric, what in rules.single_vendor.items():
-            yield Group(self._of_kinds(kinds_of_one_vendor(what), fabric), most=1)
+            yield VendorGroup(self._of_kinds(kinds_of_one_vendor(what), fabric), most=1)
 
     def _of_tier(self, role: str) -> dict[str, list[Taken]]:
         """The vendors of the switches of a tier, over all fabrics."""
@@ -94,8 +94,8 @@ class Sourcing:
         return taken
 
     def vendors_are_kept(self) -> None:
-        """As few and as many vendors are in use as a group of parts may have: a vendor's parts only where it is
-        counted, and it is counted only where it has any.
+        """Few and many enough vendors are in use of every group of parts: a vendor's parts only where it is counted, and
+        it is counted only where it has any.
         """
         for number, group in enumerate(self.groups):
             vendors = {vendor: SOURCE.binary(number, place) for place, vendor in enumerate(sorted(group.by_vendor))}

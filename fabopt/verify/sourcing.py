@@ -19,7 +19,7 @@ def counts_vendors(evidence: Evidence) -> bool:
 
 @since("0.2.0")
 def vendors_are_kept(proof: Proof, evidence: Evidence) -> None:
-    """As many vendors have parts in use as the case allows and asks for.
+    """No more vendors have parts in use than the case allows, and no fewer than it asks for.
 
     min_sources <= vendors with parts of the kind (switches of the tier) in use <= max_vendors; one vendor of what is
     under single_vendor in a fabric. Parts that name no vendor are of one more. Source: case file, ``procurement``.

@@ -94,8 +94,8 @@ class Sourcing:
         return taken
 
     def vendors_are_kept(self) -> None:
-        """Few and many enough vendors are in use of every group of parts: a vendor's parts only where it is counted, and
-        it is counted only where it has any.
+        """Few and many enough vendors are in use of every group of parts: a vendor's parts only where it is counted,
+        and it is counted only where it has any.
         """
         for number, group in enumerate(self.groups):
             vendors = {vendor: SOURCE.binary(number, place) for place, vendor in enumerate(sorted(group.by_vendor))}

@@ -14,6 +14,7 @@ from fabopt.schema.attachment import FreePorts, is_open
 from fabopt.schema.base import Strict
 from fabopt.schema.conflict import Conflict as Conflict
 from fabopt.schema.conflict import Needed as Needed
+from fabopt.schema.decision import Decision
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.resilience import Failed
@@ -44,7 +45,10 @@ class PartHashes(Strict):
 
 
 class Objective(Strict):
-    """What was minimized, and the proof, in the metric's unit. ``floor``: no Clos of as many tiers has less."""
+    """What was minimized, and the proof, in the metric's unit. ``floor``: no Clos of as many tiers has less.
+
+    ``decision``: by what the design was picked, where that is not the least value alone.
+    """
 
     metric: str
     value: Number | None = None
@@ -55,6 +59,7 @@ class Objective(Strict):
     candidates: int | None = None
     candidates_in_program: int | None = None
     floor: Number | None = None
+    decision: Annotated[Decision | None, Field(exclude_if=is_open)] = None
 
 
 class Totals(Strict):

@@ -83,6 +83,8 @@ class Expansion:
         self.together = Together(problem, self.context, self._searched, self.space, self.candidates_at)
         self.left_out = False
         self.most_cents: int | None = None
+        # no candidate of a bound above this is wanted, the servers aside
+        self.dearest = np.inf
 
     def expand(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
@@ -92,6 +94,8 @@ class Expansion:
         costs = self.context.costs_at(self.problem.offering, table, steps)
         if self.counts:
             sizings = self.together.expand(costs, slack)
+        elif np.isfinite(self.dearest) and objective == 1.0 and not first:
+            sizings = [self._below(costs, slack, self.dearest + float(prices @ self.caps[1:]))]
         else:
             sizings = [self._searched(costs, fabric, slack, first) for fabric in self.problem.fabrics]
         self.sized = max(self.sized, sum(one.sized for one in sizings))
@@ -109,11 +113,23 @@ class Expansion:
     def may_cost(self, most: float) -> bool:
         """Whether any design may have so low an objective, the servers aside; True where that is not quickly known."""
         fabric = self.problem.fabrics[0]
-        if len(self.problem.fabrics) > 1 or fabric.logical_fabrics or self.counts:
+        if not self.is_of_one:
             return True
         costs = self.context.costs_at(self.problem.offering, self.table, self.steps)
         sizing = self._bounding(fabric, costs).search(0.0, Sizing(least=most + self.saving))
         return bool(sizing.batches) or sizing.stopped
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether one fabric makes up the whole cost."""
+        return len(self.problem.fabrics) == 1 and not self.problem.fabrics[0].logical_fabrics and not self.counts
+
+    def _below(self, costs: BoundedCosts, slack: float, most: float) -> Sizing:
+        """Search the one fabric for what costs so much at the most by its bound."""
+        fabric = self.problem.fabrics[0]
+        space = space_of(self.problem, fabric, self._request(fabric, costs))
+        sizing = space.search(slack, Sizing(least=most + self.saving))
+        return sizing if sizing.batches else replace(sizing, least=np.inf)
 
     def _bounding(self, fabric: FabricProblem, costs: BoundedCosts) -> Space:
         """A space in which no design of a fabric costs more than it does."""

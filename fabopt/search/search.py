@@ -175,6 +175,15 @@ class Search:
         """Whether any design may have a lower objective than so much; True where that is not quickly known."""
         return self.expansion.may_cost(value - 1 - self.fixed)
 
+    def leave_out_above(self, value: int) -> bool:
+        """Look at no design with a higher objective: infeasible then says that there is no other. False if it cannot
+        be done, where several fabrics or a floor make up the cost.
+        """
+        if self.method != "sizes" or not self.expansion.is_of_one or not self.settings.prune:
+            return False
+        self.expansion.dearest = value - self.fixed
+        return True
+
     def any_design(self) -> Optimum:
         """A design under no limits, to say whether there is one."""
         if slots_are_short(self.problem):

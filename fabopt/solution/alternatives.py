@@ -113,10 +113,13 @@ class _Comparison:
                 yield self._alternative(rival, index, prefix + what, value)
 
     def _rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
-        """The best design of a part of the space; of a ratio, of those that are about as fast as the answer."""
-        optimum, near = self.answer.optimum, self.answer.optimum.value
+        """The best design of a part of the space, by what the answer was picked by."""
+        near = self.answer.optimum.value
         if self.answer.ratio is not None:
-            return RatioSearch(self.problem, self.quiet, self.clock, restrictions, self.context).near(optimum)
+            ratio = RatioSearch(
+                self.problem, self.quiet, self.clock, restrictions, self.context, self.answer.ratio.pace
+            )
+            return ratio.run(ties=False).optimum
         return search_of(self.problem, self.quiet, self.clock, restrictions, near, context=self.context).run()
 
     def flat_runs(self, index: int) -> Iterator[Alternative]:
@@ -235,7 +238,7 @@ class _Comparison:
             value = design.leaf.id
         if what.endswith(("topology", "torus of")):
             summary += f"; {some(sums.cables, 'cable')}; {_carries(design, self.problem.gpus)}"
-        if rival.verdict != "optimal" and self.problem.site.settles:
+        if rival.verdict != "optimal" and (self.problem.site.settles or self.answer.ratio is not None):
             summary += BEST_FOUND
         alternative = _of_sums(self.problem, self.sums, sums, what, value, summary)
         if self.answer.ratio is None:

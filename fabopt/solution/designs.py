@@ -15,6 +15,7 @@ from fabopt.problem.problem import problem_of
 from fabopt.problem.separation import first_combination
 from fabopt.program.settings import Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.decision import Decision
 from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.version import VERSION
@@ -67,7 +68,7 @@ def design_of(answer: Answer, engine: str, seconds: float) -> Design:
     parts = parts_of(problem, fabrics, rows)
     floor_used = floor_use(problem, picked)
     totals = with_racks(totals_of(problem, picked, rows), problem, fabrics, floor_used)
-    use = use_on(problem, picked, cents(totals.capex_usd))
+    use = use_on(problem, picked, cents(totals.capex_usd), answer.ratio.least if answer.ratio is not None else ())
     return Design(
         fabopt=VERSION,
         rules=edition_of(VERSION),
@@ -93,7 +94,8 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
     if searched is not None and searched != value:
         raise AssertionError(f"the search's objective {searched} is not the design's {metric} {value}")
     gap = None if bound is None else (round((value - bound) / value, 6) if value else 0)
-    if optimum.verdict == "optimal":
+    decision = _decision(answer, use)
+    if optimum.verdict == "optimal" and decision is None:
         bound, gap = value, 0
     return Objective(
         metric=metric,
@@ -104,7 +106,16 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
         solve_s=round(seconds, 3),
         candidates=optimum.sized,
         candidates_in_program=optimum.in_program,
+        decision=decision,
     )
+
+
+def _decision(answer: Answer, use: WorkloadUse | None) -> Decision | None:
+    """By what the design was picked, where that is not its objective alone; of regret with the worst."""
+    decision = None if answer.ratio is None else answer.ratio.decision
+    if decision is None or decision.by != "regret" or use is None:
+        return decision
+    return decision.model_copy(update={"regret": max(one.regret or 0 for one in use.scenarios)})
 
 
 def _floor_value(answer: Answer) -> int | float | None:

@@ -272,7 +272,7 @@ class RatioSearch:
         """A deadline, and that of the cap for designs that cost so much or more."""
         if self.cap is None or floor == inf:
             return deadline
-        capped = Deadline(self.cap.pace, self.cap.most / self._spent(int(floor)), less=True)
+        capped = Deadline(self.cap.pace, self.cap.most / max(1, self._spent(int(floor))), less=True)
         return capped if deadline is None else replace(deadline, also=capped)
 
     def _is_below_cap(self, optimum: Optimum) -> bool:

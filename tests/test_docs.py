@@ -295,7 +295,7 @@ RECOUNTS = frozenset({
     "links_close",
     "metrics_are_recomputed", "figures_are_recomputed", "bom_covers_parts", "bom_names_products", "power_adds_up",
     "totals_add_up", "energy_is_paid", "stages_add_up", "objective_matches_totals", "workload_is_recomputed",
-    "single_points_are_listed",
+    "single_points_are_listed", "futures_are_recounted", "charges_are_counted",
 })  # fmt: skip
 # Checks of the wiring, port by port, that search has to meet; it makes no other table of it.
 OF_STAGES = frozenset({"stages_are_fabrics", "stages_only_add"})

@@ -7,10 +7,21 @@ from datetime import date, timedelta
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
+from fabopt.design.charges import ChargedUnits, ChargeLines
 from fabopt.parts.items import Item
 from fabopt.parts.procurement import order_month
 from fabopt.problem.problem import Problem
-from fabopt.program.orders import Order, Picked, all_uses, booked_uses, energy_of, order_of, stage_power_mw, sums_of
+from fabopt.program.orders import (
+    Order,
+    Picked,
+    all_uses,
+    booked_uses,
+    energy_of,
+    order_of,
+    stage_power_mw,
+    sums_of,
+    weighed_cents,
+)
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, StageDesign, Totals
 from fabopt.schema.product import Product
 from fabopt.topology.candidate import Uses
@@ -44,7 +55,8 @@ def totals_of(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
         cluster = watts(sums.power_mw + problem.server.sold_for(problem.servers) * milliwatts(server_w))
     return Totals(
         capex_usd=usd(sums.cents),
-        tco_usd=usd(order.cents(None, True) + rounded(energy_of(problem, picked))),
+        tco_usd=usd(order.worth_cents() + rounded(energy_of(problem, picked))),
+        expected_tco_usd=usd(rounded(weighed_cents(problem, picked))) if problem.case.is_uncertain else None,
         power_w=watts(sums.power_mw),
         cluster_power_w=cluster,
         rack_units=watts(sums.rack_milliunits),
@@ -70,7 +82,7 @@ def stage_designs(
             capex_usd=usd(order.cents(at)),
             power_w=watts(stage_power_mw(problem, picked, at)),
             fabrics={fabric.name: _switches(fabric, stage.name) for fabric in fabrics},
-            present_value_usd=usd(order.cents(at, True)),
+            present_value_usd=usd(order.worth_cents(at)),
             energy_usd=usd(rounded(energy_of(problem, picked, at, at + 1))),
             rack_units=watts(sum(item.rack_milliunits * n for (when, item), n in uses.items() if when <= at)),
             moved_cables=sum(n for (when, item), n in uses.items() if when == at and item.id == MOVED_CABLE),
@@ -103,12 +115,14 @@ def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
     """What to order at each stage, by fabric and kind.
 
     What is in stock, or left of an earlier order, goes to the fabrics in order; what an order has beyond its need goes
-    to the last line of the item. Spares, servers and what is bought for later stages have lines of no fabric.
+    to the last line of the item. Spares, servers and what is bought for later stages have lines of no fabric. Charges
+    come after the parts of their stage and fabric.
     """
     order, products = order_of(problem, picked), products_by_id(problem)
     left = {item: item.stock for _, item in all_uses(problem, picked)}
     rows: list[BomRow] = []
     for stage in range(len(problem.stages)):
+        charges: dict[str, ChargeLines] = {}
         lines = list(_lines(problem, picked, order, stage))
         last = {line.item: at for at, line in enumerate(lines)}
         taken: dict[Item, int] = {}
@@ -122,8 +136,28 @@ def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
                 left[item] += ordered - before - quantity
                 quantity = ordered - before
             taken[item] = before + quantity
-            rows.append(_row(problem, products, stage, line, (before, quantity, ordered)))
-    return tuple(rows)
+            charged = charges.setdefault(line.fabric, ChargeLines())
+            charged.add(ChargedUnits(item, stage, before, quantity, ordered))
+            if not item.is_lump:
+                rows.append(_row(problem, products, stage, line, (before, quantity, ordered)))
+        rows += (row for name, of in charges.items() for row in of.rows(problem.stages[stage].name, name))
+    return _in_order(problem, picked, rows)
+
+
+def _in_order(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]) -> tuple[BomRow, ...]:
+    """The rows as they are, charges moved to the others of their stage and fabric."""
+    if not any(row.charge for row in rows):
+        return tuple(rows)
+    stages = [stage.name for stage in problem.stages]
+    fabrics = [
+        name for fabric, one in zip(problem.fabrics, picked, strict=True) for name in booked_uses(fabric.name, one)
+    ]
+
+    def place(row: BomRow) -> tuple[object, ...]:
+        where = stages.index(row.stage), [*fabrics, ""].index(row.fabric), row.spares > 0
+        return *where, KIND_ORDER.index(row.kind), row.id, row.length_m or 0
+
+    return tuple(sorted(rows, key=place))
 
 
 def _lines(problem: Problem, picked: Sequence[Picked], order: Order, stage: int) -> Iterator[_Line]:
@@ -159,7 +193,7 @@ def _row(
     quantities: tuple[int, int, int],
 ) -> BomRow:
     """A line with its prices. ``quantities``: units of the order before it, its own, and the whole order's."""
-    item, (_, quantity, ordered) = line.item, quantities
+    item, (_, quantity, ordered) = line.item.bare, quantities
     kind: Bom
     kind, product = products.get(item.id, ("other", None))
     month, price_break = problem.stages[stage].month, item.break_of(ordered)
@@ -190,10 +224,12 @@ def _row(
 def _share(item: Item, stage: int, quantities: tuple[int, int, int], present: bool) -> int:
     """What some units of an order cost: at incremental breaks the first lines pay for the first units."""
     before, quantity, ordered = quantities
-    if item.incremental:
-        return item.cost(stage, before + quantity, present) - item.cost(stage, before, present)
     offer = item.offers[stage]
-    return quantity * (offer.present if present else offer.cents)[item.break_of(ordered)]
+    if item.incremental:
+        more = item.cost(stage, before + quantity, present) - item.cost(stage, before, present)
+    else:
+        more = quantity * (offer.present if present else offer.cents)[item.break_of(ordered)]
+    return more // offer.chance if present else more
 
 
 def order_date(start: str | None, month: int, lead_time_weeks: float | None) -> str | None:

@@ -45,7 +45,7 @@ def read_catalog(names: Sequence[str], base: Path, file: str = "catalog", where:
     """Return the named catalogs merged; an id twice, or no product at all, is an ``InputError``.
 
     A name is looked up in the library, a path is relative to ``base``; ``file`` and ``where`` say in messages which
-    input named them. Numbers of ``facts`` given twice are the later catalog's.
+    input named them. Numbers of ``facts`` given twice are the later catalog's, rents are all of theirs.
     """
     located = [find_catalog(name, base, file, where and f"{where}[{index}]") for index, name in enumerate(names)]
     faults = [one for one in located if isinstance(one, Fault)]
@@ -76,7 +76,8 @@ def merged(catalogs: Sequence[Catalog]) -> Catalog:
         kind: tuple(one for catalog in catalogs for one in getattr(catalog, kind)) for kind in (*KINDS, _PRICES)
     }
     pcie = {generation: gbps for catalog in catalogs for generation, gbps in catalog.facts.pcie_x16_gbps.items()}
-    return Catalog(facts=Facts(pcie_x16_gbps=pcie), **content)
+    rents = tuple(rent for catalog in catalogs for rent in catalog.facts.rents)
+    return Catalog(facts=Facts(pcie_x16_gbps=pcie, rents=rents), **content)
 
 
 def check_whole(catalog: Catalog, file: str) -> list[Fault]:

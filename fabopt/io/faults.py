@@ -14,7 +14,8 @@ from fabopt.io.advice import advice_on_key, advice_on_place, advice_on_value
 from fabopt.io.quantities import quantity_under
 from fabopt.io.schema_types import Steps, keys_at
 from fabopt.schema.base import ID_PATTERN, NAME_PATTERN
-from fabopt.schema.case import CALENDAR_MONTH, KEBAB, Case
+from fabopt.schema.case import CALENDAR_MONTH, Case
+from fabopt.schema.stages import KEBAB
 
 Model = TypeVar("Model", bound=BaseModel)
 MAX_FAULTS = 100

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from fabopt.errors import Fault, fault, nearest
+from fabopt.io.charges import check_charges_fit
 from fabopt.io.floor_losses import check_outside_losses
 from fabopt.io.recognition import ProductNames, hint_for
 from fabopt.io.roles import check_roles
@@ -64,6 +65,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
     if server is not None and not check.faults:
         check.faults += check_outside_losses(case, server, file)
     check.procurement(case.procurement)
+    check.faults += check_charges_fit(case, catalog, file)
     check.effective(case)
     if server is not None and not check.faults:
         check.faults += check_workload(case, server, file)

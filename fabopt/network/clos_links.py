@@ -248,20 +248,18 @@ def dealt(adds: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
 
 
 def attached_leaves(n: ClosNumbers, attached: Sequence[int]) -> list[int]:
-    """The leaf of every attachment port, dealt one a leaf and round, leaves with the fewest servers first.
+    """The leaf of every attachment port, dealt one a leaf and round, leaves with the fewest ports of servers first; of
+    equals, those of an odd last group last.
 
     In a cluster that grows, the ports that a stage adds (``attached``: how many) go to the leaves that are there then,
     those with the fewest attachments first, in their order.
     """
     if n.sizes:
         return _as_it_grows(n, attached)
-    ports = sum(attached)
-    ragged = n.servers - (n.groups - 1) * n.g < n.g
-    last = [plane * n.leaves + (n.groups - 1) * n.rails + rail for plane in range(n.planes) for rail in range(n.rails)]
-    first = last if ragged else []
-    rest = [leaf for leaf in range(n.planes * n.leaves) if leaf not in set(first)]
-    order = first + rest
-    return [order[place % len(order)] for place in range(ports)]
+    in_last = n.group_of_leaf(np.arange(n.planes * n.leaves)) == n.groups - 1
+    comes_later = ~in_last if n.last_group * n.last_k < n.g * n.k else in_last & n.is_odd
+    order = np.argsort(comes_later, kind="stable").tolist()
+    return [order[place % len(order)] for place in range(sum(attached))]
 
 
 def _as_it_grows(n: ClosNumbers, attached: Sequence[int]) -> list[int]:

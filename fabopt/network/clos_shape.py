@@ -45,7 +45,7 @@ class ClosShape:
     @property
     def is_odd(self) -> bool:
         """Whether the last group is unlike the others."""
-        return bool(np.any(self.odd_k))
+        return bool(self.odd_k if isinstance(self.odd_k, int) else np.any(self.odd_k))
 
     @property
     def last_k(self) -> Number:

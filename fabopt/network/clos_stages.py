@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.network.clos_links import ClosNumbers, Ints, TierLinks
+from fabopt.network.clos_links import ClosNumbers, Ints, TierLinks, leaf_spine
 from fabopt.units import ceil_div
 
 
@@ -136,13 +136,18 @@ def lent_links(n: ClosNumbers, stages: Stages, links: TierLinks, ports: int) -> 
     """
     rows = _times_lent(n, stages, links)
     slots = np.zeros(len(rows), dtype=np.int64)
-    taken: dict[tuple[int, int], set[int]] = {}
+    # bit i of a number: whether port i, counted from the last one, is taken at a stage
+    taken: dict[int, list[int]] = {}
     for row in sorted(range(len(rows)), key=lambda row: -rows[row][2]):
         _, first, last, spine = rows[row]
-        at_stages = [taken.setdefault((spine, number), set()) for number in range(first, last + 1)]
-        slots[row] = next(slot for slot in range(ports - 1, -1, -1) if not any(slot in used for used in at_stages))
-        for used in at_stages:
-            used.add(int(slots[row]))
+        of_spine = taken.setdefault(spine, [0] * len(stages))
+        used = 0
+        for number in range(first, last + 1):
+            used |= of_spine[number]
+        free = ~used & (used + 1)
+        slots[row] = ports - free.bit_length()
+        for number in range(first, last + 1):
+            of_spine[number] |= free
     table = np.array(rows, dtype=np.int64).reshape(-1, 4)
     return LentUplinks(table[:, 0], table[:, 1], table[:, 2], table[:, 3], slots)
 
@@ -165,3 +170,27 @@ def _times_lent(n: ClosNumbers, stages: Stages, links: TierLinks) -> list[list[i
                 there[link] = [link, number, number, int(spine[link])]
                 rows.append(there[link])
     return rows
+
+
+def modules_suffice(n: ClosNumbers, stages: Stages, cages: int, lanes: int) -> bool:
+    """Whether links fill, at every stage, no more cages of spines than have had one by then where links are at last.
+
+    A spine has ``cages`` of so many ``lanes`` below.
+    """
+    leaves = np.arange(n.leaves)
+    together = np.bincount(n.pod_of_leaf(leaves) * len(stages) + of_leaves(n, stages, leaves))
+    # leaves of a stage have their links alike, so these fill whole cages
+    if not (together % lanes).any():
+        return True
+    links = leaf_spine(n, 1)
+    lent, since = lent_links(n, stages, links, cages * lanes), of_links(n, stages, "leaf-spine", links)
+    for number in range(len(stages) - 1):
+        spine, slot, elsewhere = links.b.copy(), links.b_slot.copy(), (lent.first <= number) & (number <= lent.last)
+        spine[lent.link[elsewhere]], slot[lent.link[elsewhere]] = lent.spine[elsewhere], lent.slot[elsewhere]
+        used = since <= number
+        filled, at_last = (
+            len(np.unique(of[used] * cages + at[used] // lanes)) for of, at in ((spine, slot), (links.b, links.b_slot))
+        )
+        if filled > at_last:
+            return False
+    return True

@@ -51,9 +51,8 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
         raise InputError(faults)
     planned = [
         NamedDevice(
-            row=row, device=device.name, name=names[row], system=systems[row], management=numbers.management[row],
+            **vars(device), row=row, name=names[row], system=systems[row], management=numbers.management[row],
             loopback=numbers.loopback[row], asn=numbers.asn[row],
-            **{key: value for key, value in device._asdict().items() if key != "name"},
         )
         for row, device in enumerate(devices) if device.stage <= number
     ]  # fmt: skip

@@ -13,17 +13,11 @@ SWITCHES = ("leaf", "spine", "core")
 INFINIBAND, HOST = "infiniband", "host"
 
 
-class NamedDevice(NamedTuple):
-    """A device. Numbers are -1, texts empty where they do not apply or are not known; ``asn`` 0 where it has none.
+@dataclass(frozen=True)
+class Numbered:
+    """A device of the wiring, row by row; numbers are -1 where they do not apply. ``device``: the design's name."""
 
-    device      the design's name of it; ``row`` of the wiring's devices; name: what it is called
-    system      cumulus, sonic or eos; infiniband; host
-    management  its address in the management network; loopback: of a switch that routes
-    """
-
-    row: int
     device: str
-    name: str
     role: str
     product: str
     fabric: str
@@ -34,6 +28,19 @@ class NamedDevice(NamedTuple):
     rack: str
     unit: int
     stage: int
+
+
+@dataclass(frozen=True)
+class NamedDevice(Numbered):
+    """A device with what it is given. Texts are empty where they do not apply or are not known; ``asn`` 0 likewise.
+
+    row         of the wiring's devices; name: what the device is called
+    system      cumulus, sonic or eos; infiniband; host
+    management  its address in the management network; loopback: of a switch that routes
+    """
+
+    row: int
+    name: str
     system: str
     management: str
     loopback: str
@@ -143,6 +150,10 @@ class OperationPlan:
     def other(self, port: NamedPort, link: NamedLink) -> NamedPort:
         """The port at the other end of a link."""
         return link.b if port is link.a else link.a
+
+    def is_in_subnet(self, port: NamedPort, link: NamedLink) -> bool:
+        """Whether a port of a leaf is one of those to hosts that share a subnet: its address is not the port's own."""
+        return bool(link.subnet) and self.network_of[link.network].subnets.get(port.device) == link.subnet
 
     def switches(self, *fabrics: str) -> list[NamedDevice]:
         """Switches of fabrics, in the order of the design."""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from fabopt.errors import Fault, fault
-from fabopt.operate.roles import Numbered
+from fabopt.operate.model import Numbered
 from fabopt.schema.operate import Operate
 from fabopt.units import some
 
@@ -24,7 +24,7 @@ def names_of(case: str, operate: Operate, devices: Sequence[Numbered], faults: l
         name, lacking = _filled(template, device, operate.site)
         names.append(name)
         for field in lacking:
-            unknown[device.role, field].append(device.name)
+            unknown[device.role, field].append(device.device)
     for (role, field), lacking_devices in unknown.items():
         problem = f"{some(len(lacking_devices), 'device')} have no {field}: {_listed(lacking_devices)}"
         faults.append(fault(case, f"operate.names.{role}", problem, str(getattr(operate.names, role))))
@@ -36,10 +36,10 @@ def names_of(case: str, operate: Operate, devices: Sequence[Numbered], faults: l
 def _filled(template: str, device: Numbered, site: str) -> tuple[str, list[str]]:
     """A template filled in, and its fields that the device does not have."""
     if template == "{name}":
-        return device.name, []
-    number = _END.search(device.name)
+        return device.device, []
+    number = _END.search(device.device)
     values: dict[str, str | int] = {
-        "name": device.name, "site": site, "fabric": device.fabric, "role": device.role,
+        "name": device.device, "site": site, "fabric": device.fabric, "role": device.role,
         "number": int(number[1]) if number else 1, "plane": device.plane, "pod": device.pod, "group": device.group,
         "rail": device.rail, "rack": device.rack, "unit": device.unit or -1,
     }  # fmt: skip
@@ -50,7 +50,7 @@ def _filled(template: str, device: Numbered, site: str) -> tuple[str, list[str]]
 def _faults(case: str, names: Sequence[str], devices: Sequence[Numbered]) -> list[Fault]:
     by_name = defaultdict(list)
     for name, device in zip(names, devices, strict=True):
-        by_name[name.lower()].append(device.name)
+        by_name[name.lower()].append(device.device)
     twice = {name: called for name, called in by_name.items() if len(called) > 1}
     faults = []
     if twice:

@@ -12,7 +12,8 @@ from fabopt.units import some
 def networks_of(design: Design, operate: Operate, faults: list[Fault]) -> list[NamedNetwork]:
     """All networks in the order of the case. A fabric of Ethernet routes, unless it is out-of-band.
 
-    What is not a fabric of its own, or does not route, has a VLAN; more of them than there are numbers is a fault.
+    What is not a fabric of its own, or does not route, has a VLAN, and after these what has a subnet for each leaf;
+    more of them than there are numbers is a fault.
     """
     first, last = span(operate.vlans)
     networks, vlan = [], first
@@ -27,6 +28,11 @@ def networks_of(design: Design, operate: Operate, faults: list[Fault]) -> list[N
                 NamedNetwork(logical.name, fabric.name, logical.role, fabric.protocol, own, vrf, routed, {})
             )
             vlan += own > 0
+    if operate.host_addresses == "rails":
+        for index, network in enumerate(networks):
+            if network.routed and not network.vlan:
+                networks[index] = network._replace(vlan=vlan)
+                vlan += 1
     if vlan - 1 > last:
         problem = f"too small: it has {some(last - first + 1, 'number')} for {some(vlan - first, 'VLAN')}"
         faults.append(fault(design.case.name, "operate.vlans", problem, operate.vlans))

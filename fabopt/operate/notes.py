@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from fabopt.operate.model import Numbered
 from fabopt.operate.ports import PortPlan
-from fabopt.operate.roles import Numbered
 from fabopt.schema.operate import Operate
 from fabopt.units import some
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabopt.errors import Fault
-from fabopt.operate.model import SWITCHES, PoolUse
+from fabopt.operate.model import SWITCHES, Numbered, PoolUse
 from fabopt.operate.pools import BITS, Addresses, NumberRange, dotted
-from fabopt.operate.roles import Numbered
 from fabopt.schema.operate import Operate
 
 # The network's own address, and the gateway's after it.
@@ -65,5 +64,5 @@ def _system(device: Numbered) -> tuple[object, ...]:
     Source: RFC 7938, section 5.2.
     """
     if device.role == "leaf":
-        return device.fabric, device.name
+        return device.fabric, device.device
     return device.fabric, device.role, device.plane, device.pod, device.rail

@@ -6,6 +6,7 @@ cage shows an interface for each of its signalling lanes; for InfiniBand, ports 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -43,9 +44,15 @@ def sonic(ports: SonicPorts, cage: int, lane: int, lanes: int) -> OwnName:
     if ports.step % lanes:
         raise ValueError(f"SONiC cannot number {lanes} ports of a cage in steps of {ports.step}")
     name = f"Ethernet{ports.first + ports.step * (cage - 1) + lane * (ports.step // lanes)}"
-    if ports.alias is None or not ports.alias.startswith("etp"):
-        return OwnName(name)
-    return OwnName(name, f"etp{cage - 1 + ports.index_from}{'abcdefgh'[lane] if lanes > 1 else ''}")
+    return OwnName(name, _sonic_alias(ports, cage, lane, lanes))
+
+
+def _sonic_alias(ports: SonicPorts, cage: int, lane: int, lanes: int) -> str:
+    """``etp1b``, counted on from the first cage's; empty where a platform's is not known."""
+    known = re.fullmatch(r"(.*?)(\d+)", ports.alias or "")
+    if known is None or (lanes > 1 and known[1] != "etp"):
+        return ""
+    return f"{known[1]}{int(known[2]) + cage - 1}{'abcdefgh'[lane] if lanes > 1 else ''}"
 
 
 def eos(signal_lanes: dict[int, int], cage: int, lane: int, lanes: int) -> OwnName:

@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from fabopt.errors import Fault, fault
-from fabopt.operate.model import SWITCHES, NamedPort
+from fabopt.operate.model import SWITCHES, NamedPort, Numbered
 from fabopt.operate.port_names import Namer, OwnName, namer_of
-from fabopt.operate.roles import Numbered
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.units import some

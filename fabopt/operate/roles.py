@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
-from fabopt.operate.model import HOST, INFINIBAND, SWITCHES
+from fabopt.operate.model import HOST, INFINIBAND, SWITCHES, Numbered
 from fabopt.schema.design import Design
 from fabopt.wiring.model import KINDS, Ints, Wiring
-
-
-class Numbered(NamedTuple):
-    """A device of the wiring, row by row; numbers are -1 where they do not apply."""
-
-    name: str
-    role: str
-    product: str
-    fabric: str
-    plane: int
-    pod: int
-    group: int
-    rail: int
-    rack: str
-    unit: int
-    stage: int
 
 
 def numbered_devices(design: Design, wiring: Wiring) -> list[Numbered]:
@@ -36,7 +20,7 @@ def numbered_devices(design: Design, wiring: Wiring) -> list[Numbered]:
                devices.unit.tolist(), devices.stage.tolist(), strict=True)  # fmt: skip
     numbered = [Numbered(*row) for row in rows]
     for server, leaf in _first_leaves(design, wiring):
-        numbered[server] = numbered[server]._replace(pod=numbered[leaf].pod, group=numbered[leaf].group)
+        numbered[server] = replace(numbered[server], pod=numbered[leaf].pod, group=numbered[leaf].group)
     return numbered
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabopt.errors import Fault, fault
-from fabopt.operate.model import SWITCHES
-from fabopt.operate.roles import Numbered, system_kind
+from fabopt.operate.model import SWITCHES, Numbered
+from fabopt.operate.roles import system_kind
 from fabopt.schema.catalog import Switch
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring

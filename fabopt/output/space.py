@@ -5,7 +5,7 @@ from __future__ import annotations
 from fabopt.output.words import listed, money, percent, plain, power
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.schema.last_group import last_group_may_differ
+from fabopt.schema.last_group import what_keeps_groups_equal
 from fabopt.wiring.design_file import Embedded
 
 _SWITCHED = ("clos", "rail-only")
@@ -96,8 +96,11 @@ def _groups(design: Design, asked: Fabric) -> str:
     if asked.racks_per_group is not None:
         return "groups of whole racks"
     tiers = asked.tiers if isinstance(asked.tiers, tuple) else (asked.tiers,)
-    if not last_group_may_differ(Embedded(design).case, asked) or not {"any", 2} & set(tiers):
+    if asked.groups == "equal" or not {"any", 2} & set(tiers):
         return "equal groups"
+    equal = list(what_keeps_groups_equal(Embedded(design).case, asked))
+    if equal:
+        return f"equal groups (no other last one {listed(equal, 'or')})"
     return "equal groups (on two tiers the last one with ports on a leaf and uplinks of its own)"
 
 

@@ -66,7 +66,7 @@ def dominates(item: Item | None, other: Item | None) -> bool:
     return (
         not item.varies
         and not other.varies
-        and all(mine <= theirs for mine, theirs in zip(item.unit_cents, other.unit_cents, strict=True))
+        and all(mine <= theirs for mine, theirs in zip(item.unit_costs, other.unit_costs, strict=True))
         and item.power_mw <= other.power_mw
     )
 
@@ -80,7 +80,7 @@ def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
     """
     kept: dict[_RivalKey, list[Assembly]] = {}
     cheapest_first = sorted(
-        assemblies, key=lambda one: (*map(sum, zip(*(i.unit_cents for i in one.items), strict=True)), one.name)
+        assemblies, key=lambda one: (*map(sum, zip(*(i.unit_costs for i in one.items), strict=True)), one.name)
     )
     useful = []
     for assembly in cheapest_first:

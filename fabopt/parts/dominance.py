@@ -97,6 +97,7 @@ def _costs_no_more(item: Item, other: Item, margin: int = 0) -> bool:
         return False
     return all(
         offer.cents[item.break_of(size)] + margin <= other_offer.cents[other.break_of(size)]
+        and offer.present[item.break_of(size)] <= other_offer.present[other.break_of(size)]
         for offer, other_offer in zip(item.offers, other.offers, strict=True)
         for size in {*item.starts, *other.starts}
     )

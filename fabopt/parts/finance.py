@@ -45,6 +45,19 @@ def present_cents(cents: int, discount_rate: Fraction, month: int) -> int:
     return rounded(cents / compounded(1 + discount_rate, month))
 
 
+def yearly_present_cents(cents: int, finance: Finance, first_month: int, month: int) -> int:
+    """What a sum is worth at month 0 that is due every year from a month until ``years`` after the first one.
+
+    It is paid at the start of each of its years, of the last one for as much of it as is left.
+    """
+    end = first_month + MONTHS_PER_YEAR * exact(finance.years)
+    total, rate = Fraction(0), exact(finance.discount_rate)
+    for start in range(month, math.ceil(end), MONTHS_PER_YEAR) if cents else ():
+        share = min(Fraction(1), (end - start) / MONTHS_PER_YEAR)
+        total += share * cents / compounded(1 + rate, start)
+    return rounded(total)
+
+
 def energy_cents_per_mw(finance: Finance, months: Sequence[int]) -> tuple[Fraction, ...]:
     """Present value of the energy of one milliwatt from each of these months on, cooling included, in cents.
 
@@ -83,10 +96,10 @@ class Weights:
         return self.energy[stage] if self.energy else self.per_mw
 
 
-def weights_of(metric: str, energy: Sequence[Fraction]) -> Weights:
+def weights_of(metric: str, energy: Sequence[Fraction], unit: int = 1) -> Weights:
     """Integer weights of a metric: capex in cents, power in mW, tco in cents times a scale.
 
-    ``energy``: cents of a milliwatt from each stage on.
+    ``energy``: cents of a milliwatt from each stage on. ``unit``: present values and energy are so many times as much.
     """
     if metric in ("capex_usd", EFFECTIVE):  # of the ratio, what a design costs in time (``fabopt.search.cost_per_gpu``)
         return Weights(1, 0, 0, 1)
@@ -97,4 +110,4 @@ def weights_of(metric: str, energy: Sequence[Fraction]) -> Weights:
     if metric in ("switches", "cables"):
         return Weights(0, 0, 0, 1, (), int(metric == "switches"), int(metric == "cables"))
     scale = math.lcm(*(one.denominator for one in energy))
-    return Weights(scale, 0, 0, scale, tuple(int(one * scale) for one in energy))
+    return Weights(scale, 0, 0, scale * unit, tuple(int(one * scale) for one in energy))

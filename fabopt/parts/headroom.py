@@ -16,7 +16,7 @@ _CELL_OF_SMALLEST = 64
 # Metres a second in a cable, as the formula has it.
 _LIGHT_M_PER_S = 198_000_000
 _TILE_BYTES_PER_GBPS = 15
-_WIDE_LANES = 8
+WIDE_LANES = 8
 
 
 class Headroom(NamedTuple):
@@ -58,6 +58,11 @@ _TOMAHAWK: Mapping[str, Mapping[int, tuple[int, int, int]]] = {
         100: (129032, 142240, 240538), 200: (214122, 240792, 437134), 400: (371348, 424434, 817372),
     },
 }  # fmt: skip
+# How much of a shared pool one priority of a port may take: two to this power times what is still free. Of Spectrum the
+# default of SONiC, of Tomahawks the lowest in the tables of Micas M2-W6940-64OC and Dell Z9664F.
+_THRESHOLD = {"Tomahawk 5": -2, "Tomahawk 4": 0}
+# How far below ``xoff`` a port sends again.
+_XON_OFFSET = {"Tomahawk 5": 3556, "Tomahawk 4": 9144}
 # Of these: xon and size, whatever the speed and length.
 _TOMAHAWK_XON_SIZE = {"Tomahawk 5": (0, 18796), "Tomahawk 4": (9144, 9144)}
 
@@ -67,10 +72,32 @@ def headroom(asic: str, gbps: float, length_m: float, lanes: int, mtu: int = 921
 
     ``lanes``: signalling lanes of the port, of which Spectrum's pipeline depends. ``mtu``: the port's, in bytes.
     """
-    name = asic.partition(" (")[0]
+    name = asic_name(asic)
     if name in _SPECTRUM:
         return _of_spectrum(_SPECTRUM[name], gbps, length_m, lanes, mtu)
     return _of_tomahawk(name, gbps, length_m) if name in _TOMAHAWK else None
+
+
+def asic_name(asic: str) -> str:
+    """The name of an ASIC without what a catalog says of it in brackets."""
+    return asic.partition(" (")[0]
+
+
+def threshold(asic: str) -> int | None:
+    """The dynamic threshold of a lossless priority as a power of two; None of an ASIC that is not known."""
+    name = asic_name(asic)
+    return 0 if name in _SPECTRUM else _THRESHOLD.get(name)
+
+
+def xon_offset(asic: str) -> int:
+    """Bytes below its limit at which a priority is sent again; 0 where ``xon`` alone says it."""
+    return _XON_OFFSET.get(asic_name(asic), 0)
+
+
+def pipeline_bytes(asic: str) -> int | None:
+    """What Spectrum's pipeline holds of a port of up to four lanes; None of another ASIC."""
+    spectrum = _SPECTRUM.get(asic_name(asic))
+    return spectrum and spectrum.pipeline_kib * _KIB
 
 
 def _of_spectrum(asic: _Spectrum, gbps: float, length_m: float, lanes: int, mtu: int) -> Headroom | None:
@@ -81,7 +108,7 @@ def _of_spectrum(asic: _Spectrum, gbps: float, length_m: float, lanes: int, mtu:
     tiles = gbps * _TILE_BYTES_PER_GBPS if asic.has_tiles else 0
     under_way = mtu + cable + _MAC_PHY_BYTES + _QUANTA[speed] * _CELL_OF_SMALLEST + tiles
     xoff = _up(_KIB + under_way * _worst(asic.cell)) + asic.extra_xoff
-    wide = lanes >= _WIDE_LANES
+    wide = lanes >= WIDE_LANES
     xon = _up(asic.pipeline_kib * _KIB * (2 if wide else 1))
     return Headroom(xon, xoff, _up(xoff + xon + (mtu if wide else 0)))
 

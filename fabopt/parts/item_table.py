@@ -11,10 +11,11 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.parts.charges import BorneCharge, Calendar, amounts_of, borne_by, borne_by_lump
 from fabopt.parts.finance import present_cents, price_cents
 from fabopt.parts.items import Item, Offer
 from fabopt.parts.procurement import Terms, is_late, supply_by
-from fabopt.schema.catalog import CableLength, Catalog, Nic, Switch, Transceiver
+from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.schema.product import Purchasable
 from fabopt.schema.server import Server
@@ -90,17 +91,20 @@ def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
     Rule ``parts_are_offered``: what has no price or no power figure cannot.
     """
     builder = _Numbering(terms or Terms())
+    if builder.terms.charges or any(one.charges for kind in KINDS for one in getattr(catalog, kind)):
+        builder.calendar = Calendar(builder.terms.finance, builder.terms.months)
     builder.add_pieces("switch", catalog.switches)
     builder.add_pieces("nic", catalog.nics)
     builder.add_pieces("transceiver", catalog.transceivers)
     for cable in catalog.cables:
         if cable.power_w is not None:
-            builder.add_lengths("cable", cable.id, cable.lengths, milliwatts(cable.power_w))
+            builder.add_lengths("cable", cable, milliwatts(cable.power_w))
     for fibre in catalog.fibres:
-        builder.add_lengths("fibre", fibre.id, fibre.lengths, 0)
+        builder.add_lengths("fibre", fibre, 0)
     builder.add_pieces("server", catalog.servers)
     if len(builder.terms.months) > 1:
         builder.add_moves()
+    builder.add_lumps()
     return _table(builder.items, builder.single, builder.by_length)
 
 
@@ -109,6 +113,7 @@ class _Numbering:
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
+        self.calendar: Calendar | None = None
         self.items: list[Item] = []
         self.single: dict[str, Item] = {}
         self.by_length: dict[str, list[Item]] = defaultdict(list)
@@ -119,20 +124,31 @@ class _Numbering:
             if product.price_usd is None or product.power_w is None:
                 continue
             rack_milliunits = milliwatts(product.rack_units) if isinstance(product, Switch) else 0
-            item = self._new(kind, product.id, product, milliwatts(product.power_w), rack_milliunits)
+            borne = borne_by(kind, product, self.terms.charges)
+            item = self._new(kind, product.id, product, milliwatts(product.power_w), rack_milliunits, borne=borne)
             if item.can_be_had or kind == "server":
                 self.single[product.id] = item
 
-    def add_lengths(self, kind: str, product_id: str, lengths: Iterable[CableLength], power_mw: int) -> None:
+    def add_lengths(self, kind: str, product: Cable | Fibre, power_mw: int) -> None:
         """Add the lengths of a cable or fibre that have a price."""
-        for length in sorted(lengths, key=lambda one: one.m):
+        borne = borne_by(kind, product, self.terms.charges)
+        for length in sorted(product.lengths, key=lambda one: one.m):
             if length.price_usd is not None:
-                self.by_length[product_id].append(self._new(kind, product_id, length, power_mw, length_m=length.m))
+                item = self._new(kind, product.id, length, power_mw, length_m=length.m, borne=borne)
+                self.by_length[product.id].append(item)
 
     def add_moves(self) -> None:
         """Add the moving of a cable, which is paid like something bought."""
         price = self.terms.move_cents
         self.single[MOVED_CABLE] = self._new("other", MOVED_CABLE, Purchasable(price_usd=price / 100), 0)
+
+    def add_lumps(self) -> None:
+        """Add charges on fabrics and servers, each like something that costs nothing but its own charge."""
+        for charge in self.terms.charges:
+            if charge.is_lump:
+                borne = borne_by_lump(charge, self.terms.charges)
+                item = self._new("other", charge.name, Purchasable(price_usd=0.0), 0, borne=borne)
+                self.items[-1] = self.single[charge.name] = replace(item, is_lump=True)
 
     def _new(
         self,
@@ -142,6 +158,7 @@ class _Numbering:
         power_mw: int,
         rack_milliunits: int = 0,
         length_m: float | None = None,
+        borne: tuple[BorneCharge, ...] = (),
     ) -> Item:
         assert sold.price_usd is not None
         price = sold.price_usd
@@ -152,7 +169,10 @@ class _Numbering:
             id=product_id,
             length_m=length_m,
             starts=tuple(start for start, _ in breaks),
-            offers=tuple(self._offers(kind, sold, [price for _, price in breaks])),
+            offers=tuple(
+                self._with_charges(offer, stage, borne)
+                for stage, offer in enumerate(self._offers(kind, sold, [price for _, price in breaks]))
+            ),
             power_mw=power_mw,
             rack_milliunits=rack_milliunits,
             stock=sold.stock or 0,
@@ -162,6 +182,8 @@ class _Numbering:
             lead_time_weeks=sold.lead_time_weeks,
             spares=self.terms.spares(kind),
             counted=self.terms.most_part_numbers(kind) is not None,
+            borne=borne,
+            calendar=self.calendar,
         )
         self.items.append(item)
         return item
@@ -169,11 +191,26 @@ class _Numbering:
     def _offers(self, kind: str, sold: Purchasable, prices: Sequence[int]) -> Iterator[Offer]:
         terms = self.terms
         rate = exact(terms.finance.discount_rate)
-        for month in terms.months:
+        for month, chance in zip(terms.months, terms.chances or (1,) * len(terms.months), strict=True):
             paid = tuple(price_cents(price, terms.decline(kind), month) for price in prices)
             yield Offer(
                 paid,
-                tuple(present_cents(price, rate, month) for price in paid),
+                tuple(chance * present_cents(price, rate, month) for price in paid),
                 supply_by(sold.supply, month),
                 is_late(month, sold.lead_time_weeks, terms.rules.order_from_month),
+                chance,
             )
+
+    def _with_charges(self, offer: Offer, stage: int, borne: tuple[BorneCharge, ...]) -> Offer:
+        """An offer with the charges on every unit in its prices."""
+        if not borne or self.calendar is None:
+            return offer
+        amounts = [amounts_of(borne, price, stage, self.calendar) for price in offer.cents]
+        return offer._replace(
+            cents=tuple(price + sum(one.once for one in of) for price, of in zip(offer.cents, amounts, strict=True)),
+            present=tuple(
+                worth + offer.chance * sum(one.present for one in of)
+                for worth, of in zip(offer.present, amounts, strict=True)
+            ),
+            bare=(offer.cents, offer.present),
+        )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+from fabopt.parts.charges import BorneCharge, Calendar, UnitCharge, amounts_of
 from fabopt.parts.procurement import spares_of
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div
@@ -18,15 +19,24 @@ CABLE_KINDS = ("cable", "fibre")
 
 
 class Offer(NamedTuple):
-    """What an item costs at one stage: cents of a unit at each break, then their present values.
+    """What an item costs at one stage, charges included: cents of a unit at each break, then their present values.
 
-    ``most``: can have been bought by then (None: any number); ``late``: nothing can be ordered for it any more.
+    ``bare``: cents and present values without charges; None: there are none. ``most``: can have been bought by then
+    (None: any number); ``late``: nothing can be ordered for it any more. ``chance``: how often the stage comes, by
+    which present values are multiplied (``Terms.chances``).
     """
 
     cents: tuple[int, ...]
     present: tuple[int, ...]
     most: int | None = None
     late: bool = False
+    chance: int = 1
+    bare: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+
+    @property
+    def without_charges(self) -> Offer:
+        """The offer of the part alone."""
+        return self if self.bare is None else self._replace(cents=self.bare[0], present=self.bare[1], bare=None)
 
 
 class Piece(NamedTuple):
@@ -43,7 +53,8 @@ class Item:
 
     ``incremental``: a break's price is paid for the units from its first on, not for all. ``stock`` units are there
     already and free; an order has ``minimum_order`` units at least, in whole packs. ``spares``: how they are kept;
-    ``counted``: the kind may have so many part numbers only.
+    ``counted``: the kind may have so many part numbers only. ``borne``: charges on each unit that is bought;
+    ``is_lump``: it is no part, but a charge on a fabric or its servers. ``calendar``: where any item bears a charge.
     """
 
     index: int
@@ -61,11 +72,36 @@ class Item:
     lead_time_weeks: float | None = None
     spares: Spares | None = None
     counted: bool = False
+    borne: tuple[BorneCharge, ...] = ()
+    is_lump: bool = False
+    calendar: Calendar | None = None
 
     @cached_property
     def unit_cents(self) -> tuple[int, ...]:
         """Price of a single one at each stage."""
         return tuple(offer.cents[0] for offer in self.offers)
+
+    @cached_property
+    def unit_costs(self) -> tuple[int, ...]:
+        """What a single one costs at each stage; with charges its present values too, which need not follow from that.
+
+        All items of a table have as many.
+        """
+        present = () if self.calendar is None else tuple(offer.present[0] for offer in self.offers)
+        return self.unit_cents + present
+
+    @cached_property
+    def bare(self) -> Item:
+        """The part without charges; itself where it bears none."""
+        if not self.borne:
+            return self
+        return replace(self, offers=tuple(offer.without_charges for offer in self.offers), borne=())
+
+    def amounts(self, stage: int, price_break: int) -> tuple[UnitCharge, ...]:
+        """What its charges come to for a unit that is bought at a break of a stage."""
+        if not self.borne or self.calendar is None:
+            return ()
+        return amounts_of(self.borne, self.bare.offers[stage].cents[price_break], stage, self.calendar)
 
     @cached_property
     def is_ordered(self) -> bool:
@@ -133,6 +169,10 @@ class Item:
             return 0
         price_break = self.break_of(units)
         return self.base(stage, price_break, present) + units * self._prices(stage, present)[price_break]
+
+    def worth_cents(self, stage: int, units: int) -> int:
+        """Present value of one order at a stage, if that comes, in cents."""
+        return self.cost(stage, units, present=True) // self.offers[stage].chance
 
     def least_cents(self, stage: int, present: bool = False, most: int | None = None) -> int:
         """The least price that any break allows at a stage; ``most``: without orders that cost more than that."""

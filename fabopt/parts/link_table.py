@@ -115,6 +115,22 @@ class LinkTable:
             for cable in self._lengths_on_sale(join.product_id, 0.0, join.reach_m, longer=True)
         )
 
+    def fewest_together(self, near: PortType, far: PortType, run_m: float, protocol: str) -> int:
+        """Ports that one cable joins at the least, where it joins a pair of devices only; 1 where some cable splits.
+
+        Over this run or a longer one; 0 if nothing joins them.
+        """
+        ends, run_m = _Ends(near, far, protocol, False), self.length_on_sale_m(run_m)
+        return _TOGETHER.of(self, (ends, run_m), self._fewest_together, ends, run_m)
+
+    def _fewest_together(self, ends: _Ends, run_m: float) -> int:
+        ports = (
+            ports_per_cable if mode is Mode.PAIR else 1
+            for (_, _, mode, ports_per_cable), product_id, reach_m, *_ in self._joins(ends)
+            if self._lengths_on_sale(product_id, run_m, reach_m)
+        )
+        return min(ports, default=0)
+
     def _joins(self, ends: _Ends) -> tuple[_Join, ...]:
         """What joins two cages over some run."""
         # Rule ``speeds_agree``
@@ -267,6 +283,7 @@ class LinkTable:
 
 
 _ASSEMBLIES: Lookup[LinkTable, tuple[_Ends, float, bool], tuple[Assembly, ...]] = Lookup()
+_TOGETHER: Lookup[LinkTable, tuple[_Ends, float], int] = Lookup()
 _JOINS: Lookup[LinkTable, _Ends, tuple[_Join, ...]] = Lookup()
 _MODULES: Lookup[LinkTable, tuple[PortType, str, bool], tuple[_Module, ...]] = Lookup()
 
@@ -312,7 +329,7 @@ def _module_fits(module: _Module, port: PortType, protocol: str) -> bool:
 def _useful(modules: Sequence[_Module]) -> list[_Module]:
     """Drop a transceiver where another one with the same optics reaches as far and costs and uses no more power."""
     kept: list[_Module] = []
-    for module in sorted(modules, key=lambda module: (module.item.unit_cents, module.item.power_mw, module.item.id)):
+    for module in sorted(modules, key=lambda module: (module.item.unit_costs, module.item.power_mw, module.item.id)):
         if not any(
             other.optics == module.optics
             and other.product.reach_m >= module.product.reach_m

@@ -39,9 +39,12 @@ class Lookup(Generic[Owner, Key, Value]):
     ) -> Value:
         """The value of a key; the first time ``work_out(*args, **kwargs)`` gives it."""
         table = self.table(owner)
-        if key not in table:
-            table[key] = work_out(*args, **kwargs)
-        return table[key]
+        try:
+            return table[key]
+        except KeyError:
+            pass
+        value = table[key] = work_out(*args, **kwargs)
+        return value
 
     def __len__(self) -> int:
         """Owners of which anything is known."""

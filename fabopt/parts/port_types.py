@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import inf
 from types import MappingProxyType
 
@@ -22,9 +21,9 @@ OTHER_VENDOR = ""
 RETIMED = "full"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PortType:
-    """A kind of cage in use, as parts see it. Made by ``PortTypes`` only.
+    """A kind of cage in use, as parts see it. Made by ``PortTypes`` only, each once, so it is equal to itself only.
 
     ``fits``: form factors of parts that go in; ``vendor``: the device's where some part asks for it, ``OTHER_VENDOR``
     where parts ask for others only, None where it is not known; ``works_with``: vendors that the device asks for;
@@ -59,14 +58,6 @@ class PortType:
             and self.equalises >= other.equalises
         )
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.fits, self.lane, self.lane_gbps, self.vendor, self.works_with, self.coding, self.equalises))
-
-    def __hash__(self) -> int:
-        """Port types key every table of the search: hashed once."""
-        return self._hash
-
 
 class PortTypes:
     """The port types of a catalog's devices: cages that no part of the catalog tells apart are of one type.
@@ -96,7 +87,7 @@ class PortTypes:
         fits = frozenset(one for one in part_form_factors if form_factor_fits(one, cage.form_factor, accepts))
         if vendor is not None and not any(vendor in self._vendors[lane, one] for one in fits):
             vendor = OTHER_VENDOR
-        port = PortType(
+        looks = (
             fits,
             lane,
             cage.lane_gbps,
@@ -106,11 +97,14 @@ class PortTypes:
             cage.module_power_w if self._most_power_w > (cage.module_power_w or inf) else None,
             cage.equalises and self._is_linear,
         )
-        # equal port types are one object, so that look-ups end at the first comparison
-        return _PORTS.table(self).setdefault(port, port)
+        return _PORTS.of(self, looks, PortType, *looks)
 
 
-_PORTS: Lookup[PortTypes, PortType, PortType] = Lookup()
+# How a cage looks to parts: what a port type has.
+_Looks = tuple[
+    frozenset[str], Lane, float | None, str | None, frozenset[str], frozenset[str], float | None, bool
+]  # fmt: skip
+_PORTS: Lookup[PortTypes, _Looks, PortType] = Lookup()
 
 
 def _ends_of_parts(catalog: Catalog) -> Iterator[tuple[Lane, str, Sequence[str]]]:

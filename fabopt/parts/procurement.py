@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,9 +11,11 @@ from typing import TypeVar
 from fabopt.parts.price_books import KIND_OF_WORD
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
+from fabopt.schema.charges import Charge
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
 from fabopt.schema.procurement import Procurement, Spares
 from fabopt.schema.product import Product, Supply
+from fabopt.schema.stages import reached
 from fabopt.units import CENTS_PER_USD, ceil_div, exact, rounded
 
 WEEKS_PER_YEAR = 52
@@ -31,13 +34,17 @@ def of_kind(by_kind: Mapping[KindWord, Rule], kind: str) -> Rule | None:
 class Terms:
     """What decides how a catalog's products can be bought: equal terms make equal items of one catalog.
 
-    ``months``: of the stages; ``move_cents``: of one cable that is moved.
+    ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
+    ``chances``: the probability that growth comes to each stage, in parts of ``chance_unit``; empty where all come.
     """
 
     months: tuple[int, ...] = (0,)
     finance: Finance = field(default_factory=Finance)
     rules: Procurement = field(default_factory=Procurement)
     move_cents: int = 0
+    chances: tuple[int, ...] = ()
+    chance_unit: int = 1
+    charges: tuple[Charge, ...] = ()
 
     def decline(self, kind: str) -> Fraction:
         """The share of its price that a kind loses in a year."""
@@ -56,7 +63,10 @@ def terms_of(case: Case) -> Terms:
     """The terms of a case."""
     months = tuple(stage.month for stage in case.stages) if case.stages else (0,)
     moves = rounded(exact(case.growth.usd_per_moved_cable) * CENTS_PER_USD)
-    return Terms(months, case.finance, case.procurement, moves)
+    chances = reached(case.stages or ()) if case.is_uncertain else ()
+    unit = math.lcm(*(chance.denominator for chance in chances))
+    of_unit = tuple(int(unit * chance) for chance in chances)
+    return Terms(months, case.finance, case.procurement, moves, of_unit, unit, case.charges)
 
 
 def is_allowed(rules: Procurement, product: Product, approved_by_part: bool) -> bool:

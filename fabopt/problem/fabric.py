@@ -157,9 +157,14 @@ class FabricProblem:
         """A key of all that bounds and leaves follow from: equal for fabrics that differ in runs, places and parts of
         default rules only.
         """
+        return self.attachments, self.hardware_without_attachments
+
+    @property
+    def hardware_without_attachments(self) -> Hashable:
+        """A key of all that bounds above leaves follow from, to which attachments make no difference."""
         return (
             self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.group_servers,
-            self.oversubscription_leaf, self.oversubscription_spine, self.reserve, self.attachments,
+            self.oversubscription_leaf, self.oversubscription_spine, self.reserve,
             self.figure_demands, self.resilience, self.is_open, self.binding_managers,
             self.binding_generations,
             tuple((protocol, options) for protocol, options in self.nics.items()),
@@ -201,8 +206,8 @@ class FabricProblem:
 
     @property
     def may_be_odd(self) -> bool:
-        """Whether the last leaf group may be unlike the others, where there are two tiers; not beside attachments."""
-        return self.last_group != "equal" and not (self.attachments or self.logical_fabrics or self.per_switch)
+        """Whether the last leaf group may be unlike the others, where there are two tiers; not out-of-band."""
+        return self.last_group != "equal" and self.per_switch is None
 
     @property
     def is_open(self) -> bool:

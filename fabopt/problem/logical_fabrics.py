@@ -79,8 +79,9 @@ def _dominates(option: NicOption, other: NicOption, last: bool) -> bool:
 def _numbers(nic: NicOption) -> tuple[int, ...]:
     """What the NICs of a server cost and draw, and how many they are."""
     if nic.item is None:
-        return 0, 0, 0
-    return sum(nic.item.unit_cents) * nic.nics_per_server, nic.item.power_mw * nic.nics_per_server, nic.nics_per_server
+        return 0, 0, 0, 0
+    cents, present = sum(nic.item.unit_cents), sum(nic.item.unit_costs[len(nic.item.offers) :])
+    return tuple(nic.nics_per_server * number for number in (cents, present, nic.item.power_mw, 1))
 
 
 # What tells ways to equip a server apart: NIC, how many, ports of each, split and cage group.

@@ -133,10 +133,34 @@ class Problem:
         least = sum(count * item.least_cents(stage, present) for stage, count in enumerate(adds))
         return max(0, least - item.stock * item.least_cents(0, present))
 
+    def lumps(self, fabric: str, protocol: str) -> dict[tuple[int, Item], int]:
+        """Charges on a fabric of a protocol and on its servers, by (number of the stage, item)."""
+        uses: dict[tuple[int, Item], int] = {}
+        for charge in self.case.charges:
+            item = self.item_table.item(charge.name) if charge.is_lump else None
+            if item is None or fabric not in (charge.fabrics or (fabric,)) or charge.protocol not in (None, protocol):
+                continue
+            sizes = [stage.servers for stage in self.stages]
+            adds = [1] if charge.per == "fabric" else [now - before for before, now in pairwise([0, *sizes])]
+            uses |= {(stage, item): count for stage, count in enumerate(adds) if count}
+        return uses
+
+    def least_lump_cents(self, present: bool = False) -> int:
+        """What charges on fabrics and their servers come to at least."""
+        if not self.case.charges:
+            return 0
+        return sum(
+            min(
+                sum(item.cost(stage, count, present) for (stage, item), count in self.lumps(one.name, protocol).items())
+                for protocol in one.protocols
+            )
+            for one in self.fabrics
+        )
+
     @property
     def fixed_cents(self) -> int:
-        """What every design costs at least: the servers, if they count."""
-        return self.least_server_cents()
+        """What every design costs at least: the servers, if they count, and charges on fabrics."""
+        return self.least_server_cents() + self.least_lump_cents()
 
     @property
     def fixed_power_mw(self) -> int:
@@ -157,13 +181,23 @@ class Problem:
 
     @property
     def fixed_objective(self) -> int:
-        """The part of the objective that every design has: the servers' price and energy."""
-        weights = self.weights
-        return weights.per_cent * self.least_server_cents(bool(weights.energy)) + self.fixed_energy
+        """The part of the objective that every design has: the servers' price and energy, charges on fabrics."""
+        weights, present = self.weights, bool(self.weights.energy)
+        least_cents = self.least_server_cents(present) + self.least_lump_cents(present)
+        return weights.per_cent * least_cents + self.fixed_energy
 
     def fixed_in(self, weights: Weights) -> int:
         """The part of another objective that every design has."""
         return replace(self, weights=weights).fixed_objective
+
+    @property
+    def energy_weighed(self) -> tuple[Fraction, ...]:
+        """Cents of a milliwatt's energy from each stage on, as often as growth comes to it (``Terms.chances``)."""
+        return _weighed(self.energy_cents_per_mw, self.offering)
+
+    def weights_in(self, metric: str) -> Weights:
+        """The weights of a metric, as what growth may not come to is weighed."""
+        return weights_of(metric, self.energy_weighed, self.offering.terms.chance_unit)
 
     @property
     def prunes(self) -> bool:
@@ -203,7 +237,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         fabrics=timed(fabrics, case, needs, pace),
         nic_slots=server.nic_slots,
         limits=limits_of(case.limits),
-        weights=weights_of(case.objective, energy),
+        weights=weights_of(case.objective, _weighed(energy, offering), offering.terms.chance_unit),
         energy_cents_per_mw=energy,
         server_item=item_table.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
@@ -211,6 +245,11 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         needs=needs,
         pace=pace,
     )
+
+
+def _weighed(energy: tuple[Fraction, ...], offering: Offering) -> tuple[Fraction, ...]:
+    chances = offering.terms.chances
+    return tuple(chance * cents for chance, cents in zip(chances, energy, strict=True)) if chances else energy
 
 
 def estimating(problem: Problem) -> Problem:
@@ -226,7 +265,7 @@ def in_layouts_only(problem: Problem) -> Problem:
 
 def with_objective(problem: Problem, metric: str, limits: ExactLimits) -> Problem:
     """The problem with another objective and other limits."""
-    return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
+    return replace(problem, weights=problem.weights_in(metric), limits=limits)
 
 
 def _stage(stage: Stage, case: Case) -> StageProblem:

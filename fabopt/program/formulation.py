@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from functools import partial
 
-from fabopt.parts.finance import Weights, weights_of
+from fabopt.parts.finance import Weights
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, of_item
@@ -159,9 +159,8 @@ class Program:
     def ties(self) -> Iterator[Level]:
         """What breaks ties of the objective, in order (docs/formulation/search.md); part numbers add rows of theirs."""
         weights = self.problem.weights
-        energy = self.problem.energy_cents_per_mw
         for metric in self.problem.then:
-            yield self._weighed(metric, weights_of(metric, energy))
+            yield self._weighed(metric, self.problem.weights_in(metric))
         if weights != Weights(1, 0, 0, 1):
             yield self._level("capex", self._cents, self.purchases.cost())
         yield self._level("power", self._of_network(lambda stage, item: item.power_mw))
@@ -318,7 +317,7 @@ class Program:
         limits = self.problem.limits
         for name, most in (("switches", limits.switches), ("cables", limits.cables), ("tco_usd", limits.tco_scaled)):
             if most is not None:
-                used = self._weighed(name, weights_of(name, self.problem.energy_cents_per_mw))
+                used = self._weighed(name, self.problem.weights_in(name))
                 self.lp += used.expression <= most - used.offset, f"limits_hold_{name}"
 
     @property

@@ -81,9 +81,15 @@ class Order:
     spares: Uses
 
     def cents(self, stage: int | None = None, present: bool = False) -> int:
-        """What the orders of a stage (None: of all) cost."""
+        """What the orders of a stage (None: of all) cost; ``present``: as the objective counts it."""
         return sum(
             item.cost(at, units, present) for (at, item), units in self.bought.items() if stage is None or at == stage
+        )
+
+    def worth_cents(self, stage: int | None = None) -> int:
+        """Present value of the orders of a stage (None: of all), if growth comes to it."""
+        return sum(
+            item.worth_cents(at, units) for (at, item), units in self.bought.items() if stage is None or at == stage
         )
 
 
@@ -193,6 +199,19 @@ def stage_power_mw(problem: Problem, picked: Sequence[Picked], stage: int, serve
         for (at, item), count in all_uses(problem, picked).items()
         if at <= stage and (servers or item.kind != "server")
     )
+
+
+def weighed_cents(problem: Problem, picked: Sequence[Picked]) -> Fraction:
+    """Present value of what is bought and of the energy, in cents, each stage times the probability that it comes."""
+    unit = problem.offering.terms.chance_unit
+    energy = sum(
+        (
+            problem.energy_weighed[stage] * item.power_mw * count
+            for (stage, item), count in all_uses(problem, picked).items()
+        ),
+        Fraction(0),
+    )
+    return (order_of(problem, picked).cents(None, True) + energy) / unit
 
 
 def energy_of(problem: Problem, picked: Sequence[Picked], first: int = 0, until: int | None = None) -> Fraction:

@@ -40,6 +40,8 @@ def is_ordered(problem: Problem, item: Item) -> bool:
 
     So where its cost is not the same for every unit; and where later stages have budgets, as buying early may help.
     """
+    if item.is_lump:
+        return False
     return item.is_ordered or any(stage.limits.capex_cents is not None for stage in problem.stages[1:])
 
 

@@ -31,6 +31,8 @@ class Strict(BaseModel):
         allow_inf_nan=False,
         populate_by_name=True,
         ser_json_inf_nan="constants",
+        # most classes are only ever looked at as part of another one
+        defer_build=True,
     )
 
 

@@ -15,28 +15,31 @@ from fabopt.schema.base import (
     Gbps,
     Identifier,
     Metres,
-    Money,
     Ratio,
     Reference,
     Strict,
     Text,
-    Watts,
     Word,
 )
+from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
+from fabopt.schema.growth import Growth
 from fabopt.schema.operate import Operate, OperateSaid
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
 from fabopt.schema.server import Role
+from fabopt.schema.stages import KEBAB, Servers, check_probabilities, is_certain
+from fabopt.schema.stages import Limits as Limits
+from fabopt.schema.stages import Oversubscription as Oversubscription
+from fabopt.schema.stages import Stage as Stage
+from fabopt.schema.stages import StageDemand as StageDemand
 from fabopt.schema.workload import Workload
 
-Servers = Annotated[int, Field(ge=1, le=10**12)]
 Any_ = Literal["any"]
 Ids = Annotated[tuple[Identifier, ...], Field(min_length=1)]
-KEBAB = r"^[a-z0-9]+(?:[.-][a-z0-9]+)*$"
 CALENDAR_MONTH = r"^20[0-9]{2}-(?:0[1-9]|1[0-2])$"
 Topology = Literal["clos", "rail-only", "dragonfly", "dragonfly+", "torus", "hyperx", "any"]
 Metric = Literal["capex_usd", "tco_usd", "power_w", "usd_per_effective_gpu"]
@@ -51,48 +54,6 @@ MAX_CROSSINGS = 4000
 RackSide = Annotated[float, Field(ge=0.1, le=10)]
 Length = Annotated[float, Field(ge=0, le=100)]
 CrossPosition = Annotated[int, Field(ge=0, le=MAX_RACKS_PER_ROW)]
-
-
-class Oversubscription(Strict):
-    """The most allowed at each tier boundary; what is absent is the profile's."""
-
-    leaf: Ratio | None = None
-    spine: Ratio | None = None
-
-
-class Limits(Strict):
-    """What may be spent over all fabrics."""
-
-    budget_usd: Money | None = None
-    power_w: Watts | None = None
-    rack_units: Annotated[float, Field(ge=0)] | None = None
-
-
-class StageDemand(Strict):
-    """What a fabric must give at one stage, where that is not what the fabric's own keys say."""
-
-    max_oversubscription: Ratio | Oversubscription | None = None
-
-
-class Stage(Strict):
-    """One growth stage: servers (or GPUs, a multiple of the server's) from a month on.
-
-    ``limits``: money for this stage alone, power and rack units of all that is installed. ``fabrics``: demands, by
-    the fabric's name.
-    """
-
-    name: Annotated[str, Field(pattern=KEBAB, max_length=100)]
-    month: Annotated[int, Field(ge=0, le=1200)] = 0
-    servers: Servers | None = None
-    gpus: Servers | None = None
-    limits: Limits = Limits()
-    fabrics: dict[str, StageDemand] = {}
-
-    @model_validator(mode="after")
-    def _one_size(self) -> Self:
-        if (self.servers is None) == (self.gpus is None):
-            raise ValueError("give either `servers` or `gpus`")
-        return self
 
 
 class SwitchChoice(Strict):
@@ -291,17 +252,6 @@ class Site(Strict):
         return self.floor is not None
 
 
-class Growth(Strict):
-    """Whether a cable in place may be moved to another port when the cluster grows, and what each move costs.
-
-    Defaults are estimates: twenty minutes of a technician for each move, with planning and test.
-    """
-
-    recabling: Literal["forbid", "allow"] = "forbid"
-    usd_per_moved_cable: Money = 150
-    minutes_per_moved_cable: Annotated[float, Field(ge=0, le=10_000)] = 20
-
-
 Units = Annotated[int, Field(ge=0, le=1_000_000_000)]
 # How a price may be known.
 Basis = Literal["list", "street", "quote", "paper", "estimate", "derived"]
@@ -334,6 +284,7 @@ class Case(Strict):
     ] = "any"
     only_priced_by: Annotated[tuple[Reference, ...], Field(exclude_if=is_empty)] = ()
     have: Annotated[dict[Identifier, Units | dict[float, Units]], Field(exclude_if=is_empty)] = {}
+    charges: Annotated[tuple[Charge, ...], Field(exclude_if=is_empty)] = ()
     server: Identifier
     servers: Servers | None = None
     gpus: Servers | None = None
@@ -352,6 +303,11 @@ class Case(Strict):
     include_servers: bool = False
     objective: Metric = "capex_usd"
     maximize: Literal["gbps_per_gpu", "servers", "bisection"] = "gbps_per_gpu"
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether growth may end before its last stage."""
+        return not all(is_certain(stage.probability) for stage in self.stages or ())
 
     @property
     def pinned_racks(self) -> frozenset[str]:
@@ -390,6 +346,11 @@ class Case(Strict):
         return self
 
     @model_validator(mode="after")
+    def _charges_go_together(self) -> Self:
+        check_charges(self.charges)
+        return self
+
+    @model_validator(mode="after")
     def _months_rise(self) -> Self:
         for index, (above, stage) in enumerate(pairwise(self.stages or ()), start=1):
             if stage.month < above.month:
@@ -397,4 +358,15 @@ class Case(Strict):
                     f"stages must be in order: `stages[{index}].month` is {stage.month}, before the {above.month} of "
                     f"the stage above it, `{above.name}`"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _probabilities_are_weighed(self) -> Self:
+        check_probabilities(self.stages or ())
+        if self.is_uncertain and self.objective != "tco_usd":
+            likely = next(i for i, stage in enumerate(self.stages or ()) if not is_certain(stage.probability))
+            raise ValueError(
+                f"`stages[{likely}].probability` is {(self.stages or ())[likely].probability}, and `objective` is "
+                f"{self.objective}: what growth costs that may not come is weighed as `objective: tco_usd`"
+            )
         return self

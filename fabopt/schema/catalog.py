@@ -35,6 +35,7 @@ from fabopt.schema.product import (
     Product,
     Protocol,
     Purchasable,
+    Source,
     check_breaks,
     check_packs,
 )
@@ -267,10 +268,38 @@ class Fibre(Product):
         return FibreEnd(connector=near), FibreEnd(connector=far)
 
 
+class Rent(Strict):
+    """What a provider takes for a GPU by the hour, and the network between servers that it says it has.
+
+    ``gpu``: how the name of a server's GPU begins. Dollars for a GPU and hour, from ``low_usd`` to ``high_usd``.
+    ``gbps_per_gpu`` and ``fabric`` are None where the provider says nothing of them.
+    """
+
+    gpu: Word
+    provider: Text
+    low_usd: Annotated[float, Field(gt=0, le=1e6)]
+    high_usd: Annotated[float, Field(gt=0, le=1e6)]
+    gbps_per_gpu: Gbps | None = None
+    fabric: Text | None = None
+    source: Source
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        if self.low_usd > self.high_usd:
+            raise ValueError(f"`low_usd` is above `high_usd`: {self.low_usd:g} > {self.high_usd:g}")
+        return self
+
+    @property
+    def middle_usd(self) -> float:
+        """Halfway between both prices."""
+        return round((self.low_usd + self.high_usd) / 2, 4)
+
+
 class Facts(Strict):
     """Numbers that are not of one product."""
 
     pcie_x16_gbps: dict[int, Gbps] = {}
+    rents: tuple[Rent, ...] = ()
 
 
 class Catalog(Strict):

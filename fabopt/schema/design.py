@@ -15,14 +15,16 @@ from fabopt.schema.base import Strict
 from fabopt.schema.conflict import Conflict as Conflict
 from fabopt.schema.conflict import Needed as Needed
 from fabopt.schema.decision import Decision
+from fabopt.schema.futures import Futures
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
+from fabopt.schema.product import ChargeWord
 from fabopt.schema.resilience import Failed
 from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
 from fabopt.schema.subnet_manager import SubnetManagerSaid
 
 Number = int | float
-# Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
+# Bill rows of kind ``other`` that are no charge: the work of moving a cable that an earlier stage put in place.
 MOVED_CABLE = "moved-cable"
 MOVED_DESCRIPTION = "moving a cable in place to another port"
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -64,6 +66,7 @@ class Objective(Strict):
 
 class Totals(Strict):
     """Sums over fabrics. ``tco_usd`` adds energy to capex; ``cluster_power_w`` adds servers (None if unknown).
+    ``expected_tco_usd``: each stage times the probability that growth comes to it; None where all come.
 
     ``racks``, ``cluster_rack_units``: racks with something in them, and the units of servers, switches and
     attachments in them; None without a floor plan.
@@ -71,6 +74,7 @@ class Totals(Strict):
 
     capex_usd: Number
     tco_usd: Number
+    expected_tco_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
     power_w: Number
     cluster_power_w: Number | None
     rack_units: Number
@@ -322,6 +326,7 @@ class BomRow(Strict):
     ``power_w`` is that of the quantity in use. ``spares``: what a line of spares keeps. ``single_price_usd`` is the
     price of one at the stage, ``unit_price_usd`` that of the break that the order reaches, ``break_from`` its first
     quantity. ``order_by_month`` (``order_by``, if the case says when month 0 is): the stage's month less the lead time.
+    ``charge``: what a line is that is no part; ``yearly_usd``: what it costs every year, which no other sum has.
     """
 
     stage: str
@@ -343,6 +348,8 @@ class BomRow(Strict):
     lead_time_weeks: Number | None = None
     order_by_month: Number | None = None
     order_by: str | None = None
+    charge: Annotated[ChargeWord | None, Field(exclude_if=is_open)] = None
+    yearly_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
 
 
 class Alternative(Strict):
@@ -383,6 +390,7 @@ class Design(Strict):
     single_points_of_failure: tuple[SinglePoint, ...] | None = None
     worst_rack: WorstRack | None = None
     stages: tuple[StageDesign, ...] = ()
+    futures: Annotated[Futures | None, Field(exclude_if=is_open)] = None
     bom: tuple[BomRow, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     alternatives_complete: Annotated[bool, Field(exclude_if=bool)] = True

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fabopt.schema.case import Case, Fabric
 
 
 def last_group_may_differ(case: Case, fabric: Fabric) -> bool:
-    """Whether the last leaf group of two tiers may be unlike the others.
+    """Whether the last leaf group of two tiers may be unlike the others."""
+    return fabric.groups == "any" and not any(what_keeps_groups_equal(case, fabric))
 
-    That is where a fabric is all there from the start, without a floor, with even stripes, groups of any size, and
-    nothing on its leaves beside servers.
-    """
-    is_alone = not (fabric.attachments or fabric.oob or fabric.on_own_nics)
-    is_plain = fabric.striping == "even" and fabric.racks_per_group is None
-    grows = len(case.stages or ()) > 1
-    return fabric.groups == "any" and is_alone and is_plain and not (grows or case.site.has_floor)
+
+def what_keeps_groups_equal(case: Case, fabric: Fabric) -> Iterator[str]:
+    """Why a fabric has equal groups even with ``groups: any``: what such groups are not looked at with, in words."""
+    if fabric.oob is not None:
+        yield "out-of-band"
+    if fabric.striping != "even":
+        yield f"with {fabric.striping} stripes"
+    if fabric.racks_per_group is not None:
+        yield "with `group_by`"
+    if len(case.stages or ()) > 1:
+        yield "in a cluster that grows"
+    if case.site.has_floor:
+        yield "on a floor"

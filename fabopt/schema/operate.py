@@ -155,17 +155,30 @@ OperateSaid = Annotated[Operate, Field(exclude_if=is_usual)]
 class SonicPorts(Strict):
     """How SONiC numbers the ports of a switch: the first, by how many cages are apart, and what their index is.
 
-    ``alias``: of the first cage, as in ``etp1``; None: not known.
+    ``alias``: of the first cage, as in ``etp1``; ``lanes``: the first lane of the ASIC behind each cage, cage by cage,
+    others follow it; None: not known.
     """
 
     first: Annotated[int, Field(ge=0, le=100)]
     step: Annotated[int, Field(ge=1, le=16)]
     index_from: Annotated[int, Field(ge=0, le=1)] = 1
     alias: Word | None = None
+    lanes: tuple[Annotated[int, Field(ge=0, le=10_000)], ...] | None = None
+
+
+class BufferPool(Strict):
+    """Packet memory of a switch in bytes, and what of it is kept for what is under way when a port pauses.
+
+    Of Spectrum ``size`` is all of it, and what is kept follows from its ports (``shared_headroom`` is None then).
+    """
+
+    size: Annotated[int, Field(gt=0)]
+    shared_headroom: Annotated[int, Field(gt=0)] | None = None
 
 
 class Operable(Strict):
-    """What runs on a switch, the usual system first; empty: not known. ``sonic_ports`` absent: not known."""
+    """What runs on a switch, the usual system first; empty: not known. Others absent: not known."""
 
     nos: tuple[System, ...] = ()
     sonic_ports: SonicPorts | None = None
+    buffer_pool: BufferPool | None = None

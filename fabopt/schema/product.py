@@ -140,6 +140,23 @@ class Purchasable(Strict):
         return self
 
 
+ChargeWord = Literal["licence", "support", "freight", "installation", "tax", "other"]
+
+
+class ProductCharge(Strict):
+    """What is paid for every unit that is bought of a product beside its price; ``yearly``: for every year."""
+
+    name: Identifier
+    what: ChargeWord = "licence"
+    usd: Money
+    yearly: bool = False
+    source: PriceSource | None = None
+
+
+def _none(charges: object) -> bool:
+    return not charges
+
+
 class Product(Strict):
     """What every product may say about itself."""
 
@@ -152,6 +169,13 @@ class Product(Strict):
     confidence: Word | None = None
     notes: Text | None = None
     end_of_life: bool = False
+    charges: Annotated[tuple[ProductCharge, ...], Field(exclude_if=_none)] = ()
+
+    @model_validator(mode="after")
+    def _charges_differ(self) -> Self:
+        if len({charge.name for charge in self.charges}) != len(self.charges):
+            raise ValueError("two of its `charges` have the same name")
+        return self
 
 
 class Cage(Strict):

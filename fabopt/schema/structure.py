@@ -24,7 +24,8 @@ class LastGroup(Strict):
     servers                    N - (G - 1) g
     ports_per_server_per_leaf  k'
     leaves                     r' = R / k'
-    down_ports                 of a leaf: those of its servers, and reserved_ports beside them that are kept free
+    down_ports                 the most of any of its leaves that count in its ratio, as ``tiers`` has them of others;
+    reserved_ports             kept free beside those of servers and attachments
     up_ports                   u': of a leaf
     links_per_pair             m': links of a leaf to each spine
     """

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabopt.parts.finance import Weights, weights_of
+from fabopt.parts.finance import Weights
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.problem import Problem, of_item
 from fabopt.schema.topologies import TIERED
@@ -27,13 +27,17 @@ def stage_weights(problem: Problem, weights: Weights | None = None, most: int | 
     present = bool(weights.energy)
     rows = [
         [
-            weights.per_cent * item.least_cents(stage, present, most) * spare_share(item)
-            + of_item(weights, stage, item)
+            weights.per_cent * _least_cents(item, stage, present, most) + of_item(weights, stage, item)
             for item in problem.item_table.items
         ]
         for stage in range(len(problem.stages))
     ]
     return _with_twins(problem, np.array(rows, dtype=float))
+
+
+def _least_cents(item: Item, stage: int, present: bool, most: int | None) -> float:
+    """Cents of a unit in use at the least; charges on fabrics are in what every design has (``fixed_objective``)."""
+    return 0.0 if item.is_lump else item.least_cents(stage, present, most) * spare_share(item)
 
 
 def _with_twins(problem: Problem, weights: Floats) -> Floats:
@@ -66,14 +70,14 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     """
     items = problem.item_table.items
     last = len(problem.stages) - 1
-    cents = np.array([item.least_cents(last) * spare_share(item) for item in items], dtype=float)
+    cents = np.array([_least_cents(item, last, False, None) for item in items], dtype=float)
     power = np.array([item.power_mw for item in items], dtype=float)
     units = np.array([item.rack_milliunits for item in items], dtype=float)
     nics = np.array([item.kind == "nic" for item in items], dtype=float)
     switches = np.array([item.kind == "switch" for item in items], dtype=float)
     cables = np.array([item.kind in CABLE_KINDS for item in items], dtype=float)
     limits = problem.limits_in_all
-    tco = weights_of("tco_usd", problem.energy_cents_per_mw)
+    tco = problem.weights_in("tco_usd")
     rows = [stage_weights(problem).min(axis=0)]
     caps = [np.inf]
     budget = None if limits.capex_cents is None else limits.capex_cents - problem.fixed_cents + stock_value(problem)

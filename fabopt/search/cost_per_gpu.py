@@ -240,11 +240,9 @@ class RatioSearch:
             problem = self.problem if within is None else in_time(self.problem, within)
             optimum, floor = Optimum("infeasible"), inf
             if problem is not None:
-                search = search_of(problem, self.settings, self.clock, self.restrictions, context=self.context)
-                dearest = self._dearest
-                is_cut = dearest is not None and search.leave_out_above(dearest)
-                optimum = search.run(ties)
-                floor = self._floor_of(optimum, dearest if is_cut else None)
+                keys, wanted = (self.restrictions, None, None, self.context), self._lower_than
+                optimum = search_of(problem, self.settings, self.clock, *keys, wanted).run(ties)
+                floor = self._floor_of(optimum, wanted)
             self._sized = max(self._sized, optimum.sized)
             is_higher = floor > self._floor_at(most_s)
             self._floors.append((most_s, floor))
@@ -256,23 +254,25 @@ class RatioSearch:
                 return optimum
 
     @property
-    def _dearest(self) -> int | None:
-        """Designs that cost more, in cents of the network, are no better than the best that was met; None: unknown."""
-        if self._best.value is None:
+    def _lower_than(self) -> int | None:
+        """Designs that cost so much, in cents, are no better than the best that was met; None: unknown, or on a floor,
+        whose search leaves out by itself what it need not look at.
+        """
+        if self._best.value is None or self.problem.site.method != "sizes":
             return None
-        return int(self._product / self._least_step_s - self._spent(0)) + 1
+        return int(self._product / self._least_step_s - self._spent(0)) + 2
 
-    def _floor_of(self, optimum: Optimum, dearest: int | None) -> int | float:
-        """What no design of a search costs less than, if none above ``dearest`` was looked at."""
+    def _floor_of(self, optimum: Optimum, lower_than: int | None) -> int | float:
+        """What no design of a search costs less than, if only those that cost less than so much were wanted."""
         if optimum.verdict == "infeasible":
-            return inf if dearest is None else dearest + 1
+            return inf if lower_than is None else lower_than
         return (optimum.value if optimum.verdict == "optimal" else optimum.bound) or 0
 
     def _below_cap(self, deadline: Deadline | None, floor: int | float) -> Deadline | None:
         """A deadline, and that of the cap for designs that cost so much or more."""
         if self.cap is None or floor == inf:
             return deadline
-        capped = Deadline(self.cap.pace, self.cap.most / max(1, self._spent(int(floor))), less=True)
+        capped = Deadline(self.cap.pace, self.cap.most / max(Fraction(1), self._spent(int(floor))), less=True)
         return capped if deadline is None else replace(deadline, also=capped)
 
     def _is_below_cap(self, optimum: Optimum) -> bool:

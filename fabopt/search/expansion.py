@@ -54,6 +54,11 @@ class Expanded:
         """Whether the clock stopped the search of a fabric."""
         return any(one.stopped for one in self.sizings)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found: there is nothing, or nothing that costs as little as was asked for."""
+        return not any(one.batches for one in self.sizings)
+
 
 class Expansion:
     """The space of a problem, or of a restricted part of it, expanded as far as is asked for.
@@ -83,8 +88,8 @@ class Expansion:
         self.together = Together(problem, self.context, self._searched, self.space, self.candidates_at)
         self.left_out = False
         self.most_cents: int | None = None
-        # no candidate of a bound above this is wanted, the servers aside
-        self.dearest = np.inf
+        # the most that is wanted of the objective, the servers aside
+        self.most = np.inf
 
     def expand(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
@@ -94,8 +99,6 @@ class Expansion:
         costs = self.context.costs_at(self.problem.offering, table, steps)
         if self.counts:
             sizings = self.together.expand(costs, slack)
-        elif np.isfinite(self.dearest) and objective == 1.0 and not first:
-            sizings = [self._below(costs, slack, self.dearest + float(prices @ self.caps[1:]))]
         else:
             sizings = [self._searched(costs, fabric, slack, first) for fabric in self.problem.fabrics]
         self.sized = max(self.sized, sum(one.sized for one in sizings))
@@ -113,23 +116,16 @@ class Expansion:
     def may_cost(self, most: float) -> bool:
         """Whether any design may have so low an objective, the servers aside; True where that is not quickly known."""
         fabric = self.problem.fabrics[0]
-        if not self.is_of_one:
+        if len(self.problem.fabrics) > 1 or fabric.logical_fabrics or self.counts:
             return True
         costs = self.context.costs_at(self.problem.offering, self.table, self.steps)
         sizing = self._bounding(fabric, costs).search(0.0, Sizing(least=most + self.saving))
         return bool(sizing.batches) or sizing.stopped
 
-    @property
-    def is_of_one(self) -> bool:
-        """Whether one fabric makes up the whole cost."""
-        return len(self.problem.fabrics) == 1 and not self.problem.fabrics[0].logical_fabrics and not self.counts
-
-    def _below(self, costs: BoundedCosts, slack: float, most: float) -> Sizing:
-        """Search the one fabric for what costs so much at the most by its bound."""
-        fabric = self.problem.fabrics[0]
-        space = space_of(self.problem, fabric, self._request(fabric, costs))
-        sizing = space.search(slack, Sizing(least=most + self.saving))
-        return sizing if sizing.batches else replace(sizing, least=np.inf)
+    def _new_sizing(self) -> Sizing:
+        """Nothing yet; of one fabric without limits nothing that costs more than what is wanted will be met."""
+        alone = len(self.problem.fabrics) == 1 == len(self.caps) and not self.problem.fabrics[0].logical_fabrics
+        return Sizing(least=self.most + self.saving) if alone and not self.counts else Sizing()
 
     def _bounding(self, fabric: FabricProblem, costs: BoundedCosts) -> Space:
         """A space in which no design of a fabric costs more than it does."""
@@ -144,7 +140,7 @@ class Expansion:
         if key in known:
             return known[key]
         space = space_of(self.problem, fabric, self._request(fabric, costs))
-        sizing = space.any_candidate() if first else space.search(slack)
+        sizing = space.any_candidate() if first else space.search(slack, self._new_sizing())
         if self.counts and not sizing.stopped:
             known[key] = sizing
         return sizing

@@ -49,23 +49,28 @@ class Search:
         near: int | None = None,
         at_most: int | None = None,
         context: Context | None = None,
+        lower_than: int | None = None,
     ) -> None:
         """``near``: on a floor where estimates will do, the objective of a design to compare with; no bound then.
 
         ``at_most``: the objective of a design that is known to meet all limits, beyond which nothing need be expanded.
+        ``lower_than``: no design is wanted whose objective is not lower; then there may be none.
         ``context``: what is known of the problem from other searches, which is added to.
         """
         assert problem.site.method == self.method, "another search is for such a site: see ``search_of``"
         self.near = near
-        self.at_most = at_most
+        self.at_most = at_most if lower_than is None else lower_than
+        self.lower_than = lower_than
         self.problem = problem
         self.settings = settings
         self.clock = clock
         self.fixed = problem.fixed_objective
         self.expansion = self._expansion(problem, settings, clock, restrictions or {}, context)
         self.context = self.expansion.context
+        if lower_than is not None:
+            self.expansion.most = float(lower_than - 1 - self.fixed)
         # no proof is wanted of more than that no design has an objective below this
-        self.beaten_from = np.inf
+        self.beaten_from = np.inf if lower_than is None else float(lower_than)
         # the best design met so far, and what no design is below: what is left if the clock ends the search
         self.incumbent = Optimum("unknown")
         self._known_bound = -np.inf
@@ -101,7 +106,7 @@ class Search:
     def _prove(self, ties: bool) -> Optimum:
         prices = np.zeros(len(self.expansion.caps) - 1)
         expanded = self.expansion.expand(prices)
-        if not np.isfinite(expanded.bound):
+        if not np.isfinite(expanded.bound) or expanded.is_empty:
             return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
         slack, best, known = 0.0, Optimum("unknown"), -np.inf
         if len(prices) and self.settings.prune:
@@ -174,15 +179,6 @@ class Search:
     def may_beat(self, value: int) -> bool:
         """Whether any design may have a lower objective than so much; True where that is not quickly known."""
         return self.expansion.may_cost(value - 1 - self.fixed)
-
-    def leave_out_above(self, value: int) -> bool:
-        """Look at no design with a higher objective: infeasible then says that there is no other. False if it cannot
-        be done, where several fabrics or a floor make up the cost.
-        """
-        if self.method != "sizes" or not self.expansion.is_of_one or not self.settings.prune:
-            return False
-        self.expansion.dearest = value - self.fixed
-        return True
 
     def any_design(self) -> Optimum:
         """A design under no limits, to say whether there is one."""

@@ -38,6 +38,7 @@ from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.family import Restriction
+from fabopt.topology.lumps import with_lumps
 from fabopt.topology.server_torus.space import forwarding_nics
 from fabopt.topology.subnet_manager import with_managers
 from fabopt.units import gbps, rounded, some, usd, watts
@@ -122,6 +123,16 @@ class _Comparison:
             return ratio.run(ties=False).optimum
         return search_of(self.problem, self.quiet, self.clock, restrictions, near, context=self.context).run()
 
+    def _cheaper_rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
+        """The same where only a lower objective than the answer's is wanted; there may be none."""
+        value = self.answer.optimum.value
+        if value is None or self.answer.ratio is not None:
+            return self._rival(restrictions)
+        search = search_of(
+            self.problem, self.quiet, self.clock, restrictions, value, context=self.context, lower_than=value
+        )
+        return search.run()
+
     def flat_runs(self, index: int) -> Iterator[Alternative]:
         """The design with the same hardware and all links as long as one would plan them without a floor."""
         fabric, design = self.problem.fabrics[index], self.answer.picked[index][0].design
@@ -131,7 +142,7 @@ class _Comparison:
         flat = replace(fabric, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
         clos = clos_of(flat, design.network.parts, design.network.shape)
         flat_candidates = with_managers(flat, self.problem.servers, candidates_of(self.problem, flat, clos, 0.0, True))
-        candidate = next(iter(flat_candidates), None)
+        candidate = next(iter(with_lumps(self.problem, flat_candidates)), None)
         optimum = search_of(self.problem, self.settings, self.clock, context=self.context).of_one(candidate)
         if optimum.value is not None:
             yield self._alternative(optimum, index, "flat runs", f"{FLAT_RUN_M} m")
@@ -139,7 +150,7 @@ class _Comparison:
     def may_be_cheaper_without_rules(self) -> bool:
         """Whether any design may be cheaper that keeps none of the default rules, of which each one alone is a part."""
         self.clock.look()
-        return is_bound(self.problem) and self._without(without_rules(self.answer.problem))._may_beat_answer({})
+        return is_bound(self.problem) and self._without(without_rules(self.answer.problem))._may_beat_answer()
 
     def without_rules(self, what: str, rules: frozenset[str]) -> Iterator[Alternative]:
         """The best design that need not keep some default rules, where it is cheaper for that."""
@@ -151,8 +162,8 @@ class _Comparison:
         for problem in left_out(self.answer.problem, rules):
             free = self._without(problem)
             part = free._part_without(rules)
-            rival = free._rival(part) if free._may_beat_answer(part) else None
-            if rival is not None and rival.value is not None:
+            rival = free._cheaper_rival(part)
+            if rival.value is not None:
                 alternative = self._alternative(rival, 0, what, "none")
                 if alternative.objective_delta < 0:
                     cheaper.append((alternative, rival))
@@ -169,7 +180,7 @@ class _Comparison:
         self.settings.progress("looking at the best design with a last leaf group of its own")
         problem = replace(self.answer.problem, fabrics=(*fabrics[:index], other, *fabrics[index + 1 :]))
         free = self._without(problem)
-        rival = free._rival({other.name: Restriction(tiers=2)})
+        rival = free._cheaper_rival({other.name: Restriction(tiers=2)})
         if rival.value is not None:
             prefix = f"{other.name} " if len(fabrics) > 1 else ""
             alternative = free._alternative(rival, index, prefix + GROUPS, "any")
@@ -187,14 +198,12 @@ class _Comparison:
         """The answer beside designs of a problem that is bound to less of the rules."""
         return _Comparison(replace(self.answer, problem=problem), self.settings, self.clock)
 
-    def _may_beat_answer(self, part: Mapping[str, Restriction]) -> bool:
-        """Whether a design of a part of the space may have a lower objective than the answer; of a ratio that is not
-        known.
-        """
+    def _may_beat_answer(self) -> bool:
+        """Whether any design may have a lower objective than the answer; of a ratio that is not known."""
         value = self.answer.optimum.value
         if value is None or self.answer.ratio is not None:
             return True
-        return search_of(self.problem, self.quiet, self.clock, part, context=self.context).may_beat(value)
+        return search_of(self.problem, self.quiet, self.clock, context=self.context).may_beat(value)
 
     def _other_fabrics(self, rival: Optimum) -> str:
         """The fabrics of a design that differ from the answer's; all where only their parts do."""

@@ -14,9 +14,10 @@ from fabopt.io.case import Inputs
 from fabopt.problem.problem import problem_of
 from fabopt.problem.separation import first_combination
 from fabopt.program.settings import Settings, StoppedError
-from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.decision import Decision
 from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
+from fabopt.schema.futures import EXPECTED
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer
@@ -88,7 +89,7 @@ def design_of(answer: Answer, engine: str, seconds: float) -> Design:
 
 def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: str, seconds: float) -> Objective:
     problem, optimum = answer.problem, answer.optimum
-    metric = problem.case.objective
+    metric = minimized(problem.case)
     value = getattr(totals if metric != EFFECTIVE else use, metric)
     searched, bound = _value_and_bound(answer)
     if searched is not None and searched != value:
@@ -124,6 +125,11 @@ def _decision(answer: Answer, use: WorkloadUse | None) -> Decision | None:
     if decision is None or decision.by != "regret" or use is None:
         return decision
     return decision.model_copy(update={"regret": max(one.regret or 0 for one in use.scenarios)})
+
+
+def minimized(case: Case) -> str:
+    """The metric that is minimized: of growth that may end, what it is expected to cost."""
+    return EXPECTED if case.is_uncertain else case.objective
 
 
 def _floor_value(answer: Answer) -> int | float | None:
@@ -162,7 +168,7 @@ def _without_answer(question: Question, answers: Answers) -> Design:
         case=case_record(problem),
         status="infeasible" if infeasible else "unknown",
         objective=Objective(
-            metric=problem.case.objective,
+            metric=minimized(problem.case),
             engine=question.settings.engine,
             candidates=optimum.sized,
             candidates_in_program=optimum.in_program,
@@ -199,6 +205,6 @@ def stopped_design(inputs: Inputs, engine: str, reason: str) -> Design:
         rules=edition_of(VERSION),
         case=case_record(problem_of(first_combination(inputs.case, inputs.catalog), inputs.catalog)),
         status="unknown",
-        objective=Objective(metric=inputs.case.objective, engine=engine),
+        objective=Objective(metric=minimized(inputs.case), engine=engine),
         notes=(*inputs.notes, reason),
     )

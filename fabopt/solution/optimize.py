@@ -19,6 +19,7 @@ from fabopt.search.context import Context
 from fabopt.search.rules_kept import best_answer
 from fabopt.search.separations import problems_of, words_of
 from fabopt.solution.designs import build, stopped_design
+from fabopt.solution.futures import with_futures
 from fabopt.solution.lengths import freed
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, Question
@@ -81,6 +82,7 @@ def answered(question: Question) -> Design:
     question, answers = with_managers_of_subnets(question, answers, _search_all)
     question, answers = with_strips_of_switches(question, answers, _search_all)
     design = build(question, answers)
+    design = with_futures(question, answers, design)
     design = with_notes(question, answers, design)
     return with_checks(question, design)
 

@@ -92,10 +92,7 @@ def _cheaper(question: Question, answer: Answer, base: Problem, guessed: frozens
     scaled = at_factor(base, guessed, factor, question.settings.prune)
     own = priced_design(base, answer.problem, answer.picked).line(guessed).at(factor)
     quiet = replace(question.settings, progress=lambda text: None)
-    search = search_of(scaled.problem, quiet, question.clock, at_most=scaled.value(own))
-    if not search.may_beat(scaled.value(own)):
-        return ""
-    optimum = search.run(False)
+    optimum = search_of(scaled.problem, quiet, question.clock, lower_than=scaled.value(own)).run(False)
     if question.clock.is_over() or optimum.verdict == "unknown":
         raise StoppedError
     if optimum.value is None or scaled.cents(optimum.value) >= own:

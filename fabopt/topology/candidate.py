@@ -91,10 +91,12 @@ class Option:
     @cached_property
     def numbers(self) -> tuple[int, ...]:
         """Cents (at the price of one) and milliwatts that each stage adds, cables: what ties are broken by."""
-        stages = max((len(item.unit_cents) for item in self.items), default=1)
-        cents, power_mw = [0] * stages, [0] * stages
+        stages = max((len(item.offers) for item in self.items), default=1)
+        cents = [0] * max((len(item.unit_costs) for item in self.items), default=1)
+        power_mw = [0] * stages
         for (stage, item), count in self.uses.items():
-            cents[stage] += item.unit_cents[stage] * count
+            for place in range(stage, len(cents), stages):
+                cents[place] += item.unit_costs[place] * count
             power_mw[stage] += item.power_mw * count
         return *cents, *power_mw, sum(count for item, count in self.items.items() if item.kind in CABLE_KINDS)
 

@@ -24,7 +24,7 @@ def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
         down = clos.most_endpoints * fabric.down("leaf").port_mbps
         ratios["leaf"] = Fraction(down, clos.uplinks * fabric.up("leaf").port_mbps)
         if clos.is_odd:
-            down = clos.last_leaves.ports * fabric.down("leaf").port_mbps
+            down = clos.last_endpoints * fabric.down("leaf").port_mbps
             ratios["leaf"] = max(ratios["leaf"], Fraction(down, clos.odd_uplinks * fabric.up("leaf").port_mbps))
     if clos.tiers > 2:
         down = clos.most_spine_ports * fabric.down("spine").port_mbps

@@ -12,9 +12,11 @@ from typing import TypeVar
 from fabopt.schema import default_rules
 from fabopt.schema.design import Check, Design
 from fabopt.verify.appliances import has_attachments_in_racks
+from fabopt.verify.charges import owes_charges
 from fabopt.verify.editions import rules_off
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import has_floor
+from fabopt.verify.futures import names_futures
 from fabopt.verify.out_of_band import counts_ports
 from fabopt.verify.proof import Proof, as_check, prove
 from fabopt.verify.rack_losses import names_feeds
@@ -22,10 +24,12 @@ from fabopt.verify.racks import has_named_racks, keeps_rule
 from fabopt.verify.rules import (
     APPLIANCE_RULES,
     CABLED_RULES,
+    CHARGE_RULES,
     DESIGN_RULES,
     FEED_RULES,
     FILE_RULES,
     FLOOR_RULES,
+    FUTURE_RULES,
     MANAGEMENT_RULES,
     MONEY_RULES,
     NAMED_RACK_RULES,
@@ -93,6 +97,8 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
             yield from _proven(FEED_RULES, cabled, when=names_feeds(evidence))
             yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
     yield from _proven(MONEY_RULES, evidence)
+    yield from _proven(CHARGE_RULES, evidence, when=owes_charges(evidence))
+    yield from _proven(FUTURE_RULES, evidence, when=names_futures(evidence))
     yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)
 
 

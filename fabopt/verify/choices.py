@@ -38,7 +38,7 @@ def parts_are_known(proof: Proof, evidence: Evidence) -> None:
         used |= {tier.id: "switch" for tier in fabric.tiers}
         used |= {twin.id: "switch" for tier in fabric.tiers for twin in twins_of(fabric.subnet_manager, tier.role)}
         used |= {part.id: evidence.kind(part.id) for row in fabric.links for part in row.parts}
-    for row in design.bom:
+    for row in evidence.goods:
         if row.id != MOVED_CABLE:
             used.setdefault(row.id, row.kind)
     for part, kind in used.items():

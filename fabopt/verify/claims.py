@@ -85,7 +85,7 @@ def nothing_is_left_out(proof: Proof, evidence: Evidence) -> None:
     links. Source: docs/design-file.md.
     """
     design, totals = evidence.design, totals_of(evidence)
-    for row in design.bom:
+    for row in evidence.goods:
         for name, expected in _row_says(evidence, row):
             said = getattr(row, name) is not None
             proof.holds(said == expected, f"{name} of {item_of(row)} is {'said' if said else 'left out'}")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, compress, pairwise
 
 from fabopt.schema.attachment import HostPort
 from fabopt.units import ceil_div
+from fabopt.verify.attached_leaves import dealt_as_it_grows, dealt_round
 from fabopt.verify.equal_devices import EqualDevices, EqualLeaves, EqualPods, Peers
 from fabopt.wiring.design_file import divide
 
@@ -61,10 +62,10 @@ class ClosCounts:
 
     @cached_property
     def last_leaves(self) -> EqualLeaves:
-        """The leaves of the last group, over all planes, where it is unlike the others; nothing else is on them."""
+        """The leaves of the last group, over all planes, where it is unlike the others; attachments left aside."""
         rails = divide(self.ports_per_server, self.odd_per_leaf, "leaves of the last group share ports evenly")
         none = (0,) * len(self.attached)
-        return EqualLeaves(self.planes * rails, self.last_group, none, self.odd_per_leaf, self.odd_uplinks)
+        return EqualLeaves(self.planes * rails, self.last_group, none, self.odd_per_leaf, self.odd_uplinks, True)
 
     @cached_property
     def last_rails(self) -> int:
@@ -100,54 +101,61 @@ class ClosCounts:
     def leaf_classes(self) -> tuple[EqualLeaves, ...]:
         """Leaves by what they are linked to.
 
-        Attachment port t is on leaf t mod (leaves), counted from the leaves with the fewest servers, so that those with
-        the most free ports come first in every round; in a cluster that grows, see ``grown_leaves``.
+        Attachment port t is on leaf t mod (leaves), counted from the leaves with the fewest ports of servers, of equals
+        those of an odd last group last, so that those with the most free ports come first in every round; in a cluster
+        that grows, see ``grown_leaves``.
         """
         ends = list(accumulate(self.attached, initial=0))
         if any(self.free) or (self.sizes and sum(self.attached)):
             return tuple(self._classes_leaf_by_leaf())
-        if self.is_odd:
-            whole = self.planes * (self.leaves - self.last_rails)
-            others = EqualLeaves(whole, self.per_group, self.last_leaves.attached, self.per_leaf, self.uplinks)
-            return others, self.last_leaves
+        first, second = self._by_ports
         leaves = self.planes * self.leaves
-        ragged = self.planes * self.rails if self.last_group < self.per_group else 0
-        cuts = sorted({0, ragged, leaves} | {end % leaves for end in ends})
-        return tuple(
-            EqualLeaves(
-                upper - lower,
-                self.last_group if lower < ragged else self.per_group,
-                tuple(_hits(end, lower, leaves) - _hits(start, lower, leaves) for start, end in pairwise(ends)),
-                self.per_leaf,
-                self.uplinks,
-            )
-            for lower, upper in pairwise(cuts)
-        )
+        cuts = sorted({0, first.count, leaves} | {end % leaves for end in ends})
+        classes = []
+        for lower, upper in pairwise(cuts):
+            like = first if lower < first.count else second
+            classes.append(replace(like, count=upper - lower, attached=dealt_round(ends, lower, leaves)))
+        return tuple(classes)
+
+    @property
+    def _by_ports(self) -> tuple[EqualLeaves, EqualLeaves]:
+        """Leaves of a last group that is not full or unlike the others, and of these; fewest ports of servers first."""
+        leaves, none = self.planes * self.leaves, (0,) * len(self.attached)
+        if self.is_odd:
+            last = self.last_leaves
+        else:
+            ragged = self.planes * self.rails if self.last_group < self.per_group else 0
+            last = EqualLeaves(ragged, self.last_group, none, self.per_leaf, self.uplinks)
+        others = EqualLeaves(leaves - last.count, self.per_group, none, self.per_leaf, self.uplinks)
+        return (last, others) if last.ports < others.ports else (others, last)
 
     def _classes_leaf_by_leaf(self) -> Iterator[EqualLeaves]:
         """Classes of leaves of a cluster that grows, or with attachments on free ports."""
         on_free = [Counter(number for tier, number in places if tier == "leaf") for places in self.free]
         on_free += [Counter()] * (len(self.attached) - len(on_free))
-        kinds: Counter[tuple[int, tuple[int, ...]]] = Counter()
+        kinds: Counter[tuple[int, tuple[int, ...], bool]] = Counter()
         for number, (ports, attached) in enumerate(self.dealt_leaves):
             hosted = tuple(dealt + free[number] for dealt, free in zip(attached, on_free, strict=True))
-            kinds[ports // self.per_leaf, hosted] += 1
-        for (servers, attached), count in kinds.items():
-            yield EqualLeaves(count, servers, attached, self.per_leaf, self.uplinks)
+            kinds[ports, hosted, self.is_of_odd_group(number)] += 1
+        for (ports, attached, is_odd), count in kinds.items():
+            like = self.last_leaves if is_odd else EqualLeaves(0, 0, (), self.per_leaf, self.uplinks)
+            yield replace(like, count=count, servers=ports // like.per_leaf, attached=attached)
+
+    def is_of_odd_group(self, number: int) -> bool:
+        """Whether a leaf, counted plane by plane, is of a last group that is unlike the others."""
+        return self.is_odd and number % self.leaves >= self.leaves - self.last_rails
 
     @cached_property
     def dealt_leaves(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
         """Server ports of every leaf, plane by plane, and ports of every attachment that are dealt to it."""
-        last = [number % self.leaves // self.rails == self.groups - 1 for number in range(self.planes * self.leaves)]
-        ports = [(self.last_group if is_last else self.per_group) * self.per_leaf for is_last in last]
+        last_from, last_ports = self.leaves - self.last_rails, self.last_group * (self.odd_per_leaf or self.per_leaf)
+        last = [number % self.leaves >= last_from for number in range(self.planes * self.leaves)]
+        ports = [last_ports if is_last else self.per_group * self.per_leaf for is_last in last]
         if self.sizes and sum(self.attached):
             return tuple(zip(ports, self.grown_leaves, strict=True))
         ends = list(accumulate(self.attached, initial=0))
-        hosted: dict[int, tuple[int, ...]] = {}
-        for position, number in enumerate(sorted(range(len(ports)), key=ports.__getitem__)):
-            hosted[number] = tuple(
-                _hits(end, position, len(ports)) - _hits(start, position, len(ports)) for start, end in pairwise(ends)
-            )
+        order = sorted(range(len(ports)), key=lambda number: (ports[number], self.is_of_odd_group(number)))
+        hosted = {number: dealt_round(ends, place, len(ports)) for place, number in enumerate(order)}
         return tuple((own, hosted[number]) for number, own in enumerate(ports))
 
     @property
@@ -157,51 +165,64 @@ class ClosCounts:
 
     @cached_property
     def grown_leaves(self) -> tuple[tuple[int, ...], ...]:
-        """Ports of each attachment on every leaf, plane by plane, of a cluster that grows.
-
-        Stage by stage, in the order of the attachments, every port goes to the leaf that is there with the fewest ports
-        of all attachments, the first of such.
-        """
-        hosted = [[0] * len(self.attached) for _ in range(self.planes * self.leaves)]
-        for stage, servers in enumerate(self.sizes):
-            there = ceil_div(servers, self.per_group) * self.rails
-            hosts = [number for number in range(len(hosted)) if number % self.leaves < there]
-            for index, ports in enumerate(self.attached):
-                adds = self.adds[index] if index < len(self.adds) and self.adds[index] else (ports,)
-                self._spread(hosted, hosts, index, adds[stage] if stage < len(adds) else 0)
-        return tuple(map(tuple, hosted))
-
-    @staticmethod
-    def _spread(hosted: list[list[int]], hosts: list[int], index: int, ports: int) -> None:
-        """Put ports of an attachment on some of the leaves, level by level."""
-        level = min((sum(hosted[number]) for number in hosts), default=0)
-        while ports > 0 and hosts:
-            for number in [one for one in hosts if sum(hosted[one]) == level][:ports]:
-                hosted[number][index] += 1
-                ports -= 1
-            level += 1
+        """Ports of each attachment on every leaf, plane by plane, of a cluster that grows."""
+        adds = [
+            self.adds[index] if index < len(self.adds) and self.adds[index] else (ports,)
+            for index, ports in enumerate(self.attached)
+        ]
+        there = [
+            [number for number in range(self.planes * self.leaves) if number % self.leaves < leaves]
+            for leaves in (ceil_div(servers, self.per_group) * self.rails for servers in self.sizes)
+        ]
+        return dealt_as_it_grows(self.planes * self.leaves, adds, there)
 
     @cached_property
     def most_endpoints(self) -> int:
         """d: the most server and attachment ports on any leaf that count in its oversubscription.
 
-        The leaves of a last group that is unlike the others are left aside.
+        Those of a last group that is unlike the others are ``last_endpoints``.
         """
-        return max(leaf.ports + sum(compress(leaf.attached, self._counts)) for leaf in self._alike)
+        return self._most(False, self._counts)
+
+    @cached_property
+    def last_endpoints(self) -> int:
+        """d': the same of the leaves of a last group that is unlike the others; 0 where there is none."""
+        return self._most(True, self._counts)
 
     @cached_property
     def most_occupied(self) -> int:
-        """The most server and attachment ports on any of these leaves."""
-        return max(leaf.ports + sum(leaf.attached) for leaf in self._alike)
+        """The most server and attachment ports on any leaf, those of such a last group aside."""
+        return self._most(False)
 
-    @property
-    def _alike(self) -> tuple[EqualLeaves, ...]:
-        return self.leaf_classes[:-1] if self.is_odd else self.leaf_classes
+    @cached_property
+    def last_occupied(self) -> int:
+        """The most on the leaves of such a last group."""
+        return self._most(True)
+
+    def _most(self, is_odd: bool, counts: Sequence[bool] = ()) -> int:
+        """Most ports of servers, and of the attachments that count (empty: all), on leaves of the last group or not."""
+        return max(
+            (
+                leaf.ports + sum(compress(leaf.attached, counts or (True,) * len(leaf.attached)))
+                for leaf in self.leaf_classes
+                if leaf.is_odd == is_odd
+            ),
+            default=0,
+        )
 
     @cached_property
     def most_dealt(self) -> int:
-        """The most of them without those on free ports."""
-        return max(self.dealt_ports) if any(self.free) else self.most_occupied
+        """The most of ``most_occupied`` without those on free ports."""
+        return self._most_dealt(False) if any(self.free) else self.most_occupied
+
+    @cached_property
+    def last_dealt(self) -> int:
+        """The most of ``last_occupied`` without those on free ports."""
+        return self._most_dealt(True) if any(self.free) else self.last_occupied
+
+    def _most_dealt(self, is_odd: bool) -> int:
+        own = (ports for number, ports in enumerate(self.dealt_ports) if self.is_of_odd_group(number) == is_odd)
+        return max(own, default=0)
 
     @property
     def _counts(self) -> tuple[bool, ...]:
@@ -377,8 +398,3 @@ class ClosCounts:
         spines = self.planes * self.pods * self.spines
         counts = [self.planes * self.leaves, spines, self.core_devices.count if self.tiers > 2 else 0]
         return counts[: self.tiers]
-
-
-def _hits(ports: int, position: int, leaves: int) -> int:
-    """How many of the attachment ports 0 .. ``ports``-1, dealt in rounds, fall on the leaf at ``position``."""
-    return max(0, ceil_div(ports - position, leaves))

@@ -30,7 +30,7 @@ class EqualDevices:
 class EqualLeaves:
     """``count`` leaves over all planes, each with ``servers`` servers and ``attached[i]`` ports of attachment i.
 
-    ``per_leaf``: ports of each of these servers; ``uplinks``: of the leaf.
+    ``per_leaf``: ports of each of these servers; ``uplinks``: of the leaf; ``is_odd``: of a last group unlike others.
     """
 
     count: int
@@ -38,6 +38,7 @@ class EqualLeaves:
     attached: tuple[int, ...]
     per_leaf: int
     uplinks: int
+    is_odd: bool = False
 
     @property
     def ports(self) -> int:

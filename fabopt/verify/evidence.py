@@ -15,7 +15,7 @@ from functools import cached_property
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import Nic, Switch
-from fabopt.schema.design import FabricDesign, LinkRow, LogicalUse, PortUse, TierUse
+from fabopt.schema.design import BomRow, FabricDesign, LinkRow, LogicalUse, PortUse, TierUse
 from fabopt.schema.product import Cage
 from fabopt.schema.server import BuiltInNic
 from fabopt.schema.structure import DirectStructure
@@ -40,6 +40,11 @@ class Evidence(Embedded):
     def sharers(self) -> int:
         """GPUs that share a server's bandwidth; a server without any counts as one."""
         return max(1, self.server.gpus)
+
+    @cached_property
+    def goods(self) -> tuple[BomRow, ...]:
+        """The lines of the bill without those of charges: parts, and cables that are moved."""
+        return tuple(row for row in self.design.bom if row.charge is None)
 
     @cached_property
     def stage_names(self) -> list[str]:

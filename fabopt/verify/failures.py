@@ -98,7 +98,7 @@ def _sent_up(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
         return Fraction(1)
     leaves = [(clos.uplinks, clos.most_endpoints)]
     if clos.is_odd:
-        leaves.append((clos.odd_uplinks, clos.last_leaves.ports))
+        leaves.append((clos.odd_uplinks, clos.last_endpoints))
     speed, shares = Fraction(fabric.up("leaf").port_mbps, fabric.down("leaf").port_mbps), [Fraction(1)]
     for uplinks, endpoints in leaves:
         lost = {"spine": _links_to_spines(uplinks, clos.spines, count), "leaf-spine": count}.get(failed, 0)

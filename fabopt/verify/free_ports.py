@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fabopt.schema.attachment import Attachment, HostPort
 from fabopt.schema.base import parse_split
-from fabopt.units import ceil_div, some
+from fabopt.units import some
 from fabopt.verify.bandwidth import class_ratios
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, if_unprovable
@@ -93,14 +93,14 @@ class _Switches(NamedTuple):
         tier, use = fabric.tier(role), fabric.tier(role).down
         lanes = parse_split(use.split).ports
         used = np.array(fabric.clos.dealt_ports if role == "leaf" else fabric.clos.spine_downlinks, dtype=np.int64)
-        cages = fabric.cage(role, use).count
+        cages, uplinks = np.full(len(used), fabric.cage(role, use).count), _uplinks(fabric, role, len(used))
         if tier.up is not None and tier.up.cage_group == use.cage_group:
-            cages -= ceil_div(tier.up_ports, parse_split(tier.up.split).ports)
+            cages -= -(-uplinks // parse_split(tier.up.split).ports)
         most = fabric.switch(role).max_ports or sum(
             cage.count * max(parse_split(split).ports for split in cage.splits) for cage in fabric.switch(role).cages
         )
-        occupied = used + (tier.reserved_ports if role == "leaf" else 0)
-        left, ports = cages - -(-occupied // lanes), most - tier.up_ports - occupied
+        occupied = used + (_reserved(fabric, len(used)) if role == "leaf" else 0)
+        left, ports = cages - -(-occupied // lanes), most - uplinks - occupied
         if fabric.down(role).port_mbps != fabric.down("leaf").port_mbps:
             left = left * 0
         free = np.clip(np.minimum(left * lanes, ports), 0, None)
@@ -125,19 +125,42 @@ class _Switches(NamedTuple):
             self.carried[number] -= load
 
 
+def _uplinks(fabric: FabricEvidence, role: str, switches: int) -> NDArray[np.int64]:
+    """Uplinks of every switch of a tier, shape (switches,)."""
+    uplinks = np.full(switches, fabric.tier(role).up_ports)
+    if role == "leaf" and not fabric.is_direct:
+        uplinks[_of_odd_group(fabric, switches)] = fabric.clos.odd_uplinks
+    return uplinks
+
+
+def _reserved(fabric: FabricEvidence, leaves: int) -> NDArray[np.int64]:
+    """Ports that are kept free on every leaf, shape (leaves,)."""
+    reserved = np.full(leaves, fabric.tier("leaf").reserved_ports)
+    last = None if fabric.is_direct else fabric.designed.clos.last_group
+    reserved[_of_odd_group(fabric, leaves)] = 0 if last is None else last.reserved_ports
+    return reserved
+
+
+def _of_odd_group(fabric: FabricEvidence, leaves: int) -> NDArray[np.bool_]:
+    """Which leaves are of a last group that is unlike the others, shape (leaves,)."""
+    return np.array([fabric.clos.is_of_odd_group(number) for number in range(leaves)], dtype=bool)
+
+
 def _carried(fabric: FabricEvidence, role: str, used: NDArray[np.int64]) -> list[Fraction] | None:
     """What the uplinks of each switch carry beside what is below already, in Mb/s; None where there are none."""
     tier, clos = fabric.tier(role), fabric.clos
     if tier.up is None:
         return None
-    up, speed = tier.up_ports * fabric.up(role).port_mbps, fabric.down(role).port_mbps
+    ups = (_uplinks(fabric, role, len(used)) * fabric.up(role).port_mbps).tolist()
+    speed = fabric.down(role).port_mbps
     if role == "spine":
-        return [up - int(links) * speed / fabric.oversubscription_limits["spine"] for links in used]
+        limit = fabric.oversubscription_limits["spine"]
+        return [up - int(links) * speed / limit for up, links in zip(ups, used, strict=True)]
     counts = [one.counts for one in fabric.wanted.attachments]
     ratios = class_ratios(fabric)
     return [
         up
         - servers * speed / fabric.oversubscription_limits["leaf"]
         - sum(ports * speed / ratio for ports, ratio, count in zip(attached, ratios, counts, strict=True) if count)
-        for servers, attached in clos.dealt_leaves
+        for up, (servers, attached) in zip(ups, clos.dealt_leaves, strict=True)
     ]

@@ -123,8 +123,9 @@ def stages_only_add(proof: Proof, cabling: FabricCabling) -> None:
 
     At every stage: the devices at both ends of a link are there; no port has two links. A cable is installed with the
     first of its links, a module with the first link of its cage. A move is a link whose port at a spine is another one
-    than at the stage before; they are as many as ``growth`` says, and none where the case forbids recabling. Source:
-    case file, ``growth``.
+    than at the stage before; they are as many as ``growth`` says, and none where the case forbids recabling. Modules
+    move with their cables, so no stage has more cages of switches with links than have a module by then. Source: case
+    file, ``growth``.
     """
     links, wiring = cabling.links, cabling.cabled.wiring
     devices, cables = wiring.devices, wiring.cables
@@ -136,6 +137,7 @@ def stages_only_add(proof: Proof, cabling: FabricCabling) -> None:
     own = cabling.own_cables
     proof.equal("cables of another stage than their first link", int((cables.stage[own] != first[own]).sum()), 0)
     _modules_come_first(proof, cabling, wiring.modules.stage)
+    _lent_one_by_one(proof, cabling)
     moves = _moves(proof, cabling, stages)
     claimed = [one.moved_cables for one in cabling.fabric.designed.growth]
     proof.equal("recabled links", claimed, moves if claimed else [])
@@ -164,12 +166,28 @@ def _moves(proof: Proof, cabling: FabricCabling, stages: int) -> list[int]:
         proof.equal(f"links lent twice at stage {stage + 1}", repeated(lent.link[elsewhere]), 0)
         outside = there & ((links.b_lane < 0) | (links.b_lane >= links.b_lanes))
         proof.equal(f"ports outside their cage at stage {stage + 1}", int(outside.sum()), 0)
+        filled, with_module = (len(np.unique(combined(of.b[there], of.b_cage[there]))) for of in (links, wiring.links))
+        proof.equal(f"cages with links that have no module at stage {stage + 1}", max(0, filled - with_module), 0)
         if before is not None:
             old = own & (links.stage < stage)
             moved = (links.b != before.b) | (links.b_cage != before.b_cage) | (links.b_lane != before.b_lane)
             moves.append(int((moved & old).sum()))
         before = links
     return [0, *moves]
+
+
+def _lent_one_by_one(proof: Proof, cabling: FabricCabling) -> None:
+    """Links are lent one by one: where cages have several ports, each has an end of a cable, and modules are alike."""
+    wiring = cabling.cabled.wiring
+    links, cables = wiring.links, wiring.cables
+    lent = np.unique(wiring.lent.link)
+    lent = lent[(links.fabric[lent] == cabling.index) & (links.b_lanes[lent] > 1)]
+    of_lent = links.cable[lent]
+    carried = np.bincount(links.cable[links.cable != NOTHING], minlength=len(cables))
+    ends = cables.b_connectors[of_lent]
+    proof.equal("links lent from a cable's end that carries others", int((carried[of_lent] > ends).sum()), 0)
+    modules = {cables.b_module[cable] for cable in np.unique(of_lent).tolist()}
+    proof.equal("modules of several kinds between which links are lent", max(0, len(modules) - 1), 0)
 
 
 def _modules_come_first(proof: Proof, cabling: FabricCabling, stage: Ints) -> None:

@@ -18,7 +18,7 @@ def has_odd_group(fabric: FabricEvidence) -> bool:
 def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     """The last group has ports on a leaf and uplinks of its own where the case lets it, below two tiers.
 
-    k' | R, r' = R / k', d' = g' k' with its reserve, u' = S m'; (k', u') are not (k, u). k' = R only where k = R or
+    k' | R, r' = R / k', d' with its reserve, u' = S m'; (k', u') are not (k, u). k' = R only where k = R or
     nothing has to be survived, k' = k where rails never meet; of dual-homed NICs k' ports are of different ones.
     Source: case file, ``groups``; docs/formulation/clos.md.
     """
@@ -30,10 +30,9 @@ def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     proof.holds(clos.groups > 1, f"{some(clos.groups, 'group')}, the last one beside others")
     proof.equal("structure.last_group.servers", last.servers, clos.last_group)
     proof.equal("structure.last_group.leaves", last.leaves, clos.last_rails)
-    endpoints = clos.last_group * last.ports_per_server_per_leaf
-    with_reserve = endpoints / (1 - exact(wanted.reserve_ports))
-    reserved = ceil_div(with_reserve.numerator, with_reserve.denominator) - endpoints
-    proof.equal("structure.last_group.down_ports", last.down_ports, endpoints)
+    with_reserve = clos.last_dealt / (1 - exact(wanted.reserve_ports))
+    reserved = ceil_div(with_reserve.numerator, with_reserve.denominator) - clos.last_dealt
+    proof.equal("structure.last_group.down_ports", last.down_ports, clos.last_endpoints)
     proof.equal("structure.last_group.reserved_ports", last.reserved_ports, reserved)
     proof.equal("structure.last_group.up_ports", last.up_ports, last.links_per_pair * clos.spines)
     own = last.ports_per_server_per_leaf, last.up_ports

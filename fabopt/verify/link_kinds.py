@@ -262,11 +262,13 @@ def kinds_to_spines(fabric: FabricEvidence) -> Iterator[LinkKind]:
 
 @dataclass(frozen=True)
 class LeafCageCounts:
-    """Cages on the down side of the leaves: ``most`` on any leaf; ``attached[i]``: what attachment i adds to
-    those that are occupied before it, over all leaves.
+    """Cages on the down side of the leaves: ``most`` on any leaf, ``most_of_last`` on those of a last group that is
+    unlike the others, which are not among them; ``attached[i]``: what attachment i adds to those that are occupied
+    before it, over all leaves.
     """
 
     most: int
+    most_of_last: int
     attached: tuple[Fill, ...]
 
 
@@ -281,7 +283,7 @@ def leaf_cages(fabric: FabricEvidence) -> LeafCageCounts:
     ports, shares = kind.far.end.lane.ports, attachment_shares(fabric, kind)
     order = sorted(range(len(shares)), key=lambda index: fabric.wanted.attachments[index].buys == "none")
     added: tuple[Fill, ...] = tuple(Counter() for _ in shares)
-    most = 0
+    most = [0, 0]
     for leaves, devices in zip(fabric.clos.leaf_classes, kind.far.devices, strict=True):
         cages = kind.far.cages_of(devices, kind.bundle)
         filled: Counter[Share] = Counter({part_in_cage(fabric, kind): leaves.ports})
@@ -292,8 +294,8 @@ def leaf_cages(fabric: FabricEvidence) -> LeafCageCounts:
             added[index].update(change)
             cages += ceil_div(before + more, ports) - ceil_div(before, ports)
             filled[shares[index]] += more
-        most = max(most, cages)
-    return LeafCageCounts(most, added)
+        most[leaves.is_odd] = max(most[leaves.is_odd], cages)
+    return LeafCageCounts(most[False], most[True], added)
 
 
 def attachment_shares(fabric: FabricEvidence, servers: LinkKind) -> list[Share]:

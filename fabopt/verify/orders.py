@@ -9,6 +9,7 @@ from fractions import Fraction
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div, exact, plain_fraction, some
+from fabopt.verify.charges import order_charges_cents
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, item_of, offer_of, order_cents
@@ -47,7 +48,7 @@ def purchases_cover_use(proof: Proof, evidence: Evidence) -> None:
             proof.holds(left >= 0, f"{bought} x {item} bought, {used} in use, {stock} in stock, {-left} lack")
         for stage in _stages(evidence):
             _no_smaller_order(proof, evidence, order, item, stage)
-    for row in evidence.design.bom:
+    for row in evidence.goods:
         proof.holds(row.quantity >= 0 and row.spares >= 0, f"{row.quantity} x {row.id} bought, {row.spares} kept")
     proof.note(f"{some(sum(order.bought.values()), 'unit')} bought, {sum(order.in_use.values())} in use")
 
@@ -59,11 +60,17 @@ def _no_smaller_order(proof: Proof, evidence: Evidence, order: BilledOrder, item
     if quantity <= 0 or spare <= 0:
         return
     present = evidence.case.objective == "tco_usd"
-    cost = order_cents(evidence, item, stage, quantity, present)
+    cost = _paid_cents(evidence, item, stage, quantity, present)
     for smaller in _order_sizes(evidence, item, max(0, quantity - spare)):
         if smaller < quantity:
-            cheaper = order_cents(evidence, item, stage, smaller, present) < cost
+            cheaper = _paid_cents(evidence, item, stage, smaller, present) < cost
             proof.holds(not cheaper, f"{quantity} x {item} bought where {smaller} would do for less")
+
+
+def _paid_cents(evidence: Evidence, item: BilledItem, stage: int, quantity: int, present: bool) -> int:
+    """What an order of so many costs with the charges on it."""
+    charges = order_charges_cents(evidence, item, stage, quantity, present)
+    return order_cents(evidence, item, stage, quantity, present) + charges
 
 
 def _order_sizes(evidence: Evidence, item: BilledItem, least: int) -> Iterator[int]:
@@ -124,7 +131,7 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
         proof.equal(f"{item} bought too late", bought, 0)
         used = sum(order.in_use[stage, item] + order.spares[stage, item] for stage in late)
         proof.holds(used <= _stock(evidence, item), f"{used} x {item} used where none can be ordered any more")
-    for row in evidence.design.bom:
+    for row in evidence.goods:
         item = item_of(row)
         weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
         month = evidence.months[evidence.stage_names.index(row.stage)]
@@ -204,7 +211,7 @@ def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
     """
     rules = evidence.case.procurement
     named = {evidence.kind(part) for part in rules.approved_parts or ()}
-    ids = {row.id for row in evidence.design.bom if row.kind in KINDS_UNDER_RULES}
+    ids = {row.id for row in evidence.goods if row.kind in KINDS_UNDER_RULES}
     for part in sorted(ids):
         allowed = is_allowed(rules, evidence.product(part), evidence.kind(part) in named)
         proof.holds(allowed, f"{part} of {evidence.product(part).vendor} is not allowed")

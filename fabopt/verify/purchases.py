@@ -141,7 +141,7 @@ class BilledOrder:
 
     def _sum(self, count: Callable[[BomRow], int]) -> Counter[tuple[int, BilledItem]]:
         total: Counter[tuple[int, BilledItem]] = Counter()
-        for row in self.evidence.design.bom:
+        for row in self.evidence.goods:
             total[self.evidence.stage_names.index(row.stage), item_of(row)] += count(row)
         return total
 
@@ -251,7 +251,7 @@ def bom_covers_parts(proof: Proof, evidence: Evidence) -> None:
     """
     used = items_in_use(evidence)
     listed: Counter[tuple[int, str, BilledItem]] = Counter()
-    for row in evidence.design.bom:
+    for row in evidence.goods:
         key = (evidence.stage_names.index(row.stage), row.fabric, item_of(row))
         if key in used and not row.spares:
             proof.holds(key not in listed, f"{key[2]} in {row.fabric or 'all'} has two lines")
@@ -261,7 +261,7 @@ def bom_covers_parts(proof: Proof, evidence: Evidence) -> None:
             proof.holds(row.fabric == NO_FABRIC and row.spares + row.quantity > 0, f"{key[2]} is not in use")
     for key, units in used.items():
         proof.equal(f"in_use of {key[2]} in {key[1] or 'all'}", listed.get(key), units)
-    keys = [(row.stage, row.fabric, item_of(row), row.spares > 0) for row in evidence.design.bom]
+    keys = [(row.stage, row.fabric, item_of(row), row.spares > 0) for row in evidence.goods]
     proof.equal("different lines of the bill", len(set(keys)), len(keys))
     proof.note(f"{some(len(used), 'line')}, {some(sum(used.values()), 'unit')} in use")
 
@@ -279,14 +279,14 @@ def prices_are_applied(proof: Proof, evidence: Evidence) -> None:
             claimed = getattr(row, name)
             if claimed is not None:
                 proof.equal(f"{name} of {where}", claimed, recounted)
-    proof.note(f"{some(len(evidence.design.bom), 'line')}")
+    proof.note(f"{some(len(evidence.goods), 'line')}")
 
 
 def priced_rows(evidence: Evidence) -> Iterator[tuple[BomRow, dict[str, int | float | None]]]:
     """Every line of the bill with its prices, worked out from the embedded ones and the quantities of the bill."""
     order = BilledOrder(evidence)
     before: Counter[tuple[int, BilledItem]] = Counter()
-    for row in evidence.design.bom:
+    for row in evidence.goods:
         item, stage = item_of(row), evidence.stage_names.index(row.stage)
         breaks = breaks_of(evidence, item, stage)
         start, price = reached(breaks, order.bought[stage, item])
@@ -317,10 +317,10 @@ def power_adds_up(proof: Proof, evidence: Evidence) -> None:
 
     power_w = in_use x power of one unit; fibres use nothing. Source: catalog, ``power_w``.
     """
-    for row in evidence.design.bom:
+    for row in evidence.goods:
         power = row.in_use * units_milliwatts(evidence, item_of(row))
         proof.equal(f"power_w of {item_of(row)} in {row.fabric or 'all'}", row.power_w, watts(power))
-    proof.note(f"{some(len(evidence.design.bom), 'line')}")
+    proof.note(f"{some(len(evidence.goods), 'line')}")
 
 
 def bom_names_products(proof: Proof, evidence: Evidence) -> None:
@@ -338,6 +338,8 @@ def bom_names_products(proof: Proof, evidence: Evidence) -> None:
         item = item_of(row)
         where = (evidence.stage_names.index(row.stage), names.index(row.fabric), row.spares > 0)
         keys.append((*where, KIND_ORDER.index(row.kind), row.id, row.length_m or 0))
+        if row.charge is not None:
+            continue
         number, text = _words(evidence, item)
         proof.equal(f"part_number of {item}", row.part_number, number)
         proof.equal(f"description of {item}", row.description, text)

@@ -18,6 +18,7 @@ from fabopt.verify.cables import (
     wires_fit_cages,
     wires_join_cages,
 )
+from fabopt.verify.charges import charges_are_counted
 from fabopt.verify.choices import (
     content_matches_hash,
     injection_meets_demand,
@@ -59,6 +60,7 @@ from fabopt.verify.fit import (
 )
 from fabopt.verify.floor import boxes_fit_racks, servers_fill_racks
 from fabopt.verify.free_ports import attachments_take_free_ports, takes_free_ports
+from fabopt.verify.futures import futures_are_recounted
 from fabopt.verify.generations import generations_agree, judges_generations
 from fabopt.verify.graph import figures_hold_on_graph
 from fabopt.verify.graph_failures import failures_leave_flow
@@ -306,6 +308,10 @@ MONEY_RULES: tuple[DesignRule, ...] = (
     nothing_is_left_out,
     alternatives_add_up,
 )
+# Of bills with charges, and of cases and parts that have some.
+CHARGE_RULES: tuple[DesignRule, ...] = (charges_are_counted,)
+# Of growth that may end before its last stage.
+FUTURE_RULES: tuple[DesignRule, ...] = (futures_are_recounted,)
 WORKLOAD_RULES: tuple[DesignRule, ...] = (workload_needs_are_met, workload_is_recomputed)
 
 

@@ -11,7 +11,7 @@ from fabopt.units import ceil_div, exact, gbps, some
 from fabopt.verify.cage_pairs import pairs_fit
 from fabopt.verify.choices import split_suits
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds, leaf_cages
+from fabopt.verify.link_kinds import LEAF_SPINE, SPINE_CORE, all_kinds, leaf_cages
 from fabopt.verify.link_rows import LinkKind
 from fabopt.verify.proof import Proof
 
@@ -203,11 +203,11 @@ def ports_fit_radix(proof: Proof, fabric: FabricEvidence) -> None:
 
 def _last_leaves_fit(proof: Proof, fabric: FabricEvidence, kinds: dict[str, LinkKind]) -> None:
     """The same of the leaves of a last group that is unlike the others."""
-    last, servers, spines = fabric.designed.clos.last_group, kinds[SERVER_LEAF], kinds[LEAF_SPINE]
+    last, spines = fabric.designed.clos.last_group, kinds[LEAF_SPINE]
     assert last is not None
-    down = last.down_ports + last.reserved_ports
+    down = fabric.clos.last_occupied + last.reserved_ports
     tier = fabric.tier("leaf").model_copy(update={"reserved_ports": down, "up_ports": last.up_ports})
-    down = max(ceil_div(down, fabric.down("leaf").ports), servers.far.cages_of(servers.far.devices[-1], servers.bundle))
+    down = max(ceil_div(down, fabric.down("leaf").ports), leaf_cages(fabric).most_of_last)
     up = spines.near.cages_of(spines.near.devices[-1], spines.bundle)
     switch_fits(proof, fabric, tier, down, up, 0)
 

@@ -23,6 +23,7 @@ from fabopt.units import (
     usd,
     watts,
 )
+from fabopt.verify.charges import charges_cents
 from fabopt.verify.evidence import ROLES, Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, BilledOrder, item_of, order_cents, sold, units_milliwatts
@@ -43,17 +44,18 @@ def capex_cents(evidence: Evidence, stage: int | None = None, present: bool = Fa
     if not present:
         name = None if stage is None else evidence.stage_names[stage]
         return sum(cents(row.total_usd) for row in evidence.design.bom if name in (None, row.stage))
-    return sum(
+    parts = sum(
         order_cents(evidence, item, at, units, present=True)
         for (at, item), units in order.bought.items()
         if units and stage in (None, at)
     )
+    return parts + charges_cents(evidence, stage)
 
 
 def network_milliwatts(evidence: Evidence, stage: int | None = None) -> int:
     """Power of switches, modules, cables and bought NICs in use, in the end or from a stage on."""
     names = evidence.stage_names[: None if stage is None else stage + 1]
-    items = [(item_of(row), row.in_use) for row in evidence.design.bom if row.kind != "server" and row.stage in names]
+    items = [(item_of(row), row.in_use) for row in evidence.goods if row.kind != "server" and row.stage in names]
     return sum(units * units_milliwatts(evidence, item) for item, units in items)
 
 
@@ -77,7 +79,7 @@ def energy_cents(evidence: Evidence, stages: Sequence[int]) -> Fraction:
 def rack_units(evidence: Evidence, stage: int | None = None) -> Fraction:
     """Rack units of all switches in the end or at a stage, each to a thousandth."""
     names = evidence.stage_names[: None if stage is None else stage + 1]
-    switches = [(row.id, row.in_use) for row in evidence.design.bom if row.kind == "switch" and row.stage in names]
+    switches = [(row.id, row.in_use) for row in evidence.goods if row.kind == "switch" and row.stage in names]
     return sum(
         (
             Fraction(milliwatts(evidence.part(part, Switch).rack_units), MILLIWATTS_PER_WATT) * count
@@ -162,7 +164,7 @@ def stages_add_up(proof: Proof, evidence: Evidence) -> None:
     proof.equal("stages", [stage.name for stage in evidence.design.stages], evidence.stage_names)
     spent = 0
     for number, stage in enumerate(evidence.design.stages):
-        recabled = sum(row.in_use for row in evidence.design.bom if row.stage == stage.name and item_of(row) == MOVES)
+        recabled = sum(row.in_use for row in evidence.goods if row.stage == stage.name and item_of(row) == MOVES)
         spent += cents(stage.capex_usd)
         for name, claimed, recounted in (
             ("month", stage.month, evidence.months[number]),
@@ -229,7 +231,7 @@ def objective_matches_totals(proof: Proof, evidence: Evidence) -> None:
     ``workload_is_recomputed`` works out. Source: case file, ``objective``.
     """
     objective, totals = evidence.design.objective, totals_of(evidence)
-    metric = evidence.case.objective
+    metric = "expected_tco_usd" if evidence.case.is_uncertain else evidence.case.objective
     shown = totals if metric in Totals.model_fields else evidence.design.workload
     proof.equal("objective.metric", objective.metric, metric)
     proof.equal("objective.value", objective.value, None if shown is None else getattr(shown, metric))

@@ -189,7 +189,7 @@ def _without_spine(fabric: FabricEvidence) -> Fraction | None:
         return None
     down, up = fabric.down("leaf").port_mbps, fabric.up("leaf").port_mbps
     leaves = [(clos.most_endpoints, clos.uplinks)]
-    leaves += [(clos.last_leaves.ports, clos.odd_uplinks)] if clos.is_odd else []
+    leaves += [(clos.last_endpoints, clos.odd_uplinks)] if clos.is_odd else []
     ratios = []
     for ports, uplinks in leaves:
         left = Fraction(uplinks - ceil_div(uplinks, clos.spines))

@@ -13,7 +13,7 @@ from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse, TierUse
 from fabopt.units import ceil_div
-from fabopt.wiring.model import Ints
+from fabopt.wiring.model import Ints, Mask
 
 
 class Cages(NamedTuple):
@@ -48,9 +48,12 @@ def last_down_cages(switch: Switch, tier: TierUse, slots: Ints) -> Cages:
     return downwards._replace(cage=last - downwards.cage)
 
 
-def up_cages(switch: Switch, use: PortUse, slots: Ints) -> Cages:
-    """Cages of uplinks, the last ones of their group, so that these stay where they are when down ports are added."""
+def up_cages(switch: Switch, use: PortUse, slots: Ints, is_odd: Mask) -> Cages:
+    """Cages of uplinks, the last ones of their group, so that these stay where they are when down ports are added.
+
+    ``is_odd``: those of switches that have other uplinks than the others.
+    """
     lanes = parse_split(use.split).ports
-    used = ceil_div(int(slots.max()) + 1, lanes) if len(slots) else 0
-    first = first_cage(switch, use) + switch.cages[use.cage_group].count - used
-    return at_slots(slots, lanes, first)
+    of_odd, of_others = (int(slots.max(where=kind, initial=-1)) // lanes + 1 for kind in (is_odd, ~is_odd))
+    cages = at_slots(slots, lanes, first_cage(switch, use) + switch.cages[use.cage_group].count)
+    return cages._replace(cage=cages.cage - np.where(is_odd, of_odd, of_others))

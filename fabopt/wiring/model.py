@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Role = Literal["server", "attachment", "leaf", "spine", "core"]
 # What links join: ``Links.kind`` and ``Cables.kind`` are indices into this.

@@ -16,7 +16,7 @@ from fabopt.wiring.assembly import padding
 from fabopt.wiring.cages import at_slots, down_cages, first_cage, up_cages
 from fabopt.wiring.fabric_plan import FabricPlan
 from fabopt.wiring.join import CabledLinks
-from fabopt.wiring.model import KINDS, NOTHING, Lent
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Mask
 from fabopt.wiring.tables import CabledKinds
 
 _LINKS_ABOVE = {"leaf": leaf_spine, "spine": spine_core}
@@ -47,7 +47,7 @@ def _upwards(plan: FabricPlan, lower: TierUse, upper: TierUse) -> CabledKinds:
         a=a,
         a_nic=none,
         a_nic_port=none,
-        near=up_cages(plan.switch(lower.role), up, links.a_slot),
+        near=up_cages(plan.switch(lower.role), up, links.a_slot, _of_odd_group(plan, lower, links.a)),
         b=b,
         far=down_cages(plan.switch(upper.role), upper.down, links.b_slot),
         gbps=float(upper.gbps_down),
@@ -58,6 +58,14 @@ def _upwards(plan: FabricPlan, lower: TierUse, upper: TierUse) -> CabledKinds:
     )
     lends = lower.role == "leaf" and plan.numbers.installed.lends
     return plan.cabled([plan.dealt(cabled, rows, lanes)], _lent(plan, links, upper) if lends else None)
+
+
+def _of_odd_group(plan: FabricPlan, tier: TierUse, number: Ints) -> Mask:
+    """Which switches of a tier, by their numbers, are leaves of a last group that is unlike the others."""
+    clos = plan.numbers.clos
+    if tier.role != "leaf" or not clos.is_odd:
+        return np.zeros(len(number), dtype=bool)
+    return np.asarray(clos.group_of_leaf(number) == clos.groups - 1)
 
 
 def _lent(plan: FabricPlan, links: TierLinks, spine: TierUse) -> Lent:

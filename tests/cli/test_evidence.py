@@ -27,10 +27,29 @@ FAULTS: dict[str, Edit] = {
     "a count of leaves": lambda document: document["fabrics"][0]["tiers"][0].update(count=9),
     "a price": lambda document: document["bom"][0].update(unit_price_usd=1),
 }
+
+
+def run(system: str) -> Edit:
+    """Let a system run on every switch of a design, with eight lanes behind each cage."""
+
+    def edit(document: Json) -> None:
+        switches = [part for part in document["parts"].values() if isinstance(part, dict) and "protocol" in part]
+        for switch in switches:
+            cages = sum(cage["count"] for cage in switch["cages"])
+            ports = {"first": 0, "step": 8, "lanes": [8 * cage for cage in range(cages)]}
+            switch.update(nos=[system], sonic_ports=ports)
+
+    return edit
+
+
 # What some formats want of a design, which then is wrong in more ways.
 SUITABLE: dict[str, tuple[Edit, ...]] = {
+    "sonic": (run("sonic"),),
+    "eos": (run("eos"),),
     "opensm": (lambda document: document["fabrics"][0].update(protocol="infiniband"),),
 }
+# The sample of a format that not every design can be written in.
+SAMPLES = {"htsim": "several fabrics", "simai": "rail-only"}
 WRITES = {
     "bom": ["bom", "design.json", "-o", "bill.csv"],
     "export": ["export", "design.json", "--to", "cables,dot", "-o", "out"],
@@ -86,7 +105,7 @@ def text_of(path: Path) -> str:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_file_of_an_unchecked_design_says_so(desk: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    save("floor", lambda document: document["totals"].update(capex_usd=1), *SUITABLE.get(name, ()))
+    save(SAMPLES.get(name, "floor"), lambda document: document["totals"].update(capex_usd=1), *SUITABLE.get(name, ()))
     assert main(["export", "design.json", "--to", name, "-o", "out", "--unchecked"]) == 0
     assert "check totals_add_up FAILED" in capsys.readouterr().err
     written = files_of(desk / "out")
@@ -157,3 +176,11 @@ def test_an_embedded_case_that_is_invalid_is_wrong_input(desk: Path, kind: str) 
             read_design("design.json")
         assert all(fault.path.startswith("case.content") for fault in error.value.faults)
     assert main(["check", "design.json"]) == 2
+
+
+def test_a_list_is_marked_in_a_file_beside_it(tmp_path: Path) -> None:
+    """Whoever reads it takes all its items for what they are."""
+    path = tmp_path / "targets.json"
+    path.write_text('["leaf-1"]')
+    assert marked(path, "UNCHECKED: not proven") == [path, beside(path)]
+    assert path.read_text() == '["leaf-1"]' and beside(path).read_text() == "UNCHECKED: not proven\n"

@@ -12,9 +12,12 @@ import pytest
 
 from fabopt.inspect.decisions.decide import Decision, Decisions, Wanted, decided
 from fabopt.inspect.decisions.questions import questions_of
-from fabopt.inspect.decisions.rent import HOURS_PER_MONTH
+from fabopt.inspect.decisions.rent import HOURS_PER_MONTH, compared_rent, rents_of
 from fabopt.io.case import Inputs, inputs_from_objects
+from fabopt.output.terminal.decide import rent_lines
+from fabopt.schema.catalog import Rent
 from fabopt.schema.design import Design
+from fabopt.schema.product import Source
 from fabopt.solution import optimize
 from tests.samples.as_built import shipped
 from tests.samples.cli_samples import Run
@@ -98,12 +101,33 @@ def test_break_even(decisions: Decisions) -> None:
     """By hand: 64 GPUs at $3 an hour for 730 hours, against eight servers at $250,000, the network, and energy."""
     rent, best = decisions.rent, decisions.best
     assert rent is not None and best.totals is not None
-    assert rent.rent_usd_per_month == 64 * RENT_USD * HOURS_PER_MONTH
+    (offer,) = rent.offers
+    assert offer.usd_per_month == 64 * RENT_USD * HOURS_PER_MONTH
     assert rent.build_usd == pytest.approx(8 * SERVER_USD + float(best.totals.capex_usd))
     power = float(best.totals.cluster_power_w or 0)
     assert rent.energy_usd_per_month == pytest.approx(power / 1000 * HOURS_PER_MONTH * 1.4 * 0.10, abs=0.01)
-    saved = rent.rent_usd_per_month - (rent.energy_usd_per_month or 0)
-    assert rent.break_even_months == pytest.approx((rent.build_usd or 0) / saved, abs=0.05)
+    saved = offer.usd_per_month - (rent.energy_usd_per_month or 0)
+    assert offer.break_even_months == pytest.approx((rent.build_usd or 0) / saved, abs=0.05)
+    assert rent.network_gbps_per_gpu == best.fabrics[0].metrics.injection_gbps_per_gpu
+
+
+def test_offers_of_the_catalog_are_those_for_the_gpu(inputs: Inputs, decisions: Decisions) -> None:
+    """Every offer names its source and date; dearer ones are sooner dearer than building; other GPUs' are left out."""
+    rents = rents_of(decisions.best, inputs.catalog.facts.rents, None)
+    assert {rent.gpu for rent in rents} == {"H100"}
+    assert all(rent.source.url and rent.source.date and rent.source.confidence for rent in inputs.catalog.facts.rents)
+    compared = compared_rent(decisions.best, inputs.case, rents, SERVER_USD)
+    assert len(compared.offers) == len(rents) > 3
+    months = [offer.break_even_months for offer in compared.offers]
+    assert None not in months and months == sorted(months, key=lambda value: -(value or 0))
+    lines = list(rent_lines(compared))
+    assert any("AWS p5.48xlarge, on demand; 400 Gb/s per GPU, EFA" in line for line in lines)
+    assert any("oversubscribed: ask" in line for line in lines)
+
+
+def test_a_price_that_falls_is_refused() -> None:
+    with pytest.raises(ValueError, match="`low_usd` is above `high_usd`: 3 > 2"):
+        Rent(gpu="H100", provider="someone", low_usd=3, high_usd=2, source=Source())
 
 
 def test_other_sizes_are_asked_again(inputs: Inputs) -> None:

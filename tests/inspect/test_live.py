@@ -8,17 +8,21 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import pytest
-
+from fabopt.inspect.as_built import as_built
+from fabopt.inspect.cabling import Names
+from fabopt.inspect.planned import NO_PORT
 from fabopt.inspect.reading import read, recognised
+from fabopt.wiring.build import wiring_of
 from tests.samples.as_built import looked_at, pairs, repaired, wired
 from tests.samples.discoveries import Link, is_switch, planned_links, shuffled, simulated_net
+from tests.samples.small import case, catalog, product, solved
 from tests.samples.system_parts import require, without
 
 NAME = "dgx-superpod-32"
@@ -75,64 +79,110 @@ def is_reached(links: list[Link]) -> bool:
 
 
 DEVICES = ("compute-leaf-001", "server-0001", "alone")
+FORMATS = ("json", "json0", "keyvalue")
+Interface = tuple[str, str]
 
 
-@pytest.fixture
-def namespaces() -> Iterator[dict[str, str]]:
-    """A network namespace for each device, the first two joined by a cable between planned ports."""
+@contextlib.contextmanager
+def joined(devices: Sequence[str], cables: Iterable[tuple[Interface, Interface]]) -> Iterator[dict[str, Path]]:
+    """A network namespace for each device, joined by cables between (device, interface); yields the socket of the
+    ``lldpd`` that runs in each.
+    """
     require(LLDP_PATH)
-    spaces = {device: f"fabopt-{os.getpid()}-{number}" for number, device in enumerate(DEVICES)}
-    try:
+    spaces = {device: f"fabopt-{os.getpid()}-{number}" for number, device in enumerate(devices)}
+    with contextlib.ExitStack() as stack:
+        for space in spaces.values():
+            stack.callback(subprocess.run, ["ip", "netns", "del", space], capture_output=True, check=False)
         try:
             for space in spaces.values():
                 ran("ip", "netns", "add", space)
         except subprocess.CalledProcessError as error:
             without(f"network namespaces cannot be made here: {error.stderr}")
-        leaf, server, _ = spaces.values()
-        ran("ip", "link", "add", "swp1s0", "netns", leaf, "type", "veth", "peer", "name", "nic1p1", "netns", server)
-        for space, port in ((leaf, "swp1s0"), (server, "nic1p1")):
-            ran("ip", "-n", space, "link", "set", port, "up")
-        yield spaces
-    finally:
-        for space in spaces.values():
-            subprocess.run(["ip", "netns", "del", space], capture_output=True, check=False)
-
-
-def test_reports_of_lldpd(namespaces: dict[str, str]) -> None:
-    """One neighbour and none, in each format that ``lldpcli`` writes."""
-    with contextlib.ExitStack() as stack:
+        for (near, port), (far, far_port) in cables:
+            names = ("name", port, "netns", spaces[near], "type", "veth", "peer", "name", far_port)
+            ran("ip", "link", "add", *names, "netns", spaces[far])
+            for device, name in ((near, port), (far, far_port)):
+                ran("ip", "-n", spaces[device], "link", "set", name, "up")
         # The daemon is another user, who has to reach its socket.
-        tmp_path = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        tmp_path.chmod(0o777)
-        for device, space in namespaces.items():
-            hosts = tmp_path / f"{device}.hosts"
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.chmod(0o777)
+        for device, space in spaces.items():
+            hosts = folder / f"{device}.hosts"
             hosts.write_text(f"127.0.0.1 localhost\n127.0.1.1 {device}\n")
-            script = f"mount --bind {hosts} /etc/hosts; hostname {device}; exec lldpd -d -u {tmp_path / device}"
+            script = f"mount --bind {hosts} /etc/hosts; hostname {device}; exec lldpd -d -u {folder / device}"
             words = ("ip", "netns", "exec", space, "unshare", "-u", "-m", "bash", "-c", script)
-            stack.enter_context(running(*words, folder=tmp_path))
+            stack.enter_context(running(*words, folder=folder))
         until = time.monotonic() + PATIENCE_S
-        for device in DEVICES:
+        for device in devices:
             for setting in (("lldp", "portidsubtype", "ifname"), ("lldp", "tx-interval", "1")):
-                configure(tmp_path / device, setting, until)
-        leaf = tmp_path / DEVICES[0]
-        # A daemon sends nothing until a program of its own has read its settings, which may be late on a busy machine.
-        while "server-0001" not in neighbours(leaf, "json") and time.monotonic() < until:
-            for device in DEVICES[:2]:
-                for command in ("resume", "update"):
-                    ran("lldpcli", "-u", str(tmp_path / device), command)
-            time.sleep(0.2)
-        assert "server-0001" in neighbours(leaf, "json"), (tmp_path / "log").read_text()
-        for kind in ("json", "json0", "keyvalue"):
+                configure(folder / device, setting, until)
+        yield {device: folder / device for device in devices}
+
+
+def met(sockets: Mapping[str, Path], expected: Mapping[str, set[str]]) -> None:
+    """Wait until every device has heard of the neighbours that it has.
+
+    A daemon sends nothing until a program of its own has read its settings, which may be late on a busy machine.
+    """
+    until = time.monotonic() + PATIENCE_S
+    waiting = set(expected)
+    while waiting and time.monotonic() < until:
+        for device in sockets:
+            for command in ("resume", "update"):
+                ran("lldpcli", "-u", str(sockets[device]), command)
+        time.sleep(0.2)
+        waiting = {device for device in waiting if heard(sockets[device]) != expected[device]}
+    assert not waiting, {device: heard(sockets[device]) for device in waiting}
+
+
+def heard(socket: Path) -> set[str]:
+    """Interfaces of a device on which a neighbour is known."""
+    pattern = re.compile(r"^lldp\.([^.]+)\.port\.ifname=", re.MULTILINE)
+    return set(pattern.findall(neighbours(socket, "keyvalue")))
+
+
+def test_reports_of_lldpd(tmp_path: Path) -> None:
+    """One neighbour and none, in each format that ``lldpcli`` writes."""
+    with joined(DEVICES, [((DEVICES[0], "swp1s0"), (DEVICES[1], "nic1p1"))]) as sockets:
+        met(sockets, {DEVICES[0]: {"swp1s0"}})
+        for kind in FORMATS:
             (tmp_path / kind).mkdir()
-            (tmp_path / kind / f"compute-leaf-001.{kind}").write_text(neighbours(leaf, kind))
+            (tmp_path / kind / f"compute-leaf-001.{kind}").write_text(neighbours(sockets[DEVICES[0]], kind))
             report = next(read([str(tmp_path / kind)]))
             assert report.reporters == {"compute-leaf-001"}
             assert [(one.near.ports, one.far.device, one.far.ports) for one in report.sightings] == [
                 (("swp1s0",), "server-0001", ("nic1p1",))
             ]
         for kind in ("json", "json0"):
-            report = recognised(neighbours(tmp_path / "alone", kind), "alone.json", "alone")
-            assert (list(report.sightings), report.reporters) == ([], {"alone"})
+            report = recognised(neighbours(sockets["alone"], kind), "alone.json", "alone")
+            assert not list(report.sightings) and report.reporters == {"alone"}
+
+
+def test_faults_between_eleven_switches(tmp_path: Path) -> None:
+    """Eight leaves and three spines with cables exchanged and missing, as daemons on the switches report them."""
+    parts = catalog()
+    parts["switches"] = [product(parts, "lean")]
+    design = solved(case({"min_gbps_per_gpu": 400}), parts)
+    wiring = wiring_of(design)
+    planned = [link for link in planned_links(wiring) if all(map(is_switch, link))]
+    there = shuffled(planned, 2, 1, 0, random.Random(7))
+    switches = sorted({port.device for link in planned for port in link})
+    assert len(switches) == 11
+    cables = [((a.device, a.port), (b.device, b.port)) for a, b in there]
+    plugged = {device: {port for ends in cables for name, port in ends if name == device} for device in switches}
+    with joined(switches, cables) as sockets:
+        met(sockets, plugged)
+        for number, device in enumerate(switches):
+            kind = FORMATS[number % len(FORMATS)]
+            (tmp_path / f"{device}.{kind}").write_text(neighbours(sockets[device], kind))
+    result = as_built(design, wiring, read([str(tmp_path)]), Names(), 0)
+    wrong = pairs(planned) ^ pairs(there)
+    named = {port for finding in result.findings for port in (finding.a, finding.b, *finding.seen)}
+    assert {port for port in named if is_switch(port)} == {port for pair in wrong for port in pair}
+    assert {port.device for port in named if port != NO_PORT and not is_switch(port)} == {
+        f"server-{number:04}" for number in range(1, 7)
+    }
+    assert repaired(there, result.repairs) == pairs(planned)
 
 
 def configure(socket: Path, setting: tuple[str, ...], until: float) -> None:

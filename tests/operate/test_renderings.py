@@ -80,6 +80,17 @@ def test_sessions_are_told_what_hosts_and_loopbacks_have(tmp_path: Path) -> None
     assert re.findall(r"permit (\S+) le 32", text) == ["10.1.0.0/16", "10.128.0.0/9"]
 
 
+def test_every_numbered_port_has_its_address(tmp_path: Path) -> None:
+    """Of a leaf whose hosts share a subnet: the address of the subnet once, and one for each of its uplinks."""
+    design = with_operate("plain", **NUMBERED)
+    files, plan = written(design, tmp_path, "frr"), planned(design)
+    for device in plan.devices:
+        if device.asn:
+            text = files[f"frr/{device.name}.conf"].read_text()
+            addresses = {port.address for port, _ in plan.ports_at[device.row]} | {f"{device.loopback}/32"}
+            assert sorted(re.findall(r"^ ip address (\S+)$", text, re.MULTILINE)) == sorted(addresses)
+
+
 def test_frr_is_for_switches_that_route(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no switch of this design routes"):
         written(shipped("dgx-superpod-32"), tmp_path, "frr")
@@ -105,6 +116,25 @@ def test_headroom_is_of_the_cable_that_was_bought(tmp_path: Path) -> None:
     assert sum(rows["xoff_of_all_ports"].values()) == sum(row["xoff"] for row in rows["ports"])
     (path,) = written(solved("plain"), tmp_path, "roce").values()
     assert sum(yaml.safe_load(path.read_text())["ports_without_a_table"].values()) == len(rows["ports"])
+
+
+def test_a_switch_is_weighed_against_its_pool(tmp_path: Path) -> None:
+    """By hand: 400G on Tomahawk 4, four ports at 3 m (371,348 bytes, as at 5 m) and four at 50 m (439,547)."""
+    parts = small.catalog()
+    for switch in parts["switches"]:
+        switch |= {"asic": "Tomahawk 4", "buffer_pool": {"size": 10**8, "shared_headroom": 800_000}}
+    design = small.solved(small.case(servers=4), parts)
+    (path,) = written(design, tmp_path, "roce").values()
+    rows = yaml.safe_load(path.read_text())
+    leaf = rows["switches"][0]
+    assert leaf["demand"] == 4 * (371_348 + 439_547) and not leaf["fits"]
+    assert leaf["says"].endswith("on one priority: 0.0 MB short of 4 times its shared headroom")
+    for marks in rows["marking"]:
+        least, most = marks["range"]
+        assert least <= marks["least"] < marks["most"] < most and "is met before" in marks["reason"]
+    assert rows["hosts"] == {"mtu": 9216, "trust": "dscp", "pfc": [0, 0, 0, 1, 0, 0, 0, 0], "traffic_class": 106}
+    unknown = yaml.safe_load(next(iter(written(solved("plain"), tmp_path, "roce").values())).read_text())
+    assert all("fits" not in row and "nothing is proven" in row["says"] for row in unknown["switches"])
 
 
 def test_a_cable_of_others_has_no_length(tmp_path: Path) -> None:

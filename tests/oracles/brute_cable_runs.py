@@ -200,6 +200,53 @@ class Laying:
                 load[now[uplink]] += 1
         return now
 
+    def filled(self, ports: int, lanes: int) -> Iterator[tuple[set[Any], set[Any]]]:
+        """Of each stage but the last: (pod, spine, port) of every link of a plane, and the cages of links at last.
+
+        Spines have so many ``ports`` below, of ``lanes`` a cage. Links that are lent take them from the last one down,
+        those that stay longest first.
+        """
+        s = self.s
+        at_last: list[tuple[int, int, int, int, int, int]] = []  # pod, leaf, uplink, spine, port, stage
+        for pod in range(s.pods):
+            ends: Counter[int] = Counter()
+            for leaf, (group, _) in enumerate(self.leaves_of_pod(pod)):
+                for uplink in range(s.u):
+                    spine = uplink // s.m
+                    stage = max(self.of_group(group), min(self.of_spine(pod, spine), self.lit(uplink)))
+                    at_last.append((pod, leaf, uplink, spine, ends[spine], stage))
+                    ends[spine] += 1
+        lent = self.lent_ports(at_last, ports)
+        for number in range(len(self.plan) - 1):
+            there = [link for link in at_last if link[5] <= number]
+            now = {(link[0], *lent.get((link[:3], number), link[3:5])) for link in there}
+            assert len(now) == len(there)
+            yield now, {(pod, spine, port // lanes) for pod, _, _, spine, port, _ in there}
+
+    def lent_ports(self, at_last: list[Any], ports: int) -> dict[Any, tuple[int, int]]:
+        """(spine, port) of links that are lent, by (pod, leaf, uplink) and stage."""
+        times: list[tuple[int, int, tuple[int, int, int], int]] = []  # last (negative), first, link, spine
+        for link in at_last:
+            before: dict[int, int] = {}
+            for number, stage in enumerate(self.plan):
+                before = self.led_to(stage, before)
+                host = before.get(link[2])
+                if host is None or host == link[3] or link[5] > number:
+                    continue
+                if times and times[-1][2:] == (link[:3], host) and -times[-1][0] == number - 1:
+                    times[-1] = -number, *times[-1][1:]
+                else:
+                    times.append((-number, number, link[:3], host))
+        taken = set[Any]()
+        found = {}
+        for last, first, link, spine in sorted(times):
+            stages = range(first, 1 - last)
+            place = [(link[0], spine, port) for port in reversed(range(ports))]
+            port = next(one for one in place if not any((one, number) in taken for number in stages))
+            taken.update((port, number) for number in stages)
+            found.update({(link, number): port[1:] for number in stages})
+        return found
+
 
 # -- what links take ----------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from itertools import groupby
-from math import lcm
+from math import lcm, prod
 from typing import Any
 
 from tests.oracles.brute_cable_runs import Bought, Laying, Link, Plan, Stage, laid, padding_of, purchase, units
@@ -25,6 +25,8 @@ from tests.oracles.brute_parts import Cage, Item, Joining, Json, Mode, ceil_div,
 KINDS = {"switches": "switch", "nics": "nic", "transceivers": "transceiver", "cables": "cable", "fibres": "fibre"}
 KINDS["servers"] = "server"
 MOVE: Item = ("moved-cable", None)
+# the cost of what cannot be made
+NEVER = (10**30,)
 DIGITS = Context(prec=60)
 # (value, capex, power, cables, capex of each stage): cents, milliwatts, pieces
 Cost = tuple[int, ...]
@@ -52,7 +54,11 @@ class Market:
         self.space = space
         self.kind = {one["id"]: KINDS[kind] for kind in KINDS for one in space.catalog.get(kind, [])}
         self.energy = [self._energy(finance, month) for month in self.months]
-        self.scale = lcm(*(one.denominator for one in self.energy)) if self.metric == "tco_usd" else 1
+        chances = [exact(stage.get("probability", 1)) for stage in space.stages]
+        self.chances = [prod(chances[: at + 1], start=Fraction(1)) for at in range(len(chances))]
+        self.scale = 1
+        if self.metric == "tco_usd":
+            self.scale = lcm(*(one.denominator for one in (*self.energy, *self.chances))) ** 2
         self.move = whole((case.get("growth") or {}).get("usd_per_moved_cable", 150), 100)
         self.known: dict[tuple[Item, int], Cost] = {}
 
@@ -84,7 +90,7 @@ class Market:
         value = {"capex_usd": cents, "power_w": power}.get(self.metric)
         if value is None:
             present = half_up(cents / grown(self.discount, self.months[stage]))
-            value = int(self.scale * (present + power * self.energy[stage]))
+            value = int(self.scale * self.chances[stage] * (present + power * self.energy[stage]))
         spent = [cents * (stage == at) for at in range(len(self.months))]
         return value, cents, power, int(kind in ("cable", "fibre")), *spent
 
@@ -100,7 +106,13 @@ class Market:
 
 
 def plus(*costs: Cost) -> Cost:
-    return tuple(sum(column) for column in zip(*costs, strict=True))
+    return NEVER if NEVER in costs else tuple(sum(column) for column in zip(*costs, strict=True))
+
+
+def lent_from_cages(structure: Structure, plan: Plan) -> bool:
+    """Whether cables move between spines whose cages have several ports."""
+    lends = any(stage.each > structure.m for stage in plan)
+    return lends and structure.spine is not None and structure.spine.down.cage.ports > 1
 
 
 class GrowthSpace(Space):
@@ -246,44 +258,63 @@ class Planner:
         still = self.still()
         if still is None:
             return []
-        found = [still]
-        spine = self.s.spine
-        if self.space.lends and self.even and spine is not None and spine.down.cage.ports == 1:
-            found += [self.lent(still, until) for until in range(1, len(still))]
-        return list(dict.fromkeys(found))
-
-    def lent(self, still: Plan, until: int) -> Plan:
-        """Before ``until`` the fewest spines that take a stage's uplinks; what is plugged in stays plugged in."""
-        before, together = Stage(0, 0, 0, 0), max(1, self.s.q)
-        stages = []
+        if not self.space.lends or not self.even:
+            return [still]
+        plans: list[Plan] = [()]
         for number, stage in enumerate(still):
-            few = self.fewest(number, before) if number < until else None
-            if few is None or few.spines >= stage.spines:
-                plugged_in = ceil_div(before.spines * before.each, self.s.m * together) * together
-                few = stage._replace(spines=max(stage.spines, plugged_in))
-            cores = max(before.cores, stage.cores, few.cores)
-            before = Stage(stage.servers, few.spines, cores, few.each)
-            stages.append(before)
-        return tuple(stages)
+            plans = [(*plan, way) for plan in plans for way in self.ways(number, stage, plan[-1] if plan else None)]
+        others = [plan for plan in dict.fromkeys(plans) if plan != still and self.has_modules(plan)]
+        return [still, *others]
 
-    def fewest(self, number: int, before: Stage) -> Stage | None:
-        """The fewest spines with ports for the links that a stage needs, no fewer spines and links than before."""
-        if self.groups(number) * self.rails == 1:
-            return None
-        spine, together = self.s.spine, max(1, self.s.q)
-        assert spine is not None
-        up_cages = ceil_div(self.s.x, spine.up.cage.ports) if spine.up is not None else 0
-        needed = max(self.uplinks(number), before.spines * before.each)
-        for spines in range(max(together, before.spines), self.s.spines_per_pod, together):
-            each = max(self.s.m, ceil_div(needed, spines))
-            down = self.pod_leaves(number) * each
-            if spines * each <= self.s.u and spine.holds(down, self.s.x, down, up_cages):
-                cores = self.cores_for(number, down, spines)
-                if not self.is_redundant(number, spines, self.cores):
-                    continue
-                if cores <= self.cores:
-                    return Stage(0, spines, cores, each)
-        return None
+    def ways(self, number: int, still: Stage, before: Stage | None) -> list[Stage]:
+        """The spines of the plan in which nothing moves, or fewer with more links to each: the fewest for each number
+        of links. What is plugged in stays plugged in.
+        """
+        before, together = before or Stage(0, 0, 0, 0), max(1, self.s.q)
+        plugged_in = before.spines * before.each
+        most = max(still.spines, ceil_div(plugged_in, self.s.m * together) * together)
+        cores = max(before.cores, still.cores)
+        found = [still._replace(spines=most, cores=cores)]
+        if number == len(self.space.sizes) - 1 or self.groups(number) * self.rails == 1:
+            return found
+        needed, seen = max(self.uplinks(number), plugged_in), set[int]()
+        for spines in range(max(together, before.spines), most):
+            each = ceil_div(needed, spines)
+            if spines % together or each in seen or each <= self.s.m or spines * each > self.s.u:
+                continue
+            more = max(cores, self.cores_for(number, self.pod_leaves(number) * each, spines))
+            is_redundant = self.is_redundant(number, spines, self.cores)
+            if self.holds(self.pod_leaves(number) * each) and is_redundant and more <= self.cores:
+                seen.add(each)
+                found.append(Stage(still.servers, spines, more, each))
+        return found
+
+    @property
+    def up_cages(self) -> int:
+        """Cages of a spine with uplinks."""
+        assert self.s.spine is not None
+        return ceil_div(self.s.x, self.s.spine.up.cage.ports) if self.s.spine.up is not None else 0
+
+    def holds(self, down: int) -> bool:
+        """Whether a spine has so many ports below beside its uplinks."""
+        assert self.s.spine is not None
+        return self.s.spine.holds(down, self.s.x, ceil_div(down, self.s.spine.down.cage.ports), self.up_cages)
+
+    def has_modules(self, plan: Plan) -> bool:
+        """Whether no stage fills more spine cages than have links by then where links are at last; modules move along.
+
+        Links are put into ports one by one, pod by pod.
+        """
+        assert self.s.spine is not None
+        down = self.s.spine.down
+        lanes, cages = down.cage.ports, self.s.spine.product["cages"][down.group]["count"]
+        if self.s.spine.up is not None and self.s.spine.up.group == down.group:
+            cages -= self.up_cages
+        laying = Laying(self.s, plan)
+        return lanes == 1 or all(
+            len({(pod, spine, port // lanes) for pod, spine, port in now}) <= len(at_last)
+            for now, at_last in laying.filled(cages * lanes, lanes)
+        )
 
 
 # -- what it costs --------------------------------------------------------------------------------------------------
@@ -330,11 +361,11 @@ class Pricer:
         yield self._remembered((s.cards, s.planes, s.g, s.k), choice[0], lambda: self._servers(laying, choice[0]))
         if len(choice) > 1:
             lower = (s.planes, s.g, s.groups, s.leaves, s.u, s.spines_per_pod, s.pod_of, s.groups_per_pod, laying.plan)
-            above = self._between(laying.leaf_pairs, s.leaf.up, s.spine, "leaf-spine")
+            above = self._between(laying.leaf_pairs, s.leaf.up, s.spine, "leaf-spine", lent_from_cages(s, laying.plan))
             yield self._remembered(lower, choice[1], lambda: above(choice[1]))
         if len(choice) > 2:
             assert s.spine is not None
-            cores = self._between(laying.core_pairs, s.spine.up, s.core, "spine-core")
+            cores = self._between(laying.core_pairs, s.spine.up, s.core, "spine-core", False)
             yield self._remembered((*lower, s.x, s.q, s.m2), choice[2], lambda: cores(choice[2]))
 
     def _remembered(self, key: Any, mode: Mode, work: Any) -> Cost:
@@ -342,13 +373,18 @@ class Pricer:
             self.known[key, id(mode)] = work()
         return self.known[key, id(mode)]
 
-    def _between(self, pairs: Any, up: Any, upper: Any, kind: str) -> Any:
+    def _between(self, pairs: Any, up: Any, upper: Any, kind: str, lent: bool) -> Any:
         near, far = up.cage, upper.down.cage
-        return lambda mode: self._kind(pairs, near, far, self.space.runs[kind], mode.classes)
+        return lambda mode: self._kind(pairs, near, far, self.space.runs[kind], mode.classes, lent)
 
-    def _kind(self, pairs: Any, near: Cage, far: Cage, run: Fraction, classes: Any) -> Cost:
+    def _kind(self, pairs: Any, near: Cage, far: Cage, run: Fraction, classes: Any, lent: bool = False) -> Cost:
         keys = {unit.key for _, found in classes for unit in found}
         ways = [way for way in self.space.joiner.join(near, far, run) if way.key in keys]
+        if lent:
+            # modules of several ports are alike, and every link has a cable of its own there
+            ways = [way for way in ways if way.shape == "near" or (way.shape == "optics" and way.far_ports == 1)]
+            bought = [purchase(laid(pairs(), 1), way, near.ports, far.ports) for way in ways]
+            return min((self.market.price(one) for one in bought), default=NEVER)
         whole_cages = near.ports == 1 or far.ports == 1
         if not whole_cages:
             counts = {len(stages) for *_, stages in pairs()}
@@ -486,7 +522,7 @@ def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> Best |
                 total = boxes
                 for cost in pricer.links(laying, choice):
                     total = plus(total, cost)
-                    if best is not None and total[0] > best.rank[0]:
+                    if total == NEVER or (best is not None and total[0] > best.rank[0]):
                         break
                 else:
                     best = better(best, space, structure, plan, total, moves)

@@ -1,21 +1,32 @@
 """Every two-tier Clos whose last group has ports on a leaf and uplinks of its own, beside those with equal groups.
 
-The leaves of the last group are counted by themselves throughout; nothing else is on leaves, and stripes are even.
+The leaves of the last group are counted by themselves throughout; attachments are dealt one by one over all leaves,
+those with the fewest ports of servers first and of equals those of the last group last. Stripes are even.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, compress, product
 from math import gcd
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from tests.oracles import brute_force
-from tests.oracles.brute_endpoints import Cards
+from tests.oracles.brute_endpoints import (
+    Cards,
+    LeafLoad,
+    attachment_ways,
+    cages_of_leaf,
+    coupled_mode,
+    leaf_end,
+    uncoupled_modes,
+)
 from tests.oracles.brute_force import Best, Box2, Division, Found, Space, Structure, divisors, structures_of, tiers_of
+from tests.oracles.brute_free_ports import counts
 from tests.oracles.brute_parts import Box, Joiner, Joining, Json, Kind, Mode, alone, ceil_div, modes
 
 
@@ -59,24 +70,68 @@ def _with_leaves(space: Space, cards: Cards, division: Division, leaf: Box2, siz
     groups = ceil_div(space.servers, g)
     last = space.servers - (groups - 1) * g
     whole, own = (groups - 1) * per_server // k, per_server // odd_k
-    free = 1 - space.reserve
-    reserved = brute_force.ceil_fraction(g * k / free) - g * k
+    loads = _leaf_loads(space, division.planes, (whole, g, k), (own, last, odd_k))
+    (most, in_ratio), (odd_most, odd_in_ratio) = (_busiest(space, loads, is_last) for is_last in (False, True))
+    kept, odd_kept = (_with_reserve(space, ports) for ports in (most, odd_most))
     base = OddStructure(
-        2, cards, division.planes, g, k, groups, whole + own, k == 1, leaf, g * k, reserved,
-        topology=division.topology, own_rails=division.own_rails, counted=g * k, odd_k=odd_k,
+        2, cards, division.planes, g, k, groups, whole + own, k == 1, leaf, most, kept - most,
+        topology=division.topology, own_rails=division.own_rails, counted=in_ratio, odd_k=odd_k,
     )  # fmt: skip
-    room, odd_room = (leaf.room(brute_force.ceil_fraction(ports / free)) for ports in (g * k, last * odd_k))
     assert leaf.up is not None
     speeds = Fraction(leaf.down.cage.speed, leaf.up.cage.speed)
-    for u in range(1, room + 1):
-        for spines in [count for count in divisors(u) if g * k * speeds / u <= space.leaf_ratio]:
-            for odd_u in range(spines, odd_room + 1, spines):
-                if last * odd_k * speeds / odd_u <= space.leaf_ratio and (k, u) != (odd_k, odd_u):
+    for u in range(1, leaf.room(kept) + 1):
+        for spines in [count for count in divisors(u) if in_ratio * speeds / u <= space.leaf_ratio]:
+            for odd_u in range(spines, leaf.room(odd_kept) + 1, spines):
+                if odd_in_ratio * speeds / odd_u <= space.leaf_ratio and (k, u) != (odd_k, odd_u):
                     above = replace(base, u=u, spines_per_pod=spines, m=u // spines, odd_u=odd_u)
-                    yield from _with_spines(space, above, last, whole, own)
+                    yield from _with_spines(space, above, last, whole, own, loads)
 
 
-def _with_spines(space: Space, above: OddStructure, last: int, whole: int, own: int) -> Found:
+Loads = tuple["Load", ...]
+
+
+class Load(NamedTuple):
+    """Equal leaves over all planes: whether of the last group, ports of a server on each, and what is on each."""
+
+    is_last: bool
+    k: int
+    leaf: LeafLoad
+
+    @property
+    def ports(self) -> int:
+        """Ports of servers."""
+        return self.leaf.servers * self.k
+
+
+def _leaf_loads(space: Space, planes: int, whole: tuple[int, int, int], own: tuple[int, int, int]) -> Loads:
+    """The leaves by what is on them. ``whole``, ``own``: leaves of a plane, servers, ports of each on a leaf."""
+    leaves = [(servers * k, is_last, k, servers) for is_last, (count, servers, k) in enumerate((whole, own))
+              for _ in range(count * planes)]  # fmt: skip
+    leaves.sort(key=lambda leaf: leaf[:2])
+    owners = [index for index, one in enumerate(space.attachments) for _ in range(one["ports"])]
+    found: Counter[tuple[bool, int, int, tuple[int, ...]]] = Counter()
+    for place, (_, is_last, k, servers) in enumerate(leaves):
+        on_leaf = owners[place :: len(leaves)]
+        attached = tuple(on_leaf.count(index) for index in range(len(space.attachments)))
+        found[bool(is_last), k, servers, attached] += 1
+    return tuple(
+        Load(is_last, k, LeafLoad(count, servers, attached)) for (is_last, k, servers, attached), count in found.items()
+    )
+
+
+def _busiest(space: Space, loads: Loads, is_last: bool) -> tuple[int, int]:
+    """Most ports on a leaf of the last group, or of others, and most that count in its ratio."""
+    count = [counts(one) for one in space.attachments]
+    own = [load for load in loads if load.is_last == is_last]
+    most = max(load.ports + sum(load.leaf.attached) for load in own)
+    return most, max(load.ports + sum(compress(load.leaf.attached, count)) for load in own)
+
+
+def _with_reserve(space: Space, ports: int) -> int:
+    return brute_force.ceil_fraction(Fraction(ports) / (1 - space.reserve))
+
+
+def _with_spines(space: Space, above: OddStructure, last: int, whole: int, own: int, loads: Loads) -> Found:
     planes, spines, odd_m = above.planes, above.spines_per_pod, above.odd_u // above.spines_per_pod
     assert above.leaf.up is not None
     busiest = whole * above.m + own * odd_m
@@ -85,47 +140,81 @@ def _with_spines(space: Space, above: OddStructure, last: int, whole: int, own: 
         (planes * own, above.odd_u, ((spines, odd_m),)),
     )
     far: tuple[Box, ...] = ((planes * spines, busiest, ((whole, above.m), (own, odd_m))),)
-    servers = _on_leaves(space, _servers(space, above, last, whole, own), False)
+    servers = _server_modes(space, _servers(space, above, last, loads), loads)
     for spine in space.boxes("spine", above.leaf.up.cage.speed, top=True):
         links = Kind(above.leaf.up.cage, spine.down.cage, space.run("leaf-spine"), near, far)
         for up, up_cages in _on_leaves(space, links, True):
             if not spine.holds(busiest, 0, max(up.far_cages, ceil_div(busiest, spine.down.cage.ports)), 0):
                 continue
             for down, down_cages in servers:
-                if _leaves_hold(space, above, last, down_cages, up_cages):
+                if _leaves_hold(space, above, loads, down_cages, up_cages):
                     yield replace(above, spine=spine), (down, up)
 
 
 def _leaves_hold(
-    space: Space, above: OddStructure, last: int, down_cages: tuple[int, int], up_cages: tuple[int, int]
+    space: Space, above: OddStructure, loads: Loads, down_cages: tuple[int, int], up_cages: tuple[int, int]
 ) -> bool:
-    ports = [
-        brute_force.ceil_fraction(Fraction(own) / (1 - space.reserve))
-        for own in (above.g * above.k, last * above.odd_k)
-    ]
+    ports = [_with_reserve(space, _busiest(space, loads, is_last)[0]) for is_last in (False, True)]
     return all(
         above.leaf.holds(kept, uplinks, max(down, ceil_div(kept, above.leaf.down.cage.ports)), up)
         for kept, uplinks, down, up in zip(ports, (above.u, above.odd_u), down_cages, up_cages, strict=True)
     )
 
 
-def _servers(space: Space, above: OddStructure, last: int, whole: int, own: int) -> Kind:
+def _servers(space: Space, above: OddStructure, last: int, loads: Loads) -> Kind:
     """The servers' links: those of the last group have bundles of their own."""
     cards, in_plane = above.cards, above.cards.ports // above.card_planes
     per_server = cards.number * cards.ports if cards.shared else cards.ports
-    near, far = [], []
-    groups = ((space.servers - last, above.g, above.k, whole), (last, last, above.odd_k, own))
-    for servers, on_leaf, k, leaves in groups:
-        bundle = (k if above.card_planes == 1 else 1) if cards.shared else gcd(in_plane, k)
+    bundles = {
+        k: (k if above.card_planes == 1 else 1) if cards.shared else gcd(in_plane, k) for k in (above.k, above.odd_k)
+    }
+    near = []
+    for servers, k in ((space.servers - last, above.k), (last, above.odd_k)):
         holders = servers if cards.shared else servers * cards.number
-        near.append((holders, per_server, ((per_server // bundle, bundle),)))
-        far.append((above.planes * leaves, on_leaf * k, ((on_leaf * k // bundle, bundle),)))
+        near.append((holders, per_server, ((per_server // bundles[k], bundles[k]),)))
+    far = [(load.leaf.count, load.ports, ((load.ports // bundles[load.k], bundles[load.k]),)) for load in loads]
     run = space.run("server-leaf", above.g)
     return Kind(cards.cage, above.leaf.down.cage, run, tuple(near), tuple(far), cards.cages, True)
 
 
 OnLeaves = list[tuple[Mode, tuple[int, int]]]
 KNOWN: WeakKeyDictionary[Space, dict[Any, OnLeaves]] = WeakKeyDictionary()
+
+
+def _server_modes(space: Space, kind: Kind, loads: Loads) -> OnLeaves:
+    """Ways to make the servers' links, and those of attachments, with the cages that each takes, as ``_on_leaves``."""
+    known = KNOWN.setdefault(space, {})
+    if (space.protocol, kind, loads) not in known:
+        makes = _with_attachments if space.attachments else _alone_on_leaves
+        known[space.protocol, kind, loads] = list(makes(space, kind, loads))
+    return known[space.protocol, kind, loads]
+
+
+def _alone_on_leaves(space: Space, kind: Kind, loads: Loads) -> Iterator[tuple[Mode, tuple[int, int]]]:
+    assert [load.is_last for load in loads] in ([False, True], [True, False])
+    ordered = sorted(range(2), key=lambda place: loads[place].is_last)
+    yield from _on_leaves(space, kind._replace(far_boxes=tuple(kind.far_boxes[place] for place in ordered)), False)
+
+
+def _with_attachments(space: Space, kind: Kind, loads: Loads) -> Iterator[tuple[Mode, tuple[int, int]]]:
+    run, leaves = space.run("attachment-leaf"), [load.leaf for load in loads]
+    if kind.far.ports == 1:
+        most = [_busiest(space, loads, is_last)[0] for is_last in (False, True)]
+        for mode in uncoupled_modes(kind, leaves, space.attachments, run, space.joiner):
+            yield mode, (most[0], most[1])
+        return
+    ways = [attachment_ways(kind.far, attachment, run, space.joiner) for attachment in space.attachments]
+    for way in space.joiner.join(kind.near, kind.far, kind.run):
+        for choice in product(*ways):
+            made = coupled_mode(kind, leaves, space.attachments, way, choice)
+            if made is None or (kind.near_limit is not None and made.near_cages > kind.near_limit):
+                continue
+            ends = [None if one is None else leaf_end(one, kind.far.ports, True) for one in choice]
+            cages = [0, 0]
+            for load, box in zip(loads, kind.far_boxes, strict=True):
+                taken = sum(more for more, _ in cages_of_leaf(way, ends, kind.far.ports, load.leaf, box))
+                cages[load.is_last] = max(cages[load.is_last], taken)
+            yield made, (cages[0], cages[1])
 
 
 def _on_leaves(space: Space, kind: Kind, near: bool) -> OnLeaves:

@@ -85,3 +85,9 @@ def test_every_price_has_a_source_that_says_its_kind(name: str) -> None:
 
 def test_the_page_shows_what_prices_rest_on() -> None:
     assert "\n".join(lines(_shipped("reference"))) in (ROOT / "docs" / "catalog.md").read_text()
+
+
+@pytest.mark.parametrize("name", names("catalogs"))
+def test_every_shipped_transceiver_and_cable_names_its_protocols(name: str) -> None:
+    shipped = named_catalogs([name])
+    assert [part.id for part in (*shipped.transceivers, *shipped.cables) if not part.protocols] == []

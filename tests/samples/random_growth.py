@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from tests.oracles.brute_parts import Json
+from tests.samples.lengths import with_lengths
 from tests.samples.random_cases import Dice, a_case, a_catalog, an_attachment, linear, three_tier
+from tests.samples.resilience import without_redundancy
 
-FAMILIES = ("staged", "moving", "staged_attached", "staged_three_tier", "staged_ratios")
+FAMILIES = ("staged", "moving", "moving_twins", "staged_attached", "staged_three_tier", "staged_ratios")
 
 
 def generate(family: str, seed: int) -> tuple[Json, Json]:
@@ -14,6 +16,7 @@ def generate(family: str, seed: int) -> tuple[Json, Json]:
     makers = {
         "staged": staged,
         "moving": moving,
+        "moving_twins": moving_twins,
         "staged_attached": staged_attached,
         "staged_ratios": staged_ratios,
         "staged_three_tier": staged_three_tier,
@@ -44,6 +47,43 @@ def moving(dice: Dice) -> tuple[Json, Json]:
     case["growth"] = {"recabling": "allow", "usd_per_moved_cable": dice.one([0, 1, 5.5])}
     case["finance"] = {"price_decline": {"switch": dice.one([0.5, 0.9])}}
     return catalog, case
+
+
+def moving_twins(dice: Dice) -> tuple[Json, Json]:
+    """Cages of two ports, joined by modules with a fibre for each (or sometimes other cables), that may be moved."""
+    form = {"form_factor": "QSFP56"}
+    switches = []
+    for at in range(dice.number(1, 2)):
+        price, count = dice.price(500, 3000), dice.number(3, 6)
+        cage = {"count": count, "splits": dice.one([["2x100"], ["2x100"], ["1x100", "2x100"]])} | form
+        part = {"id": f"switch-{at}", "protocol": "ethernet", "price_usd": price, "power_w": 100, "cages": [cage]}
+        switches.append(part)
+    module = {"standard": "100G-DR", "fibre": "smf", "connector": "LC", "reach_m": 100, "power_w": 1} | form
+    modules = [{"id": "one", "split": "1x100", "price_usd": dice.price(20, 60)} | module]
+    for at in range(dice.one([1, 1, 2])):
+        price = dice.price(30, 90)
+        modules.append({"id": f"twin-{at}", "split": "2x100", "connectors": 2, "price_usd": price} | module)
+    fibre = {"fibre": "smf", "ends": [{"connector": "LC", "count": 1}] * 2}
+    fibres = [{"id": "fibre", "lengths": [{"m": 50, "price_usd": dice.price(5, 20)}]} | fibre]
+    nic = {"id": "nic", "protocols": ["ethernet"], "price_usd": 100, "power_w": 10}
+    cables = []
+    if dice.chance(0.3):
+        ends = [{"split": "2x100"} | form, {"split": dice.one(["1x100", "2x100"])} | form]
+        if ends[1]["split"] == "1x100":
+            ends[1]["count"] = 2
+        lengths = [{"m": 50, "price_usd": 30}]
+        cables.append({"id": "copper", "medium": "DAC", "ends": ends, "power_w": 0, "lengths": lengths})
+    catalog = {
+        "switches": switches, "transceivers": modules, "cables": cables, "fibres": fibres,
+        "nics": [nic | {"cages": [{"count": 1, "splits": ["1x100"]} | form]}],
+        "servers": [{"id": "box", "gpus": 1, "nic_slots": dice.one([1, 2]), "price_usd": 5000, "power_w": 700}],
+    }  # fmt: skip
+    fabric = {"name": "compute", "min_gbps_per_gpu": 50, "max_oversubscription": dice.one([1, 1, 1.5]), "tiers": 2}
+    case: Json = {"server": "box", "servers": 1, "fabrics": [fabric], "objective": dice.one(["capex_usd", "tco_usd"])}
+    grow(dice, case, dice.number(6, 14))
+    case["growth"] = {"recabling": "allow", "usd_per_moved_cable": dice.one([0, 1, 5.5])}
+    case["finance"] = {"price_decline": {"switch": dice.one([0.5, 0.9])}}
+    return catalog, without_redundancy(with_lengths(case))
 
 
 def staged_attached(dice: Dice) -> tuple[Json, Json]:

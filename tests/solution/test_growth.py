@@ -40,6 +40,7 @@ Json = dict[str, Any]
 SEEDS = {
     "staged": (2, 12, 13, 18, 39),
     "moving": (3, 17, 63, 78),
+    "moving_twins": (2, 24, 32, 65, 90),
     "staged_attached": (5, 14, 28),
     "staged_three_tier": (4, 9, 22),
     "staged_ratios": (23, 71, 74, 78, 93, 97, 115),
@@ -239,6 +240,22 @@ def test_a_budget_of_a_stage_makes_it_move() -> None:
     # 4500 do not pay for the second spine in the first year.
     design = design_of(cheaper_later("allow", 150, limits={"budget_usd": 4500}))
     assert moved(design) == (0, 4) and spent(design) == (3000 + EACH, 1500 + EACH + 4 * 150)
+
+
+def test_cables_of_cages_of_two_ports_move_one_by_one() -> None:
+    # as above: 8 servers on 2 leaves and a spine, then 4 leaves and 2 spines; each old leaf moves 2 of its 4 fibres
+    design = design_of(cheaper_later("allow"), twins())
+    assert standing(design) == ((2, 4), (1, 2)) and moved(design) == (0, 4)
+    assert moved(design_of(cheaper_later("forbid"), twins())) == (0, 0)
+
+
+def test_a_stage_may_have_more_spines_than_it_needs() -> None:
+    # 2, 4 and 8 leaves take 1, 2 and 4 spines. In a month a spine falls by 56 at most, which does not pay for the 4
+    # cables that a second one would move; in two years by 708.
+    growth = {"recabling": "allow", "usd_per_moved_cable": 20}
+    stages = ({"servers": 8}, {"servers": 16, "month": 1}, {"servers": 32, "month": 25})
+    design = design_of(grown(*stages, growth=growth, finance={"price_decline": {"switch": 0.5}}))
+    assert standing(design) == ((2, 4, 8), (2, 2, 4)) and moved(design) == (0, 0, 8)
 
 
 def clos_of(servers: int, g: int, u: int, spines: int, groups: int) -> ClosNumbers:

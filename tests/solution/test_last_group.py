@@ -59,12 +59,16 @@ def failed(design: Design, **changes: Any) -> set[str]:
     return {check.name for check in verify(design.model_copy(update={"fabrics": (wrong,)})) if not check.ok}
 
 
-@pytest.mark.parametrize(("family", "seed"), [("linear", seed) for seed in (3, 5, 8)] + [("rails", 4), ("planes", 3)])
+TRIED = [("linear", 3), ("linear", 5), ("linear", 8), ("rails", 4), ("planes", 3)]
+BESIDE_ATTACHMENTS = [("attached", seed) for seed in (0, 7, 12)]
+
+
+@pytest.mark.parametrize(("family", "seed"), TRIED + BESIDE_ATTACHMENTS)
 def test_brute_force_agrees(family: str, seed: int) -> None:
-    """Every g, k, u, S, m and k', u', m' of small random catalogs, ties included."""
+    """Every g, k, u, S, m and k', u', m' of small random catalogs, ties included, beside attachments too."""
     for number in range(seed, seed + 100 * MORE_SEEDS, 100):
         parts, content = generate(family, number)
-        fabric = {key: value for key, value in content["fabrics"][0].items() if key not in LEFT_OUT}
+        fabric = {key: value for key, value in content["fabrics"][0].items() if key not in ("striping", "group_by")}
         fabric |= {"groups": "any", "tiers": 2, "rails": "any" if number % 2 else "aligned"}
         sized = {key: value for key, value in content.items() if key not in ("gpus", "stages")}
         wanted = {**sized, "servers": 5 + number % 7, "fabrics": [fabric], "rules": "none"}
@@ -76,9 +80,6 @@ def test_brute_force_agrees(family: str, seed: int) -> None:
             last = theirs["fabrics"][0]["structure"].get("last_group") or {}
             own = getattr(best.structure, "odd_k", 0), getattr(best.structure, "odd_u", 0)
             assert (last.get("ports_per_server_per_leaf", 0), last.get("up_ports", 0)) == own
-
-
-LEFT_OUT = ("striping", "attachments", "group_by")
 
 
 def test_by_hand() -> None:
@@ -153,6 +154,53 @@ def test_limits_use_both_kinds_of_leaves() -> None:
     assert left["spine", 1] >= 100
 
 
+def attached(servers: int, ports: int, **attachment: Any) -> Design:
+    """With an attachment for which nothing is bought, at 3:1."""
+    asked = {"name": "monitor", "buys": "none", "ports": ports, **attachment}
+    return odd(servers, max_oversubscription=3, attachments=[asked])
+
+
+def test_attachments_are_dealt_to_the_leaves_with_the_fewest_ports() -> None:
+    """13 servers as 5 + 5 + 3, 5 ports on each of four leaves and 6 on the last one: three of the four are first."""
+    design = attached(13, 3)
+    assert_proven(design)
+    assert counts_of(design) == [(5, 1), (5, 1), (5, 1), (5, 0), (6, 0)]
+    last = design.fabrics[0].clos.last_group
+    assert last is not None
+    assert (design.fabrics[0].tiers[0].down_ports, last.down_ports) == (6, 6)
+
+
+def counts_of(design: Design) -> list[tuple[int, int]]:
+    """Ports of servers and of attachments on every leaf, from the cabling."""
+    evidence = Evidence(design)
+    cabling = FabricCabling(evidence.fabrics[0], CabledDesign(evidence), 0)
+    leaves = cabling.devices_of("leaf")
+    on_leaf = [np.bincount(cabling.links.b[cabling.of(kind)], minlength=len(cabling.devices))[leaves].tolist()
+               for kind in ("server-leaf", "attachment-leaf")]  # fmt: skip
+    return list(zip(*on_leaf, strict=True))
+
+
+@pytest.mark.parametrize("attachment", [{}, {"tier": "any"}, {"max_oversubscription": 1}, {"counts_in_ratio": False}])
+@pytest.mark.parametrize("servers", [8, 11, 14])
+def test_attachments_beside_a_last_group_of_its_own(servers: int, attachment: Json) -> None:
+    """Dealt, on free ports, at a ratio of their own, or out of the ratio; leaves with more uplinks than others too."""
+    design = attached(servers, 2, **attachment)
+    assert_proven(design)
+    asked = {"name": "monitor", "buys": "none", "ports": 2, **attachment}
+    equal = odd(servers, groups="equal", max_oversubscription=3, attachments=[asked])
+    assert capex(design) <= capex(equal)
+
+
+def test_a_leaf_of_the_last_group_may_have_more_uplinks() -> None:
+    """Two servers of two ports and an attachment at 1:1 on one leaf: 3 uplinks, where others have 2 for 6 ports."""
+    design = attached(8, 1, max_oversubscription=1)
+    assert_proven(design)
+    last = design.fabrics[0].clos.last_group
+    assert last is not None
+    assert (last.down_ports, last.up_ports) == (5, 3)
+    assert design.fabrics[0].tiers[0].up_ports == 2
+
+
 def test_all_ports_on_one_leaf_only_where_nothing_is_survived() -> None:
     """With something to survive, a server of the last group is on two leaves as all others are."""
     survived = {"resilience": [{"survive": "1 spine", "min_gbps_per_gpu": 10}]}
@@ -194,7 +242,7 @@ def test_words() -> None:
     )
     assert "on two tiers the last one with ports on a leaf and uplinks of its own" in space_line(design)
     assert "(on two tiers" not in space_line(odd(13, groups="equal"))
-    assert "(on two tiers" not in space_line(odd(13, striping="any"))
+    assert "equal groups (no other last one with any stripes)" in space_line(odd(13, striping="any"))
 
 
 def test_a_word_that_is_none_is_refused() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from fabopt.inspect.decisions.questions import OpenQuestion, QuestionSide, questions_of
-from fabopt.inspect.decisions.rent import RentComparison, compared_rent, rent_price
+from fabopt.inspect.decisions.rent import RentComparison, compared_rent, rents_of
 from fabopt.io.case import Inputs
 from fabopt.problem.demand import stages_of
 from fabopt.schema.case import Case
@@ -81,8 +81,8 @@ def decided(inputs: Inputs, solve: Solve, wanted: Wanted) -> Decisions:
     """Solve both sides of all questions on a case; ``solve`` gives the best design of inputs."""
     best = solve(inputs)
     decisions = [_decision(inputs, question, solve, wanted.sizes) for question in questions_of(inputs)]
-    price = rent_price(best, wanted.rent_usd) if best.totals is not None else None
-    rent = None if price is None else compared_rent(best, inputs.case, price, wanted.server_usd)
+    rents = rents_of(best, inputs.catalog.facts.rents, wanted.rent_usd) if best.totals is not None else ()
+    rent = compared_rent(best, inputs.case, rents, wanted.server_usd) if rents else None
     return Decisions(best, decisions, rent)
 
 

@@ -1,16 +1,17 @@
-"""What a GPU costs by the hour where it is rented, and after how many months it costs more than to build.
+"""What GPUs cost by the hour where they are rented, and after how many months that is more than to build.
 
-Prices are public surveys, third-party and of medium confidence; a price of one's own goes before them.
+Prices are facts of the catalog, third-party and of medium confidence; a price of one's own goes before them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fabopt.schema.case import Case
+from fabopt.schema.catalog import Rent
 from fabopt.schema.design import Design
-from fabopt.schema.product import Price
+from fabopt.schema.product import Price, Source
 from fabopt.schema.server import Server
 from fabopt.wiring.design_file import Embedded
 
@@ -19,75 +20,76 @@ _WATTS_PER_KW = 1000
 
 
 @dataclass(frozen=True)
-class RentPrice:
-    """Dollars for a GPU and hour, from and to, and who says so."""
+class RentOffer:
+    """A price by the hour with what it comes to. ``break_even_months``: None where building is never cheaper."""
 
-    low_usd: float
-    high_usd: float
-    source: str
-    date: str
-
-    @property
-    def middle_usd(self) -> float:
-        """Halfway between both."""
-        return round((self.low_usd + self.high_usd) / 2, 4)
-
-
-_SURVEY, _DATE = "mercatus-ai.com/blog/cloud-gpu-pricing, specialised providers, on demand", "2026-05"
-# By how the GPU's name begins. The fabric of a provider is not in such surveys: ask for it.
-PRICES: Mapping[str, RentPrice] = {
-    "A100": RentPrice(1.10, 1.50, _SURVEY, _DATE),
-    "H100": RentPrice(2.50, 3.50, _SURVEY, _DATE),
-    "H200": RentPrice(3.50, 4.50, _SURVEY, _DATE),
-}
+    price: Rent
+    usd_per_month: float
+    break_even_months: float | None
 
 
 @dataclass(frozen=True)
 class RentComparison:
-    """Renting beside building. Dollars; ``break_even_months`` is None where building has no price, or never pays.
+    """Renting the GPUs of a design beside building it. Dollars; offers are the cheapest first.
 
-    ``build_usd``: network and servers; None where servers have no price. ``monthly``: of rent, of energy where built.
+    ``build_usd``: network and servers; None where servers have no price. ``energy_usd_per_month``: where built.
+    ``network_gbps_per_gpu``: injection of the design's compute fabric, beside that of the offers.
     """
 
-    price: RentPrice
+    offers: Sequence[RentOffer]
     gpus: int
-    rent_usd_per_month: float
+    network_gbps_per_gpu: float
     build_usd: float | None
     energy_usd_per_month: float | None
-    break_even_months: float | None
-    notes: tuple[str, ...]
+    notes: Sequence[str]
 
 
-def rent_price(design: Design, given: float | None) -> RentPrice | None:
-    """The price of the case's GPU: as given, else as surveys have it; None where none is known."""
-    if given is not None:
-        return RentPrice(given, given, "as given", "")
+def rents_of(design: Design, rents: Sequence[Rent], given_usd: float | None) -> Sequence[Rent]:
+    """The price as given, else all that are of the case's GPU, the cheapest first."""
     gpu = (Embedded(design).server.gpu or "").upper()
-    return next((price for name, price in PRICES.items() if gpu.startswith(name)), None)
+    if given_usd is not None:
+        return (Rent(gpu=gpu or "any", provider="as given", low_usd=given_usd, high_usd=given_usd, source=Source()),)
+    return sorted((rent for rent in rents if gpu.startswith(rent.gpu.upper())), key=lambda rent: rent.middle_usd)
 
 
-def compared_rent(design: Design, case: Case, price: RentPrice, server_usd: float | None) -> RentComparison:
+def compared_rent(design: Design, case: Case, rents: Sequence[Rent], server_usd: float | None) -> RentComparison:
     """Renting the GPUs of a design beside building it. ``server_usd``: of what is sold as one, before the catalog's."""
     embedded, stage = Embedded(design), design.stages[-1]
     assert design.totals is not None
-    notes = [
-        "the provider's fabric is not known: ask for its oversubscription, and for what a pair of servers measures"
-    ]
-    rent = price.middle_usd * HOURS_PER_MONTH * stage.gpus
     unit = server_usd if server_usd is not None else _price_of(embedded.server)
     build = None
-    if unit is None:
-        notes.append(f"the catalog has no price of {embedded.server.id}: --server-price gives it")
-    else:
+    if unit is not None:
         included = sum(float(row.total_usd) for row in design.bom if row.kind == "server")
         sold = embedded.server.sold_for(stage.servers)
         build = round(float(design.totals.capex_usd) - included + unit * sold, 2)
     energy = _energy(design, case)
-    if energy is None:
-        notes.append("power of the servers is not known: energy is left out")
-    saved = rent - (energy or 0)
-    months = round(build / saved, 1) if build is not None and saved > 0 else None
-    return RentComparison(price, stage.gpus, round(rent, 2), build, energy, months, tuple(notes))
+    offers = [_offer(rent, stage.gpus, build, energy or 0) for rent in rents]
+    notes = tuple(_notes(rents, embedded.server.id, unit is None, energy is None))
+    return RentComparison(offers, stage.gpus, _injection(design), build, energy, notes)
+
+
+def _offer(rent: Rent, gpus: int, build_usd: float | None, energy_usd: float) -> RentOffer:
+    monthly = rent.middle_usd * HOURS_PER_MONTH * gpus
+    saved = monthly - energy_usd
+    months = round(build_usd / saved, 1) if build_usd is not None and saved > 0 else None
+    return RentOffer(rent, round(monthly, 2), months)
+
+
+def _notes(rents: Sequence[Rent], server: str, has_no_price: bool, has_no_energy: bool) -> Iterator[str]:
+    if any(rent.gbps_per_gpu is None for rent in rents):
+        yield "where no fabric is named: ask for the network between servers, and for what a pair of them measures"
+    if any(rent.gbps_per_gpu is not None for rent in rents):
+        yield "no provider here says how much its leaves are oversubscribed: ask"
+    if has_no_price:
+        yield f"the catalog has no price of {server}: --server-price gives it"
+    if has_no_energy:
+        yield "power of the servers is not known: energy is left out"
+
+
+def _injection(design: Design) -> float:
+    """Gb/s that the design's compute fabric, or its first one, gives a GPU."""
+    fabric = next((fabric for fabric in design.fabrics if fabric.role == "compute"), design.fabrics[0])
+    return float(fabric.metrics.injection_gbps_per_gpu)
 
 
 def _price_of(server: Server) -> float | None:

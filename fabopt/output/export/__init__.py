@@ -2,5 +2,8 @@
 
 # A format's name is that of its module here, which has a ``write`` function (``fabopt.output.export.formats``).
 # Those of the second tuple follow from the plan (``fabopt.operate``), so they are for one stage.
-PLANNED = ("plan", "roce", "frr", "opensm", "topo", "hosts", "slurm", "kubernetes", "containerlab", "ansible")
+PLANNED = (
+    *("plan", "roce", "sonic", "frr", "eos", "opensm", "topo", "hosts", "slurm", "kubernetes"),
+    *("monitoring", "containerlab", "hedgehog", "ansible", "astra-sim", "htsim", "simai"),
+)
 FORMATS = ("cables", "ports", "racks", "netbox", "dot", "graphml", "drawio", "acceptance", *PLANNED)

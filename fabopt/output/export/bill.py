@@ -12,12 +12,13 @@ from typing import Any
 
 from fabopt.errors import InputError, fault
 from fabopt.output.export.marks import NO_MARKS, Marks, marked_csv
-from fabopt.output.export.order_codes import orderable
+from fabopt.output.export.order_codes import body_of, orderable
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.parts.price_basis import basis_of, price_source
 from fabopt.schema.design import BomRow, Design
 
 PRICE_COLUMNS = ("price_basis", "price_date")
+CHARGE_COLUMNS = ("charge", "yearly_usd")
 ENDINGS = (".csv", ".xlsx", ".json")
 
 
@@ -51,16 +52,23 @@ def bill_rows(design: Design) -> list[dict[str, Any]]:
     return [{**row.model_dump(), **_price(design, row)} for row in orderable(design)]
 
 
+def bill_columns(design: Design) -> list[str]:
+    """Return the titles of the bill's columns; those of charges where it has any."""
+    owed = any(row.charge is not None for row in design.bom)
+    fields = [name for name in BomRow.model_fields if owed or name not in CHARGE_COLUMNS]
+    return [*fields, *PRICE_COLUMNS]
+
+
 def _price(design: Design, row: BomRow) -> dict[str, object]:
     """The columns of a row that its product says."""
-    part = design.parts.get(row.id)
+    part = body_of(design, row)
     values: tuple[object, object] = (None, None) if part is None else (basis_of(part), price_source(part).get("date"))
     return dict(zip(PRICE_COLUMNS, values, strict=True))
 
 
 def _csv(design: Design, marks: Marks) -> bytes:
-    columns = [*BomRow.model_fields, *PRICE_COLUMNS]
-    data = csv_bytes(columns, ([row[column] for column in columns] for row in bill_rows(design)))
+    columns = bill_columns(design)
+    data = csv_bytes(columns, ([row.get(column) for column in columns] for row in bill_rows(design)))
     for title, mark in marks.items():
         data = marked_csv(data.decode(), mark, title).encode()
     return data

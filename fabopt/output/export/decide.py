@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 
 from fabopt.inspect.decisions.decide import Decision, Decisions, SolvedSide
+from fabopt.inspect.decisions.rent import RentComparison
 
 
 def decisions_json(decisions: Decisions) -> bytes:
@@ -13,9 +14,28 @@ def decisions_json(decisions: Decisions) -> bytes:
     content = {
         "case": decisions.best.case.name,
         "decisions": [_decision(decision) for decision in decisions.decisions],
-        "rent": None if decisions.rent is None else asdict(decisions.rent),
+        "rent": None if decisions.rent is None else _rent(decisions.rent),
     }
     return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def _rent(rent: RentComparison) -> dict[str, object]:
+    offers = [
+        {
+            **offer.price.model_dump(mode="json", exclude_none=True),
+            "usd_per_month": offer.usd_per_month,
+            "break_even_months": offer.break_even_months,
+        }
+        for offer in rent.offers
+    ]
+    return {
+        "offers": offers,
+        "gpus": rent.gpus,
+        "network_gbps_per_gpu": rent.network_gbps_per_gpu,
+        "build_usd": rent.build_usd,
+        "energy_usd_per_month": rent.energy_usd_per_month,
+        "notes": list(rent.notes),
+    }
 
 
 def _decision(decision: Decision) -> dict[str, object]:

@@ -51,25 +51,25 @@ def router_lines(plan: OperationPlan, router: NamedDevice) -> Iterator[str]:
     yield from ("interface lo", f" ip address {router.loopback}/32", "!")
     for network in plan.networks:
         if router.row in network.subnets:
-            yield from _bridge(network, router, links)
+            yield from _bridge(plan, network, router, links)
     for port, far, link in links:
         yield from _interface(plan, port, far, link)
     yield from _announced(plan)
     yield from _bgp(router, upwards, numbered=plan.operate.links != "unnumbered")
 
 
-def _bridge(network: NamedNetwork, router: NamedDevice, links: Ends) -> Iterator[str]:
+def _bridge(plan: OperationPlan, network: NamedNetwork, router: NamedDevice, links: Ends) -> Iterator[str]:
     """The subnet of a leaf is of a bridge, which the system makes of the ports to hosts."""
-    address = next(port.address for port, _, link in links if link.network == network.name and link.subnet)
+    shared = (port.address for port, _, link in links if plan.is_in_subnet(port, link) and link.network == network.name)
     yield f"interface br-{network.name[:12]}{f' vrf {network.vrf}' if network.vrf else ''}"
     yield f" description ports of {network.name} on {router.name}"
-    yield f" ip address {address}"
+    yield f" ip address {next(shared)}"
     yield "!"
 
 
 def _interface(plan: OperationPlan, port: NamedPort, far: NamedPort, link: NamedLink) -> Iterator[str]:
     network = plan.network_of[link.network]
-    shared = bool(link.subnet) and port.device in network.subnets
+    shared = plan.is_in_subnet(port, link)
     yield f"interface {port.name}{f' vrf {network.vrf}' if network.vrf and not shared else ''}"
     yield f" description {plan.device_at[far.device].name} {far.name}"
     if port.address and not shared:

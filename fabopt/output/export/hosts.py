@@ -17,7 +17,7 @@ from fabopt.wiring.model import Wiring
 FOLDER = "hosts"
 NCCL, HOSTS, ROCE = "nccl.conf", "hostfile", "roce.sh"
 # The bits of the type of service that say that a packet may be marked.
-_CAN_MARK = 2
+CAN_MARK = 2
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
@@ -59,7 +59,7 @@ def nccl_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
         yield "# Rails never meet: a ring may not enter at one rail and leave at another."
         yield "NCCL_CROSS_NIC=0"
     if fabric.protocol == "ethernet":
-        yield f"NCCL_IB_TC={plan.queues.rdma_dscp << 2 | _CAN_MARK}"
+        yield f"NCCL_IB_TC={plan.queues.rdma_dscp << 2 | CAN_MARK}"
         if plan.operate.host_addresses == "rails" and fabric.topology != "rail-only":
             yield "NCCL_IB_SUBNET_AWARE_ROUTING=1"
     yield "# NCCL_TOPO_FILE is a fact of the machine, not of the fabric: the catalog has no file of its PCI tree."
@@ -87,4 +87,4 @@ def roce_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
         yield f"interface=$(ls /sys/class/infiniband/{port.name}/device/net | head -n 1)"
         yield f'ip link set dev "$interface" mtu {queues.mtu}'
         yield f'mlnx_qos -i "$interface" --trust dscp --pfc {pauses}'
-        yield f"cma_roce_tos -d {port.name} -t {queues.rdma_dscp << 2 | _CAN_MARK}"
+        yield f"cma_roce_tos -d {port.name} -t {queues.rdma_dscp << 2 | CAN_MARK}"

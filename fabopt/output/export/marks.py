@@ -30,12 +30,14 @@ def marked(path: Path, mark: str) -> list[Path]:
     ``mark`` is a sentence without characters that any format gives a meaning. Workbooks are marked as they are made.
     """
     ending = path.suffix.lower()
-    if ending in _MARKERS:
-        path.write_bytes(_MARKERS[ending](path.read_bytes().decode(), mark).encode())
-    elif ending != ".xlsx":
-        beside(path).write_text(f"{mark}\n", encoding="utf-8")
-        return [path, beside(path)]
-    return [path]
+    if ending == ".xlsx":
+        return [path]
+    text = _MARKERS[ending](path.read_bytes().decode(), mark) if ending in _MARKERS else None
+    if text is not None:
+        path.write_bytes(text.encode())
+        return [path]
+    beside(path).write_text(f"{mark}\n", encoding="utf-8")
+    return [path, beside(path)]
 
 
 def marked_csv(text: str, mark: str, title: str = MARK) -> str:
@@ -63,12 +65,16 @@ def _drawio(text: str, mark: str) -> str:
     return _after(1, text.replace(' name="', f' name="{MARK} ', 1), f"<!-- {mark} -->")
 
 
-def _json(text: str, mark: str) -> str:
-    return json.dumps({MARK: mark, **json.loads(text)}, indent=2, ensure_ascii=False) + "\n"
+def _json(text: str, mark: str) -> str | None:
+    """Return an object with one more key; None for a list, all of whose items have a meaning to who reads it."""
+    content = json.loads(text)
+    if not isinstance(content, dict):
+        return None
+    return json.dumps({MARK: mark, **content}, indent=2, ensure_ascii=False) + "\n"
 
 
 # By the ending of the file. YAML of ours begins with ``---`` and a line that says who wrote it.
-_MARKERS: dict[str, Callable[[str, str], str]] = {
+_MARKERS: dict[str, Callable[[str, str], str | None]] = {
     ".csv": marked_csv,
     ".txt": lambda text, mark: _after(0, text, f"# {mark}" if text.startswith("#") else mark),
     ".conf": lambda text, mark: _after(0, text, f"# {mark}"),

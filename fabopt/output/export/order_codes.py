@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from fabopt.parts.part_numbers import order_code
 from fabopt.schema.design import BomRow, Design
+
+
+def body_of(design: Design, row: BomRow) -> dict[str, Any] | None:
+    """What a file says of the product or the charge of a line: who sells it, where its price comes from."""
+    if row.charge is None:
+        return design.parts.get(row.id)
+    of_case = design.case.content.get("charges") or []
+    of_parts = (charge for body in design.parts.values() for charge in body.get("charges") or ())
+    return next((charge for charge in (*of_case, *of_parts) if charge.get("name") == row.id), None)
 
 
 def orderable(design: Design) -> list[BomRow]:

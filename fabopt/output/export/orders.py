@@ -11,6 +11,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.design.bill import order_date
+from fabopt.output.export.order_codes import body_of
 from fabopt.output.export.quotes import NO_VENDOR, OWN_WORK, QuoteTable
 from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
 from fabopt.parts.part_numbers import order_code
@@ -54,7 +55,7 @@ def _lines(design: Design) -> Iterator[OrderLine]:
     for stage in design.stages:
         groups: dict[tuple[str, float | None], list[BomRow]] = {}
         for row in design.bom:
-            if row.stage == stage.name and row.kind != OWN_WORK:
+            if row.stage == stage.name and (row.kind != OWN_WORK or row.charge is not None):
                 groups.setdefault((row.id, row.length_m), []).append(row)
         day = order_date(start, stage.month, None)
         for part, rows in groups.items():
@@ -69,11 +70,12 @@ def _lines(design: Design) -> Iterator[OrderLine]:
 
 def _line(design: Design, rows: list[BomRow], bought: int, from_stock: int, arrives: date | None) -> OrderLine:
     first = next((row for row in rows if row.quantity), rows[0])
-    vendor = design.parts.get(first.id, {}).get("vendor") or NO_VENDOR
+    vendor = (body_of(design, first) or {}).get("vendor") or NO_VENDOR
     month = next(stage.month for stage in design.stages if stage.name == first.stage)
     total = sum(round(row.total_usd * 100) for row in rows)
     day = None if first.order_by is None else date.fromisoformat(first.order_by)
-    return OrderLine(first.order_by_month, day, vendor, first, bought, from_stock, arrives, month, total)
+    due = first.order_by_month if first.charge is None else month
+    return OrderLine(due, day, vendor, first, bought, from_stock, arrives, month, total)
 
 
 def order_table(design: Design) -> QuoteTable:

@@ -64,8 +64,7 @@ def _networks(plan: OperationPlan) -> Iterator[Row]:
 
 def _devices(plan: OperationPlan) -> Iterator[Row]:
     for device in plan.devices:
-        columns = device._asdict()
-        del columns["row"]
+        columns = {key: value for key, value in vars(device).items() if key != "row"}
         yield _known({"name": columns.pop("name"), **columns, "unit": device.unit or -1, "asn": device.asn or -1})
 
 

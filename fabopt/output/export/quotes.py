@@ -8,6 +8,7 @@ from typing import NamedTuple
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
+from fabopt.output.export.order_codes import body_of
 from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
 from fabopt.parts.part_numbers import order_code
 from fabopt.schema.design import BomRow, Design
@@ -91,22 +92,29 @@ def quote_table(design: Design) -> QuoteTable:
         columns += [(asked_title(PRICE, number), 16, "money"), (asked_title(WEEKS, number), 12, "number")]
     groups: dict[tuple[str, str, float | None], list[BomRow]] = {}
     for row in design.bom:
-        if row.kind != OWN_WORK and row.quantity:
+        if is_asked_for(row):
             groups.setdefault((row.kind, row.id, row.length_m), []).append(row)
     rows = [_quote_row(design, group, stages) for group in groups.values()]
     return QuoteTable(columns, sorted(rows, key=lambda row: str(row[0])))
 
 
+def is_asked_for(row: BomRow) -> bool:
+    """Whether a vendor quotes for a line: for parts that are bought, and charges but for taxes."""
+    return row.quantity > 0 and (row.kind != OWN_WORK or row.charge not in (None, "tax"))
+
+
 def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str]) -> Sequence[object]:
     first = group[0]
-    vendor = design.parts.get(first.id, {}).get("vendor") or NO_VENDOR
+    vendor = (body_of(design, first) or {}).get("vendor") or NO_VENDOR
     by_stage = [sum(row.quantity for row in group if row.stage == name) for name in stages]
     spares = sum(row.quantity for row in group if row.spares)
     dates = [row.order_by_month for row in group if row.order_by_month is not None]
     days = [row.order_by for row in group if row.order_by is not None]
     number = order_code(design.parts.get(first.id, {}), first.length_m)
+    remark = number.remark if first.charge is None else f"a charge: {first.description}"
+    planned = sum(row.total_usd + (row.yearly_usd or 0) for row in group)
     return (
         vendor, first.kind, number.code, first.id, first.description, first.length_m, *by_stage, sum(by_stage),
-        spares, round(sum(row.total_usd for row in group), 2), min(dates, default=None), min(days, default=None),
-        None, None, number.remark, *[None] * (2 * (MOST_ASKED - 1)),
+        spares, round(planned, 2), min(dates, default=None), min(days, default=None),
+        None, None, remark, *[None] * (2 * (MOST_ASKED - 1)),
     )  # fmt: skip

@@ -15,6 +15,7 @@ from fabopt.schema.catalog import Catalog, PriceBook
 from fabopt.schema.design import Design, StageDesign, Totals
 from fabopt.schema.hashes import sha256_of
 from fabopt.units import CENTS_PER_USD, plain_fraction, rounded, some, usd
+from fabopt.verify.charges import with_charges
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.purchases import priced_rows
 from fabopt.verify.totals import capex_cents, energy_cents, totals_of
@@ -51,6 +52,7 @@ def repriced(design: Design, books: Sequence[NamedBook]) -> Design:
     design = design.model_copy(update={"parts": parts})
     rows = tuple(row.model_copy(update=prices) for row, prices in priced_rows(Evidence(design)))
     evidence = Evidence(design.model_copy(update={"bom": rows}))
+    evidence = Evidence(design.model_copy(update={"bom": with_charges(evidence)}))
     stages = tuple(_stage(evidence, number, stage) for number, stage in enumerate(design.stages))
     return evidence.design.model_copy(update={"totals": _totals(evidence), "stages": stages})
 

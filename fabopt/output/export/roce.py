@@ -4,68 +4,106 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fabopt.errors import InputError, fault
 from fabopt.operate.build import plan_of
+from fabopt.operate.lossless import LosslessPort, LosslessSwitch, lossless_switches
 from fabopt.operate.model import NamedDevice, OperationPlan
-from fabopt.operate.port_names import signal_lanes
 from fabopt.output.export.formats import Options
-from fabopt.parts.headroom import headroom
-from fabopt.schema.catalog import Switch
+from fabopt.output.export.hosts import CAN_MARK
 from fabopt.schema.design import Design
-from fabopt.wiring.design_file import Embedded
+from fabopt.schema.operate import Queues
 from fabopt.wiring.model import Wiring
 
 FILE = "roce/roce.yaml"
+# A queue that is paused for so long is dropped, and tried again so long after the pauses end.
+WATCHDOG_MS = 200
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
     """Write ``roce/roce.yaml``; ``InputError`` where no switch routes."""
     plan = plan_of(design, wiring, options.stage)
-    switches = [device for device in plan.devices if device.asn]
+    switches = list(lossless_switches(design, plan))
     if not switches:
         raise InputError(
             [fault("--to roce", "", "RoCE is for fabrics of Ethernet, and no switch of this design routes")]
         )
     path = folder / FILE
     path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in roce_lines(Embedded(design), plan, switches)), encoding="utf-8")
+    path.write_text("".join(f"{line}\n" for line in roce_lines(plan, switches)), encoding="utf-8")
     return [path]
 
 
-def roce_lines(embedded: Embedded, plan: OperationPlan, switches: list[NamedDevice]) -> Iterator[str]:
-    """Yield the queues, then the headroom of each port; ports of ASICs without a known table are named as such."""
+def roce_lines(plan: OperationPlan, switches: Sequence[LosslessSwitch]) -> Iterator[str]:
+    """Yield the queues, each switch's pool, when it marks, each port's headroom; what is not known is counted."""
     yield "---"
     yield f"# {plan.case}, stage {plan.stage}: bytes a port and lossless priority, by the length of its cable"
     yield f"queues: {json.dumps(plan.queues.model_dump())}"
-    lines: list[str] = []
-    sums: Counter[str] = Counter()
-    unknown: Counter[str] = Counter()
-    unmeasured: Counter[str] = Counter()
-    for device in switches:
-        part = embedded.part(device.product, Switch)
-        signals = signal_lanes(part)
-        for port, link in plan.ports_at[device.row]:
-            if not link.length_m:
-                unmeasured[device.name] += 1
-                continue
-            lanes = max(1, signals[port.cage] // port.lanes)
-            room = headroom(part.asic or "", link.gbps, link.length_m, lanes, plan.queues.mtu)
-            if room is None:
-                unknown[device.product] += 1
-                continue
-            sums[device.name] += room.xoff
-            row = {
-                "device": device.name,
-                "port": port.name,
-                "gbps": link.gbps,
-                "length_m": link.length_m,
-                **room._asdict(),
-            }
-            lines.append(f"- {json.dumps(row)}")
-    yield from ("ports:", *lines) if lines else ("ports: []",)
+    yield f"classes: {json.dumps(_classes(plan.queues))}"
+    yield f"hosts: {json.dumps(_hosts(plan.queues))}"
+    yield from _rows("switches", map(_switch, switches))
+    yield from _rows("marking", _marking(switches))
+    yield from _rows("ports", (_port(switch.device, port) for switch in switches for port in switch.ports if port.room))
+    with_room = [switch for switch in switches if any(port.room for port in switch.ports)]
+    sums = {switch.device.name: sum(port.room.xoff for port in switch.ports if port.room) for switch in with_room}
+    ports = [(switch.device, port) for switch in switches for port in switch.ports]
+    unknown = Counter(device.product for device, port in ports if port.link.length_m and port.room is None)
+    unmeasured = Counter(device.name for device, port in ports if not port.link.length_m)
     yield f"xoff_of_all_ports: {json.dumps(sums)}"
     yield f"ports_without_a_table: {json.dumps(unknown)}"
     yield f"ports_without_a_length: {json.dumps(unmeasured)}"
+
+
+def _rows(key: str, rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
+    lines = [f"- {json.dumps(row)}" for row in rows]
+    yield from (f"{key}:", *lines) if lines else (f"{key}: []",)
+
+
+def _classes(queues: Queues) -> Mapping[str, Mapping[str, object]]:
+    """What each class is told by, how it is served, and what ends a storm of pauses."""
+    watchdog = {"detection_ms": WATCHDOG_MS, "restoration_ms": WATCHDOG_MS, "action": "drop"}
+    share = queues.rdma_share
+    return {
+        "rdma": {"dscp": queues.rdma_dscp, "priority": queues.rdma_priority, "lossless": True, "dwrr": share,
+                 "watchdog": watchdog},
+        "notifications": {"dscp": queues.cnp_dscp, "priority": queues.cnp_priority, "lossless": False, "strict": True},
+        "others": {"priority": 0, "lossless": False, "dwrr": 100 - share},
+    }  # fmt: skip
+
+
+def _hosts(queues: Queues) -> Mapping[str, object]:
+    """The same numbers as a server's NICs are told them (``--to hosts`` has the commands)."""
+    pauses = [int(priority == queues.rdma_priority) for priority in range(8)]
+    return {"mtu": queues.mtu, "trust": "dscp", "pfc": pauses, "traffic_class": queues.rdma_dscp << 2 | CAN_MARK}
+
+
+def _switch(switch: LosslessSwitch) -> Mapping[str, object]:
+    pool, verdict = switch.switch.buffer_pool, switch.verdict
+    known = {} if verdict is None else {
+        "demand": verdict.demand, "left": verdict.left, "fits": verdict.spare >= 0,
+    }  # fmt: skip
+    return {
+        "device": switch.device.name, "product": switch.device.product, "priorities": switch.priorities,
+        "ports": len(switch.ports), "pool": pool and pool.size, "shared_headroom": pool and pool.shared_headroom,
+        **known, "says": switch.says,
+    }  # fmt: skip
+
+
+def _marking(switches: Sequence[LosslessSwitch]) -> Iterator[Mapping[str, object]]:
+    """The thresholds of each switch and speed. ``least`` and ``most`` may be set between the two of ``range``."""
+    for switch in switches:
+        for gbps in sorted({port.link.gbps for port in switch.ports}):
+            marks = switch.marking(gbps)
+            yield {
+                "device": switch.device.name, "gbps": gbps, "rtt_us": round(switch.rtt_ns / 1000, 2),
+                "least": marks.least, "most": marks.most, "probability": marks.probability,
+                "range": [marks.bandwidth_delay, marks.share], "reason": marks.reason,
+            }  # fmt: skip
+
+
+def _port(device: NamedDevice, port: LosslessPort) -> Mapping[str, object]:
+    assert port.room is not None
+    own = {"device": device.name, "port": port.port.name, "gbps": port.link.gbps, "length_m": port.link.length_m}
+    return {**own, **port.room._asdict()}

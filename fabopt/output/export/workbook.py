@@ -7,7 +7,7 @@ design gives the same bytes.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import xlsxwriter
@@ -16,7 +16,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks
 from fabopt.output.export.offers import write_offers
-from fabopt.output.export.order_codes import orderable
+from fabopt.output.export.order_codes import body_of, orderable
 from fabopt.output.export.orders import write_orders
 from fabopt.output.export.quotes import quote_table, stage_table, write_quotes, write_table
 from fabopt.output.export.spreadsheet import (
@@ -63,6 +63,8 @@ _BILL: tuple[tuple[str, float, str], ...] = (
     ("Price basis", 12, "text"),
     ("Price date", 12, "text"),
 )
+# What follows on bills with charges.
+_CHARGES = (("Charge", 12, "text"), ("Every year USD", 14, "money"))
 _KIND, _QUANTITY, _UNIT, _TOTAL, _POWER = "D", "I", "K", "L", "M"
 # The first column after the power: what concerns ordering.
 _TERMS = 13
@@ -87,7 +89,7 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
     formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
     write_marks(book, marks)
     _Summary(book.add_worksheet("Summary"), formats).write(design, marks)
-    _bill(book.add_worksheet("Bill"), formats, orderable(design), design.parts)
+    _bill(book.add_worksheet("Bill"), formats, design)
     if len(design.stages) > 1:
         write_table(book.add_worksheet("Stages"), formats, stage_table(design))
     write_orders(book.add_worksheet("Orders"), formats, design)
@@ -187,18 +189,21 @@ def _assumptions(content: dict[str, Any], within: str = "") -> list[tuple[str, o
     return lines
 
 
-def _bill(
-    sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomRow], parts: Mapping[str, dict[str, Any]]
-) -> None:
-    for column, (title, width, _) in enumerate(_BILL):
+def _bill(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
+    rows = orderable(design)
+    columns = _BILL + (_CHARGES if any(row.charge is not None for row in rows) else ())
+    for column, (title, width, _) in enumerate(columns):
         sheet.set_column(column, column, width)
         write_text(sheet, 0, column, title, formats["head"])
     for line, row in enumerate(rows, start=1):
-        _bill_row(sheet, formats, line, row, parts.get(row.id, {}))
+        _bill_row(sheet, formats, line, row, body_of(design, row) or {})
+        for column, value in enumerate((row.charge, row.yearly_usd), start=len(_BILL)):
+            if value is not None:
+                write_cell(sheet, line, column, value, formats[columns[column][2]])
     last = len(rows) + 1
     sheet.freeze_panes(1, 0)
     if rows:
-        sheet.autofilter(0, 0, len(rows), len(_BILL) - 1)
+        sheet.autofilter(0, 0, len(rows), len(columns) - 1)
         _subtotals(sheet, formats, rows, last)
     set_page(sheet)
     sheet.repeat_rows(0)
@@ -269,8 +274,8 @@ def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> Non
     for number, (title, width) in enumerate(_PRICES):
         sheet.set_column(number, number, width)
         write_text(sheet, 0, number, title, formats["head"])
-    for line, id_ in enumerate(dict.fromkeys(row.id for row in design.bom), start=1):
-        part = design.parts.get(id_, {})
+    for line, (id_, row) in enumerate({row.id: row for row in design.bom}.items(), start=1):
+        part = body_of(design, row) or {}
         source = price_source(part)
         prices = sorted({row.unit_price_usd for row in design.bom if row.id == id_})
         values = [id_, part.get("vendor"), part.get("part_number")]

@@ -116,7 +116,7 @@ def _limits(case: Case) -> Iterator[str]:
 def price_rows(design: Design) -> list[PriceRow]:
     """Return the products on the bill, those on which most is spent first."""
     embedded = Embedded(design)
-    rows = [_price_row(embedded, id_) for id_ in dict.fromkeys(row.id for row in design.bom)]
+    rows = [_price_row(embedded, id_) for id_ in dict.fromkeys(row.id for row in design.bom if row.charge is None)]
     return sorted(rows, key=lambda row: (-row.usd, row.id))
 
 

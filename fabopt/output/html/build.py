@@ -10,6 +10,7 @@ from fabopt.output.html.assumptions import assumptions, case_text, confidence_se
 from fabopt.output.html.bill import bill_link, bill_view
 from fabopt.output.html.drawing import Drawing, drawings
 from fabopt.output.html.front_page import front_figures, front_table
+from fabopt.output.html.futures import futures_view
 from fabopt.output.html.growth import growth_view
 from fabopt.output.html.network import fabric_view
 from fabopt.output.html.parts import fabric_names, kind_rows, slices, sum_usd
@@ -93,6 +94,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "workload": workload_view(design),
         "floor": floor,
         "growth": growth_view(design),
+        "futures": futures_view(design),
         "bill": bill,
         "bill_heads": [(cell.column, cell.is_number) for cell in bill[0].cells] if bill else [],
         "alternatives": alternative_rows(design),

@@ -15,6 +15,7 @@ from fabopt.units import some
 _METRICS = {
     "capex_usd": "purchase price",
     "tco_usd": "total cost of ownership",
+    "expected_tco_usd": "expected total cost of ownership",
     "power_w": "power",
     "usd_per_effective_gpu": "cost per effective GPU",
 }

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from fabopt.inspect.decisions.decide import Decision, Decisions
-from fabopt.inspect.decisions.rent import RentComparison
+from fabopt.inspect.decisions.rent import RentComparison, RentOffer
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import money, printable
 
@@ -57,19 +57,25 @@ def tip_lines(decision: Decision) -> Iterator[str]:
 
 def rent_lines(rent: RentComparison) -> Iterator[str]:
     """Renting beside building, a sentence each."""
-    price = rent.price
-    told = (
-        f"${price.middle_usd:,.2f}"
-        if price.low_usd == price.high_usd
-        else f"${price.low_usd:,.2f} to ${price.high_usd:,.2f}"
-    )
-    dated = f" ({price.source}{f', {price.date}' if price.date else ''})"
-    yield f"rent: {rent.gpus:,} GPUs at {told} an hour{dated} are {money(rent.rent_usd_per_month)} a month"
+    yield from (_offer_line(rent, offer) for offer in rent.offers)
     if rent.build_usd is not None:
         energy = (
             "" if rent.energy_usd_per_month is None else f", and {money(rent.energy_usd_per_month)} of energy a month"
         )
-        yield f"build: {money(rent.build_usd)} of servers and network{energy}"
-    if rent.break_even_months is not None:
-        yield f"break-even: {rent.break_even_months:g} months; below that rent, beyond it build"
+        network = f", {rent.network_gbps_per_gpu:g} Gb/s per GPU"
+        yield f"build: {money(rent.build_usd)} of servers and network{network}{energy}"
     yield from (f"note: {note}" for note in rent.notes)
+
+
+def _offer_line(rent: RentComparison, offer: RentOffer) -> str:
+    """``rent: 64 GPUs at $6.88 an hour from AWS (400 Gb/s per GPU, EFA; source, date) are ... a month``."""
+    price = offer.price
+    told = f"${price.low_usd:,.2f}"
+    if price.low_usd != price.high_usd:
+        told += f" to ${price.high_usd:,.2f}"
+    speed = None if price.gbps_per_gpu is None else f"{price.gbps_per_gpu:g} Gb/s per GPU"
+    network = ", ".join(word for word in (speed, price.fabric) if word)
+    source = ", ".join(word for word in (price.source.url, price.source.date) if word)
+    known = "; ".join(word for word in (price.provider, network, source) if word)
+    months = "" if offer.break_even_months is None else f"; beyond {offer.break_even_months:g} months, build"
+    return f"rent: {rent.gpus:,} GPUs at {told} an hour ({known}) are {money(offer.usd_per_month)} a month{months}"

@@ -21,6 +21,9 @@ from fabopt.output.terminal.answer import (
     totals_line,
 )
 from fabopt.output.terminal.floor import floor_lines
+from fabopt.output.terminal.futures import COLUMNS as FUTURE_COLUMNS
+from fabopt.output.terminal.futures import PLAN_COLUMNS, PLANS_TITLE, future_lines, future_rows, plan_rows
+from fabopt.output.terminal.futures import TITLE as FUTURES_TITLE
 from fabopt.output.terminal.growth import COLUMNS, growth_rows, merged, moving_line
 from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
 from fabopt.output.terminal.single_points import COLUMNS as POINT_COLUMNS
@@ -34,6 +37,8 @@ from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow
 from fabopt.units import some
 
 # Columns of ids and names, which must stay whole to be copied.
+# What charges are called together, beside the kinds of parts.
+CHARGES = "charges"
 _WHOLE = ("id", "name", "switch", "tier")
 
 
@@ -71,6 +76,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         moving = moving_line(design)
         if moving:
             yield _line(moving)
+    yield from _futures(design)
     yield _heading("Proof")
     yield _line(proof_line(design))
     yield from (_line(line) for line in (floor_line(design), pages_line(design)) if line)
@@ -82,6 +88,18 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if len(design.notes) > len(prices):
         yield _heading("Notes")
         yield from (_line(note) for note in design.notes if note not in prices)
+
+
+def _futures(design: Design) -> Iterator[RenderableType]:
+    """What growth costs wherever it ends, where it may."""
+    if design.futures is None:
+        return
+    yield _heading(FUTURES_TITLE)
+    yield table(FUTURE_COLUMNS, future_rows(design))
+    yield from (_line(line) for line in future_lines(design))
+    if design.futures.plans:
+        yield _heading(PLANS_TITLE)
+        yield table(PLAN_COLUMNS, plan_rows(design))
 
 
 def _fabric(design: Design, fabric: FabricDesign) -> Iterator[RenderableType]:
@@ -179,16 +197,20 @@ def _cost_table(design: Design) -> Table:
     several = len(design.fabrics) > 1 or any(alternative.logical for alternative in design.fabrics)
     groups: dict[tuple[str, str], list[BomRow]] = {}
     for row in design.bom:
-        groups.setdefault((row.fabric if several else "", row.kind), []).append(row)
+        kind = row.kind if row.charge is None else CHARGES
+        groups.setdefault((row.fabric if several else "", kind), []).append(row)
     rows = [_cost_row(_kind_name(*key), group, totals.capex_usd) for key, group in groups.items()]
     rows.append(["total", "", money(totals.capex_usd), "", power(totals.power_w)])
+    yearly = sum(row.yearly_usd or 0 for row in design.bom)
+    if yearly:
+        rows.append(["charges a year", "", money(round(yearly, 2)), "", "-"])
     return table(
         [("parts", False), ("bought", True), ("cost", True), ("share", True), ("power", True)], rows, total=True
     )
 
 
 def _kind_name(fabric: str, kind: str) -> str:
-    return f"{fabric} {KIND_NAMES[kind]}" if fabric else KIND_NAMES[kind]
+    return f"{fabric} {KIND_NAMES.get(kind, kind)}" if fabric else KIND_NAMES.get(kind, kind)
 
 
 def _cost_row(name: str, rows: Sequence[BomRow], whole: int | float) -> list[str]:

@@ -67,7 +67,7 @@ class FloorExpansion(Expansion):
         known, key = self.context.sizings, self._key(costs, fabric, slack)
         if key in known:
             return known[key]
-        sizing = Sizing()
+        sizing = self._new_sizing()
         for variant in self.wanted(fabric, costs):
             self.space(variant, costs).search(slack, sizing)
         if self.counts and not sizing.stopped:

@@ -38,6 +38,8 @@ class FloorSearch(Search):
     expansion: FloorExpansion
 
     def _best(self, ties: bool) -> Optimum:
+        if self.lower_than is not None and not self.may_beat(self.lower_than):
+            return Optimum("infeasible", sized=self.expansion.sized)
         if len(self.problem.fabrics) > 1 and not self._in_one_layout:
             return self._layout_by_layout(ties)
         return self._in_layouts(ties)

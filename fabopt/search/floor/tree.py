@@ -39,6 +39,7 @@ from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.rack_losses import RackDemand, rack_demand
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.switch_sizes import switch_sizes
+from fabopt.topology.lumps import with_lumps
 from fabopt.topology.subnet_manager import with_managers
 
 # Switches put into a rack, over all candidates of a search, before it is content with layouts.
@@ -175,7 +176,8 @@ class Sized:
             # in other racks, as far away, more may be left
             self.met.discard(classes)
         managed = with_managers(self.fabric, self.problem.servers, candidates)
-        return sorted(((least_of(one, self.weights), one) for one in managed), key=lambda one: one[0])
+        charged = with_lumps(self.problem, managed)
+        return sorted(((least_of(one, self.weights), one) for one in charged), key=lambda one: one[0])
 
 
 def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, Candidate] | None:

@@ -10,6 +10,7 @@ from fabopt.design.points import gathered
 from fabopt.errors import Fault, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
+from fabopt.problem.certain import uncertain_stages
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
@@ -63,7 +64,9 @@ def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int 
 
 
 def empty_front(inputs: Inputs, objectives: Sequence[Measure]) -> Front:
-    """The file of a front before any point is found."""
+    """The file of a front before any point is found; ``InputError`` where growth may end."""
+    if faults := list(uncertain_stages(inputs.case, inputs.case_file, "fronts are not worked out")):
+        raise refuse(faults)
     return Front(
         fabopt=VERSION,
         rules=edition_of(VERSION),

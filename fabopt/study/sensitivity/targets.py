@@ -10,6 +10,7 @@ from fabopt.errors import Fault, fault, nearest
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.parts.price_books import KIND_OF_WORD, products
+from fabopt.problem.certain import uncertain_stages
 from fabopt.problem.problem import Problem
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import BomRow
@@ -67,7 +68,8 @@ def _unanswerable(inputs: Inputs) -> list[Fault]:
     ]
     if case.objective != "capex_usd":
         budgets.append((BUDGET_KEY, case.limits.budget_usd))
-    return [fault(file, path, what, value, hint=hint) for path, value in budgets if value is not None]
+    limited = [fault(file, path, what, value, hint=hint) for path, value in budgets if value is not None]
+    return [*limited, *uncertain_stages(case, file, "price ranges are not worked out")]
 
 
 def targets_of(problem: Problem, rows: Sequence[BomRow], asked: Asked) -> list[Target]:

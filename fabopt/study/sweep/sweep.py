@@ -13,6 +13,7 @@ from fabopt.design.points import gathered, spread
 from fabopt.errors import Fault, InputError, NoAnswerError, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
+from fabopt.problem.certain import uncertain_stages
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import BUDGET_KEY, Front, FrontObjective, FrontPoint
@@ -125,6 +126,7 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
         faults.append(fault("sweep", "", "nothing to sweep", hint="give --budget, --over, or both"))
     if budget is not None and BUDGET_KEY in keys.values():
         faults.append(fault("--over", BUDGET_KEY, "--budget sweeps this key already"))
+    faults += uncertain_stages(inputs.case, inputs.case_file, "sweeps are not worked out")
     if faults:
         raise refuse(faults)
     grid = Grid(None if budgets is None else tuple(budgets), keys, values)

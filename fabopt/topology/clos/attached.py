@@ -8,6 +8,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fabopt.network.clos_links import attached_leaves, dealt
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
@@ -20,17 +22,19 @@ from fabopt.topology.clos.joins import attachment_joins, run_of
 from fabopt.topology.clos.kind_links import KindLinks
 from fabopt.topology.clos.link_kinds import down_limit, links_of_kind, staged_links
 from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.shape import last_is_emptier
 from fabopt.topology.clos.stage_links import StagedLinks
 from fabopt.topology.link_parts import Floats, Need, PeerLinks, Side
 from fabopt.units import ceil_of
 
 
 class LeafPorts(NamedTuple):
-    """``leaves`` equal leaves: server ports on each, and ports of each attachment."""
+    """``leaves`` equal leaves: server ports on each, and ports of each attachment; ``is_odd``: of an odd last group."""
 
     leaves: int
     servers_ports: int
     attached: tuple[int, ...]
+    is_odd: bool = False
 
 
 def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
@@ -40,26 +44,29 @@ def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     shape = clos.shape
     if clos.stages or clos.free:
         return _leaf_by_leaf(fabric, clos)
-    leaves_of_group = int(shape.planes * shape.rails)
-    full, last = int(shape.g * shape.k), int(shape.last_group * shape.k)
-    kinds = [(leaves_of_group, last), ((int(shape.groups) - 1) * leaves_of_group, full)]
-    if last >= full:
-        kinds = [(int(shape.groups) * leaves_of_group, full)]
-    total = sum(leaves for leaves, _ in kinds)
+    planes = int(shape.planes)
+    of_last, of_others = planes * int(shape.last_rails), planes * int((shape.groups - 1) * shape.rails)
+    kinds = [
+        (of_last, int(shape.last_group * shape.last_k), shape.is_odd),
+        (of_others, int(shape.g * shape.k), False),
+    ]
+    if not last_is_emptier(shape):
+        kinds.reverse()
+    total = sum(leaves for leaves, _, _ in kinds)
     owners = [index for index, one in enumerate(fabric.attachments) for _ in range(one.ports)]
-    sizes: dict[tuple[int, tuple[int, ...]], int] = {}
+    sizes: dict[tuple[int, tuple[int, ...], bool], int] = {}
     place = 0
-    for leaves, ports in kinds:
+    for leaves, ports, is_odd in kinds:
         touched = min(leaves, max(0, len(owners) - place))
         for position in range(place, place + touched):
             on_leaf = owners[position::total]
-            key = (ports, tuple(on_leaf.count(index) for index in range(len(fabric.attachments))))
+            key = (ports, tuple(on_leaf.count(index) for index in range(len(fabric.attachments))), is_odd)
             sizes[key] = sizes.get(key, 0) + 1
         if leaves > touched:
-            key = (ports, (0,) * len(fabric.attachments))
+            key = (ports, (0,) * len(fabric.attachments), is_odd)
             sizes[key] = sizes.get(key, 0) + leaves - touched
         place += leaves
-    return [LeafPorts(count, ports, attached) for (ports, attached), count in sizes.items()]
+    return [LeafPorts(count, *kind) for kind, count in sizes.items()]
 
 
 def attached_to_leaves(fabric: FabricProblem, clos: ClosNetwork) -> tuple[AttachmentDemand, ...]:
@@ -83,15 +90,17 @@ def ports_on_leaves(fabric: FabricProblem, clos: ClosNetwork) -> Iterator[tuple[
 
 def _leaf_by_leaf(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     numbers = numbers_of(clos.parts.nic, clos.shape)
-    last = int(clos.shape.last_group)
+    shape = clos.shape
+    full, last = int(shape.g * shape.k), int(shape.last_group * shape.last_k)
     on_leaf = [[0] * len(fabric.attachments) for _ in range(numbers.planes * numbers.leaves)]
     for leaf, owner in ports_on_leaves(fabric, clos):
         on_leaf[leaf][owner] += 1
+    in_last = (numbers.group_of_leaf(np.arange(len(on_leaf))) == numbers.groups - 1).tolist()
     kinds = Counter(
-        ((last if leaf % numbers.leaves // numbers.rails == numbers.groups - 1 else numbers.g), tuple(attached))
-        for leaf, attached in enumerate(on_leaf)
+        (last if is_last else full, tuple(attached), is_last and shape.is_odd)
+        for is_last, attached in zip(in_last, on_leaf, strict=True)
     )
-    return [LeafPorts(count, servers * numbers.k, attached) for (servers, attached), count in kinds.items()]
+    return [LeafPorts(count, *kind) for kind, count in kinds.items()]
 
 
 def attachment_leaf(
@@ -193,8 +202,7 @@ def with_attachments(
 
     Links of attachments that come later are not made to such cages.
     """
-    leaf, limit = clos.parts.leaf_down, down_limit(clos.parts, clos.shape)
-    demands = attached_to_leaves(fabric, clos)
+    leaf, demands = clos.parts.leaf_down, attached_to_leaves(fabric, clos)
     if any(one.adds for one in demands):
         return None
     links, classes = links_of_kind(problem, clos, kind), leaf_classes(fabric, clos)
@@ -209,7 +217,7 @@ def with_attachments(
     owners = list(dict.fromkeys(ports_on_leaves(fabric, clos)))
     options: list[Option] = []
     for chosen in product(*lists):
-        option = _joint_option(demands, links, clos, classes, limit, chosen)
+        option = _joint_option(demands, links, clos, classes, chosen)
         if option is not None:
             options += _in_lengths(fabric, links, staged, owners, option, chosen)
     if not options:
@@ -247,7 +255,7 @@ def _dominates(way: Assembly, other: Assembly, cables: Callable[[Assembly], Sequ
 
 def _numbers(item: Item | None) -> tuple[int, ...]:
     """What an item costs at each stage and the power it uses; nothing if there is none."""
-    return () if item is None else (*item.unit_cents, item.power_mw)
+    return () if item is None else (*item.unit_costs, item.power_mw)
 
 
 def _in_lengths(
@@ -291,23 +299,23 @@ def _joint_option(
     links: KindLinks,
     clos: ClosNetwork,
     classes: Sequence[LeafPorts],
-    limit: int,
     chosen: Sequence[Assembly | None],
 ) -> Option | None:
-    n = clos.parts.leaf_down.lane.ports
+    n, shape, nic = clos.parts.leaf_down.lane.ports, clos.shape, clos.parts.nic
     server = chosen[0]
     assert server is not None
-    need = clos.shape.server_leaf(clos.parts.nic, n, limit)
+    limit, last_limit = (down_limit(clos.parts, kind) for kind in (shape, shape.of_last))
+    need = shape.server_leaf(nic, n, limit, last_limit if shape.is_odd else None)
     parts = need.quantities(server)
     if not parts.fits:
         return None
-    together = clos.parts.nic.bundle(int(clos.shape.k))
     leaf_cages = [0] * len(chosen)
     leaf_cables = [0] * len(chosen)
     order = [i for i, one in enumerate(chosen) if one is not None] + [i for i, one in enumerate(chosen) if one is None]
     for kind in classes:
+        together = nic.bundle(int(shape.last_k if kind.is_odd else shape.k))
         taken = _cages_of_leaf(kind, order, chosen, links, n, together)
-        if sum(cages for cages, _ in taken.values()) > limit:
+        if sum(cages for cages, _ in taken.values()) > (last_limit if kind.is_odd else limit):
             return None
         for index, (cages, cables) in taken.items():
             leaf_cages[index] += cages * kind.leaves

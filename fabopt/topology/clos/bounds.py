@@ -78,7 +78,6 @@ class Bounds:
         self.prune = prune
         self.early = EarlyCosts(problem, fabric, costs) if costs.steps else None
         self._scopes: dict[tuple[str, ...], Scope] = {}
-        self._hardware = (prune, fabric.hardware)
         self.runs = self._run_bounds()
 
     def _run_bounds(self) -> RunBounds:
@@ -105,11 +104,13 @@ class Bounds:
             (self.problem.links.length_on_sale_m(self.fabric.runs_m[run]), runs_differ(self.problem, self.fabric, run))
             for run in runs
         )
-        return self.costs.scope((*self._hardware, runs, lengths, self.most_on_leaf if of_servers else None))
+        attached = "attachment-leaf" in runs
+        hardware = self.fabric.hardware if attached else self.fabric.hardware_without_attachments
+        return self.costs.scope((self.prune, hardware, runs, lengths, self.most_on_leaf if of_servers else None))
 
     # -- what there is ----------------------------------------------------------------------------------------
 
-    @remembered()
+    @remembered("attachment-leaf")
     def nics(self, protocol: str) -> list[NicOption]:
         """Ways to equip servers, at a speed that the attachments can have too."""
         options = list(self.fabric.nics.get(protocol, ()))
@@ -189,13 +190,14 @@ class Bounds:
         """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
         longer = runs_differ(self.problem, self.fabric, kind)
         key, known = (near, far, run_m, protocol, longer), self.costs.least_links
-        if key not in known and longer:
+        least = known.get(key)
+        if least is None and longer:
             length_class = int(classes_of_runs(self.problem.item_table.lengths_m, run_m))
-            known[key] = np.asarray(self.links_by_class(near, far, protocol)[:, length_class])
-        elif key not in known:
+            least = known[key] = np.asarray(self.links_by_class(near, far, protocol)[:, length_class])
+        elif least is None:
             joins = self.problem.links.assemblies(near, far, run_m, protocol) if np.isfinite(run_m) else ()
-            known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
-        return known[key]
+            least = known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
+        return least
 
     def links_by_class(self, near: PortType, far: PortType, protocol: str) -> Floats:
         """The least that a link costs over a run of each length class or a longer one, shape (metrics, classes + 1);
@@ -224,7 +226,7 @@ class Bounds:
         }
         return min((self._least_attached_to(demand, *host) for host in hosts), default=np.inf)
 
-    @remembered()
+    @remembered("attachment-leaf")
     def _least_attached_to(self, demand: AttachmentDemand, host: PortType, protocol: str, tier: str) -> float:
         """The least that one link of an attachment adds.
 
@@ -281,9 +283,9 @@ class Bounds:
     def _reach(self, up: PortType, protocol: str, tiers: int) -> set[tuple[int, int]]:
         """Leaves that a spine can take, and pods that its cores can."""
         return {
-            (self._leaves_of_spine(spine, fewest_together(joins)), self.most_pods(spine, protocol))
+            (self._leaves_of_spine(spine, together), self.most_pods(spine, protocol))
             for spine in self.uppers(up.lane.port_mbps, protocol, tiers)
-            if (joins := self.joins(up, spine.down.port, "leaf-spine", protocol))
+            if (together := fewest_together(self.problem, self.fabric, "leaf-spine", up, spine.down.port, protocol))
         }
 
     def _leaves_of_spine(self, spine: Upper, together: int) -> int:
@@ -296,14 +298,12 @@ class Bounds:
 
     @remembered("spine-core")
     def _pods_of_cores(self, up: PortType, protocol: str) -> int:
-        return max(
-            (
-                most_peers(use, core, fewest_together(joins))
-                for core, use in self.cores(up.lane.port_mbps, protocol)
-                if (joins := self.joins(up, use.port, "spine-core", protocol))
-            ),
-            default=0,
+        peers = (
+            most_peers(use, core, together)
+            for core, use in self.cores(up.lane.port_mbps, protocol)
+            if (together := fewest_together(self.problem, self.fabric, "spine-core", up, use.port, protocol))
         )
+        return max(peers, default=0)
 
     # -- bounds -----------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
 from fabopt.topology.clos.attached import attached_to_leaves, attachment_leaf, attachment_spine, with_attachments
 from fabopt.topology.clos.attached_runs import with_attached_runs
+from fabopt.topology.clos.cabling import KindKey, LinkType
 from fabopt.topology.clos.cage_sharing import clashes_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.devices import devices_of
@@ -65,15 +66,16 @@ def candidates_of(
         plans = plans_of(problem, fabric, clos.parts, clos.shape)
     placed = (with_free_ports(problem, fabric, clos._replace(stages=plan)) for plan in plans)
     outliving = (one for one in placed if one is not None and survives_racks(fabric, one))
-    grown = (_candidate(problem, fabric, one, bound, prune) for one in outliving)
+    servers = _ServerLinks(problem, prune)
+    grown = (_candidate(problem, fabric, one, bound, servers) for one in outliving)
     return tuple(candidate for candidate in grown if candidate is not None)
 
 
 def _candidate(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, bound: float, prune: bool
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, bound: float, servers: _ServerLinks
 ) -> Candidate | None:
     fabric, clos = with_attached_runs(problem, fabric, clos)
-    choices = all_choices(_links(problem, fabric, clos, prune))
+    choices = all_choices(_links(problem, fabric, clos, servers))
     if choices is None:
         return None
     return Candidate(
@@ -130,15 +132,31 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+class _ServerLinks:
+    """Choices for links of servers, which are the same for every way to grow to a Clos."""
+
+    def __init__(self, problem: Problem, prune: bool) -> None:
+        self.problem = problem
+        self.prune = prune
+        self._known: dict[KindKey, Sequence[Choice] | None] = {}
+
+    def choices(self, clos: ClosNetwork, kind: LinkType) -> Sequence[Choice] | None:
+        """The choices, None if they cannot be made."""
+        if kind.key not in self._known:
+            self._known[kind.key] = kind_choices(self.problem, clos, kind, self.prune)
+        return self._known[kind.key]
+
+
 def _links(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, prune: bool
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, server_links: _ServerLinks
 ) -> Iterator[Sequence[Choice] | None]:
     servers, *above = kinds_of(clos)
+    prune = server_links.prune
     on_leaves = [attachment for attachment in attached_to_leaves(fabric, clos) if attachment.ports]
     if on_leaves and clos.parts.leaf_down.lane.ports > 1:
         yield with_attachments(problem, fabric, clos, servers)
     else:
-        yield kind_choices(problem, clos, servers, prune)
+        yield server_links.choices(clos, servers)
         for attachment in on_leaves:
             yield attachment_leaf(problem, fabric, clos, attachment, prune)
     for index in range(len(clos.free)):

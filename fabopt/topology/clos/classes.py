@@ -12,28 +12,45 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
-from fabopt.topology.clos.shape import Parts, Shape, attached_to_leaves, most_endpoints
+from fabopt.topology.clos.shape import (
+    Parts,
+    Shape,
+    attached_to_leaves,
+    last_endpoints,
+    last_is_emptier,
+    most_endpoints,
+)
 from fabopt.units import Number, ceil_of
 
 _SAFE = 2**62
 
 
-def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, most: Fraction | None = None) -> Number:
+class LeafEndpoints(NamedTuple):
+    """Ports that count in the ratio of leaves: the most on any, and on any of an odd last group."""
+
+    most: Number
+    of_last: Number = 0
+
+
+def leaf_uplinks(
+    fabric: FabricProblem, parts: Parts, shape: Shape, most: Fraction | None = None, of_last: bool = False
+) -> Number:
     """Fewest uplinks of any leaf for all classes; 0 where no attachment has a ratio of its own.
 
-    ``most``: the servers' ratio; None: the fabric's. In a cluster that grows, no leaf has more of either class than the
-    first one.
+    ``most``: the servers' ratio; None: the fabric's. ``of_last``: of the leaves of an odd last group, which are not
+    among the others. In a cluster that grows, no leaf has more of either class than the first one.
     """
     if parts.leaf_up is None:
         return 0 * shape.g
     own = fabric.attachment_oversubscription
     if fabric.networked or (own is not None and not fabric.all_count):
-        return _class_by_class(fabric, parts, shape)
+        return _class_by_class(fabric, parts, shape, of_last)
     if own is None:
         return 0 * shape.g
     speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
@@ -44,23 +61,34 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, most: Fracti
         return np.asarray(_ceil_of_sum(of_servers, servers, others, attached))
     on_full, on_last = attached_to_leaves(shape, fabric.attachment_ports)
     full = _ceil_of_sum(shape.g * shape.k, servers, on_full, attached)
-    last = _ceil_of_sum(shape.last_group * shape.k, servers, on_last, attached)
+    last = _ceil_of_sum(shape.last_group * shape.last_k, servers, on_last, attached)
+    if shape.is_odd:
+        return last if of_last else full
     return np.maximum(np.where(shape.groups == 1, 0, full), last)
 
 
-def endpoints_in_ratio(fabric: FabricProblem, shape: Shape) -> Number:
-    """d: most server and attachment ports on any leaf that count in its oversubscription."""
+def endpoints_in_ratio(fabric: FabricProblem, shape: Shape, of_last: bool = False) -> Number:
+    """d: most server and attachment ports on any leaf that count in its oversubscription.
+
+    ``of_last``: d' of the leaves of an odd last group, which are not among the others.
+    """
     if fabric.all_count:
-        return most_endpoints(shape, fabric.attached)
+        return last_endpoints(shape, fabric.attached) if of_last else most_endpoints(shape, fabric.attached)
     counted = [True, *(one.counts for one in fabric.attachments)]
     most: Number = 0 * shape.g
-    for ports in _on_leaves(fabric, shape):
+    for ports in _on_leaves(fabric, shape, of_last):
         most = np.maximum(most, sum(count for count, counts in zip(ports, counted, strict=True) if counts))
     return most
 
 
+def busiest_leaves(fabric: FabricProblem, shape: Shape) -> LeafEndpoints:
+    """d, and d' where there is an odd last group."""
+    most = endpoints_in_ratio(fabric, shape)
+    return LeafEndpoints(most, endpoints_in_ratio(fabric, shape, of_last=True)) if shape.is_odd else LeafEndpoints(most)
+
+
 def plain_endpoints(fabric: FabricProblem, endpoints: Number) -> Number:
-    """Endpoints of a leaf that all have the fabric's ratio: none where every class is counted by itself."""
+    """LeafEndpoints of a leaf that all have the fabric's ratio: none where every class is counted by itself."""
     return 0 * endpoints if fabric.networked else endpoints
 
 
@@ -75,32 +103,36 @@ def ratio_of(fabric: FabricProblem, demand: AttachmentDemand) -> Fraction:
     return fabric.oversubscription_leaf if own is None else min(own, fabric.oversubscription_leaf)
 
 
-def _class_by_class(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
+def _class_by_class(fabric: FabricProblem, parts: Parts, shape: Shape, of_last: bool) -> Number:
     """Fewest uplinks where classes of endpoints have ratios of their own, or none: on the busiest leaf."""
     assert parts.leaf_up is not None
     speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
     shares = [speeds / fabric.oversubscription_leaf]
     shares += [speeds / ratio_of(fabric, one) if one.counts else Fraction(0) for one in fabric.attachments]
     fewest = 0 * shape.g
-    for counts in _on_leaves(fabric, shape):
+    for counts in _on_leaves(fabric, shape, of_last):
         fewest = np.maximum(fewest, _ceil_of_sums(counts, shares))
     return fewest
 
 
-def _on_leaves(fabric: FabricProblem, shape: Shape) -> Iterator[list[Number]]:
+def _on_leaves(fabric: FabricProblem, shape: Shape, of_last: bool) -> Iterator[list[Number]]:
     """Server ports and ports of every attachment on leaves of one stage, such that every other leaf is like one.
 
     Attachments are dealt leaf by leaf and round, so what is on a leaf changes only where the ports of one of them
-    start or end, and from the leaves of the last group to the full ones: one leaf after each such place is looked at.
+    start or end, and from the leaves of the last group to the full ones or back: one leaf after each such place is
+    looked at. ``of_last``: those of an odd last group alone; nothing is on a leaf that is not asked for.
     """
     assert not shape.sizes, "in several stages attachments are dealt in another order"
     leaves = shape.planes * shape.leaves
-    last, full = shape.last_group * shape.k, shape.g * shape.k
-    emptier = np.where(last < full, shape.planes * shape.rails, 0)
+    last, full = shape.last_group * shape.last_k, shape.g * shape.k
+    comes_first, last_leaves = last_is_emptier(shape), shape.planes * shape.last_rails
+    begins = np.where(comes_first, last_leaves, leaves - last_leaves if shape.is_odd else 0)
     ends = np.cumsum([0, *(sum(one.by_stage) for one in fabric.attachments)]).tolist()
-    for place in (0 * leaves, emptier % leaves, *(end % leaves for end in ends)):
-        counts = [np.where(place < emptier, last, full)]
-        yield counts + [_dealt(end, place, leaves) - _dealt(start, place, leaves) for start, end in pairwise(ends)]
+    for place in (0 * leaves, begins % leaves, *(end % leaves for end in ends)):
+        is_last = (place < begins) == comes_first if shape.is_odd else place < begins
+        counts = [np.where(is_last, last, full)]
+        counts += [_dealt(end, place, leaves) - _dealt(start, place, leaves) for start, end in pairwise(ends)]
+        yield [count * (is_last == of_last) for count in counts] if shape.is_odd else counts
 
 
 def _dealt(ports: int, place: Number, leaves: Number) -> Number:

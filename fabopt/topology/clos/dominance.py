@@ -37,7 +37,7 @@ def _serves_as(switch: SwitchType, other: SwitchType) -> bool:
 
 
 def _switch_order(switch: SwitchType) -> tuple[Any, ...]:
-    return switch.item.unit_cents, switch.item.power_mw, switch.item.rack_milliunits, switch.id
+    return switch.item.unit_costs, switch.item.power_mw, switch.item.rack_milliunits, switch.id
 
 
 def undominated_switches(
@@ -98,7 +98,7 @@ def _nic_sums(nic: NicOption) -> tuple[int, ...]:
     if nic.item is None:
         return ()
     return (
-        *(cents * nic.nics_per_server for cents in nic.item.unit_cents),
+        *(cents * nic.nics_per_server for cents in nic.item.unit_costs),
         nic.item.power_mw * nic.nics_per_server,
         nic.nics_per_server,
     )

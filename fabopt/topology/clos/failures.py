@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fabopt.network.graph.survival import PLACES, ServerPorts, Share, by_number, over_rails, worst_mix
 from fabopt.problem.fabric import FabricProblem, Survival
 from fabopt.schema.resilience import FEED, RACK, Failed, Failing
+from fabopt.topology.clos.classes import LeafEndpoints
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.rack_losses import RacksOfClos
 from fabopt.topology.clos.shape import Parts, Shape
@@ -34,7 +35,7 @@ def tiers_of(parts: Parts) -> tuple[Failing, ...]:
     return tiers[: parts.tiers]
 
 
-def bandwidth_left(parts: Parts, shape: Shape, endpoints: Number, gpus: int, failed: str, count: int) -> Share:
+def bandwidth_left(parts: Parts, shape: Shape, endpoints: LeafEndpoints, gpus: int, failed: str, count: int) -> Share:
     """Mb/s per GPU (``gpus`` of a server) after ``count`` failures; an exact fraction for one candidate.
 
     For candidates in arrays the result has shape (rows,).
@@ -78,12 +79,12 @@ def _kinds_of_groups(shape: Shape) -> tuple[Shape, ...]:
     return (replace(shape, odd_k=0, odd_u=0), shape.of_last) if shape.is_odd else (shape,)
 
 
-def _of_leaves(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: int) -> Share:
+def _of_leaves(parts: Parts, shape: Shape, endpoints: LeafEndpoints, failed: str, count: int) -> Share:
     """Share of its endpoints that the uplinks of any leaf carry."""
-    share = _of_leaf(parts, shape, endpoints, failed, count)
+    share = _of_leaf(parts, shape, endpoints.most, failed, count)
     if not shape.is_odd:
         return share
-    last = _of_leaf(parts, shape.of_last, shape.last_group * shape.odd_k, failed, count)
+    last = _of_leaf(parts, shape.of_last, endpoints.of_last, failed, count)
     if isinstance(share, np.ndarray) and isinstance(last, np.ndarray):
         return np.asarray(np.minimum(share, last))
     assert isinstance(share, Fraction) and isinstance(last, Fraction)
@@ -124,7 +125,9 @@ def _share(above: Number, below: Number) -> Share:
     return np.asarray(np.clip(np.asarray(above) / np.asarray(below), 0, 1))
 
 
-def may_survive(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> NDArray[np.bool_]:
+def may_survive(
+    fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: LeafEndpoints, gpus: int
+) -> NDArray[np.bool_]:
     """Which sized leaves could survive with the best that may be installed above them, shape (rows,).
 
     That is spines with one link of a leaf each, which send on all that comes up.
@@ -138,7 +141,9 @@ def may_survive(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Nu
     return kept
 
 
-def survives(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> NDArray[np.bool_]:
+def survives(
+    fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: LeafEndpoints, gpus: int
+) -> NDArray[np.bool_]:
     """Which rows have the bandwidth left that the case asks for, shape (rows,). Rule ``failures_leave_bandwidth``.
 
     Of the loss of a rack: which may have it, as far as that is known before switches are in racks.
@@ -183,7 +188,7 @@ class ClosFailures:
     def _of_devices(self, failed: Failed, count: int) -> Fraction:
         clos = self.clos
         failed, count = ("spine", 0) if failed == FEED else (failed, count)
-        left = bandwidth_left(clos.parts, clos.shape, clos.down_ports, self.gpus, failed, count)
+        left = bandwidth_left(clos.parts, clos.shape, clos.endpoints, self.gpus, failed, count)
         assert isinstance(left, Fraction)  # of one candidate
         return left
 

@@ -37,12 +37,12 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
     return _of_leaf(figure_demands, parts, shape, within[: 2 - shape.is_odd], gpus, endpoints)
 
 
-def uplinks_of_last(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Number:
+def uplinks_of_last(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int, endpoints: Number) -> Number:
     """Fewest uplinks of a leaf of an odd last group, as ``leaf_uplinks`` has them of others."""
-    endpoints = shape.last_group * shape.odd_k
+    ports = shape.last_group * shape.odd_k
     if fabric.figure_demands is None:
-        return 0 * endpoints
-    within = [(endpoints, endpoints > 0)]
+        return 0 * ports
+    within = [(ports, ports > 0)]
     return _of_leaf(fabric.figure_demands, parts, shape.of_last, within, gpus, endpoints)
 
 
@@ -126,24 +126,23 @@ def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction)
     ``ratio``: the most oversubscription at the leaves. Ports in reserve stay free, and all attachments that may be on
     leaves count as endpoints there. 0 where groups are full.
     """
-    per_group = _servers_of_group(fabric, parts, shape, ratio)
+    on_leaves = fabric.attachment_ports + sum(one.ports for one in fabric.on_free_ports if one.takes("leaf"))
+    attached = ceil_of(on_leaves, shape.planes * shape.leaves)
+    per_group = _servers_of_group(fabric, parts, shape, ratio, attached)
     if fabric.group_servers is not None:
         per_group = np.minimum(per_group, fabric.group_servers)
     if shape.is_odd:
-        last = np.minimum(per_group, _servers_of_group(fabric, parts, shape.of_last, ratio))
+        last = np.minimum(per_group, _servers_of_group(fabric, parts, shape.of_last, ratio, attached))
         return np.maximum(0, (shape.groups - 1) * per_group + last - shape.servers)
     return np.maximum(0, shape.groups * per_group - shape.servers)
 
 
-def _servers_of_group(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction) -> Number:
-    """Servers that leaves can have with their uplinks, attachments and ports in reserve beside them."""
+def _servers_of_group(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction, attached: Number) -> Number:
+    """Servers that leaves can have with their uplinks, so many attachments and ports in reserve beside them."""
     fits = _most_endpoints(parts, shape, ratio)
     free = 1 - fabric.reserve
     endpoints = _most_down(parts.leaf_down, parts.leaf_up, parts.leaf, shape.u) * free.numerator // free.denominator
-    leaves = shape.planes * shape.leaves
-    attached = fabric.attachment_ports + sum(one.ports for one in fabric.on_free_ports if one.takes("leaf"))
-    room = np.minimum(endpoints, fits) - ceil_of(attached, leaves)
-    return room // shape.k
+    return (np.minimum(endpoints, fits) - attached) // shape.k
 
 
 def has_room(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:

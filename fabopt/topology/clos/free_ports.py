@@ -35,7 +35,7 @@ from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figures import figures_of
 from fabopt.topology.clos.joins import attachment_joins
 from fabopt.topology.clos.network import ClosNetwork
-from fabopt.topology.clos.shape import Ints, Parts, Shape, down_cage_limit, most_endpoints
+from fabopt.topology.clos.shape import Ints, Parts, Shape, down_cage_limit, last_endpoints, most_endpoints
 from fabopt.topology.clos.step_deadline import is_in_time
 from fabopt.units import Number, ceil_of
 
@@ -103,16 +103,26 @@ def may_fit(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape)
 
 
 def _free_on_leaves(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
-    ports, most = _leaf_ports(parts, shape), most_endpoints(shape, fabric.attached)
-    keeps = 1 - fabric.reserve
-    reserved = ceil_of(most * keeps.denominator, keeps.numerator) - most
+    most = most_endpoints(shape, fabric.attached)
+    most_of_last = last_endpoints(shape, fabric.attached) if shape.is_odd else most
     everywhere = fabric.attachment_ports // (shape.planes * shape.leaves)
-    full, last = (ports.free(servers * shape.k + everywhere + reserved) for servers in (shape.g, shape.last_group))
-    return shape.planes * shape.rails * ((shape.groups - 1) * full + last)
+    full, last = (
+        _leaf_ports(parts, kind).free(servers * kind.k + everywhere + _reserve(fabric, busiest))
+        for kind, servers, busiest in ((shape, shape.g, most), (shape.of_last, shape.last_group, most_of_last))
+    )
+    return shape.planes * (shape.rails * (shape.groups - 1) * full + shape.last_rails * last)
+
+
+def _reserve(fabric: FabricProblem, occupied: Number) -> Number:
+    """Ports that are kept free beside so many."""
+    keeps = 1 - fabric.reserve
+    return ceil_of(occupied * keeps.denominator, keeps.numerator) - occupied
 
 
 def _free_on_spines(parts: Parts, shape: Shape) -> Number:
     ports = _spine_ports(parts, shape)
+    if shape.is_odd:
+        return shape.planes * shape.spines * ports.free(shape.spine_down)
     blocks = ceil_of(shape.groups, shape.groups_per_pod)
     full = ports.free(shape.leaves_per_pod * shape.u // shape.spines)
     last = ports.free(shape.last_pod_groups * shape.leaves_of_a_group * shape.u // shape.spines)
@@ -154,6 +164,8 @@ class _Loads:
         self.clos = clos
         self.numbers = numbers_of(clos.parts.nic, clos.shape)
         self.servers, self.attached = _dealt_ports(fabric, self.numbers)
+        # of an odd last group
+        self.is_odd = clos.shape.is_odd & (_groups_of_leaves(self.numbers) == self.numbers.groups - 1)
         ratios = [fabric.oversubscription_leaf, fabric.oversubscription_spine]
         ratios += [ratio_of(fabric, one) for one in fabric.attachments]
         self.unit = lcm(*(one.numerator for one in ratios))
@@ -174,8 +186,8 @@ class _Loads:
         return hosts
 
     def _leaves(self) -> Hosts:
-        parts, shape = self.clos.parts, self.clos.shape
-        used = self.servers + self.attached.sum(axis=0) + self.clos.reserved_ports
+        clos, parts, shape = self.clos, self.clos.parts, self.clos.shape
+        used = self.servers + self.attached.sum(axis=0) + np.where(self.is_odd, clos.last_reserved, clos.reserved_ports)
         room = np.full(len(used), _NO_LIMIT, dtype=object)
         if parts.leaf_up is not None:
             loads = [
@@ -183,8 +195,11 @@ class _Loads:
                 *(self.of("leaf", d) for d in self.fabric.attachments),
             ]
             below = np.concatenate([self.servers[np.newaxis], self.attached]).astype(object)
-            room = int(shape.u) * parts.leaf_up.lane.port_mbps * self.unit - np.array(loads, dtype=object) @ below
-        return _hosts(_leaf_ports(parts, shape), used, room)
+            uplinks = np.asarray(np.where(self.is_odd, shape.last_u, shape.u), dtype=object)
+            room = uplinks * (parts.leaf_up.lane.port_mbps * self.unit) - np.array(loads, dtype=object) @ below
+        full, last = (_leaf_ports(parts, kind) for kind in (shape, shape.of_last))
+        cages, most = (np.where(self.is_odd, b, a) for a, b in ((full.cages, last.cages), (full.most, last.most)))
+        return _hosts(_DownPorts(cages, full.lanes, most), used, room)
 
     def _spines(self) -> Hosts:
         parts, shape = self.clos.parts, self.clos.shape
@@ -206,35 +221,44 @@ class _Loads:
                 counted[number if tier == "leaf" else 0] += demand.counts and tier == "leaf"
                 occupied[number if tier == "leaf" else 0] += tier == "leaf"
                 above[number if tier == "spine" else 0] += demand.counts and tier == "spine"
+        most, of_last = (
+            [int(ports.max(where=leaves, initial=0)) for ports in (counted, occupied)]
+            for leaves in (~self.is_odd, self.is_odd)
+        )
         return self.clos._replace(
-            down_ports=int(counted.max()), occupied_ports=int(occupied.max()), spine_ports=int(above.max()),
-            free=tuple(places),
+            down_ports=most[0], occupied_ports=most[1], spine_ports=int(above.max()), free=tuple(places),
+            last_ports=of_last[0], last_occupied=of_last[1],
         )  # fmt: skip
 
 
 def _hosts(ports: _DownPorts, used: Ints, room: NDArray[np.object_]) -> Hosts:
-    cages = np.asarray(empty_cages(int(ports.cages), used, ports.lanes))
-    return Hosts(cages, int(ports.most) - used, ports.lanes, tuple(map(int, room)))
+    cages = np.asarray(empty_cages(ports.cages, used, ports.lanes))
+    return Hosts(cages, np.asarray(ports.most - used), ports.lanes, tuple(map(int, room)))
 
 
 def _dealt_ports(fabric: FabricProblem, numbers: ClosNumbers) -> tuple[Ints, Ints]:
     """Server ports of every leaf, shape (leaves,), and ports of every attachment dealt to it, (attachments, leaves)."""
-    leaves = np.arange(numbers.planes * numbers.leaves)
-    group = leaves % numbers.leaves // numbers.rails
-    servers = np.minimum(numbers.g, numbers.servers - group * numbers.g) * numbers.k
-    attached = np.zeros((len(fabric.attachments), len(leaves)), dtype=np.int64)
+    group = _groups_of_leaves(numbers)
+    servers = np.minimum(numbers.g, numbers.servers - group * numbers.g)
+    servers = servers * np.where(group == numbers.groups - 1, numbers.last_k, numbers.k)
+    attached = np.zeros((len(fabric.attachments), len(group)), dtype=np.int64)
     owners = dealt([one.by_stage for one in fabric.attachments])
     for leaf, (owner, _) in zip(attached_leaves(numbers, fabric.attached), owners, strict=True):
         attached[owner, leaf] += 1
     return servers, attached
 
 
+def _groups_of_leaves(numbers: ClosNumbers) -> Ints:
+    """Group of every leaf, plane by plane, shape (leaves,)."""
+    return numbers.group_of_leaf(np.arange(numbers.planes * numbers.leaves))
+
+
 def _gives_as_much(problem: Problem, fabric: FabricProblem, before: ClosNetwork, placed: ClosNetwork) -> bool:
     """Whether figures that the case asks for are met where attachments make a switch busier than any was before."""
-    if (placed.down_ports, placed.spine_ports) == (before.down_ports, before.spine_ports):
+    if (placed.endpoints, placed.spine_ports) == (before.endpoints, before.spine_ports):
         return True
     gpus, demands = problem.server.gpus, fabric.figure_demands
-    if not survives(fabric, placed.parts, placed.shape, placed.down_ports, gpus).all():
+    if not survives(fabric, placed.parts, placed.shape, placed.endpoints, gpus).all():
         return False
     if demands is None:
         return True

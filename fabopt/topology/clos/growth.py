@@ -7,22 +7,32 @@ first leaf. A stage has no spines where a single leaf joins all servers, and no 
 spine likewise to each core. A stage has the fewest spines and cores with which its own oversubscription holds: what is
 added later is never dearer to have later, so there is one such plan.
 
-*Cables move* (where the case allows it): stages before one of them have the fewest spines that have the ports, with
-more links to each; when more spines come, links move to them. What is plugged in stays plugged in: no stage has fewer
-spines, or fewer uplinks of a leaf, than the one before. See docs/formulation/growth.md.
+*Cables move* (where the case allows it): a stage may have fewer spines, with more links to each; when more spines come,
+links move to them. What is plugged in stays plugged in: no stage has fewer spines, or fewer uplinks of a leaf, than the
+one before. Each stage may have the fewest spines for any number of links to each, so there are many such plans. See
+docs/formulation/growth.md.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
-from fabopt.network.clos_stages import StageNumbers
+from fabopt.network.clos_stages import StageNumbers, modules_suffice
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.redundancy import fewest_cores, fewest_spines
-from fabopt.topology.clos.shape import Parts, Shape, most_down, most_endpoints, uplinks_needed, usable_ports
+from fabopt.topology.clos.shape import (
+    Parts,
+    Shape,
+    down_cage_limit,
+    most_down,
+    most_endpoints,
+    uplinks_needed,
+    usable_ports,
+)
 from fabopt.units import ceil_div, ceil_of
 
 Plan = tuple[StageNumbers, ...]
@@ -38,8 +48,22 @@ def plans_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape
         return ()
     if problem.case.growth.recabling == "forbid" or not _lends(parts, shape):
         return (still,)
-    plans = (_until(problem, fabric, parts, shape, still, number) for number in range(len(still)))
-    return tuple(dict.fromkeys(plans))
+    plans = _lending(problem, fabric, parts, shape, still, (StageNumbers(0),))
+    moving = sorted({plan for plan in plans if plan != still and _modules_suffice(parts, shape, plan)})
+    return (still, *moving)
+
+
+def _modules_suffice(parts: Parts, shape: Shape, plan: Plan) -> bool:
+    """Whether the modules of spines that are bought by each stage fill all spine cages with links at that stage.
+
+    Modules move with their cables. Where a cage has one port that is so for every plan; where it has several, links
+    may lie in more cages than later.
+    """
+    use = parts.spine_down
+    if use is None or use.lane.ports == 1:
+        return True
+    cages = use.cages if parts.spine_up is None else int(down_cage_limit(use, parts.spine_up, shape.x))
+    return modules_suffice(numbers_of(parts.nic, shape), plan, cages, use.lane.ports)
 
 
 def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> Plan | None:
@@ -95,57 +119,59 @@ def _leaves_of_a_pod(stage_shape: Shape, shape: Shape) -> int:
 
 
 def _lends(parts: Parts, shape: Shape) -> bool:
-    """Whether links can be lent to other spines one by one: even striping, and spine cages of one port."""
-    return parts.spine_down is not None and parts.spine_down.lane.ports == 1 and shape.u % shape.spines == 0
+    """Whether links can be lent to other spines one by one: even striping, and a cable for each link at a spine."""
+    return parts.spine_down is not None and int(shape.u) % int(shape.spines) == 0
 
 
-class _Fewest(NamedTuple):
-    """Fewest spines of a pod at a stage, links of a leaf to each, and the cores of a group that they need."""
+def _lending(
+    problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, still: Plan, before: Plan
+) -> Iterator[Plan]:
+    """Every way to go on after the stages ``before``, of which the first is nothing at all."""
+    number = len(before) - 1
+    if number == len(still):
+        yield before[1:]
+        return
+    for stage in _ways_of(problem, fabric, parts, shape, still[number], before[-1], number):
+        yield from _lending(problem, fabric, parts, shape, still, (*before, stage))
 
-    spines: int
-    pair_links: int
-    cores: int
 
-
-def _fewest(
-    problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, before: StageNumbers, number: int
-) -> _Fewest | None:
-    """The fewest spines that take a stage's uplinks; None where there are none, or no fewer than at last."""
+def _ways_of(
+    problem: Problem,
+    fabric: FabricProblem,
+    parts: Parts,
+    shape: Shape,
+    still: StageNumbers,
+    before: StageNumbers,
+    number: int,
+) -> Iterator[StageNumbers]:
+    """Ways to install a stage: with the spines of the plan in which nothing moves, or with the fewest for each higher
+    number of links of a leaf to a spine. What is plugged in stays so.
+    """
+    links, cores = int(shape.links_per_pair), max(before.group_cores, still.group_cores)
+    most = max(still.spines, _spines_for(shape, _uplinks(shape, before)))
+    yield still._replace(spines=most, group_cores=cores)
     stage_shape = replace(shape, servers=problem.stages[number].servers)
-    if stage_shape.leaves <= 1:
-        return None
-    assert parts.spine is not None and parts.spine_down is not None
-    ports = usable_ports(parts.spine_down, parts.spine)
-    if parts.spine_up is not None:
-        ports = most_down(parts.spine, parts.spine_down, parts.spine_up, int(shape.x))
+    if number == len(problem.stages) - 1 or stage_shape.leaves <= 1:
+        return
     needed = max(_uplinks_needed(problem, fabric, parts, shape, number), _uplinks(shape, before))
-    step = max(1, int(shape.q))
-    fewest = _fewest_spines(fabric, parts, shape, stage_shape)
-    for spines in range(max(step, before.spines, fewest), int(shape.spines), step):
-        links = max(int(shape.links_per_pair), int(ceil_of(needed, spines)))
-        if spines * links <= shape.u and _leaves_of_a_pod(stage_shape, shape) * links <= ports:
-            cores = _cores_needed(problem, fabric, parts, shape, number, spines, links)
-            if cores <= _cores(parts, shape):
-                return _Fewest(spines, links, cores)
-    return None
+    step, fewest = max(1, int(shape.q)), _fewest_spines(fabric, parts, shape, stage_shape)
+    ports, fewer = _spine_ports(parts, shape) // _leaves_of_a_pod(stage_shape, shape), 0
+    for spines in range(max(step, before.spines, fewest), most, step):
+        of_pair = int(ceil_of(needed, spines))
+        if of_pair == fewer or not links < of_pair <= min(ports, int(shape.u) // spines):
+            continue
+        enough = max(cores, _cores_needed(problem, fabric, parts, shape, number, spines, of_pair))
+        if enough <= _cores(parts, shape):
+            fewer = of_pair
+            yield StageNumbers(still.servers, spines, enough, of_pair)
 
 
-def _until(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, still: Plan, until: int) -> Plan:
-    """The plan with the fewest spines before stage ``until`` and that in which nothing moves from then on."""
-    links, before = int(shape.links_per_pair), StageNumbers(0)
-    stages: list[StageNumbers] = []
-    for number, stage in enumerate(still):
-        few = _fewest(problem, fabric, parts, shape, before, number) if number < until else None
-        cores = max(before.group_cores, stage.group_cores)
-        if few is not None and few.spines < stage.spines:
-            more = few.pair_links if few.pair_links > links else 0
-            stage = StageNumbers(stage.servers, few.spines, max(cores, few.cores), more)
-        else:
-            plugged_in = _spines_for(shape, _uplinks(shape, before))
-            stage = stage._replace(spines=max(stage.spines, plugged_in), group_cores=cores)
-        stages.append(stage)
-        before = stage
-    return tuple(stages)
+def _spine_ports(parts: Parts, shape: Shape) -> int:
+    """Ports of a spine beside those that its own uplinks have at last."""
+    assert parts.spine is not None and parts.spine_down is not None
+    if parts.spine_up is None:
+        return usable_ports(parts.spine_down, parts.spine)
+    return most_down(parts.spine, parts.spine_down, parts.spine_up, int(shape.x))
 
 
 def at_stage(parts: Parts, shape: Shape, stages: Plan, number: int) -> tuple[Parts, Shape]:

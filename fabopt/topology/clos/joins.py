@@ -83,6 +83,11 @@ def server_assemblies(joins: Sequence[Assembly], nic: NicOption, k: int) -> tupl
     return tuple(one for one in whole if one.mode is not Mode.WHOLE or together % one.ports_per_cable == 0)
 
 
-def fewest_together(joins: Sequence[Assembly]) -> int:
-    """Ports of a device that one peer takes at the least: all of a cable's, where cables join pairs of devices only."""
-    return min(one.ports_per_cable if one.mode is Mode.PAIR else 1 for one in joins)
+def fewest_together(
+    problem: Problem, fabric: FabricProblem, kind: str, near: PortType, far: PortType, protocol: str
+) -> int:
+    """Ports of a device that one peer takes at the least: all of a cable's, where cables join pairs of devices only.
+
+    0 if nothing joins them over the run, or (where runs differ) over any longer one.
+    """
+    return problem.links.fewest_together(near, far, run_of(fabric, kind), protocol)

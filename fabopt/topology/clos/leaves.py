@@ -121,7 +121,9 @@ class Leaves:
         endpoints = classes.endpoints_in_ratio(self.fabric, shape)
         gpus = self.problem.server.gpus
         roomy = roomy and bool(may_fit(self.problem, self.fabric, self._parts(block), shape)[0])
-        roomy = roomy and bool(survives(self.fabric, self._parts(block), shape, endpoints, gpus)[0])
+        roomy = roomy and bool(
+            survives(self.fabric, self._parts(block), shape, classes.LeafEndpoints(endpoints), gpus)[0]
+        )
         if fits and roomy and self._joins_servers(block, nic.ports_per_plane):
             yield shape
 
@@ -203,7 +205,7 @@ class Leaves:
         roomy = np.ones(rows.size, bool) if shape.is_odd else has_room(self.fabric, self._parts(block), wide)
         if self.fabric.resilience:
             others = replace(wide, odd_k=0, odd_u=0)
-            roomy &= may_survive(self.fabric, self._parts(block), others, endpoints[rows], gpus)
+            roomy &= may_survive(self.fabric, self._parts(block), others, classes.LeafEndpoints(endpoints[rows]), gpus)
         rows, wide = rows[roomy], wide.take(np.flatnonzero(roomy))
         bound = base[:, rows] + self._above(block, wide)
         for some in chunks(np.argsort(bound[0], kind="stable"), _CHUNK[block.tiers]):
@@ -228,10 +230,13 @@ class Leaves:
 
     def _fewest_of_last(self, block: Block, shape: Shape) -> Ints:
         """Fewest uplinks of a leaf of an odd last group, shape (rows,)."""
-        endpoints, parts = shape.last_group * shape.odd_k, self._parts(block)
-        fewest, gpus = self.bounds.leaf_uplinks(endpoints, block.down, block.uplinks), self.problem.server.gpus
-        fewest = np.maximum(fewest, step_deadline.leaf_uplinks(self.fabric, parts, shape, endpoints, gpus))
-        return np.maximum(fewest, uplinks_of_last(self.fabric, parts, shape, gpus))
+        fabric, parts, gpus = self.fabric, self._parts(block), self.problem.server.gpus
+        endpoints = classes.endpoints_in_ratio(fabric, shape, of_last=True)
+        plain = classes.plain_endpoints(fabric, endpoints)
+        fewest = self.bounds.leaf_uplinks(plain, block.down, block.uplinks)
+        fewest = np.maximum(fewest, step_deadline.leaf_uplinks(fabric, parts, shape, endpoints, gpus))
+        fewest = np.maximum(fewest, uplinks_of_last(fabric, parts, shape, gpus, endpoints))
+        return np.maximum(fewest, classes.leaf_uplinks(fabric, parts, shape, of_last=True))
 
     def _with_own_runs(self, block: Block, shape: Shape, base: Floats) -> Floats:
         """``base`` with the servers' links as long as they will be, shape (metrics, rows)."""

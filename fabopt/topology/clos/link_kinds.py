@@ -84,7 +84,8 @@ def leaf_spine(clos: ClosNetwork) -> LinkType:
     spine_limit = down.cages if parts.spine_up is None else int(down_cage_limit(down, parts.spine_up, shape.x))
     spine_limit -= clos.attached_spine_cages
     leaf_limit = int(up_cage_limit(parts.leaf_down, up, clos.occupied_ports + clos.reserved_ports))
-    last_limit = int(up_cage_limit(parts.leaf_down, up, clos.last_with_reserve)) if shape.is_odd else None
+    last_down = clos.last_occupied + clos.last_reserved
+    last_limit = int(up_cage_limit(parts.leaf_down, up, last_down)) if shape.is_odd else None
     need = shape.leaf_spine(up.lane.ports, leaf_limit, down.lane.ports, spine_limit, last_limit)
     n = up.lane.ports
     even = shape.u % shape.spines == 0

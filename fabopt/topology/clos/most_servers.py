@@ -20,8 +20,8 @@ from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.product import Protocol
-from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, server_joins
-from fabopt.topology.clos.shape import Shape, most_endpoints, most_peers, up_cage_limit, usable_ports
+from fabopt.topology.clos.joins import attachment_joins, fewest_together, server_joins
+from fabopt.topology.clos.shape import Shape, last_endpoints, most_endpoints, most_peers, up_cage_limit, usable_ports
 from fabopt.units import ceil_of
 
 ONE = Fraction(1)
@@ -42,7 +42,8 @@ class _AboveLeaf(NamedTuple):
 class _Way(NamedTuple):
     """A way to set up leaves: the most servers with attachments left aside, and what these are the product of.
 
-    ``room``: endpoints of a leaf; ``ports``: of a server into one plane, ``k`` of them on one leaf.
+    ``room``: endpoints of a leaf; ``ports``: of a server into one plane, ``k`` of them on one leaf; ``last_k``: on one
+    of an odd last group, which is among the groups.
     """
 
     most: int
@@ -51,6 +52,7 @@ class _Way(NamedTuple):
     ports: int
     k: int
     down: PortType
+    last_k: int = 0
 
 
 def most_servers_of(problem: Problem, fabric: FabricProblem) -> int:
@@ -100,9 +102,8 @@ class _Reach:
                         groups = min(groups, 1)
                     if groups and servers:
                         yield _Way(servers * groups, groups, room, ports, k, down)
-                        last = self._last_group(above, tiers, _Way(servers * groups, groups, room, ports, k, down))
-                        if last:
-                            yield _Way(servers * groups + last, groups + 1, room, ports, k, down)
+                        way = _Way(servers * groups, groups, room, ports, k, down)
+                        yield from self._last_groups(above, tiers, way)
 
     def _group(self, room: int) -> int:
         """Servers of a group on leaves with room for so many: the case may say how many, of all groups but the last."""
@@ -117,15 +118,18 @@ class _Reach:
         most = max(above.leaves // rails * above.pods, above.leaves * (above.pods // rails))
         return min(most, 1) if self.fabric.aligned and k > 1 else most
 
-    def _last_group(self, above: _AboveLeaf | None, tiers: int, way: _Way) -> int:
-        """Most servers of one group more that is unlike the others, on the leaves that spines have ports left for."""
+    def _last_groups(self, above: _AboveLeaf | None, tiers: int, way: _Way) -> Iterator[_Way]:
+        """The way with one group more that is unlike the others, on the leaves that spines have ports left for."""
         if above is None or tiers != 2 or not self.fabric.may_be_odd or (self.fabric.aligned and way.k > 1):
-            return 0
+            return
         left = above.leaves - way.groups * (way.ports // way.k)
         fits = [k for k in range(1, way.ports + 1) if way.ports % k == 0 and way.ports // k <= left]
         if self.fabric.last_group == "spread" and way.k != way.ports:
             fits = [k for k in fits if k != way.ports]
-        return max((min(way.most // way.groups, way.room // k) for k in fits), default=0)
+        for k in fits:
+            last = min(way.most // way.groups, way.room // k)
+            if last:
+                yield way._replace(most=way.most + last, groups=way.groups + 1, last_k=k)
 
     # -- switches ---------------------------------------------------------------------------------------------
 
@@ -191,10 +195,7 @@ class _Reach:
 
     def _together(self, near: PortType, far: PortType, kind: str, protocol: str) -> int:
         """Ports of a cage that one peer takes at the least; 0 if no part joins the two."""
-        if near.lane.port_mbps != far.lane.port_mbps:
-            return 0
-        joins = joins_of(self.problem, self.fabric, kind, near, far, protocol)
-        return fewest_together(joins) if joins else 0
+        return fewest_together(self.problem, self.fabric, kind, near, far, protocol)
 
     def _joins(self, nic: NicOption, way: _Way, protocol: Protocol) -> bool:
         """Whether parts join the servers, and attachments that buy some, to the leaves."""
@@ -212,7 +213,10 @@ class _Reach:
             if g * way.groups <= best:
                 break
             servers = np.arange((way.groups - 1) * g + 1, way.groups * g + 1)
-            endpoints = most_endpoints(Shape(servers, way.ports, nic.planes, way.k, g), self.fabric.attached)
+            shape = Shape(servers, way.ports, nic.planes, way.k, g, odd_k=way.last_k)
+            endpoints = most_endpoints(shape, self.fabric.attached)
+            if way.last_k:
+                endpoints = np.maximum(endpoints, last_endpoints(shape, self.fabric.attached))
             fits = np.flatnonzero(endpoints <= way.room)
             if fits.size:
                 best = max(best, int(servers[fits[-1]]))

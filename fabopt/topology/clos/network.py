@@ -10,9 +10,9 @@ from fabopt.network.clos_stages import StageNumbers
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.attachment import HostPort
-from fabopt.topology.clos.classes import endpoints_in_ratio
+from fabopt.topology.clos.classes import LeafEndpoints, busiest_leaves
 from fabopt.topology.clos.placement import ClosPlacement, FlatPlacement, in_racks
-from fabopt.topology.clos.shape import Parts, Shape, TierCount, most_endpoints
+from fabopt.topology.clos.shape import Parts, Shape, TierCount, last_endpoints, most_endpoints
 from fabopt.units import ceil_div, ceil_of
 
 
@@ -23,7 +23,8 @@ class ClosNetwork(NamedTuple):
     ``reserved_ports``: kept free beside those of servers and attachments that are dealt over the leaves. ``free``: the
     switches of the ports of every attachment that is on free ones, by its place in the fabric; ``spine_ports``: most
     ports of a spine that count in its oversubscription; ``attached_runs_m``: by kind of links how far attachments in
-    racks are, where that is measured; ``last_with_reserve``: down ports of a leaf of an odd last group.
+    racks are, where that is measured. ``last_ports``, ``last_occupied``, ``last_reserved``: the same of the leaves of
+    an odd last group, which are not among the others.
     """
 
     parts: Parts
@@ -36,7 +37,9 @@ class ClosNetwork(NamedTuple):
     attached_runs_m: tuple[tuple[str, float], ...] = ()
     placement: ClosPlacement = FlatPlacement()
     stages: tuple[StageNumbers, ...] = ()
-    last_with_reserve: int = 0
+    last_ports: int = 0
+    last_occupied: int = 0
+    last_reserved: int = 0
 
     @property
     def attached_spine_cages(self) -> int:
@@ -49,14 +52,9 @@ class ClosNetwork(NamedTuple):
         return max(cages.values(), default=0)
 
     @property
-    def last_ports(self) -> int:
-        """Server ports of a leaf of the last group, where that is unlike the others."""
-        return int(self.shape.last_group * self.shape.odd_k)
-
-    @property
-    def last_reserved(self) -> int:
-        """Ports that are kept free beside them."""
-        return self.last_with_reserve - self.last_ports
+    def endpoints(self) -> LeafEndpoints:
+        """Ports that count in the ratio of leaves."""
+        return LeafEndpoints(self.down_ports, self.last_ports)
 
     @property
     def tiers(self) -> TierCount:
@@ -67,15 +65,20 @@ class ClosNetwork(NamedTuple):
 def clos_of(fabric: FabricProblem, parts: Parts, shape: Shape) -> ClosNetwork:
     """A Clos of one row of a shape, with the ports that its busiest leaf uses and keeps free."""
     occupied = int(most_endpoints(shape, fabric.attached))
-    free = 1 - fabric.reserve
-    with_reserve = int(ceil_of(occupied * free.denominator, free.numerator))
-    last = int(ceil_of(shape.last_group * shape.odd_k * free.denominator, free.numerator))
+    last = int(last_endpoints(shape, fabric.attached)) if shape.is_odd else 0
     above = int(shape.spine_down) if shape.spines else 0
-    counted = occupied if fabric.all_count else int(endpoints_in_ratio(fabric, shape))
+    counted = busiest_leaves(fabric, shape)
     return ClosNetwork(
-        parts, shape, counted, occupied, with_reserve - occupied, above,
-        placement=FlatPlacement(fabric.runs_m), last_with_reserve=last,
+        parts, shape, int(counted.most), occupied, _reserve(fabric, occupied), above,
+        placement=FlatPlacement(fabric.runs_m),
+        last_ports=int(counted.of_last), last_occupied=last, last_reserved=_reserve(fabric, last),
     )  # fmt: skip
+
+
+def _reserve(fabric: FabricProblem, occupied: int) -> int:
+    """Ports that are kept free beside so many."""
+    free = 1 - fabric.reserve
+    return int(ceil_of(occupied * free.denominator, free.numerator)) - occupied
 
 
 def placed_in(problem: Problem, arrangement: Arrangement, clos: ClosNetwork) -> ClosNetwork | None:

@@ -14,7 +14,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
-from fabopt.topology.clos.shape import Ints, Shape, divisors, ranges, up_cage_limit, uplinks_that_fit
+from fabopt.topology.clos.shape import Ints, Shape, divisors, last_endpoints, ranges, up_cage_limit, uplinks_that_fit
 from fabopt.units import Number, ceil_of
 
 
@@ -52,4 +52,4 @@ def last_up_limit(bounds: Bounds, block: Block, shape: Shape) -> Number | None:
 
 
 def _down_ports(bounds: Bounds, shape: Shape) -> Number:
-    return bounds.reserved(shape.last_group * shape.odd_k)
+    return bounds.reserved(last_endpoints(shape, bounds.fabric.attached))

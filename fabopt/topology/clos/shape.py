@@ -188,6 +188,7 @@ def _spine_profiles(
 
 def most_endpoints(shape: Shape, attached: Sequence[int]) -> Number:
     """d: most server and attachment ports on any leaf. ``attached``: ports of attachments by the stage that adds them.
+    Of an odd last group's leaves they are ``last_endpoints``.
 
     Rule ``attachments_are_placed``: they go round the leaves, one each a round, those with the fewest servers first. In
     a cluster that grows, what a stage adds goes to the leaves with the fewest attachments, the first of equals: so the
@@ -203,18 +204,34 @@ def most_endpoints(shape: Shape, attached: Sequence[int]) -> Number:
             most = np.maximum(most, ceil_of(ports, leaves))
         return np.minimum(full, shape.servers * shape.k) + most
     on_full, on_last = attached_to_leaves(shape, sum(attached))
+    if shape.is_odd:
+        return full + on_full
     only_last = shape.groups == 1
     return np.maximum(np.where(only_last, 0, full + on_full), shape.last_group * shape.k + on_last)
 
 
+def last_endpoints(shape: Shape, attached: Sequence[int]) -> Number:
+    """d': most server and attachment ports on any leaf of an odd last group; ``attached`` as for ``most_endpoints``."""
+    return shape.last_group * shape.last_k + attached_to_leaves(shape, sum(attached))[1]
+
+
 def attached_to_leaves(shape: Shape, attachment_ports: int) -> tuple[Number, Number]:
-    """Most attachment ports on a leaf of a full group, and of the last one, which comes first if it is not full."""
-    last, full = shape.last_group * shape.k, shape.g * shape.k
-    all_leaves = shape.planes * shape.leaves
-    emptier = np.where(last < full, shape.planes * shape.rails, all_leaves)
+    """Most attachment ports on a leaf of a full group, and of the last one.
+
+    Those with fewer servers' ports come first; of as many, in order, an odd last group after the others.
+    """
+    all_leaves, of_last = shape.planes * shape.leaves, shape.planes * shape.last_rails
+    comes_first = last_is_emptier(shape)
     rounds = attachment_ports // all_leaves
     rest = attachment_ports - rounds * all_leaves
-    return rounds + (rest > emptier), rounds + (rest > 0)
+    before_full = np.where(comes_first, of_last, 0)
+    before_last = np.where(comes_first, 0, all_leaves - of_last) if shape.is_odd else 0
+    return rounds + (rest > before_full), rounds + (rest > before_last)
+
+
+def last_is_emptier(shape: Shape) -> Number:
+    """Whether leaves of the last group have fewer ports of servers than others."""
+    return shape.last_group * shape.last_k < shape.g * shape.k
 
 
 def up_cage_limit(down: CageUse, up: CageUse, down_ports: Number) -> Number:

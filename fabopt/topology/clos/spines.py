@@ -16,7 +16,7 @@ from fabopt.topology.clos import step_deadline
 from fabopt.topology.clos.blocks import Block, Upper
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
-from fabopt.topology.clos.classes import endpoints_in_ratio
+from fabopt.topology.clos.classes import busiest_leaves, endpoints_in_ratio
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import has_room, spine_uplinks
 from fabopt.topology.clos.free_ports import may_fit
@@ -119,16 +119,18 @@ class Spines:
 
     def _stack(self, block: Block, spine: Upper, shape: Shape, base: Floats) -> tuple[_Stack, NDArray[np.bool_]] | None:
         """A spine switch above the block, and which rows could stay below the cutoff with it; None if none."""
-        joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
         upward = np.zeros(base.shape[0])
         if spine.up is not None:
             upward = self.bounds.core_link(spine.up.port, block.protocol)
-        if not joins or not np.isfinite(upward[0]):
+        if not np.isfinite(upward[0]):
             return None
         least = self.bounds.least_link(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
         share = least + self.bounds.spine_share(spine, block.protocol)
         inside = self.cutoff.within(base + np.multiply.outer(share, block.nic.planes * shape.uplinks))
-        return (_Stack(block, spine, joins, least, upward), inside) if inside.any() else None
+        if not inside.any():
+            return None
+        joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
+        return (_Stack(block, spine, joins, least, upward), inside) if joins else None
 
     def _uppers(self, block: Block) -> Iterator[Upper]:
         """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``"""
@@ -192,7 +194,7 @@ class Spines:
 
     def _survives(self, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
         """Which rows have the bandwidth left that is wanted when something fails."""
-        endpoints = endpoints_in_ratio(self.fabric, shape)
+        endpoints = busiest_leaves(self.fabric, shape)
         return survives(self.fabric, parts, shape, endpoints, self.bounds.problem.server.gpus)
 
     def _uplink_cost(self, stack: _Stack, shape: Shape, spine_cages: Number) -> Floats:
@@ -347,9 +349,6 @@ class Spines:
 
     def _join_cores(self, stack: _Stack, core: SwitchType, use: CageUse, shape: Shape, base: Floats) -> None:
         spine, up = stack.spine, stack.spine_up
-        joins = self.bounds.joins(up.port, use.port, "spine-core", stack.block.protocol)
-        if not joins:
-            return
         ports = usable_ports(use, core)
         link = self._core_links(stack, use, shape)
         share = link + (self.costs.of(core.item) / ports)[:, np.newaxis]
@@ -360,7 +359,8 @@ class Spines:
             kept = enough_cores(self.fabric, wide) & self._survives(stack.parts(core, use), wide)
             kept &= may_fit(self.bounds.problem, self.fabric, stack.parts(core, use), wide)
             rows, wide = rows[kept], wide.take(kept)
-        if not rows.size:
+        joins = self.bounds.joins(up.port, use.port, "spine-core", stack.block.protocol) if rows.size else ()
+        if not joins:
             return
         switches = np.multiply.outer(self.costs.of(core.item), stack.planes * wide.cores)
         need = wide.spine_core(up.lane.ports, up_cage_limit(spine.down, up, wide.spine_down), use.lane.ports, use.cages)

@@ -48,11 +48,15 @@ class StagedLinks:
         self.cabling = cabling
         self.lengths_m = problem.item_table.lengths_m
         self.stage = of_links(cabling.numbers, stages, cabling.kind.name, cabling.links)
+        lends = cabling.kind.name == "leaf-spine" and any(stage.pair_links for stage in stages)
+        # modules of several ports, between which cables are lent: they have to be alike
+        self.alike = lends and cabling.kind.ports[1].ports > 1
 
     def choices(self) -> tuple[Choice, ...] | None:
         """What is left to choose; None if nothing on sale makes some of the links."""
         kind = self.cabling.kind
-        choices = list(self._unit_choices()) if kind.need.one_sided or kind.mixes else [self._whole_choice()]
+        by_cage = (kind.need.one_sided or kind.mixes) and not self.alike
+        choices = list(self._unit_choices()) if by_cage else [self._whole_choice()]
         return None if any(not choice.options for choice in choices) else tuple(choices)
 
     # -- cage by cage ---------------------------------------------------------------------------------------------
@@ -113,10 +117,14 @@ class StagedLinks:
     # -- all at once ----------------------------------------------------------------------------------------------
 
     def _whole_choice(self) -> Choice:
-        """A choice of one assembly for every link."""
+        """A choice of one assembly for every link; where cables are lent from cages of several ports, of a cable each.
+
+        Rule ``stages_only_add``.
+        """
         options = []
         for assembly in self.links.joins(self.links.longest_m, self.links.flat_m is None):
-            if self.cabling.kind.need.quantities(assembly).fits:
+            moves = not self.alike or assembly.mode in (Mode.LINK, Mode.NEAR)
+            if moves and self.cabling.kind.need.quantities(assembly).fits:
                 options.append(Option(tuple(self.whole_rows(assembly))))
         kept = undominated(options)
         return Choice((*self.cabling.kind.key, "staged", tuple(option.rows for option in kept)), 1, kept)

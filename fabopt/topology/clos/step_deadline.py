@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.batch import Batch
-from fabopt.topology.clos.classes import endpoints_in_ratio
+from fabopt.topology.clos.classes import LeafEndpoints, busiest_leaves
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.units import Number
@@ -57,19 +57,19 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
 
 def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDArray[np.bool_]:
     """Which candidates of a batch are in time, exactly, shape (size,). ``gpus``: of a server."""
-    down = endpoints_in_ratio(fabric, batch.shape)
+    down = busiest_leaves(fabric, batch.shape)
     above = 0 if batch.parts.spine is None else batch.shape.spine_down
     return _are_in_time(fabric, batch.parts, batch.shape, down, above, len(batch), gpus)
 
 
 def is_in_time(fabric: FabricProblem, clos: ClosNetwork, gpus: int) -> bool:
     """Whether one Clos is in time, with all that is on its leaves and spines. ``gpus``: of a server."""
-    down, above = np.array([clos.down_ports]), np.array([clos.spine_ports])
-    return bool(_are_in_time(fabric, clos.parts, clos.shape, down, above, 1, gpus)[0])
+    down = LeafEndpoints(*(np.array([ports]) for ports in clos.endpoints))
+    return bool(_are_in_time(fabric, clos.parts, clos.shape, down, np.array([clos.spine_ports]), 1, gpus)[0])
 
 
 def _are_in_time(
-    fabric: FabricProblem, parts: Parts, shape: Shape, down: Number, spine_down: Number, size: int, gpus: int
+    fabric: FabricProblem, parts: Parts, shape: Shape, down: LeafEndpoints, spine_down: Number, size: int, gpus: int
 ) -> NDArray[np.bool_]:
     """Which rows are in time. ``down``, ``spine_down``: what counts in the ratios of leaves and spines."""
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
@@ -108,23 +108,22 @@ def _divided(rate: Floats, down: Number, up: Number, speed: Fraction) -> Floats:
     return np.asarray(rate / np.maximum(1.0, down * float(speed) / up))
 
 
-def _busiest(shape: Shape, down: Number) -> tuple[Number, Number]:
-    """Endpoints and uplinks of the leaves with the largest ratio. ``down``: endpoints of those of all whole groups."""
+def _busiest(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
+    """Endpoints and uplinks of the leaves with the largest ratio."""
     if not shape.is_odd:
-        return down, shape.u
-    last = shape.last_group * shape.odd_k
-    is_last = last * shape.u > down * shape.odd_u
-    return np.where(is_last, last, down), np.where(is_last, shape.odd_u, shape.u)
+        return down.most, shape.u
+    is_last = down.of_last * shape.u > down.most * shape.odd_u
+    return np.where(is_last, down.of_last, down.most), np.where(is_last, shape.odd_u, shape.u)
 
 
-def _busiest_left(shape: Shape, down: Number) -> tuple[Number, Number]:
+def _busiest_left(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
     """The same, once every leaf has lost the spine that it has most links to: ``ratio_left``."""
-    down, up = ratio_left(down, shape.u, shape.spines)
+    most, up = ratio_left(down.most, shape.u, shape.spines)
     if not shape.is_odd:
-        return down, up
-    last, last_up = ratio_left(shape.last_group * shape.odd_k, shape.odd_u, shape.spines)
-    is_last = last * up > down * last_up
-    return np.where(is_last, last, down), np.where(is_last, last_up, up)
+        return most, up
+    last, last_up = ratio_left(down.of_last, shape.odd_u, shape.spines)
+    is_last = last * up > most * last_up
+    return np.where(is_last, last, most), np.where(is_last, last_up, up)
 
 
 def _below(tiers: int, shape: Shape, gpus: int, size: int) -> tuple[Ints, Ints]:

@@ -1,0 +1,37 @@
+"""Cross checks of a case's charges against its fabrics and its catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fabopt.errors import Fault, fault, nearest
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import KINDS, Catalog
+from fabopt.schema.design import MOVED_CABLE
+
+_WORDS = {"fabrics": "fabric", "vendors": "vendor", "asics": "ASIC", "parts": "product"}
+
+
+def check_charges_fit(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
+    """Yield what charges name that is not there, and names that are a product's."""
+    products = [product for kind in KINDS for product in getattr(catalog, kind)]
+    known = {
+        "fabrics": [fabric.name for fabric in case.fabrics],
+        "vendors": sorted({product.vendor for product in products if product.vendor}),
+        "asics": sorted({switch.asic for switch in catalog.switches if switch.asic}),
+        "parts": [product.id for product in products],
+    }
+    for index, charge in enumerate(case.charges):
+        path = f"charges[{index}]"
+        if charge.name in known["parts"] or charge.name == MOVED_CABLE:
+            yield fault(file, f"{path}.name", "this is the id of a product", charge.name, hint="give it another name")
+        for key, names in known.items():
+            for number, name in enumerate(getattr(charge, key) or ()):
+                if name not in names:
+                    problem = f"the {'case' if key == 'fabrics' else 'catalog'} has no such {_WORDS[key]}"
+                    yield fault(file, f"{path}.{key}[{number}]", problem, name, hint=_near(name, names))
+
+
+def _near(name: str, names: Sequence[str]) -> str:
+    close = nearest(name, names)
+    return f"did you mean `{close}`?" if close else ""

@@ -1,0 +1,19 @@
+"""Names that systems of others do not take."""
+
+from __future__ import annotations
+
+import re
+
+from fabopt.errors import InputError, fault
+from fabopt.operate.model import OperationPlan
+from fabopt.units import some
+
+_OBJECT = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+
+
+def require_names(format_name: str, plan: OperationPlan) -> None:
+    """Refuse names of devices that no object of Kubernetes can have: small letters, digits, - and . only."""
+    unfit = [device.name for device in plan.devices if not _OBJECT.fullmatch(device.name)]
+    if unfit:
+        problem = f"{some(len(unfit), 'name')} of devices are none of Kubernetes, which takes small letters"
+        raise InputError([fault(f"--to {format_name}", "operate.names", problem, unfit[0])])

@@ -1,0 +1,208 @@
+"""Configuration of EOS for every switch that runs it, as structured configuration of Arista's AVD.
+
+Keys are those of ``eos_cli_config_gen`` of pyavd 6.4, which checks a file and makes the lines of EOS from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import TypeAlias
+
+from fabopt.errors import InputError, fault
+from fabopt.operate.build import plan_of
+from fabopt.operate.lossless import LosslessSwitch, lossless_switches
+from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
+from fabopt.output.export.formats import Options
+from fabopt.output.export.roce import WATCHDOG_MS
+from fabopt.schema.design import Design
+from fabopt.wiring.model import Wiring
+
+FOLDER = "eos"
+_MANAGEMENT, _FABRIC, _MOST_PATHS = "MGMT", "fabric", 128
+_FIRST_RULE = 10
+Ends: TypeAlias = Sequence[tuple[NamedPort, NamedPort, NamedLink]]
+Config: TypeAlias = dict[str, object]
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write ``eos/DEVICE.yml``; ``InputError`` where nothing runs EOS."""
+    plan = plan_of(design, wiring, options.stage)
+    switches = [device for device in plan.devices if device.role in SWITCHES and device.system == "eos"]
+    if not switches:
+        problem = "no switch of this design runs EOS; `operate.systems` of the case says what runs on a product"
+        raise InputError([fault("--to eos", "", problem)])
+    lossless = {switch.device.row: switch for switch in lossless_switches(design, plan)}
+    own = folder / FOLDER
+    own.mkdir(exist_ok=True)
+    for device in switches:
+        config = config_of(plan, device, lossless.get(device.row))
+        text = "".join(f"{line}\n" for line in _lines(plan, config))
+        (own / f"{device.name}.yml").write_text(text, encoding="utf-8")
+    return [own / f"{device.name}.yml" for device in switches]
+
+
+def own_files(folder: Path) -> list[Path]:
+    """Files there that this format may have written."""
+    return sorted((folder / FOLDER).glob("*.yml"))
+
+
+def _lines(plan: OperationPlan, config: Config) -> Iterator[str]:
+    """Yield a line for each key, and for each item of a list."""
+    yield "---"
+    yield f"# {plan.case}, stage {plan.stage}: structured configuration of AVD"
+    for key, value in config.items():
+        if isinstance(value, list):
+            yield f"{key}:"
+            yield from (f"- {json.dumps(item)}" for item in value)
+        else:
+            yield f"{key}: {json.dumps(value)}"
+
+
+def config_of(plan: OperationPlan, device: NamedDevice, lossless: LosslessSwitch | None) -> Config:
+    """All keys of a switch; ``lossless``: its queues where it routes."""
+    links = [(port, plan.other(port, link), link) for port, link in plan.ports_at[device.row]]
+    config = {
+        "hostname": device.name,
+        "service_routing_protocols_model": "multi-agent",
+        "management_interfaces": [_management(plan, device)],
+        "vlans": _vlans(plan, links),
+        "ethernet_interfaces": [_interface(plan, device, port, far, link) for port, far, link in links],
+        "vlan_interfaces": list(_gateways(plan, links)),
+        **(_routing(plan, device, links) if device.asn else {}),
+        **(_queues(plan, lossless) if lossless is not None else {}),
+    }
+    vrfs: list[Config] = [{"name": name, "ip_routing": True} for name in _vrfs(plan, links)] if device.asn else []
+    config["vrfs"] = [{"name": _MANAGEMENT, "ip_routing": False}, *vrfs]
+    return {key: value for key, value in config.items() if value != []}
+
+
+def _management(plan: OperationPlan, device: NamedDevice) -> Config:
+    """Its address; the pool's first one is the gateway's."""
+    network = IPv4Network(plan.operate.management)
+    return {
+        "name": "Management1", "vrf": _MANAGEMENT, "ip_address": f"{device.management}/{network.prefixlen}",
+        "gateway": str(network.network_address + 1),
+    }  # fmt: skip
+
+
+def _vrfs(plan: OperationPlan, links: Ends) -> list[str]:
+    return sorted({vrf for _, _, link in links if (vrf := plan.network_of[link.network].vrf)})
+
+
+def _is_bridged(plan: OperationPlan, port: NamedPort, link: NamedLink) -> bool:
+    """Whether a port has no address of its own: in the subnet of its leaf, or of a switch that does not route."""
+    return plan.is_in_subnet(port, link) or not plan.network_of[link.network].routed
+
+
+def _vlans(plan: OperationPlan, links: Ends) -> list[Config]:
+    names = {
+        plan.network_of[link.network].vlan: link.network for port, _, link in links if _is_bridged(plan, port, link)
+    }
+    return [{"id": vlan, "name": name} for vlan, name in names.items()]
+
+
+def _gateways(plan: OperationPlan, links: Ends) -> Iterator[Config]:
+    """The address of a leaf in each subnet that its hosts share."""
+    subnets = {link.network: port.address for port, _, link in links if plan.is_in_subnet(port, link)}
+    for name, address in subnets.items():
+        network = plan.network_of[name]
+        own = {"vrf": network.vrf} if network.vrf else {}
+        yield {"name": f"Vlan{network.vlan}", "description": name, **own, "ip_address": address, "mtu": plan.queues.mtu}
+
+
+def _interface(plan: OperationPlan, device: NamedDevice, port: NamedPort, far: NamedPort, link: NamedLink) -> Config:
+    network, queues = plan.network_of[link.network], plan.queues
+    config: Config = {
+        "name": port.name, "description": f"{plan.device_at[far.device].name} {far.name}", "shutdown": False,
+        "mtu": queues.mtu,
+    }  # fmt: skip
+    if _is_bridged(plan, port, link):
+        config["switchport"] = {"enabled": True, "mode": "access", "access_vlan": network.vlan}
+    else:
+        config["switchport"] = {"enabled": False}
+        config |= {"vrf": network.vrf} if network.vrf else {}
+        config |= {"ip_address": port.address} if port.address else {"ipv6_enable": True}
+    if device.asn:
+        pauses = {"priority": queues.rdma_priority, "no_drop": True}
+        config |= {
+            "priority_flow_control": {"enabled": True, "priorities": [pauses]},
+            "service_profile": _profile(link.gbps), "qos": {"trust": "dscp"},
+        }  # fmt: skip
+    return config
+
+
+def _routing(plan: OperationPlan, device: NamedDevice, links: Ends) -> Config:
+    """A session over each link to another switch; loopbacks and hosts are told, all links that lead on are used."""
+    upwards = [(port, far) for port, far, _ in links if plan.device_at[far.device].role in SWITCHES]
+    is_numbered = plan.operate.links != "unnumbered"
+    paths = min(_MOST_PATHS, max(1, len(upwards)))
+    next_hop: Config = (
+        {} if is_numbered else {"next_hop": {"address_family_ipv6": {"enabled": True, "originate": True}}}
+    )
+    rules = [
+        {"sequence": _FIRST_RULE * number, "action": f"permit {pool} le 32"}
+        for number, pool in enumerate((plan.operate.loopbacks, plan.operate.hosts), 1)
+    ]
+    bgp: Config = {
+        "as": str(device.asn), "router_id": device.loopback, "maximum_paths": {"paths": paths, "ecmp": paths},
+        "peer_groups": [{"name": _FABRIC}],
+        "redistribute": {"connected": {"enabled": True, "route_map": _FABRIC}},
+        "address_family_ipv4": {"peer_groups": [{"name": _FABRIC, "activate": True, **next_hop}]},
+        **_neighbours(plan, upwards, is_numbered),
+    }  # fmt: skip
+    match = {"sequence": _FIRST_RULE, "type": "permit", "match": [f"ip address prefix-list {_FABRIC}"]}
+    return {
+        "ip_routing": True,
+        **({} if is_numbered else {"ipv6_unicast_routing": True, "ip_routing_ipv6_interfaces": True}),
+        "loopback_interfaces": [{"name": "Loopback0", "ip_address": f"{device.loopback}/32"}],
+        "prefix_lists": [{"name": _FABRIC, "sequence_numbers": rules}],
+        "route_maps": [{"name": _FABRIC, "sequence_numbers": [match]}],
+        "router_bgp": bgp,
+    }
+
+
+def _neighbours(plan: OperationPlan, upwards: Iterable[tuple[NamedPort, NamedPort]], is_numbered: bool) -> Config:
+    sessions: list[Config] = []
+    for port, far in upwards:
+        other = plan.device_at[far.device]
+        where = {"ip_address": far.address.partition("/")[0]} if is_numbered else {"name": port.name}
+        sessions.append({**where, "peer_group": _FABRIC, "remote_as": str(other.asn), "description": other.name})
+    return {"neighbors" if is_numbered else "neighbor_interfaces": sessions} if sessions else {}
+
+
+def _profile(gbps: float) -> str:
+    return f"rdma-{gbps:.0f}g"
+
+
+def _queues(plan: OperationPlan, lossless: LosslessSwitch) -> Config:
+    """Classes by DSCP, a profile for each speed, and what ends a storm of pauses."""
+    queues = plan.queues
+    classes = {queues.rdma_dscp: queues.rdma_priority, queues.cnp_dscp: queues.cnp_priority}
+    patience = f"{WATCHDOG_MS / 1000:.2f}"
+    profiles = [
+        {
+            "name": _profile(gbps), "trust": "dscp",
+            "uc_tx_queues": [
+                {"id": 0, "bandwidth_percent": 100 - queues.rdma_share, "priority": "no priority"},
+                {"id": queues.rdma_priority, "bandwidth_percent": queues.rdma_share, "priority": "no priority",
+                 "random_detect": {"ecn": {"count": True, "threshold": _threshold(lossless, gbps)}}},
+                {"id": queues.cnp_priority, "priority": "priority strict"},
+            ],
+        }
+        for gbps in sorted({port.link.gbps for port in lossless.ports})
+    ]  # fmt: skip
+    return {
+        "priority_flow_control": {
+            "watchdog": {"action": "drop", "timeout": patience, "recovery_time": patience, "polling_interval": patience}
+        },
+        "qos": {"map": {"dscp": [f"{dscp} to traffic-class {number}" for dscp, number in sorted(classes.items())]}},
+        "qos_profiles": profiles,
+    }  # fmt: skip
+
+
+def _threshold(lossless: LosslessSwitch, gbps: float) -> Mapping[str, object]:
+    marks = lossless.marking(gbps)
+    return {"units": "bytes", "min": marks.least, "max": marks.most, "max_probability": marks.probability}

@@ -1,0 +1,259 @@
+"""What watches a fabric: an alarm of Prometheus for each planned link, tests of these rules, and gNMI subscriptions.
+
+Where the state of a port is seen: of Linux switches by node_exporter (``node_network_up``), of EOS by gNMI through
+gnmic, of servers by the RDMA device (``node_infiniband_physical_state_id``, 5 is up), of InfiniBand by the exporter
+that runs ``ibnetdiscover`` (``infiniband_switch_uplink_info`` is there for each port that is joined to something).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from fabopt.operate.build import plan_of
+from fabopt.operate.infiniband import subnets_among
+from fabopt.operate.model import INFINIBAND, SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
+from fabopt.output.export.formats import Options
+from fabopt.output.export.lines import write_lines
+from fabopt.schema.design import Design
+from fabopt.units import some
+from fabopt.wiring.model import Wiring
+
+FOLDER = "monitoring"
+TARGETS, RULES, TESTS, CONFIG, GNMIC = "targets.json", "rules.yml", "rules.test.yml", "prometheus.yml", "gnmic.yml"
+ALARM, UP = "FabricLinkDown", "fabric_port_up"
+NODE_PORT, GNMIC_PORT, INFINIBAND_PORT = 9100, 9804, 9315
+# Where systems listen for gNMI unless they are told otherwise; node_exporter runs on those of Linux.
+GNMI_PORTS = {"cumulus": 9339, "eos": 6030, "sonic": 8080}
+LINUX = ("cumulus", "sonic")
+# From where the state of a port is taken, each as ``UP`` with the labels ``node`` and ``port``.
+SOURCES = (
+    'max by (node, port) (label_replace(node_network_up{node!=""}, "port", "$1", "device", "(.+)"))',
+    'max by (node, port) (label_replace(node_infiniband_physical_state_id{node!=""} == bool 5, '
+    '"port", "$1", "device", "(.+)"))',
+    "max by (node, port) (label_replace(label_replace(interfaces_interface_state_oper_status, "
+    '"port", "$1", "interface_name", "(.+)"), "node", "$1", "source", "(.+)"))',
+)
+Row = Mapping[str, object]
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write ``monitoring/``; ``gnmic.yml`` only where a switch speaks gNMI."""
+    plan = plan_of(design, wiring, options.stage)
+    switched = [one for one in design.fabrics if one.protocol == INFINIBAND and one.structure.has_switches]
+    subnets = subnets_among(design, plan, switched, None) if switched else []
+    subnet_of = {link.row: subnet.name for subnet in subnets for link in subnet.links}
+    files: dict[str, Iterable[str]] = {
+        TARGETS: target_lines(plan),
+        RULES: rule_lines(plan, subnet_of),
+        TESTS: test_lines(plan, subnet_of),
+        CONFIG: config_lines(plan, [subnet.name for subnet in subnets]),
+    }
+    if any(device.system in GNMI_PORTS for device in plan.devices):
+        files[GNMIC] = gnmic_lines(plan)
+    return write_lines(folder / FOLDER, files)
+
+
+def own_files(folder: Path) -> list[Path]:
+    """Files there that this format may have written."""
+    return [path for name in (TARGETS, RULES, TESTS, CONFIG, GNMIC) if (path := folder / FOLDER / name).is_file()]
+
+
+# -- what is scraped ------------------------------------------------------------------------------------------------
+
+
+def target_lines(plan: OperationPlan) -> Iterator[str]:
+    """Yield the devices that node_exporter runs on: servers, and switches with Linux."""
+    rows = [_target(device) for device in plan.devices if device.role == "server" or device.system in LINUX]
+    yield "["
+    yield from (f"{json.dumps(row)}{',' if number < len(rows) else ''}" for number, row in enumerate(rows, 1))
+    yield "]"
+
+
+def _target(device: NamedDevice) -> Row:
+    labels = {"node": device.name, "role": device.role, "fabric": device.fabric, "rack": device.rack}
+    known = {key: value for key, value in labels.items() if value}
+    return {"targets": [f"{device.management}:{NODE_PORT}"], "labels": known}
+
+
+def config_lines(plan: OperationPlan, subnets: Sequence[str]) -> Iterator[str]:
+    """Yield a configuration of Prometheus; gnmic and exporters of subnets run beside it."""
+    yield from _head(plan, "promtool check config")
+    yield "global: {scrape_interval: 15s, evaluation_interval: 15s}"
+    yield f"rule_files: [{RULES}]"
+    yield "scrape_configs:"
+    yield f"- {{job_name: nodes, file_sd_configs: [{{files: [{TARGETS}]}}]}}"
+    if any(device.system in GNMI_PORTS for device in plan.devices):
+        yield f'- {{job_name: gnmic, static_configs: [{{targets: ["localhost:{GNMIC_PORT}"]}}]}}'
+    if subnets:
+        yield "- job_name: infiniband"
+        yield "  static_configs:"
+        for number, name in enumerate(subnets):
+            yield f'  - {{targets: ["localhost:{INFINIBAND_PORT + number}"], labels: {{subnet: {json.dumps(name)}}}}}'
+
+
+def _head(plan: OperationPlan, command: str) -> Iterator[str]:
+    yield "---"
+    yield f"# {plan.case}, stage {plan.stage}. Proven by: {command}"
+
+
+def gnmic_lines(plan: OperationPlan) -> Iterator[str]:
+    """Yield subscriptions of gnmic: states of ports as they change, counters of ports and queues every ten seconds."""
+    yield from _head(plan, f"gnmic --config {GNMIC} subscribe")
+    yield "# Who may log in is set where it runs: GNMIC_USERNAME, GNMIC_PASSWORD, and certificates."
+    yield "targets:"
+    for device in plan.devices:
+        if device.system in GNMI_PORTS:
+            yield f'  {json.dumps(device.name)}: {{address: "{device.management}:{GNMI_PORTS[device.system]}"}}'
+    yield "subscriptions:"
+    yield "  states: {paths: [/interfaces/interface/state/oper-status], mode: stream, stream-mode: on-change}"
+    for name, path in (("ports", "/interfaces/interface/state/counters"), ("queues", "/qos/interfaces")):
+        yield f"  {name}: {{paths: [{path}], mode: stream, stream-mode: sample, sample-interval: 10s}}"
+    yield "processors:"
+    yield "  states-as-words:"
+    yield "    event-strings:"
+    yield '      value-names: ["oper-status$"]'
+    yield "      transforms:"
+    yield '      - replace: {apply-on: value, old: "^UP$", new: "1"}'
+    yield '      - replace: {apply-on: value, old: "^[A-Z].*", new: "0"}'
+    yield "  states-as-numbers:"
+    yield '    event-convert: {value-names: ["oper-status$"], type: int}'
+    yield "outputs:"
+    yield "  prometheus:"
+    yield "    type: prometheus"
+    yield f'    listen: ":{GNMIC_PORT}"'
+    yield "    event-processors: [states-as-words, states-as-numbers]"
+
+
+# -- rules ----------------------------------------------------------------------------------------------------------
+
+
+def rule_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[str]:
+    """Yield the states of ports, an alarm for each link by the switch of its far end, and one for silent devices."""
+    yield from _head(plan, f"promtool test rules {TESTS}")
+    yield from (f"# {note}" for note in _unseen(plan))
+    yield "groups:"
+    yield "- name: ports"
+    yield "  rules:"
+    yield f"  - {json.dumps({'record': UP, 'expr': ' or '.join(SOURCES)})}"
+    device = -1
+    for link in sorted(plan.links, key=lambda link: link.b.device):
+        if link.b.device != device:
+            device = link.b.device
+            yield f"- name: {json.dumps(f'links of {plan.device_at[device].name}')}"
+            yield "  rules:"
+        yield f"  - {json.dumps(_alarm(plan, link, subnet_of.get(link.row, '')))}"
+    yield "- name: devices"
+    yield "  rules:"
+    silent = {"alert": "DeviceSilent", "expr": 'up{node!=""} == 0', "for": "5m", "labels": {"severity": "warning"}}
+    yield f"  - {json.dumps(silent)}"
+
+
+def _unseen(plan: OperationPlan) -> Iterator[str]:
+    """Sentences on switches of which nobody knows what to ask; their ports are those of whoever records ``UP``."""
+    unknown = Counter(device.product for device in plan.devices if device.role in SWITCHES and not device.system)
+    for product, number in unknown.items():
+        yield f"What runs on {product} ({some(number, 'switch')}) is not known: record {UP}{{node, port}} of its ports."
+
+
+def _alarm(plan: OperationPlan, link: NamedLink, subnet: str) -> Row:
+    return {
+        "alert": ALARM, "expr": _down(plan, link, subnet), "for": "1m",
+        "labels": {"severity": "critical", **_labels(plan, link)}, "annotations": {"summary": _summary(plan, link)},
+    }  # fmt: skip
+
+
+def _labels(plan: OperationPlan, link: NamedLink) -> dict[str, str]:
+    labels = {"a": _end(plan, link.a), "z": _end(plan, link.b), "network": link.network, "cable": link.cable}
+    return {key: value for key, value in labels.items() if value}
+
+
+def _end(plan: OperationPlan, port: NamedPort) -> str:
+    return f"{plan.device_at[port.device].name} {port.name}"
+
+
+def _summary(plan: OperationPlan, link: NamedLink) -> str:
+    return f"{_end(plan, link.a)} - {_end(plan, link.b)} ({link.cable or 'supplied by others'}) is down"
+
+
+def _down(plan: OperationPlan, link: NamedLink, subnet: str) -> str:
+    """When a link is down: if either end says so; in a subnet, if its exporter works and sees nothing at the port."""
+    if subnet:
+        switch = link.a if plan.device_at[link.a.device].role in SWITCHES else link.b
+        return f'up{{job="infiniband",subnet="{subnet}"}} == 1 unless on () {_uplink(plan, switch)}'
+    ends = (f'{UP}{{node="{plan.device_at[end.device].name}",port="{end.name}"}}' for end in (link.a, link.b))
+    return f"min({' or '.join(ends)}) == 0"
+
+
+def _uplink(plan: OperationPlan, port: NamedPort) -> str:
+    return f'infiniband_switch_uplink_info{{switch="{plan.device_at[port.device].name}",port="{port.name}"}}'
+
+
+# -- tests of the rules ---------------------------------------------------------------------------------------------
+
+
+def test_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[str]:
+    """Yield tests: of all links up and all down, one end down, a port down that no link is planned for, silence."""
+    yield from _head(plan, f"promtool test rules {TESTS}")
+    yield f"rule_files: [{RULES}]"
+    yield "evaluation_interval: 1m"
+    yield "tests:"
+    links = plan.links
+    yield from _case("every link is up", _exporters(subnet_of, "1") + _states(plan, links, subnet_of, "1"), [])
+    rows = [_expected(plan, link, subnet_of.get(link.row, "")) for link in links]
+    yield from _case("every link is down", _exporters(subnet_of, "1") + _states(plan, links, subnet_of, "0"), rows)
+    yield from _case("nothing is known of any link", _exporters(subnet_of, "0"), [])
+    stray = [f'node_network_up{{node="{plan.device_at[links[0].b.device].name}",device="unplanned"}}']
+    yield from _case("a port without a link is down", [(name, "0") for name in stray], [])
+    first = next((link for link in links if link.row not in subnet_of), None)
+    if first is not None:
+        states = [(_source(plan, first.a), "1"), (_source(plan, first.b), "0")]
+        yield from _case("one end of a link is down", states, [_expected(plan, first, "")])
+
+
+def _case(name: str, series: Iterable[tuple[str, str]], expected: Sequence[Row]) -> Iterator[str]:
+    yield f"- name: {name}"
+    yield "  interval: 1m"
+    rows = [{"series": series_name, "values": f"{value}+0x5"} for series_name, value in series]
+    yield "  input_series:" if rows else "  input_series: []"
+    yield from (f"  - {json.dumps(row)}" for row in rows)
+    yield "  alert_rule_test:"
+    yield f"  - eval_time: 5m\n    alertname: {ALARM}"
+    yield "    exp_alerts:" if expected else "    exp_alerts: []"
+    yield from (f"    - {json.dumps(row)}" for row in expected)
+
+
+def _exporters(subnet_of: Mapping[int, str], value: str) -> list[tuple[str, str]]:
+    return [(f'up{{job="infiniband",subnet="{name}"}}', value) for name in dict.fromkeys(subnet_of.values())]
+
+
+def _states(
+    plan: OperationPlan, links: Iterable[NamedLink], subnet_of: Mapping[int, str], value: str
+) -> list[tuple[str, str]]:
+    """What is seen of links that are up (1) or down (0): nothing of those in subnets that are down."""
+    states = []
+    for link in links:
+        if link.row not in subnet_of:
+            states += [(_source(plan, end), value) for end in (link.a, link.b)]
+        elif value == "1":
+            states.append((_uplink(plan, link.a if plan.device_at[link.a.device].role in SWITCHES else link.b), value))
+    return states
+
+
+def _source(plan: OperationPlan, port: NamedPort) -> str:
+    """The series that has the state of a port: by what runs on its device."""
+    device = plan.device_at[port.device]
+    if device.system == "eos":
+        return f'interfaces_interface_state_oper_status{{source="{device.name}",interface_name="{port.name}"}}'
+    if device.system in LINUX:
+        return f'node_network_up{{node="{device.name}",device="{port.name}"}}'
+    return f'{UP}{{node="{device.name}",port="{port.name}"}}'
+
+
+def _expected(plan: OperationPlan, link: NamedLink, subnet: str) -> Row:
+    labels = {"severity": "critical", **_labels(plan, link)}
+    if subnet:
+        labels |= {"job": "infiniband", "subnet": subnet}
+    return {"exp_labels": labels, "exp_annotations": {"summary": _summary(plan, link)}}

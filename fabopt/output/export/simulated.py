@@ -1,0 +1,58 @@
+"""What simulators are told of a fabric: nodes by number, links with their speed, lengths as the time of light."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fabopt.errors import InputError, fault
+from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, OperationPlan
+from fabopt.schema.design import Design, FabricDesign
+
+# In glass and in copper: a signal goes 2e8 metres a second.
+NS_PER_METRE = 5
+
+
+@dataclass(frozen=True)
+class SimulatedFabric:
+    """A compute fabric at a stage: its links, and its devices in the order in which simulators number them."""
+
+    fabric: FabricDesign
+    links: Sequence[NamedLink]
+    servers: Sequence[NamedDevice]
+    attachments: Sequence[NamedDevice]
+    switches: Sequence[NamedDevice]
+    roles: Mapping[int, str]
+
+
+def simulated_fabrics(design: Design, plan: OperationPlan, format_name: str) -> list[SimulatedFabric]:
+    """The compute fabrics of a design; ``InputError`` where it has none."""
+    fabrics = [fabric for fabric in design.fabrics if fabric.role == "compute"]
+    if not fabrics:
+        called = ", ".join(f"{fabric.name}: {fabric.role}" for fabric in design.fabrics)
+        problem = f"simulators are told compute fabrics, and this design has none ({called})"
+        raise InputError([fault(f"--to {format_name}", "", problem)])
+    return [_simulated(plan, fabric) for fabric in fabrics]
+
+
+def _simulated(plan: OperationPlan, fabric: FabricDesign) -> SimulatedFabric:
+    links = [link for link in plan.links if link.fabric == fabric.name]
+    rows = {end.device for link in links for end in (link.a, link.b)}
+    devices = [device for device in plan.devices if device.row in rows]
+    return SimulatedFabric(
+        fabric, links,
+        [device for device in devices if device.role == "server"],
+        [device for device in devices if device.role == "attachment"],
+        [device for device in devices if device.role in SWITCHES],
+        {device.row: device.role for device in devices},
+    )  # fmt: skip
+
+
+def latency_ms(link: NamedLink) -> str:
+    """How long a signal is on the way, in milliseconds; 0 where no cable is bought, so that its length is not known."""
+    return f"{link.length_m * NS_PER_METRE * 1e-6:.7f}".rstrip("0").rstrip(".") + "ms"
+
+
+def link_line(a: int, b: int, link: NamedLink) -> str:
+    """A link of ns-3: both nodes, speed, delay, share of packets lost."""
+    return f"{a} {b} {link.gbps:g}Gbps {latency_ms(link)} 0"

@@ -1,0 +1,227 @@
+"""Configuration of SONiC for every switch that runs it: a ``config_db`` as ``config load`` reads it.
+
+Tables and fields are those of sonic-net/sonic-buildimage 086b03bd, ``src/sonic-yang-models``. Ports in use are
+configured; a platform's own tables stand for what is not known of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Network
+from math import ceil
+from pathlib import Path
+
+from fabopt.errors import Fault, InputError, fault
+from fabopt.operate.build import plan_of
+from fabopt.operate.lossless import LosslessSwitch, lossless_switches
+from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
+from fabopt.operate.port_names import signal_lanes
+from fabopt.operate.sonic_proof import faults_of
+from fabopt.output.export.formats import Options
+from fabopt.output.export.sonic_queues import Table, Tables, queue_tables
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design
+from fabopt.units import some
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import Wiring
+
+FOLDER = "sonic"
+# A port of a switch, the one that it is joined to, and their link.
+Ends = Sequence[tuple[NamedPort, NamedPort, NamedLink]]
+_MANAGEMENT_PORT = "eth0"
+_TYPES = {"leaf": "ToRRouter", "spine": "LeafRouter", "core": "SpineRouter"}
+_MOST_PATHS = 256
+# Below this speed ports are not encoded against errors; of 40G neither.
+_ENCODED_FROM_GBPS, _PLAIN_GBPS = 25, (40,)
+_ROUTES, _FAMILY = "fabric", "ipv4_unicast"
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write ``sonic/DEVICE.json``; ``InputError`` where nothing runs SONiC, or its ports are not known."""
+    plan = plan_of(design, wiring, options.stage)
+    switches = [device for device in plan.devices if device.role in SWITCHES and device.system == "sonic"]
+    embedded = Embedded(design)
+    faults = list(_refused(plan, embedded, switches))
+    if faults:
+        raise InputError(faults)
+    lossless = {switch.device.row: switch for switch in lossless_switches(design, plan)}
+    files = {device: config_of(plan, embedded, device, lossless.get(device.row)) for device in switches}
+    faults = [fault(f"--to sonic: {device.name}", where, problem)
+              for device, config in files.items() for where, problem in faults_of(config)]  # fmt: skip
+    if faults:
+        raise InputError(faults)
+    own = folder / FOLDER
+    own.mkdir(exist_ok=True)
+    for device, config in files.items():
+        (own / f"{device.name}.json").write_text(f"{json.dumps(config, indent=2)}\n", encoding="utf-8")
+    return [own / f"{device.name}.json" for device in files]
+
+
+def own_files(folder: Path) -> list[Path]:
+    """Files there that this format may have written."""
+    return sorted((folder / FOLDER).glob("*.json"))
+
+
+def _refused(plan: OperationPlan, embedded: Embedded, switches: Sequence[NamedDevice]) -> Iterator[Fault]:
+    """What is not known of a product that runs SONiC: its ports' numbers, or the lanes behind them."""
+    if not switches:
+        problem = "no switch of this design runs SONiC; `operate.systems` of the case says what runs on a product"
+        yield fault("--to sonic", "", problem)
+    for product in dict.fromkeys(device.product for device in switches):
+        switch = embedded.part(product, Switch)
+        number = some(sum(device.product == product for device in switches), "switch")
+        if switch.sonic_ports is None or len(switch.cages) != 1:
+            yield fault("--to sonic", product, f"how SONiC numbers the ports of {number} is not known (`sonic_ports`)")
+        elif switch.sonic_ports.lanes is None:
+            problem = f"which lanes are behind the cages of {number} is not known (`sonic_ports.lanes`)"
+            yield fault("--to sonic", product, problem)
+        elif len(switch.sonic_ports.lanes) != sum(cage.count for cage in switch.cages):
+            problem = f"`sonic_ports.lanes` has {len(switch.sonic_ports.lanes)} numbers, one for each cage"
+            yield fault(
+                "--to sonic", product, problem, allowed=some(sum(cage.count for cage in switch.cages), "number")
+            )
+
+
+def config_of(plan: OperationPlan, embedded: Embedded, device: NamedDevice, lossless: LosslessSwitch | None) -> Tables:
+    """All tables of a switch; ``lossless``: its queues where it routes."""
+    switch = embedded.part(device.product, Switch)
+    links = [(port, plan.other(port, link), link) for port, link in plan.ports_at[device.row]]
+    tables: dict[str, Table] = {
+        "DEVICE_METADATA": {"localhost": _metadata(device)},
+        "MGMT_PORT": {_MANAGEMENT_PORT: {"alias": _MANAGEMENT_PORT, "admin_status": "up"}},
+        "MGMT_INTERFACE": _management(plan, device),
+        "PORT": {port.name: _port(plan, switch, port, far, link) for port, far, link in links},
+        "DEVICE_NEIGHBOR": {port.name: _neighbour(plan, port, far) for port, far, _ in links},
+        "DEVICE_NEIGHBOR_METADATA": dict(_neighbours(plan, links)),
+        "CABLE_LENGTH": _lengths(links),
+    }
+    if device.asn:
+        tables |= _interfaces(plan, device, links) | _routing(plan, device, links)
+    else:
+        tables |= _bridged(plan, links)
+    if lossless is not None:
+        tables |= queue_tables(plan, lossless)
+    return {name: table for name, table in tables.items() if table}
+
+
+def _lengths(links: Ends) -> Table:
+    """In whole metres, rounded up, which is safe; of what others supply nothing is known."""
+    lengths = {port.name: f"{ceil(link.length_m)}m" for port, _, link in links if link.length_m}
+    return {"AZURE": lengths} if lengths else {}
+
+
+def _metadata(device: NamedDevice) -> dict[str, str]:
+    routed = {
+        "bgp_asn": str(device.asn), "docker_routing_config_mode": "unified", "frr_mgmt_framework_config": "true",
+        "default_pfcwd_status": "enable", "buffer_model": "traditional",
+    }  # fmt: skip
+    return {"hostname": device.name, "type": _TYPES[device.role], **(routed if device.asn else {})}
+
+
+def _management(plan: OperationPlan, device: NamedDevice) -> Table:
+    """Its address; the pool's first one is the gateway's."""
+    network = IPv4Network(plan.operate.management)
+    key = f"{_MANAGEMENT_PORT}|{device.management}/{network.prefixlen}"
+    return {key: {"gwaddr": str(network.network_address + 1)}}
+
+
+def _port(plan: OperationPlan, switch: Switch, port: NamedPort, far: NamedPort, link: NamedLink) -> dict[str, str]:
+    assert switch.sonic_ports is not None and switch.sonic_ports.lanes is not None
+    number = max(1, signal_lanes(switch)[port.cage] // port.lanes)
+    first = switch.sonic_ports.lanes[port.cage - 1] + port.lane * number
+    is_encoded = link.gbps >= _ENCODED_FROM_GBPS and link.gbps not in _PLAIN_GBPS
+    return {
+        "lanes": ",".join(str(lane) for lane in range(first, first + number)),
+        **({"alias": port.alias} if port.alias else {}),
+        "speed": f"{link.gbps * 1000:.0f}", "index": str(port.cage - 1 + switch.sonic_ports.index_from),
+        "fec": "rs" if is_encoded else "none", "mtu": str(plan.queues.mtu), "admin_status": "up",
+        "description": f"{plan.device_at[far.device].name} {far.name}",
+    }  # fmt: skip
+
+
+def _neighbour(plan: OperationPlan, port: NamedPort, far: NamedPort) -> dict[str, str]:
+    device = plan.device_at[far.device]
+    return {"name": device.name, "port": far.name, "local_port": port.name, "mgmt_addr": device.management}
+
+
+def _neighbours(plan: OperationPlan, links: Ends) -> Iterator[tuple[str, dict[str, str]]]:
+    for _, far, _ in links:
+        device = plan.device_at[far.device]
+        loopback = {"lo_addr": f"{device.loopback}/32"} if device.loopback else {}
+        yield device.name, {"type": _TYPES.get(device.role, "Server"), "mgmt_addr": device.management, **loopback}
+
+
+def _vrf(plan: OperationPlan, network: str) -> dict[str, str]:
+    vrf = plan.network_of[network].vrf
+    return {"vrf_name": f"Vrf-{vrf}"} if vrf else {}
+
+
+def _interfaces(plan: OperationPlan, device: NamedDevice, links: Ends) -> dict[str, Table]:
+    """Addresses: of the loopback, of ports by the plan, and of the subnets of a leaf."""
+    ports: Table = {}
+    vrfs: Table = {}
+    for port, _, link in links:
+        vrfs |= {vrf: {"fallback": "false"} for vrf in _vrf(plan, link.network).values()}
+        if plan.is_in_subnet(port, link):
+            continue
+        local = {} if port.address else {"ipv6_use_link_local_only": "enable"}
+        ports[port.name] = {**_vrf(plan, link.network), **local}
+        if port.address:
+            ports[f"{port.name}|{port.address}"] = {}
+    loopback: Table = {"Loopback0": {}, f"Loopback0|{device.loopback}/32": {}}
+    return {"VRF": vrfs, "LOOPBACK_INTERFACE": loopback, "INTERFACE": ports, **_subnets(plan, links)}
+
+
+def _subnets(plan: OperationPlan, links: Ends) -> dict[str, Table]:
+    """A VLAN of the ports to hosts for each network that has a subnet on a leaf, with the leaf's address."""
+    vlans: Table = {}
+    members: Table = {}
+    gateways: Table = {}
+    for port, _, link in links:
+        network = plan.network_of[link.network]
+        if plan.is_in_subnet(port, link):
+            name = f"Vlan{network.vlan}"
+            vlans[name] = {"vlanid": str(network.vlan), "description": network.name}
+            members[f"{name}|{port.name}"] = {"tagging_mode": "untagged"}
+            gateways |= {name: _vrf(plan, link.network), f"{name}|{port.address}": {}}
+    return {"VLAN": vlans, "VLAN_MEMBER": members, "VLAN_INTERFACE": gateways}
+
+
+def _bridged(plan: OperationPlan, links: Ends) -> dict[str, Table]:
+    """Of a switch that does not route: all ports in the VLAN of their network."""
+    numbers = {plan.network_of[link.network].vlan: link.network for _, _, link in links}
+    vlans: Table = {
+        f"Vlan{vlan}": {"vlanid": str(vlan), "description": name} for vlan, name in numbers.items()
+    }  # fmt: skip
+    members: Table = {
+        f"Vlan{plan.network_of[link.network].vlan}|{port.name}": {"tagging_mode": "untagged"} for port, _, link in links
+    }
+    return {"VLAN": vlans, "VLAN_MEMBER": members}
+
+
+def _routing(plan: OperationPlan, device: NamedDevice, links: Ends) -> dict[str, Table]:
+    """A session over each link to another switch; loopbacks and hosts are told, all links that lead on are used."""
+    neighbours: Table = {}
+    for port, far, _ in links:
+        other = plan.device_at[far.device]
+        if other.role in SWITCHES:
+            if port.address:
+                neighbours[f"default|{far.address.partition('/')[0]}"] = {"asn": str(other.asn), "name": other.name}
+            else:
+                neighbours[f"default|{port.name}"] = {"peer_type": "external", "name": other.name}
+    paths = str(min(_MOST_PATHS, max(1, len(neighbours))))
+    pools = (plan.operate.loopbacks, plan.operate.hosts)
+    return {
+        "BGP_GLOBALS": {
+            "default": {"local_asn": str(device.asn), "router_id": device.loopback, "load_balance_mp_relax": "true"}
+        },
+        "BGP_GLOBALS_AF": {f"default|{_FAMILY}": {"max_ebgp_paths": paths}},
+        "BGP_NEIGHBOR": neighbours,
+        "BGP_NEIGHBOR_AF": {f"{key}|{_FAMILY}": {"admin_status": "up"} for key in neighbours},
+        "PREFIX_SET": {_ROUTES: {"mode": "IPv4"}},
+        "PREFIX": {f"{_ROUTES}|{pool}|{pool.partition('/')[2]}..32": {"action": "permit"} for pool in pools},
+        "ROUTE_MAP_SET": {_ROUTES: {}},
+        "ROUTE_MAP": {f"{_ROUTES}|10": {"route_operation": "permit", "match_prefix_set": _ROUTES}},
+        "ROUTE_REDISTRIBUTE": {"default|connected|bgp|ipv4": {"route_map": [_ROUTES]}},
+    }

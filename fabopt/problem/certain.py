@@ -1,0 +1,18 @@
+"""What is asked of cases whose growth is certain only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.errors import Fault, fault
+from fabopt.schema.case import Case
+from fabopt.schema.stages import is_certain
+
+
+def uncertain_stages(case: Case, file: str, what: str) -> Iterator[Fault]:
+    """A fault for each stage that may not come; ``what`` is not worked out then."""
+    for number, stage in enumerate(case.stages or ()):
+        if not is_certain(stage.probability):
+            hint = "leave it out, or use `fabopt solve`"
+            where = f"stages.{number}.probability"
+            yield fault(file, where, f"{what} where growth may end", stage.probability, hint=hint)

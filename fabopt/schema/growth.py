@@ -1,0 +1,20 @@
+"""What a case says of moving cables when a cluster grows."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fabopt.schema.base import Money, Strict
+
+
+class Growth(Strict):
+    """Whether a cable in place may be moved to another port when the cluster grows, and what each move costs.
+
+    Defaults are estimates: twenty minutes of a technician for each move, with planning and test.
+    """
+
+    recabling: Literal["forbid", "allow"] = "forbid"
+    usd_per_moved_cable: Money = 150
+    minutes_per_moved_cable: Annotated[float, Field(ge=0, le=10_000)] = 20

@@ -14,9 +14,9 @@ from fabopt.schema.attachment import FreePorts, is_open
 from fabopt.schema.base import Strict
 from fabopt.schema.conflict import Conflict as Conflict
 from fabopt.schema.conflict import Needed as Needed
-from fabopt.schema.decision import Decision
 from fabopt.schema.futures import Futures
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
+from fabopt.schema.objective import Objective as Objective
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.product import ChargeWord
 from fabopt.schema.resilience import Failed
@@ -44,24 +44,6 @@ class PartHashes(Strict):
 
     facts: str
     prices: str
-
-
-class Objective(Strict):
-    """What was minimized, and the proof, in the metric's unit. ``floor``: no Clos of as many tiers has less.
-
-    ``decision``: by what the design was picked, where that is not the least value alone.
-    """
-
-    metric: str
-    value: Number | None = None
-    bound: Number | None = None
-    gap: Number | None = None
-    engine: str | None = None
-    solve_s: Number | None = None
-    candidates: int | None = None
-    candidates_in_program: int | None = None
-    floor: Number | None = None
-    decision: Annotated[Decision | None, Field(exclude_if=is_open)] = None
 
 
 class Totals(Strict):

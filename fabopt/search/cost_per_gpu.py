@@ -24,7 +24,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.decision import Decision
+from fabopt.schema.objective import Decision
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.step_time import PER_ONE, prediction_of

@@ -17,8 +17,8 @@ from fabopt.problem.demand import at_speed
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.decision import Decision
 from fabopt.schema.default_rules import ROBUST_DESIGNS, is_kept
+from fabopt.schema.objective import Decision
 from fabopt.schema.workload import QueuePairs
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Cap, Ratio, RatioSearch, cents_per_effective_gpu

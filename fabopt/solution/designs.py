@@ -15,9 +15,9 @@ from fabopt.problem.problem import problem_of
 from fabopt.problem.separation import first_combination
 from fabopt.program.settings import Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE, Case
-from fabopt.schema.decision import Decision
 from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
 from fabopt.schema.futures import EXPECTED
+from fabopt.schema.objective import Decision
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from fabopt.schema.case import Limits
 from fabopt.schema.catalog import Switch
-from fabopt.schema.decision import Decision
 from fabopt.schema.default_rules import ROBUST_DESIGNS, is_kept
 from fabopt.schema.design import FabricDesign, Totals
+from fabopt.schema.objective import Decision
 from fabopt.units import (
     CENTS_PER_USD,
     MILLIWATTS_PER_WATT,

@@ -1,9 +1,12 @@
-"""By what a design was picked where least cost of a working GPU did not decide alone."""
+"""What was minimized, and by what a design was picked where its least value did not decide alone."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import Field
+
+from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Strict
 
 Number = int | float
@@ -23,3 +26,21 @@ class Decision(Strict):
     designs: int | None = None
     leaf_oversubscription: tuple[Number, Number] | None = None
     regret: Number | None = None
+
+
+class Objective(Strict):
+    """What was minimized, and the proof, in the metric's unit. ``floor``: no Clos of as many tiers has less.
+
+    ``decision``: by what the design was picked, where that is not the least value alone.
+    """
+
+    metric: str
+    value: Number | None = None
+    bound: Number | None = None
+    gap: Number | None = None
+    engine: str | None = None
+    solve_s: Number | None = None
+    candidates: int | None = None
+    candidates_in_program: int | None = None
+    floor: Number | None = None
+    decision: Annotated[Decision | None, Field(exclude_if=is_open)] = None

@@ -157,17 +157,18 @@ class FabricProblem:
         """A key of all that bounds and leaves follow from: equal for fabrics that differ in runs, places and parts of
         default rules only.
         """
-        return self.attachments, self.hardware_without_attachments
+        return (
+            self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.group_servers, self.reserve,
+            self.attachments, self.resilience, self.hardware_above_leaves,
+            tuple((protocol, options) for protocol, options in self.nics.items()),
+        )  # fmt: skip
 
     @property
-    def hardware_without_attachments(self) -> Hashable:
-        """A key of all that bounds above leaves follow from, to which attachments make no difference."""
+    def hardware_above_leaves(self) -> Hashable:
+        """A key of all that the least cost of an uplink follows from, wherever it comes from."""
         return (
-            self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.group_servers,
-            self.oversubscription_leaf, self.oversubscription_spine, self.reserve,
-            self.figure_demands, self.resilience, self.is_open, self.binding_managers,
-            self.binding_generations,
-            tuple((protocol, options) for protocol, options in self.nics.items()),
+            self.oversubscription_leaf, self.oversubscription_spine, self.figure_demands, self.is_open,
+            self.binding_managers, self.binding_generations,
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
 

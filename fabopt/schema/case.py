@@ -30,8 +30,9 @@ from fabopt.schema.procurement import Procurement
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
+from fabopt.schema.scenarios import GrowthScenario, check_probabilities, scenarios_of
 from fabopt.schema.server import Role
-from fabopt.schema.stages import KEBAB, Servers, check_probabilities, is_certain
+from fabopt.schema.stages import KEBAB, Servers, is_certain
 from fabopt.schema.stages import Limits as Limits
 from fabopt.schema.stages import Oversubscription as Oversubscription
 from fabopt.schema.stages import Stage as Stage
@@ -289,6 +290,7 @@ class Case(Strict):
     servers: Servers | None = None
     gpus: Servers | None = None
     stages: Annotated[tuple[Stage, ...], Field(min_length=1)] | None = None
+    scenarios: Annotated[tuple[GrowthScenario, ...], Field(exclude_if=is_empty)] = ()
     start: Annotated[str, Field(pattern=CALENDAR_MONTH)] | None = None
     workload: Workload | None = None
     fabrics: Annotated[tuple[Fabric, ...], Field(min_length=1)] = (Fabric(name="compute"),)
@@ -307,7 +309,12 @@ class Case(Strict):
     @property
     def is_uncertain(self) -> bool:
         """Whether growth may end before its last stage."""
-        return not all(is_certain(stage.probability) for stage in self.stages or ())
+        return bool(self.futures)
+
+    @property
+    def futures(self) -> tuple[GrowthScenario, ...]:
+        """All ways in which growth may come; none where it is certain."""
+        return scenarios_of(self.stages or (), self.scenarios)
 
     @property
     def pinned_racks(self) -> frozenset[str]:
@@ -362,11 +369,24 @@ class Case(Strict):
 
     @model_validator(mode="after")
     def _probabilities_are_weighed(self) -> Self:
-        check_probabilities(self.stages or ())
-        if self.is_uncertain and self.objective != "tco_usd":
-            likely = next(i for i, stage in enumerate(self.stages or ()) if not is_certain(stage.probability))
+        stages = self.stages or ()
+        check_probabilities(stages, self.scenarios)
+        if not self.is_uncertain:
+            return self
+        likely = next((number for number, stage in enumerate(stages) if not is_certain(stage.probability)), None)
+        key = (
+            "`scenarios` are given"
+            if likely is None
+            else f"`stages[{likely}].probability` is {stages[likely].probability}"
+        )
+        if self.objective != "tco_usd":
             raise ValueError(
-                f"`stages[{likely}].probability` is {(self.stages or ())[likely].probability}, and `objective` is "
-                f"{self.objective}: what growth costs that may not come is weighed as `objective: tco_usd`"
+                f"{key}, and `objective` is {self.objective}: what growth costs that may not come is weighed as "
+                "`objective: tco_usd`"
+            )
+        if self.scenarios and self.growth.recabling == "allow":
+            raise ValueError(
+                "`scenarios` are given, and `growth.recabling` is allow: moves are planned for stages that come one by "
+                "one; say how likely these are with `stages[].probability`"
             )
         return self

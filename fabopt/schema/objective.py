@@ -12,7 +12,7 @@ from fabopt.schema.base import Strict
 Number = int | float
 
 
-class Decision(Strict):
+class DecidedBy(Strict):
     """``by``: robustness among designs that the model cannot tell apart, or the worst regret of the case's scenarios.
 
     ``least_usd``: what a working GPU costs with the design that has the least; ``error``: the share by which others may
@@ -43,4 +43,4 @@ class Objective(Strict):
     candidates: int | None = None
     candidates_in_program: int | None = None
     floor: Number | None = None
-    decision: Annotated[Decision | None, Field(exclude_if=is_open)] = None
+    decision: Annotated[DecidedBy | None, Field(exclude_if=is_open)] = None

@@ -24,7 +24,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.objective import Decision
+from fabopt.schema.objective import DecidedBy
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.step_time import PER_ONE, prediction_of
@@ -52,7 +52,7 @@ class Ratio:
     bound: Fraction | None = None
     met: tuple[Optimum, ...] = ()
     pace: AnyPace | None = None
-    decision: Decision | None = None
+    decision: DecidedBy | None = None
     least: tuple[int, ...] = ()
 
     @property

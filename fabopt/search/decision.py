@@ -18,7 +18,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.default_rules import ROBUST_DESIGNS, is_kept
-from fabopt.schema.objective import Decision
+from fabopt.schema.objective import DecidedBy
 from fabopt.schema.workload import QueuePairs
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Cap, Ratio, RatioSearch, cents_per_effective_gpu
@@ -95,7 +95,7 @@ class _Decider:
         if not all(one.is_proven for one in alone) and best.optimum.value is not None:
             best = replace(best, optimum=replace(best.optimum, verdict="feasible"))
         cents = Fraction(cents_per_effective_gpu(self.problem, list(best.optimum.picked)))
-        return replace(best, cents=cents, bound=None, decision=Decision(by="regret"), least=tuple(map(rounded, least)))
+        return replace(best, cents=cents, bound=None, decision=DecidedBy(by="regret"), least=tuple(map(rounded, least)))
 
     def most_robust(self, least: Ratio) -> Ratio:
         """Of designs that are within the error of the least, the one that costs least under stress."""
@@ -109,7 +109,7 @@ class _Decider:
             if own.product_of(optimum) < most:
                 met[optimum.value, cents, *self._leaf_ratio(optimum)] = optimum
         ratios = [ratio for optimum in met.values() for ratio in self._leaf_ratio(optimum)]
-        decision = Decision(
+        decision = DecidedBy(
             by="robustness",
             least_usd=usd(rounded(least.cents)),
             error=plain_fraction(ERROR),

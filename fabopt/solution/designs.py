@@ -17,7 +17,7 @@ from fabopt.program.settings import Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
 from fabopt.schema.futures import EXPECTED
-from fabopt.schema.objective import Decision
+from fabopt.schema.objective import DecidedBy
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer
@@ -111,7 +111,7 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
     )
 
 
-def _proven(value: int | float, decision: Decision | None) -> tuple[int | float | None, int | float | None]:
+def _proven(value: int | float, decision: DecidedBy | None) -> tuple[int | float | None, int | float | None]:
     """The bound of a proven design, and the gap to it: none, but for one that was picked by more than its value."""
     if decision is None:
         return value, 0
@@ -119,7 +119,7 @@ def _proven(value: int | float, decision: Decision | None) -> tuple[int | float 
     return least, None if least is None else round((value - least) / value, 6)
 
 
-def _decision(answer: Answer, use: WorkloadUse | None) -> Decision | None:
+def _decision(answer: Answer, use: WorkloadUse | None) -> DecidedBy | None:
     """By what the design was picked, where that is not its objective alone; of regret with the worst."""
     decision = None if answer.ratio is None else answer.ratio.decision
     if decision is None or decision.by != "regret" or use is None:

@@ -10,7 +10,7 @@ from fabopt.schema.case import Limits
 from fabopt.schema.catalog import Switch
 from fabopt.schema.default_rules import ROBUST_DESIGNS, is_kept
 from fabopt.schema.design import FabricDesign, Totals
-from fabopt.schema.objective import Decision
+from fabopt.schema.objective import DecidedBy
 from fabopt.units import (
     CENTS_PER_USD,
     MILLIWATTS_PER_WATT,
@@ -267,7 +267,7 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
         proof.holds(objective.gap in (None, gap), f"objective.gap is {objective.gap}, recomputed {gap}")
 
 
-def _decision_is_honest(proof: Proof, evidence: Evidence, decision: Decision) -> None:
+def _decision_is_honest(proof: Proof, evidence: Evidence, decision: DecidedBy) -> None:
     """A design that is not the least was picked as the case asks: below the least and its error, or by the regret."""
     case, value, use = evidence.case, evidence.design.objective.value, evidence.design.workload
     if case.workload is None or use is None or value is None:

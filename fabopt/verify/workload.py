@@ -77,7 +77,8 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     assert evidence.case.workload is not None
     limit = exact(evidence.case.workload.max_exposed_communication)
     runs = runs_of(evidence.case, evidence.server, workload)
-    least = tuple(cents(one) for row in claimed.scenarios if (one := row.least_usd_per_effective_gpu))
+    leasts = [row.least_usd_per_effective_gpu for row in claimed.scenarios]
+    least = tuple(cents(usd) for usd in leasts if usd is not None)
     proof.holds(len(least) == (len(runs) if evidence.case.workload.decide_by == "regret" else 0), "leasts to regret")
     again = whole_use(Prediction(workload, network, spent, limit, runs, least), claimed.needs)
     for name in WorkloadUse.model_fields:

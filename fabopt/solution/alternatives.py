@@ -38,9 +38,8 @@ from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.family import Restriction
-from fabopt.topology.lumps import with_lumps
 from fabopt.topology.server_torus.space import forwarding_nics
-from fabopt.topology.subnet_manager import with_managers
+from fabopt.topology.ways import in_every_way
 from fabopt.units import gbps, rounded, some, usd, watts
 
 # What one plans with before there is a floor plan.
@@ -141,8 +140,8 @@ class _Comparison:
         self.clock.look()
         flat = replace(fabric, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
         clos = clos_of(flat, design.network.parts, design.network.shape)
-        flat_candidates = with_managers(flat, self.problem.servers, candidates_of(self.problem, flat, clos, 0.0, True))
-        candidate = next(iter(with_lumps(self.problem, flat_candidates)), None)
+        flat_candidates = in_every_way(self.problem, flat, candidates_of(self.problem, flat, clos, 0.0, True))
+        candidate = next(iter(flat_candidates), None)
         optimum = search_of(self.problem, self.settings, self.clock, context=self.context).of_one(candidate)
         if optimum.value is not None:
             yield self._alternative(optimum, index, "flat runs", f"{FLAT_RUN_M} m")

@@ -15,6 +15,7 @@ from fabopt.solution.decision import decision_notes
 from fabopt.solution.feeds import feed_notes
 from fabopt.solution.generations import generation_notes
 from fabopt.solution.lengths import length_notes
+from fabopt.solution.pools import pool_notes
 from fabopt.solution.price_basis import price_notes
 from fabopt.solution.protocols import protocol_notes
 from fabopt.solution.question import Answers, Question
@@ -43,6 +44,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *redundancy_notes(question, design),
         *decision_notes(design),
         *generation_notes(question, answers.shown, design),
+        *pool_notes(answers, design),
         *subnet_notes(question, answers.shown, design),
         *(protocol_notes(inputs.catalog, design) if inputs.case.rules != NO_RULES else ()),
         *quote_notes(design),

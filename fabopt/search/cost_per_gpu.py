@@ -37,6 +37,8 @@ from fabopt.workload.timing import FabricBandwidth
 # Steps between the slowest and the fastest network that are tried before the proof, each nearer to the fastest.
 SAMPLES = 8
 NEARER = 3
+# Steps that are looked at, from an answer's own up, where its like of another kind is compared with it.
+NEAR = 2
 
 
 @dataclass(frozen=True)
@@ -207,6 +209,15 @@ class RatioSearch:
             self._cheapest(Deadline(self.pace, self._best_step_s), ties=True)
         optimum = replace(self._best, verdict="optimal" if proven else "feasible", sized=self._sized)
         return Ratio(optimum, self._per_gpu(self._product), self._per_gpu(bound), met=tuple(self._met), pace=self.pace)
+
+    def near(self, answer: Optimum) -> Optimum:
+        """The best of the cheapest designs that are as fast as an answer, slower, much slower; nothing is proven."""
+        least, most = self._least_step_s, self._step_s(answer)
+        slower = (least + (most - least) * NEARER**number for number in range(NEAR))
+        for deadline in (None, *(Deadline(self.pace, seconds) for seconds in dict.fromkeys(slower))):
+            if not self.clock.is_over():
+                self._cheapest(deadline)
+        return self._best if self._best.value is None else replace(self._best, verdict="feasible")
 
     def _sample(self, slowest: Fraction) -> None:
         """Good designs, so that the proof has little to look at."""

@@ -30,6 +30,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
+from fabopt.solution.cliff import cliffs_of, other_settings
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
 from fabopt.solution.summaries import in_metric, summaries_of, summary_of
 from fabopt.topology.candidate import Candidate
@@ -82,6 +83,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
             yield from comparison.without_rules(what, rules)
     for index in range(len(answer.problem.fabrics)):
         yield from comparison.own_last_group(index)
+    yield from comparison.below_cliffs()
     yield from comparison.fewer_part_numbers()
     yield from comparison.other_plans()
     clock.look()
@@ -192,6 +194,20 @@ class _Comparison:
                 structure = list(rival.picked)[index][0].design.file_part().structure
                 yield alternative.model_copy(update={"summary": alternative.summary + _last_group(structure)})
 
+    def below_cliffs(self) -> Iterator[Alternative]:
+        """The best designs with settings that may do with a tier less, where the answer is just above a cliff."""
+        problem = self.answer.problem
+        for cliff in cliffs_of(problem, self.answer.picked):
+            name = problem.fabrics[cliff.fabric].name
+            prefix = f"{name} " if len(problem.fabrics) > 1 else ""
+            for other in other_settings(problem, cliff):
+                self.clock.look()
+                self.settings.progress(f"looking at the best design with {other.what} {other.value}")
+                free = self._without(other.problem)
+                rival = free._rival({name: other.restriction})
+                if rival.value is not None:
+                    yield free._alternative(rival, cliff.fabric, prefix + other.what, other.value)
+
     def _part_without(self, rules: frozenset[str]) -> dict[str, Restriction]:
         """The part of the space in which some rules leave designs out: those of InfiniBand alone concern only that."""
         if not rules <= OF_GENERATIONS | OF_MANAGERS or len(self.problem.fabrics) > 1:
@@ -249,7 +265,7 @@ class _Comparison:
         summary = summary_of(design.file_part())
         if what.endswith("leaf switch") and design.leaf is not None:
             value = design.leaf.id
-        if what.endswith(("topology", "torus of")):
+        if what.endswith(("topology", "torus of", "family")):
             summary += f"; {some(sums.cables, 'cable')}; {_carries(design, self.problem.gpus)}"
         is_least = self.answer.ratio is not None and is_kept(self.problem.case.rules, ROBUST_DESIGNS)
         if rival.verdict != "optimal" and (self.problem.site.settles or is_least):

@@ -11,6 +11,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
+from fabopt.solution.cliff import cliff_notes
 from fabopt.solution.decision import decision_notes
 from fabopt.solution.feeds import feed_notes
 from fabopt.solution.generations import generation_notes
@@ -36,6 +37,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
     inputs = question.inputs
     notes = (
         *price_notes(question, answers, design),
+        *_on_cliffs(question, answers, design),
         *choice_notes(inputs.case, inputs.catalog, answers.tried, answers.best),
         *inputs.notes,
         *case_notes(answers.shown),
@@ -53,6 +55,12 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *_cut_short(question, design),
     )
     return design.model_copy(update={"notes": notes})
+
+
+def _on_cliffs(question: Question, answers: Answers, design: Design) -> Iterator[str]:
+    """That an answer is just above a cliff, where it was looked at what else there is."""
+    if answers.best is not None and question.alternatives_s:
+        yield from cliff_notes(answers.best.problem, answers.best.picked, design.alternatives)
 
 
 def _cut_short(question: Question, design: Design) -> Iterator[str]:

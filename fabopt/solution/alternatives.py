@@ -22,7 +22,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, Sums, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, ROBUST_DESIGNS, SUBNET_MANAGER, is_kept
 from fabopt.schema.design import Alternative
 from fabopt.schema.structure import AnyStructure, Structure
 from fabopt.search.answer import Answer
@@ -117,10 +117,18 @@ class _Comparison:
                 yield self._alternative(rival, index, prefix + what, value)
 
     def _rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
-        """The best design of a part of the space; of a ratio, of those that are about as fast as the answer."""
-        optimum, near = self.answer.optimum, self.answer.optimum.value
+        """The best design of a part of the space, by what the answer was picked by.
+
+        Without rule ``robust-designs`` of a ratio the best among designs about as fast as the answer, as it once was.
+        """
+        near = self.answer.optimum.value
         if self.answer.ratio is not None:
-            return RatioSearch(self.problem, self.quiet, self.clock, restrictions, self.context).near(optimum)
+            ratio = RatioSearch(
+                self.problem, self.quiet, self.clock, restrictions, self.context, self.answer.ratio.pace
+            )
+            if not is_kept(self.problem.case.rules, ROBUST_DESIGNS):
+                return ratio.near(self.answer.optimum)
+            return ratio.run(ties=False).optimum
         return search_of(self.problem, self.quiet, self.clock, restrictions, near, context=self.context).run()
 
     def _cheaper_rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
@@ -273,7 +281,8 @@ class _Comparison:
             value = design.leaf.id
         if what.endswith(("topology", "torus of", "family")):
             summary += f"; {some(sums.cables, 'cable')}; {_carries(design, self.problem.gpus)}"
-        if rival.verdict != "optimal" and self.problem.site.settles:
+        is_least = self.answer.ratio is not None and is_kept(self.problem.case.rules, ROBUST_DESIGNS)
+        if rival.verdict != "optimal" and (self.problem.site.settles or is_least):
             summary += BEST_FOUND
         alternative = _of_sums(self.problem, self.sums, sums, what, value, summary)
         if self.answer.ratio is None:

@@ -16,9 +16,9 @@ from fabopt.wiring.model import NOTHING
 _WIDTH = 110
 
 
-def readme(objects: Objects, ports: Ports, tables: Mapping[str, CsvTable]) -> str:
-    """Return the text for one export."""
-    files = [f"  {name:<24}{some(len(table.rows), 'row')}" for name, table in tables.items()]
+def readme(objects: Objects, ports: Ports, tables: Mapping[str, CsvTable], rows: Mapping[str, int]) -> str:
+    """Return the text for one export; ``rows``: of each file, of which a long table has several."""
+    files = [f"  {name:<27}{some(number, 'row')}" for name, number in rows.items()]
     notes = [fill(note, _WIDTH, initial_indent="- ", subsequent_indent="  ") for note in _notes(objects, ports, tables)]
     head = f"{objects.site}: bulk import for NetBox {ports.version.name}"
     order = "Import these files in this order, each in the list of its objects with Import:"

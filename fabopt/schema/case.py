@@ -25,7 +25,7 @@ from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
 from fabopt.schema.growth import Growth
-from fabopt.schema.operate import Operate, OperateSaid
+from fabopt.schema.operate import Operate, OperateSaid, Roce
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
@@ -112,6 +112,7 @@ class Fabric(Strict):
     attachments: tuple[Attachment, ...] = ()
     reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0
     racks: Annotated[PinnedRacks | None, Field(exclude_if=is_open)] = None
+    roce: Annotated[Roce | None, Field(exclude_if=is_open)] = None
 
     @property
     def pinned(self) -> Mapping[str, tuple[str, ...]]:
@@ -139,6 +140,12 @@ class Fabric(Strict):
     def keeps_default(self) -> bool:
         """Whether the default rule of its role holds, by its own words."""
         return keeps_default(self.resilience)
+
+    @model_validator(mode="after")
+    def _roce_is_ethernet(self) -> Self:
+        if self.roce is not None and self.protocol == "infiniband":
+            raise ValueError("`roce` is for Ethernet, and `protocol` is infiniband")
+        return self
 
     @model_validator(mode="after")
     def _attachment_names_differ(self) -> Self:

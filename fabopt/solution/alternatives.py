@@ -22,7 +22,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, Sums, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, ROBUST_DESIGNS, SUBNET_MANAGER, is_kept
 from fabopt.schema.design import Alternative
 from fabopt.schema.structure import AnyStructure, Structure
 from fabopt.search.answer import Answer
@@ -30,7 +30,9 @@ from fabopt.search.choice import search_of
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
+from fabopt.solution.cliff import cliffs_of, other_settings
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
+from fabopt.solution.sources import SOURCING, without_sources
 from fabopt.solution.summaries import in_metric, summaries_of, summary_of
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
@@ -38,9 +40,8 @@ from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.family import Restriction
-from fabopt.topology.lumps import with_lumps
 from fabopt.topology.server_torus.space import forwarding_nics
-from fabopt.topology.subnet_manager import with_managers
+from fabopt.topology.ways import in_every_way
 from fabopt.units import gbps, rounded, some, usd, watts
 
 # What one plans with before there is a floor plan.
@@ -83,7 +84,9 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
             yield from comparison.without_rules(what, rules)
     for index in range(len(answer.problem.fabrics)):
         yield from comparison.own_last_group(index)
+    yield from comparison.below_cliffs()
     yield from comparison.fewer_part_numbers()
+    yield from comparison.other_sources()
     yield from comparison.other_plans()
     clock.look()
 
@@ -114,10 +117,18 @@ class _Comparison:
                 yield self._alternative(rival, index, prefix + what, value)
 
     def _rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
-        """The best design of a part of the space; of a ratio, of those that are about as fast as the answer."""
-        optimum, near = self.answer.optimum, self.answer.optimum.value
+        """The best design of a part of the space, by what the answer was picked by.
+
+        Without rule ``robust-designs`` of a ratio the best among designs about as fast as the answer, as it once was.
+        """
+        near = self.answer.optimum.value
         if self.answer.ratio is not None:
-            return RatioSearch(self.problem, self.quiet, self.clock, restrictions, self.context).near(optimum)
+            ratio = RatioSearch(
+                self.problem, self.quiet, self.clock, restrictions, self.context, self.answer.ratio.pace
+            )
+            if not is_kept(self.problem.case.rules, ROBUST_DESIGNS):
+                return ratio.near(self.answer.optimum)
+            return ratio.run(ties=False).optimum
         return search_of(self.problem, self.quiet, self.clock, restrictions, near, context=self.context).run()
 
     def _cheaper_rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
@@ -138,8 +149,8 @@ class _Comparison:
         self.clock.look()
         flat = replace(fabric, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
         clos = clos_of(flat, design.network.parts, design.network.shape)
-        flat_candidates = with_managers(flat, self.problem.servers, candidates_of(self.problem, flat, clos, 0.0, True))
-        candidate = next(iter(with_lumps(self.problem, flat_candidates)), None)
+        flat_candidates = in_every_way(self.problem, flat, candidates_of(self.problem, flat, clos, 0.0, True))
+        candidate = next(iter(flat_candidates), None)
         optimum = search_of(self.problem, self.settings, self.clock, context=self.context).of_one(candidate)
         if optimum.value is not None:
             yield self._alternative(optimum, index, "flat runs", f"{FLAT_RUN_M} m")
@@ -185,6 +196,20 @@ class _Comparison:
                 structure = list(rival.picked)[index][0].design.file_part().structure
                 yield alternative.model_copy(update={"summary": alternative.summary + _last_group(structure)})
 
+    def below_cliffs(self) -> Iterator[Alternative]:
+        """The best designs with settings that may do with a tier less, where the answer is just above a cliff."""
+        problem = self.answer.problem
+        for cliff in cliffs_of(problem, self.answer.picked):
+            name = problem.fabrics[cliff.fabric].name
+            prefix = f"{name} " if len(problem.fabrics) > 1 else ""
+            for other in other_settings(problem, cliff):
+                self.clock.look()
+                self.settings.progress(f"looking at the best design with {other.what} {other.value}")
+                free = self._without(other.problem)
+                rival = free._rival({name: other.restriction})
+                if rival.value is not None:
+                    yield free._alternative(rival, cliff.fabric, prefix + other.what, other.value)
+
     def _part_without(self, rules: frozenset[str]) -> dict[str, Restriction]:
         """The part of the space in which some rules leave designs out: those of InfiniBand alone concern only that."""
         if not rules <= OF_GENERATIONS | OF_MANAGERS or len(self.problem.fabrics) > 1:
@@ -228,6 +253,18 @@ class _Comparison:
             summary = f"the same devices, joined by other parts: {some(after, 'part number')} for {before}"
             yield alternative.model_copy(update={"summary": summary})
 
+    def other_sources(self) -> Iterator[Alternative]:
+        """What the best design costs without each rule of whose parts are used; of a ratio it is not looked for."""
+        for rule, problem in () if self.answer.ratio is not None else without_sources(self.answer.problem):
+            self.clock.look()
+            self.settings.progress(f"looking at the best design without {rule}")
+            free = estimating(problem)
+            rival = search_of(free, self.quiet, self.clock, near=self.answer.optimum.value).run(ties=False)
+            if rival.value is not None:
+                sums, summary = sums_of(free, list(rival.picked)), summaries_of(free, list(rival.picked))
+                summary += BEST_FOUND if rival.verdict != "optimal" and free.site.settles else ""
+                yield _of_sums(self.problem, self.sums, sums, SOURCING, f"without {rule}", summary)
+
     def other_plans(self) -> Iterator[Alternative]:
         """What growth would cost if it were not planned; of a ratio it is not known, as these plans are only bills."""
         if self.answer.ratio is not None:
@@ -242,9 +279,10 @@ class _Comparison:
         summary = summary_of(design.file_part())
         if what.endswith("leaf switch") and design.leaf is not None:
             value = design.leaf.id
-        if what.endswith(("topology", "torus of")):
+        if what.endswith(("topology", "torus of", "family")):
             summary += f"; {some(sums.cables, 'cable')}; {_carries(design, self.problem.gpus)}"
-        if rival.verdict != "optimal" and self.problem.site.settles:
+        is_least = self.answer.ratio is not None and is_kept(self.problem.case.rules, ROBUST_DESIGNS)
+        if rival.verdict != "optimal" and (self.problem.site.settles or is_least):
             summary += BEST_FOUND
         alternative = _of_sums(self.problem, self.sums, sums, what, value, summary)
         if self.answer.ratio is None:

@@ -13,7 +13,7 @@ from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import managed_by_switches
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.program.solvers import ENGINES
-from fabopt.schema.design import Conflict, Design
+from fabopt.schema.design import Alternative, Conflict, Design
 from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import best_answer
@@ -24,7 +24,7 @@ from fabopt.solution.lengths import freed
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, Question
 from fabopt.solution.single_points import with_single_points, with_those_of
-from fabopt.solution.subnet_hosts import with_managers_of_subnets
+from fabopt.solution.subnet_hosts import Answered, with_managers_of_subnets
 from fabopt.solution.switch_racks import with_strips_of_switches
 from fabopt.verify import verify
 
@@ -43,6 +43,7 @@ def solve(
     alternatives_s: float = ALTERNATIVES_S,
     clock: Clock | None = None,
     told: Callable[[Conflict | None], None] | None = None,
+    compared: Callable[[Alternative], None] | None = None,
 ) -> Design:
     """The cheapest design of a case, or the proof that there is none.
 
@@ -50,12 +51,15 @@ def solve(
     ``alternatives_s``: seconds for a look at what else there is, once the answer is known; 0: none.
     ``prune=False`` gives every candidate to the program: for tests on small cases.
     ``told``: takes, where there is none, None and then each conflict as it is found.
+    ``compared``: takes, where there is one, each design of another kind as it is found.
     ``clock``: one that somebody else stops; None: one of its own, which the first Ctrl-C stops.
     Raises ``InputError`` for an unknown engine.
     """
     if engine not in ENGINES:
         raise InputError([fault("--engine", "", "unknown engine", engine, allowed=", ".join(ENGINES))])
-    settings = Settings(engine, time_limit_s, prune, progress or _to_nobody, told or _to_nobody)
+    settings = Settings(
+        engine, time_limit_s, prune, progress or _to_nobody, told or _to_nobody, compared=compared or _to_nobody
+    )
     if clock is not None:
         return _answered_in_time(Question(inputs, settings, clock, alternatives_s=alternatives_s))
     clock = Clock(time_limit_s)
@@ -79,12 +83,17 @@ def answered(question: Question) -> Design:
     """The one path from a question to its design: of a case, of all its separations, of a point of a study."""
     answers = _search_all(question)
     question, answers = _without_what_cannot_be_kept(question, answers)
-    question, answers = with_managers_of_subnets(question, answers, _search_all)
+    question, answers = with_managers(question, answers)
     question, answers = with_strips_of_switches(question, answers, _search_all)
     design = build(question, answers)
     design = with_futures(question, answers, design)
     design = with_notes(question, answers, design)
     return with_checks(question, design)
+
+
+def with_managers(question: Question, answers: Answers) -> Answered:
+    """The question and its answers with a manager in every subnet for which one can be had."""
+    return with_managers_of_subnets(question, answers, _search_all)
 
 
 def _without_what_cannot_be_kept(question: Question, answers: Answers) -> tuple[Question, Answers]:

@@ -87,6 +87,7 @@ from fabopt.verify.paths import (
     rails_use_same_ports,
     spines_reach_cores,
 )
+from fabopt.verify.pools import pools_hold_headroom, weighs_pools
 from fabopt.verify.ports import (
     boxes_are_listed,
     boxes_are_numbered,
@@ -116,6 +117,7 @@ from fabopt.verify.server_torus import (
     wires_join_neighbours,
 )
 from fabopt.verify.single_points import single_points_are_listed
+from fabopt.verify.sourcing import vendors_are_kept
 from fabopt.verify.structure import (
     cores_join_pods,
     groups_cover_servers,
@@ -270,6 +272,8 @@ RACK_LOSS_WIRING_RULES: tuple[WiringRule, ...] = (racks_leave_bandwidth,)
 PAIRING_RULES: tuple[FabricRule, ...] = (nics_pair_with_gpus,)
 # Of InfiniBand fabrics of several tiers.
 GENERATION_RULES: tuple[FabricRule, ...] = (generations_agree,)
+# Of fabrics whose switches have to hold headroom.
+POOL_RULES: tuple[FabricRule, ...] = (pools_hold_headroom,)
 # Of fabrics whose runs nothing else says.
 LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
 # Of fabrics whose last server group is unlike the others.
@@ -308,6 +312,8 @@ MONEY_RULES: tuple[DesignRule, ...] = (
     nothing_is_left_out,
     alternatives_add_up,
 )
+# Of cases that say how many vendors there are.
+VENDOR_RULES: tuple[DesignRule, ...] = (vendors_are_kept,)
 # Of bills with charges, and of cases and parts that have some.
 CHARGE_RULES: tuple[DesignRule, ...] = (charges_are_counted,)
 # Of growth that may end before its last stage.
@@ -336,6 +342,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from REDUNDANCY_RULES if names_redundancy(fabric) else ()
     yield from PAIRING_RULES if pairs_nics(fabric) else ()
     yield from GENERATION_RULES if judges_generations(fabric) else ()
+    yield from POOL_RULES if weighs_pools(fabric) else ()
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()
     yield from MANAGER_RULES if names_managers(fabric) else ()
     yield from LAST_GROUP_RULES if has_odd_group(fabric) else ()

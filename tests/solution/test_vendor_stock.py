@@ -33,10 +33,10 @@ def test_a_stage_that_comes_too_soon_takes_what_the_vendor_has() -> None:
         (1, 1000, 20, "2026-08-14"),
         (2, 2000, 0, "2027-04-01"),
     ]
-    # of one, three leaves of three servers: two with the spine at first, one more later
+    # of one, three leaves of three servers: two with both spines at first, one more later
     other = designed(**LATE, in_stock=1)
     assert_proven(other)
-    assert [row.quantity for row in other.bom if row.kind == "switch"] == [3, 1]
+    assert [row.quantity for row in other.bom if row.kind == "switch"] == [4, 1]
     assert designed(**LATE).status == "infeasible"
     assert designed(lead_time_weeks=12).totals == design.totals
 

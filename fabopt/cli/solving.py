@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from fabopt.cli.outages import Draws
     from fabopt.program.settings import Clock
-    from fabopt.schema.design import Design
+    from fabopt.schema.design import Alternative, Design
 
 FORMULATION_ENDINGS: dict[str, Literal["lp", "mps"]] = {".lp": "lp", ".mps": "mps"}
 EXIT_OF_STATUS = {
@@ -98,6 +98,7 @@ class SolveRequest:
                     clock=clock,
                     alternatives_s=looks,
                     told=advice.take,
+                    compared=_compared,
                 )
         except NoAnswerError as error:
             return stopped_design(inputs, self.engine, str(error))
@@ -111,6 +112,14 @@ class SolveRequest:
         clock = Clock(self.time_limit_s, ATTENDANT.started)
         ATTENDANT.attend(clock)
         return clock
+
+
+def _compared(alternative: Alternative) -> None:
+    """Tell of a design of another kind as it is found, if someone is watching: the answer lists all of them."""
+    if sys.stderr.isatty():
+        from fabopt.output.terminal.answer import alternative_line
+
+        tell(alternative_line(alternative))
 
 
 @contextlib.contextmanager

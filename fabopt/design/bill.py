@@ -225,12 +225,11 @@ def _row(
 def _share(item: Item, stage: int, quantities: tuple[int, int, int], present: bool) -> int:
     """What some units of an order cost: at incremental breaks the first lines pay for the first units."""
     before, quantity, ordered = quantities
-    offer = item.offers[stage]
+    cost = item.worth_cents if present else item.cost
     if item.incremental:
-        more = item.cost(stage, before + quantity, present) - item.cost(stage, before, present)
-    else:
-        more = quantity * (offer.present if present else offer.cents)[item.break_of(ordered)]
-    return more // offer.chance if present else more
+        return cost(stage, before + quantity) - cost(stage, before)
+    offer = item.offers[stage]
+    return quantity * ((offer.worth or offer.present) if present else offer.cents)[item.break_of(ordered)]
 
 
 def order_date(start: str | None, month: int, lead_time_weeks: float | None) -> str | None:

@@ -45,6 +45,7 @@ def demand_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
             yield from _ratio(inquiry, fabric, index, tier, limits)
         for figure in DEMANDED_FIGURES:
             yield from _figure(inquiry, fabric, index, figure)
+        yield from _priorities(inquiry, fabric, index)
         for number in range(len(fabric.survived)):
             if fabric.survived[number].min_gbps_per_gpu is None:
                 continue
@@ -84,6 +85,21 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflic
         refused = inquiry.problem.fabrics[index].refused_nics
         detail = "; ".join(["the most bandwidth per GPU that a design gives", *refused[:3]])
         yield advice(limit, gbps(wanted_mbps), gbps(rates[most]), detail, is_least)
+
+
+def _priorities(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflict]:
+    """The most lossless priorities that the pools of some design hold."""
+    if fabric.roce is None:
+        return
+    limit, wanted = f"fabrics.{fabric.name}.roce.lossless_priorities", fabric.roce.lossless_priorities
+    inquiry.tell(limit)
+    for fewer in range(wanted - 1, 0, -1):
+        roce = fabric.roce.model_copy(update={"lossless_priorities": fewer})
+        if _network(inquiry, fabric, index, roce=roce) is not None:
+            yield advice(limit, wanted, fewer, "the most lossless priorities that pools of switches hold")
+            return
+    if _network(inquiry, fabric, index, roce=None) is not None:
+        yield advice(limit, wanted, 0, "no pool of a switch on sale holds one: without `roce` there is a design")
 
 
 def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict[str, Fraction]) -> Iterator[Conflict]:

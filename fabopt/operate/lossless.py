@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from fabopt.operate.model import NamedDevice, NamedLink, NamedPort, OperationPlan
-from fabopt.operate.port_names import signal_lanes
 from fabopt.parts.headroom import Headroom, headroom, threshold
+from fabopt.parts.lanes import signal_lanes
 from fabopt.parts.marking import Marking, marking, pool_share, round_trip_ns
 from fabopt.parts.pools import LosslessPorts, PoolVerdict, pool_verdict, ports_text, shortfall_text
 from fabopt.schema.catalog import Switch

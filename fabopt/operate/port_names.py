@@ -11,12 +11,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from fabopt.parts.lanes import signal_lanes
 from fabopt.schema.catalog import Switch
 from fabopt.schema.operate import SonicPorts
-
-# Signalling lanes of a cage by its form factor; eight where it is none of these.
-SIGNAL_LANES = {"QSFP28": 4, "QSFP56": 4, "QSFP112": 4, "QSFP+": 4, "SFP28": 1, "SFP56": 1, "SFP+": 1, "RJ45": 1}
-ALL_LANES = 8
 
 
 class OwnName(NamedTuple):
@@ -63,12 +60,6 @@ def eos(signal_lanes: dict[int, int], cage: int, lane: int, lanes: int) -> OwnNa
     if signals % lanes:
         raise ValueError(f"EOS cannot number {lanes} ports of a cage with {signals} lanes")
     return OwnName(f"Ethernet{cage}/{1 + lane * (signals // lanes)}")
-
-
-def signal_lanes(switch: Switch) -> dict[int, int]:
-    """Signalling lanes of every cage of a switch, by its number from 1."""
-    lanes = [SIGNAL_LANES.get(cage.form_factor, ALL_LANES) for cage in switch.cages for _ in range(cage.count)]
-    return dict(enumerate(lanes, 1))
 
 
 def namer_of(system: str, switch: Switch, most_lanes: int) -> Namer | None:

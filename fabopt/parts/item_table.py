@@ -7,19 +7,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.parts.charges import BorneCharge, Calendar, amounts_of, borne_by, borne_by_lump
 from fabopt.parts.finance import present_cents, price_cents
-from fabopt.parts.items import Item, Offer
-from fabopt.parts.procurement import Terms, is_late, supply_by
+from fabopt.parts.items import FuturePrices, Item, Offer
+from fabopt.parts.procurement import FutureTerms, Terms, is_late, supply_by
 from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.schema.product import Purchasable
 from fabopt.schema.server import Server
-from fabopt.units import cents, exact, milliwatts
+from fabopt.units import cents, exact, milliwatts, rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +109,15 @@ def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
     return _table(builder.items, builder.single, builder.by_length)
 
 
+class _Sold(NamedTuple):
+    """What an item is sold as: its list price in cents at each break, and the charges on it."""
+
+    kind: str
+    part: Purchasable
+    prices: Sequence[int]
+    borne: tuple[BorneCharge, ...]
+
+
 class _Numbering:
     """The items of a table while they are numbered."""
 
@@ -163,16 +173,14 @@ class _Numbering:
         assert sold.price_usd is not None
         price = sold.price_usd
         breaks = [(one.from_, cents(one.usd)) for one in price] if isinstance(price, tuple) else [(1, cents(price))]
+        of_part = _Sold(kind, sold, [price for _, price in breaks], borne)
         item = Item(
             index=len(self.items),
             kind=kind,
             id=product_id,
             length_m=length_m,
             starts=tuple(start for start, _ in breaks),
-            offers=tuple(
-                self._with_charges(offer, stage, borne)
-                for stage, offer in enumerate(self._offers(kind, sold, [price for _, price in breaks]))
-            ),
+            offers=tuple(self._offers(of_part)),
             power_mw=power_mw,
             rack_milliunits=rack_milliunits,
             stock=sold.stock or 0,
@@ -189,18 +197,56 @@ class _Numbering:
         self.items.append(item)
         return item
 
-    def _offers(self, kind: str, sold: Purchasable, prices: Sequence[int]) -> Iterator[Offer]:
+    def _offers(self, sold: _Sold) -> Iterator[Offer]:
         terms = self.terms
         rate = exact(terms.finance.discount_rate)
-        for month, chance in zip(terms.months, terms.chances or (1,) * len(terms.months), strict=True):
-            paid = tuple(price_cents(price, terms.decline(kind), month) for price in prices)
-            yield Offer(
+        for stage, month in enumerate(terms.months):
+            paid = tuple(price_cents(price, terms.decline(sold.kind), month) for price in sold.prices)
+            offer = Offer(
                 paid,
-                tuple(chance * present_cents(price, rate, month) for price in paid),
-                supply_by(sold.supply, month),
-                is_late(month, sold.lead_time_weeks, terms.rules.order_from_month),
-                chance,
+                tuple(present_cents(price, rate, month) for price in paid),
+                supply_by(sold.part.supply, month),
+                is_late(month, sold.part.lead_time_weeks, terms.rules.order_from_month),
             )
+            offer = self._with_charges(offer, stage, sold.borne)
+            yield self._in_futures(offer, stage, sold) if terms.futures else offer
+
+    def _in_futures(self, offer: Offer, stage: int, sold: _Sold) -> Offer:
+        """An offer as it is in every future that comes to the stage, and what it is worth in all together."""
+        terms, futures = self.terms, [self._in_future(future, stage, sold) for future in self.terms.futures]
+        for future in terms.futures:
+            month = future.months[stage]
+            if month is not None:
+                supply = [most for most in (offer.most, supply_by(sold.part.supply, month)) if most is not None]
+                late = is_late(month, sold.part.lead_time_weeks, terms.rules.order_from_month)
+                offer = offer._replace(most=min(supply, default=None), late=offer.late or late)
+        weighed = [
+            sum(
+                future.chance * prices[1][index]
+                for future, prices in zip(terms.futures, futures, strict=True)
+                if prices is not None
+            )
+            for index in range(len(offer.cents))
+        ]
+        return offer._replace(present=tuple(weighed), worth=offer.present, futures=tuple(futures))
+
+    def _in_future(self, future: FutureTerms, stage: int, sold: _Sold) -> FuturePrices | None:
+        """Prices and present values, charges included, in a future; charges are on the prices without its changes."""
+        month, finance = future.months[stage], self.terms.finance
+        if month is None:
+            return None
+        calendar = Calendar(finance, tuple(month or 0 for month in future.months))
+        usual = [price_cents(price, self.terms.decline(sold.kind), month) for price in sold.prices]
+        paid = [rounded(future.factor(sold.kind, stage) * price) for price in usual]
+        charges = [amounts_of(sold.borne, price, stage, calendar) for price in usual]
+        rate = exact(finance.discount_rate)
+        return (
+            tuple(price + sum(one.once for one in of) for price, of in zip(paid, charges, strict=True)),
+            tuple(
+                present_cents(price, rate, month) + sum(one.present for one in of)
+                for price, of in zip(paid, charges, strict=True)
+            ),
+        )
 
     def _with_charges(self, offer: Offer, stage: int, borne: tuple[BorneCharge, ...]) -> Offer:
         """An offer with the charges on every unit in its prices."""
@@ -210,8 +256,7 @@ class _Numbering:
         return offer._replace(
             cents=tuple(price + sum(one.once for one in of) for price, of in zip(offer.cents, amounts, strict=True)),
             present=tuple(
-                worth + offer.chance * sum(one.present for one in of)
-                for worth, of in zip(offer.present, amounts, strict=True)
+                worth + sum(one.present for one in of) for worth, of in zip(offer.present, amounts, strict=True)
             ),
             bare=(offer.cents, offer.present),
         )

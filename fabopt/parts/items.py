@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -18,25 +18,31 @@ from fabopt.units import ceil_div
 CABLE_KINDS = ("cable", "fibre")
 
 
+# Cents of a unit at each break, and their present values.
+FuturePrices = tuple[tuple[int, ...], tuple[int, ...]]
+
+
 class Offer(NamedTuple):
     """What an item costs at one stage, charges included: cents of a unit at each break, then their present values.
 
     ``bare``: cents and present values without charges; None: there are none. ``most``: can have been bought by then
-    (None: any number); ``late``: nothing can be ordered for it any more. ``chance``: how often the stage comes, by
-    which present values are multiplied (``Terms.chances``).
+    (None: any number); ``late``: nothing can be ordered for it any more. ``futures``: where growth may end, prices and
+    present values in every future (None: the stage does not come); then ``present`` is the sum of theirs, each as often
+    as the future comes, and ``worth`` the present value at the month of the stage.
     """
 
     cents: tuple[int, ...]
     present: tuple[int, ...]
     most: int | None = None
     late: bool = False
-    chance: int = 1
+    worth: tuple[int, ...] = ()
+    futures: tuple[FuturePrices | None, ...] = ()
     bare: tuple[tuple[int, ...], tuple[int, ...]] | None = None
 
     @property
     def without_charges(self) -> Offer:
-        """The offer of the part alone."""
-        return self if self.bare is None else self._replace(cents=self.bare[0], present=self.bare[1], bare=None)
+        """The offer of the part alone, as it is at the month of the stage."""
+        return self if self.bare is None else Offer(*self.bare, self.most, self.late)
 
 
 class Piece(NamedTuple):
@@ -147,9 +153,11 @@ class Item:
 
     def base(self, stage: int, price_break: int, present: bool = False) -> int:
         """What an order at a break costs on top of its units at that break's price; 0 unless breaks are incremental."""
+        return self._base(self._prices(stage, present), price_break)
+
+    def _base(self, prices: Sequence[int], price_break: int) -> int:
         if not self.incremental:
             return 0
-        prices = self._prices(stage, present)
         steps = zip(pairwise(self.starts[: price_break + 1]), prices[:price_break], strict=True)
         before = sum((end - start) * price for (start, end), price in steps)
         return before - (self.starts[price_break] - 1) * prices[price_break]
@@ -168,14 +176,22 @@ class Item:
 
     def cost(self, stage: int, units: int, present: bool = False) -> int:
         """Cents of one order at a stage."""
+        return self._cost(self._prices(stage, present), units)
+
+    def _cost(self, prices: Sequence[int], units: int) -> int:
         if units == 0:
             return 0
         price_break = self.break_of(units)
-        return self.base(stage, price_break, present) + units * self._prices(stage, present)[price_break]
+        return self._base(prices, price_break) + units * prices[price_break]
 
     def worth_cents(self, stage: int, units: int) -> int:
-        """Present value of one order at a stage, if that comes, in cents."""
-        return self.cost(stage, units, present=True) // self.offers[stage].chance
+        """Present value of one order at the month of a stage, in cents."""
+        return self._cost(self.offers[stage].worth or self.offers[stage].present, units)
+
+    def future_cents(self, future: int, stage: int, units: int, present: bool) -> int:
+        """What one order costs in a future, or its present value, in cents; nothing where the stage does not come."""
+        prices = self.offers[stage].futures[future]
+        return 0 if prices is None else self._cost(prices[present], units)
 
     def lead_weeks(self, stage: int, units: int) -> float | None:
         """Lead time of an order of so many units: none for what the vendor has in stock for a stage that is late."""

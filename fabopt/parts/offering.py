@@ -29,7 +29,8 @@ class Offering:
 def named_products(case: Case, catalog: Catalog) -> frozenset[str]:
     """Products that are offered even at the end of their life: the case names them, or they are built in."""
     server = next(one for one in catalog.servers if one.id == case.server)
-    return _named_ids(case) | {one.id for one in server.nics} | _that_manage(case, catalog) | _told_apart(case, catalog)
+    kept = _that_manage(case, catalog) | _told_apart(case, catalog) | _weighed(case, catalog)
+    return _named_ids(case) | {one.id for one in server.nics} | kept
 
 
 def _that_manage(case: Case, catalog: Catalog) -> frozenset[str]:
@@ -47,6 +48,18 @@ def _told_apart(case: Case, catalog: Catalog) -> frozenset[str]:
     return frozenset(one.id for one in catalog.switches if one.generation is not None and not one.end_of_life)
 
 
+def _weighed(case: Case, catalog: Catalog) -> frozenset[str]:
+    """Switches whose pool is known: none of another one stands in for them where pools are a condition."""
+    if not weighs_pools(case):
+        return frozenset()
+    return frozenset(one.id for one in catalog.switches if one.buffer_pool is not None and not one.end_of_life)
+
+
+def weighs_pools(case: Case) -> bool:
+    """Whether pools of switches are a condition, so that a shorter cable may be worth its price."""
+    return any(fabric.roce is not None for fabric in case.fabrics)
+
+
 def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = False) -> Offering:
     """Everything on sale, and what joins it; ``whole``: also what others stand in for at today's prices."""
     named, terms = named_products(case, catalog), terms_of(case)
@@ -54,7 +67,8 @@ def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = 
     item_table = item_table_of(offered, terms)
     if prune and not whole:
         item_table = without_dominated_products(offered, item_table, named)
-    return Offering(named, terms, offered, item_table, PortTypes(offered), LinkTable(offered, item_table, prune))
+    links = LinkTable(offered, item_table, prune and not weighs_pools(case))
+    return Offering(named, terms, offered, item_table, PortTypes(offered), links)
 
 
 def _named_ids(case: Case) -> frozenset[str]:

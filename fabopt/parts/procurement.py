@@ -15,7 +15,6 @@ from fabopt.schema.charges import Charge
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
 from fabopt.schema.procurement import Procurement, Spares
 from fabopt.schema.product import Product, Supply
-from fabopt.schema.stages import reached
 from fabopt.units import CENTS_PER_USD, ceil_div, exact, rounded
 
 WEEKS_PER_YEAR = 52
@@ -31,20 +30,40 @@ def of_kind(by_kind: Mapping[KindWord, Rule], kind: str) -> Rule | None:
 
 
 @dataclass(frozen=True)
+class FutureTerms:
+    """One way in which growth may come: how often of ``Terms.chance_unit`` times, and the month of each stage (None:
+    never). ``changes``: by which kinds cost more after the first stage; ``energy``: by which energy does.
+    """
+
+    chance: int
+    months: tuple[int | None, ...]
+    changes: tuple[tuple[str, Fraction], ...] = ()
+    energy: Fraction = Fraction(0)
+
+    def factor(self, kind: str, stage: int) -> Fraction:
+        """What the prices of a kind are multiplied by at a stage."""
+        return 1 + dict(self.changes).get(kind, Fraction(0)) if stage else Fraction(1)
+
+
+@dataclass(frozen=True)
 class Terms:
     """What decides how a catalog's products can be bought: equal terms make equal items of one catalog.
 
     ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
-    ``chances``: the probability that growth comes to each stage, in parts of ``chance_unit``; empty where all come.
+    ``futures``: the ways in which growth may come, none where it is certain.
     """
 
     months: tuple[int, ...] = (0,)
     finance: Finance = field(default_factory=Finance)
     rules: Procurement = field(default_factory=Procurement)
     move_cents: int = 0
-    chances: tuple[int, ...] = ()
-    chance_unit: int = 1
+    futures: tuple[FutureTerms, ...] = ()
     charges: tuple[Charge, ...] = ()
+
+    @property
+    def chance_unit(self) -> int:
+        """How often all futures come together."""
+        return sum(future.chance for future in self.futures) or 1
 
     def decline(self, kind: str) -> Fraction:
         """The share of its price that a kind loses in a year."""
@@ -63,10 +82,20 @@ def terms_of(case: Case) -> Terms:
     """The terms of a case."""
     months = tuple(stage.month for stage in case.stages) if case.stages else (0,)
     moves = rounded(exact(case.growth.usd_per_moved_cable) * CENTS_PER_USD)
-    chances = reached(case.stages or ()) if case.is_uncertain else ()
-    unit = math.lcm(*(chance.denominator for chance in chances))
-    of_unit = tuple(int(unit * chance) for chance in chances)
-    return Terms(months, case.finance, case.procurement, moves, of_unit, unit, case.charges)
+    return Terms(months, case.finance, case.procurement, moves, _futures_of(case), case.charges)
+
+
+def _futures_of(case: Case) -> tuple[FutureTerms, ...]:
+    unit = math.lcm(*(exact(future.probability).denominator for future in case.futures))
+    return tuple(
+        FutureTerms(
+            int(exact(future.probability) * unit),
+            future.months_of(case.stages or ()),
+            tuple((kind, exact(share)) for kind, share in future.price_change.items()),
+            exact(future.energy_change),
+        )
+        for future in case.futures
+    )
 
 
 def is_allowed(rules: Procurement, product: Product, approved_by_part: bool) -> bool:

@@ -11,8 +11,10 @@ from fabopt.schema.stages import is_certain
 
 def uncertain_stages(case: Case, file: str, what: str) -> Iterator[Fault]:
     """A fault for each stage that may not come; ``what`` is not worked out then."""
+    hint = "leave it out, or use `fabopt solve`"
+    what = f"{what} where growth may end"
+    if case.scenarios:
+        yield fault(file, "scenarios", what, len(case.scenarios), hint=hint)
     for number, stage in enumerate(case.stages or ()):
         if not is_certain(stage.probability):
-            hint = "leave it out, or use `fabopt solve`"
-            where = f"stages.{number}.probability"
-            yield fault(file, where, f"{what} where growth may end", stage.probability, hint=hint)
+            yield fault(file, f"stages.{number}.probability", what, stage.probability, hint=hint)

@@ -33,6 +33,7 @@ from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_asked_for, is_kept
 from fabopt.schema.last_group import last_group_may_differ
+from fabopt.schema.operate import Roce
 from fabopt.schema.product import PROTOCOLS, Protocol
 from fabopt.schema.resilience import NO_RULE, RACK, Surviving, redundancy_of
 from fabopt.schema.server import Server
@@ -140,6 +141,8 @@ class FabricProblem:
     managers: SubnetManagers | None = None
     # tiers between which rule ``one-generation`` leaves switches out; None where it leaves out none
     generations: Generations | None = None
+    # what the packet memory of its switches has to hold; None where that is no condition
+    roce: Roce | None = None
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
@@ -157,17 +160,18 @@ class FabricProblem:
         """A key of all that bounds and leaves follow from: equal for fabrics that differ in runs, places and parts of
         default rules only.
         """
-        return self.attachments, self.hardware_without_attachments
+        return (
+            self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.group_servers, self.reserve,
+            self.attachments, self.resilience, self.hardware_above_leaves,
+            tuple((protocol, options) for protocol, options in self.nics.items()),
+        )  # fmt: skip
 
     @property
-    def hardware_without_attachments(self) -> Hashable:
-        """A key of all that bounds above leaves follow from, to which attachments make no difference."""
+    def hardware_above_leaves(self) -> Hashable:
+        """A key of all that the least cost of an uplink follows from, wherever it comes from."""
         return (
-            self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.group_servers,
-            self.oversubscription_leaf, self.oversubscription_spine, self.reserve,
-            self.figure_demands, self.resilience, self.is_open, self.binding_managers,
-            self.binding_generations,
-            tuple((protocol, options) for protocol, options in self.nics.items()),
+            self.oversubscription_leaf, self.oversubscription_spine, self.figure_demands, self.is_open,
+            self.binding_managers, self.binding_generations, self.roce,
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
 
@@ -293,7 +297,7 @@ def fabric_of(
         nics=nics,
         unpaired_nics=unpaired,
         switches=switches,
-        generations=generations_of(case, fabric, switches),
+        generations=generations_of(case, fabric, switches), roce=fabric.roce,
         runs_m=site.runs_m(offering.item_table.lengths_m),
         groups=site.groups,
         racks=fabric.pinned,
@@ -304,12 +308,15 @@ def fabric_of(
         torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
         per_switch=switch_ports(fabric, offering, server),
         logical_fabrics=tuple(logical_fabric_of(one, offering, server, pcie, case.rules) for one in fabric.on_own_nics),
-    )
+    )  # fmt: skip
 
 
 def _last_group(fabric: Fabric, case: Case) -> LastGroup:
-    """Whether a case lets the last leaf group be unlike the others. Rule ``last_group_may_differ``."""
-    if not last_group_may_differ(case, fabric):
+    """Whether a case lets the last leaf group be unlike the others. Rule ``last_group_may_differ``.
+
+    Not where pools are weighed: they are of leaves that are all alike.
+    """
+    if fabric.roce is not None or not last_group_may_differ(case, fabric):
         return "equal"
     return "any" if case.resilience_of(fabric) == NO_RULE else "spread"
 

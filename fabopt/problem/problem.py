@@ -17,7 +17,7 @@ from fabopt.parts.items import CABLE_KINDS, Item, order_at_once
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.nics import PCIE_X16_GBPS
 from fabopt.parts.offering import Offering, named_products, offering_of
-from fabopt.parts.procurement import terms_of
+from fabopt.parts.procurement import FutureTerms, Terms, terms_of
 from fabopt.problem.demand import demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem, fabric_of
 from fabopt.problem.limits import ExactLimits, limits_of
@@ -192,8 +192,8 @@ class Problem:
 
     @property
     def energy_weighed(self) -> tuple[Fraction, ...]:
-        """Cents of a milliwatt's energy from each stage on, as often as growth comes to it (``Terms.chances``)."""
-        return _weighed(self.energy_cents_per_mw, self.offering)
+        """Cents of a milliwatt's energy from each stage on, in all futures together, each as often as it comes."""
+        return _weighed(self.energy_cents_per_mw, self.offering.terms)
 
     def weights_in(self, metric: str) -> Weights:
         """The weights of a metric, as what growth may not come to is weighed."""
@@ -237,7 +237,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         fabrics=timed(fabrics, case, needs, pace),
         nic_slots=server.nic_slots,
         limits=limits_of(case.limits),
-        weights=weights_of(case.objective, _weighed(energy, offering), offering.terms.chance_unit),
+        weights=weights_of(case.objective, _weighed(energy, offering.terms), offering.terms.chance_unit),
         energy_cents_per_mw=energy,
         server_item=item_table.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
@@ -247,9 +247,18 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     )
 
 
-def _weighed(energy: tuple[Fraction, ...], offering: Offering) -> tuple[Fraction, ...]:
-    chances = offering.terms.chances
-    return tuple(chance * cents for chance, cents in zip(chances, energy, strict=True)) if chances else energy
+def future_energy(terms: Terms, future: FutureTerms) -> tuple[Fraction, ...]:
+    """Cents of a milliwatt's energy in a future from each stage on; 0 where the stage does not come."""
+    months = sorted({month for month in future.months if month is not None})
+    worth = dict(zip(months, energy_cents_per_mw(terms.finance, months), strict=True))
+    return tuple(Fraction(0) if month is None else (1 + future.energy) * worth[month] for month in future.months)
+
+
+def _weighed(energy: tuple[Fraction, ...], terms: Terms) -> tuple[Fraction, ...]:
+    if not terms.futures:
+        return energy
+    futures = [(future.chance, future_energy(terms, future)) for future in terms.futures]
+    return tuple(sum((chance * cents[stage] for chance, cents in futures), Fraction(0)) for stage in range(len(energy)))
 
 
 def estimating(problem: Problem) -> Problem:

@@ -13,7 +13,7 @@ from fabopt.problem.attachments import LogicalFabric
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.nic_pairing import Nics, paired, with_unpaired
 from fabopt.problem.problem import Problem
-from fabopt.problem.subnet_manager import ONE
+from fabopt.problem.subnet_manager import INFINIBAND, ONE
 from fabopt.schema.case import Case
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, Rules, is_asked_for, without
 from fabopt.schema.resilience import NO_RULE, REDUNDANCY, losses_of, redundancy_of
@@ -35,7 +35,13 @@ class RulePart(NamedTuple):
 
 def is_bound(problem: Problem, rules: frozenset[str] = ALL_RULES) -> bool:
     """Whether any of some rules holds that may leave a design out."""
-    return any(rule in rules and fabric.is_bound_by(rule) for fabric in problem.fabrics for rule in fabric.kept_rules)
+    return any(_is_bound(fabric, rules) for fabric in problem.fabrics)
+
+
+def _is_bound(fabric: FabricProblem, rules: frozenset[str]) -> bool:
+    if rules <= OF_GENERATIONS | OF_MANAGERS and not any(fabric.nics.get(INFINIBAND, ())):
+        return False
+    return any(rule in rules and fabric.is_bound_by(rule) for rule in fabric.kept_rules)
 
 
 def parts_given_up(problem: Problem) -> Iterator[RulePart]:
@@ -51,8 +57,12 @@ def without_rules(problem: Problem, rules: frozenset[str] = ALL_RULES) -> Proble
 
 
 def left_out(problem: Problem, rules: frozenset[str]) -> Iterator[Problem]:
-    """The parts of the space that some rules leave out; of rules other than that of NICs, all of it without them."""
-    free = without_rules(problem, rules)
+    """The parts of the space that some rules leave out; of rules other than that of NICs, all of it without them.
+
+    Fabrics that the rules leave nothing out of are the very same ones, of which everything is known.
+    """
+    fabrics = zip(problem.fabrics, without_rules(problem, rules).fabrics, strict=True)
+    free = replace(problem, fabrics=tuple(free if _is_bound(fabric, rules) else fabric for fabric, free in fabrics))
     if rules != OF_NICS:
         yield _with_one_manager(free) if rules == OF_REDUNDANCY else free
         return

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fabopt.program.bell import BELL, PATIENCE_S
-from fabopt.schema.design import Conflict
+from fabopt.schema.design import Alternative, Conflict
 
 # What a program is given when time is over, so that candidates that were found become a design.
 LAST_SECONDS = 0.4
@@ -30,6 +30,7 @@ class Settings:
     """How to search: engine, seconds (None: no limit), whether to prune, where to report.
 
     ``told``: takes, where there is no design, first None and then what stands in the way, as it is found.
+    ``compared``: takes each design of another kind, as it is found beside an answer.
     ``most_candidates``: without a floor, a proof that takes more of them is not wanted; the likeliest will do.
     """
 
@@ -39,6 +40,7 @@ class Settings:
     progress: Callable[[str], None] = lambda text: None
     told: Callable[[Conflict | None], None] = lambda conflict: None
     most_candidates: int | None = None
+    compared: Callable[[Alternative], None] = lambda alternative: None
 
 
 class Clock:

@@ -17,12 +17,14 @@ from typing import Literal
 
 from fabopt.program.engine_run import in_process, in_thread
 from fabopt.program.formulation import broken
-from fabopt.program.libraries import cp_model, pulp
+from fabopt.program.libraries import cp_sat, pulp
 from fabopt.program.settings import Clock
 
 Verdict = Literal["optimal", "feasible", "infeasible", "unknown"]
 ENGINES = ("cp-sat", "highs", "scip", "cbc")
 SEED = 0
+# What CP-SAT takes for no limit.
+_LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -56,48 +58,67 @@ def solve(
 
 
 def _cp_sat(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None) -> Solution:
-    model = cp_model.CpModel()
-    variables: dict[str, cp_model.IntVar] = {}
-    for var in lp.variables():
-        variables[var.name] = model.new_int_var(int(var.lowBound), int(var.upBound), var.name)
-        if hint is not None and var.name in hint:
-            model.add_hint(variables[var.name], hint[var.name])
-    for constraint in lp.constraints.values():
-        left = _linear(constraint, variables)
-        if constraint.sense == pulp.LpConstraintEQ:
-            model.add(left == 0)
-        elif constraint.sense == pulp.LpConstraintLE:
-            model.add(left <= 0)
-        else:
-            model.add(left >= 0)
-    model.minimize(_linear(lp.objective, variables))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = SEED
-    solver.parameters.linearization_level = 2
+    model, parameters, engine = _cp_sat_model(lp, hint or {}), cp_sat.SatParameters(), cp_sat.SolveWrapper()
+    parameters.num_workers = 1
+    parameters.random_seed = SEED
+    parameters.linearization_level = 2
     # with symmetries, its presolve ends the process on some small programs (a failed check inside OR-Tools 9.15)
-    solver.parameters.symmetry_level = 0
+    parameters.symmetry_level = 0
     # it would take Ctrl-C to stop itself, say nothing, and leave no handler
-    solver.parameters.catch_sigint_signal = False
+    parameters.catch_sigint_signal = False
     if (seconds := _seconds(clock)) is not None:
-        solver.parameters.max_time_in_seconds = seconds
-    status = in_thread(lambda: solver.solve(model), solver.stop_search, clock)
-    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        values = {name: solver.value(var) for name, var in variables.items()}
-        verdict: Verdict = "optimal" if status == cp_model.OPTIMAL else "feasible"
-        return Solution(verdict, values, float(solver.best_objective_bound), 0.0)
-    return Solution("infeasible" if status == cp_model.INFEASIBLE else "unknown", {}, None, 0.0)
+        parameters.max_time_in_seconds = seconds
+    engine.set_parameters(parameters)
+    run: Callable[[cp_sat.CpModelProto], cp_sat.CpSolverResponse] = engine.solve
+    response = in_thread(lambda: run(model), engine.stop_search, clock)
+    status, statuses = None if response is None else response.status, cp_sat.CpSolverStatus
+    if response is not None and status in (statuses.OPTIMAL, statuses.FEASIBLE):
+        values = dict(zip((var.name for var in lp.variables()), response.solution, strict=True))
+        verdict: Verdict = "optimal" if status == statuses.OPTIMAL else "feasible"
+        return Solution(verdict, values, float(response.best_objective_bound), 0.0)
+    return Solution("infeasible" if status == statuses.INFEASIBLE else "unknown", {}, None, 0.0)
+
+
+def _cp_sat_model(lp: pulp.LpProblem, hint: Mapping[str, int]) -> cp_sat.CpModelProto:
+    """The program term by term, variables in its order."""
+    model, numbers = cp_sat.CpModelProto(), {var.name: number for number, var in enumerate(lp.variables())}
+    for var in lp.variables():
+        variable = model.variables.add()
+        variable.name = var.name
+        variable.domain.extend([int(var.lowBound), int(var.upBound)])
+        if var.name in hint:
+            model.solution_hint.vars.append(numbers[var.name])
+            model.solution_hint.values.append(hint[var.name])
+    for constraint in lp.constraints.values():
+        linear, most = model.constraints.add().linear, -int(constraint.constant)
+        _add_terms(linear, constraint, numbers)
+        linear.domain.extend(
+            [
+                _LEAST if constraint.sense == pulp.LpConstraintLE else most,
+                _MOST if constraint.sense == pulp.LpConstraintGE else most,
+            ]
+        )
+    _add_terms(model.objective, lp.objective, numbers)
+    model.objective.offset = int(lp.objective.constant)
+    model.objective.scaling_factor = 1.0
+    return model
+
+
+def _add_terms(
+    to: cp_sat.LinearConstraintProto | cp_sat.CpObjectiveProto,
+    expression: pulp.LpAffineExpression,
+    numbers: Mapping[str, int],
+) -> None:
+    """Add the terms of an expression, variables in their order."""
+    for number, weight in sorted((numbers[var.name], int(weight)) for var, weight in expression.items()):
+        if weight:
+            to.vars.append(number)
+            to.coeffs.append(weight)
 
 
 def _seconds(clock: Clock | None) -> float | None:
     """Seconds that an engine is given; None: as many as it takes."""
     return None if clock is None else clock.left()
-
-
-def _linear(expression: pulp.LpAffineExpression, variables: Mapping[str, cp_model.IntVar]) -> cp_model.LinearExprT:
-    names = [variables[var.name] for var in expression]
-    weights = [int(weight) for weight in expression.values()]
-    return cp_model.LinearExpr.weighted_sum(names, weights) + int(expression.constant)
 
 
 def _highs(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None) -> Solution:

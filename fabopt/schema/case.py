@@ -25,13 +25,14 @@ from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
 from fabopt.schema.growth import Growth
-from fabopt.schema.operate import Operate, OperateSaid
+from fabopt.schema.operate import Operate, OperateSaid, Roce
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
+from fabopt.schema.scenarios import GrowthScenario, check_probabilities, scenarios_of
 from fabopt.schema.server import Role
-from fabopt.schema.stages import KEBAB, Servers, check_probabilities, is_certain
+from fabopt.schema.stages import KEBAB, Servers, is_certain
 from fabopt.schema.stages import Limits as Limits
 from fabopt.schema.stages import Oversubscription as Oversubscription
 from fabopt.schema.stages import Stage as Stage
@@ -111,6 +112,7 @@ class Fabric(Strict):
     attachments: tuple[Attachment, ...] = ()
     reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0
     racks: Annotated[PinnedRacks | None, Field(exclude_if=is_open)] = None
+    roce: Annotated[Roce | None, Field(exclude_if=is_open)] = None
 
     @property
     def pinned(self) -> Mapping[str, tuple[str, ...]]:
@@ -138,6 +140,12 @@ class Fabric(Strict):
     def keeps_default(self) -> bool:
         """Whether the default rule of its role holds, by its own words."""
         return keeps_default(self.resilience)
+
+    @model_validator(mode="after")
+    def _roce_is_ethernet(self) -> Self:
+        if self.roce is not None and self.protocol == "infiniband":
+            raise ValueError("`roce` is for Ethernet, and `protocol` is infiniband")
+        return self
 
     @model_validator(mode="after")
     def _attachment_names_differ(self) -> Self:
@@ -289,6 +297,7 @@ class Case(Strict):
     servers: Servers | None = None
     gpus: Servers | None = None
     stages: Annotated[tuple[Stage, ...], Field(min_length=1)] | None = None
+    scenarios: Annotated[tuple[GrowthScenario, ...], Field(exclude_if=is_empty)] = ()
     start: Annotated[str, Field(pattern=CALENDAR_MONTH)] | None = None
     workload: Workload | None = None
     fabrics: Annotated[tuple[Fabric, ...], Field(min_length=1)] = (Fabric(name="compute"),)
@@ -307,7 +316,12 @@ class Case(Strict):
     @property
     def is_uncertain(self) -> bool:
         """Whether growth may end before its last stage."""
-        return not all(is_certain(stage.probability) for stage in self.stages or ())
+        return bool(self.futures)
+
+    @property
+    def futures(self) -> tuple[GrowthScenario, ...]:
+        """All ways in which growth may come; none where it is certain."""
+        return scenarios_of(self.stages or (), self.scenarios)
 
     @property
     def pinned_racks(self) -> frozenset[str]:
@@ -362,11 +376,24 @@ class Case(Strict):
 
     @model_validator(mode="after")
     def _probabilities_are_weighed(self) -> Self:
-        check_probabilities(self.stages or ())
-        if self.is_uncertain and self.objective != "tco_usd":
-            likely = next(i for i, stage in enumerate(self.stages or ()) if not is_certain(stage.probability))
+        stages = self.stages or ()
+        check_probabilities(stages, self.scenarios)
+        if not self.is_uncertain:
+            return self
+        likely = next((number for number, stage in enumerate(stages) if not is_certain(stage.probability)), None)
+        key = (
+            "`scenarios` are given"
+            if likely is None
+            else f"`stages[{likely}].probability` is {stages[likely].probability}"
+        )
+        if self.objective != "tco_usd":
             raise ValueError(
-                f"`stages[{likely}].probability` is {(self.stages or ())[likely].probability}, and `objective` is "
-                f"{self.objective}: what growth costs that may not come is weighed as `objective: tco_usd`"
+                f"{key}, and `objective` is {self.objective}: what growth costs that may not come is weighed as "
+                "`objective: tco_usd`"
+            )
+        if self.scenarios and self.growth.recabling == "allow":
+            raise ValueError(
+                "`scenarios` are given, and `growth.recabling` is allow: moves are planned for stages that come one by "
+                "one; say how likely these are with `stages[].probability`"
             )
         return self

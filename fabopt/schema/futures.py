@@ -15,14 +15,15 @@ EXPECTED: Final = "expected_tco_usd"
 
 
 class Future(Strict):
-    """Growth that ends with a stage, by its name: how likely, and what has been spent and installed by then.
+    """One way in which growth may come: how likely, and what is spent and installed in it.
 
-    ``tco_usd`` is the present value of what was bought until then, and of the energy to the end of the years of
-    ``finance``. ``best_tco_usd``: what the best plan for this future alone would have cost (None: not looked at);
-    ``regret_usd`` is what this design costs more.
+    ``ends_after``: its last stage; ``scenario``: its name, where the case gives scenarios. ``tco_usd``: the present
+    value of what is bought in it, and of the energy to the end of the years of ``finance``. ``best_tco_usd``: what the
+    best plan for it alone would have cost (None: not looked at); ``regret_usd`` is what this design costs more.
     """
 
     ends_after: str
+    scenario: Annotated[str | None, Field(exclude_if=is_open)] = None
     probability: Number
     servers: int
     capex_usd: Number
@@ -32,7 +33,7 @@ class Future(Strict):
 
 
 class OneFuturePlan(Strict):
-    """The plan of somebody who counts on one future: growth that ends with a stage.
+    """The plan of somebody who counts on one future, by the name of its scenario or last stage.
 
     ``tco_usd``: in each future, in their order; ``regret_usd``: the most that it costs beyond the best in any.
     """

@@ -144,6 +144,13 @@ class Operate(Strict):
         return self
 
 
+class Roce(Strict):
+    """What a fabric has to hold without loss: on so many priorities of each port, with packets of up to ``mtu``."""
+
+    lossless_priorities: Annotated[int, Field(ge=1, le=7)] = 1
+    mtu: Annotated[int, Field(ge=1500, le=9216)] = 9216
+
+
 def is_usual(operate: object) -> bool:
     """Whether a case says nothing of its own, so that nothing is written."""
     return operate == Operate()

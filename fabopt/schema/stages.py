@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from fabopt.schema.base import Money, Ratio, Strict, Watts
-from fabopt.units import exact, plain_fraction
 
 Servers = Annotated[int, Field(ge=1, le=10**12)]
 KEBAB = r"^[a-z0-9]+(?:[.-][a-z0-9]+)*$"
-# Of these parts of one every probability of a stage is a multiple, so that what is weighed with it stays small.
-PARTS_OF_ONE = 10_000
 Probability = Annotated[float, Field(gt=0, le=1)]
 
 
@@ -64,27 +59,3 @@ class Stage(Strict):
         if (self.servers is None) == (self.gpus is None):
             raise ValueError("give either `servers` or `gpus`")
         return self
-
-
-def reached(stages: Sequence[Stage]) -> tuple[Fraction, ...]:
-    """The probability that growth comes to each stage: the product of its own and those of all before it."""
-    products: list[Fraction] = []
-    for stage in stages:
-        products.append((products[-1] if products else Fraction(1)) * exact(stage.probability))
-    return tuple(products)
-
-
-def check_probabilities(stages: Sequence[Stage]) -> None:
-    """Raise ``ValueError`` where the first stage may not come, or a product has too many decimals to be weighed."""
-    if stages and stages[0].probability != 1:
-        raise ValueError(
-            f"`stages[0].probability` is {stages[0].probability}: the first stage, `{stages[0].name}`, comes in any "
-            "case; say of later stages how likely growth goes on to them"
-        )
-    for index, product in enumerate(reached(stages)):
-        if product * PARTS_OF_ONE % 1:
-            factors = " x ".join(str(plain_fraction(exact(stage.probability))) for stage in stages[1 : index + 1])
-            raise ValueError(
-                f"growth comes to `stages[{index}]` with a probability of {factors} = {plain_fraction(product, 12)}; "
-                f"give fewer decimals, so that it is a multiple of {1 / PARTS_OF_ONE:f}".rstrip("0")
-            )

@@ -22,6 +22,7 @@ from fabopt.search.coefficients import least_of
 from fabopt.search.context import Context
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.attachment_bounds import AttachmentBounds
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.space import ClosSpace
@@ -97,7 +98,7 @@ class Together:
         if fabric.logical_fabrics:
             # its search has counted them, as they depend on the NICs of the logical fabrics
             return 0.0
-        return self.space(fabric, costs).bounds.attached()
+        return AttachmentBounds(self.space(fabric, costs).bounds).least()
 
     def _counted(self, fabric: FabricProblem, costs: BoundedCosts) -> Counted:
         leaves = [leaf.item for roles in fabric.switches.values() for leaf in roles["leaf"]]

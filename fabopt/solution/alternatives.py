@@ -30,6 +30,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
+from fabopt.solution.cliff import cliffs_of, other_settings
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
 from fabopt.solution.summaries import in_metric, summaries_of, summary_of
 from fabopt.topology.candidate import Candidate
@@ -38,9 +39,8 @@ from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.family import Restriction
-from fabopt.topology.lumps import with_lumps
 from fabopt.topology.server_torus.space import forwarding_nics
-from fabopt.topology.subnet_manager import with_managers
+from fabopt.topology.ways import in_every_way
 from fabopt.units import gbps, rounded, some, usd, watts
 
 # What one plans with before there is a floor plan.
@@ -83,6 +83,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
             yield from comparison.without_rules(what, rules)
     for index in range(len(answer.problem.fabrics)):
         yield from comparison.own_last_group(index)
+    yield from comparison.below_cliffs()
     yield from comparison.fewer_part_numbers()
     yield from comparison.other_plans()
     clock.look()
@@ -138,8 +139,8 @@ class _Comparison:
         self.clock.look()
         flat = replace(fabric, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
         clos = clos_of(flat, design.network.parts, design.network.shape)
-        flat_candidates = with_managers(flat, self.problem.servers, candidates_of(self.problem, flat, clos, 0.0, True))
-        candidate = next(iter(with_lumps(self.problem, flat_candidates)), None)
+        flat_candidates = in_every_way(self.problem, flat, candidates_of(self.problem, flat, clos, 0.0, True))
+        candidate = next(iter(flat_candidates), None)
         optimum = search_of(self.problem, self.settings, self.clock, context=self.context).of_one(candidate)
         if optimum.value is not None:
             yield self._alternative(optimum, index, "flat runs", f"{FLAT_RUN_M} m")
@@ -184,6 +185,20 @@ class _Comparison:
             if alternative.objective_delta < 0:
                 structure = list(rival.picked)[index][0].design.file_part().structure
                 yield alternative.model_copy(update={"summary": alternative.summary + _last_group(structure)})
+
+    def below_cliffs(self) -> Iterator[Alternative]:
+        """The best designs with settings that may do with a tier less, where the answer is just above a cliff."""
+        problem = self.answer.problem
+        for cliff in cliffs_of(problem, self.answer.picked):
+            name = problem.fabrics[cliff.fabric].name
+            prefix = f"{name} " if len(problem.fabrics) > 1 else ""
+            for other in other_settings(problem, cliff):
+                self.clock.look()
+                self.settings.progress(f"looking at the best design with {other.what} {other.value}")
+                free = self._without(other.problem)
+                rival = free._rival({name: other.restriction})
+                if rival.value is not None:
+                    yield free._alternative(rival, cliff.fabric, prefix + other.what, other.value)
 
     def _part_without(self, rules: frozenset[str]) -> dict[str, Restriction]:
         """The part of the space in which some rules leave designs out: those of InfiniBand alone concern only that."""
@@ -242,7 +257,7 @@ class _Comparison:
         summary = summary_of(design.file_part())
         if what.endswith("leaf switch") and design.leaf is not None:
             value = design.leaf.id
-        if what.endswith(("topology", "torus of")):
+        if what.endswith(("topology", "torus of", "family")):
             summary += f"; {some(sums.cables, 'cable')}; {_carries(design, self.problem.gpus)}"
         if rival.verdict != "optimal" and self.problem.site.settles:
             summary += BEST_FOUND

@@ -53,6 +53,7 @@ def _compared(question: Question, answer: Answer, alternatives: list[Alternative
         with question.clock.shortened(question.alternatives_s), question.clock.bounded():
             for alternative in alternatives_of(answer, question.settings, question.clock):
                 alternatives.append(alternative)
+                question.settings.compared(alternative)
     except StoppedError:
         return False
     return True

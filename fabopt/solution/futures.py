@@ -6,37 +6,28 @@ in which all that comes later weighs next to nothing: it still has to be able to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.problem import Problem, future_energy, problem_of
 from fabopt.problem.rules_kept import bound_alike, managed_by_switches
 from fabopt.program.orders import Picked, all_uses, order_of
 from fabopt.program.settings import StoppedError
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.futures import Future, Futures, OneFuturePlan
-from fabopt.schema.stages import PARTS_OF_ONE, reached
+from fabopt.schema.scenarios import PARTS_OF_ONE, GrowthScenario
+from fabopt.schema.stages import Stage
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
 from fabopt.solution.question import Answers, Question
-from fabopt.units import cents, plain_fraction, rounded, usd
+from fabopt.units import exact, plain_fraction, rounded, usd
 
 # What comes after the future that a plan is made for weighs so much.
-NEXT_TO_NOTHING = 1 / PARTS_OF_ONE
-# Cents by the stage that growth ends with.
-Spent = Mapping[int, Fraction]
-
-
-def ends(case: Case) -> list[tuple[int, Fraction]]:
-    """The stages with which growth may end, by their numbers, and how likely."""
-    chances = (*reached(case.stages or ()), Fraction(0))
-    return [
-        (number, chance - chances[number + 1])
-        for number, chance in enumerate(chances[:-1])
-        if chance > chances[number + 1]
-    ]
+NEXT_TO_NOTHING = Fraction(1, PARTS_OF_ONE)
+# Cents in each future.
+Spent = Sequence[Fraction]
 
 
 def with_futures(question: Question, answers: Answers, design: Design) -> Design:
@@ -44,17 +35,16 @@ def with_futures(question: Question, answers: Answers, design: Design) -> Design
     answer = answers.best
     if answer is None or not answer.problem.case.is_uncertain:
         return design
-    return design.model_copy(update={"futures": _futures(question, answer, design)})
+    return design.model_copy(update={"futures": _futures(question, answer)})
 
 
-def _futures(question: Question, answer: Answer, design: Design) -> Futures:
+def _futures(question: Question, answer: Answer) -> Futures:
     problem = answer.problem
-    likely = ends(problem.case)
-    spent = _spent_by(problem, answer.picked)
-    plans, best = _compared(question, problem, likely)
-    for plan in (spent, *plans.values()):
-        best = {number: min(cents, plan[number]) for number, cents in best.items()}
-    futures = tuple(_future(design, number, chance, spent, best) for number, chance in likely)
+    likely = [exact(future.probability) for future in problem.case.futures]
+    spent = _spent(problem, answer.picked)
+    plans, best = _compared(question, problem)
+    best = [min(least, spent[number], *(plan[number] for plan in plans)) for number, least in enumerate(best)]
+    futures = tuple(_future(answer, number, spent, best) for number in range(len(likely)))
     if not best:
         return Futures(futures=futures)
     return Futures(
@@ -63,23 +53,28 @@ def _futures(question: Question, answer: Answer, design: Design) -> Futures:
         regret_usd=_regret(spent, best),
         plans=tuple(
             OneFuturePlan(
-                made_for=design.stages[number].name,
+                made_for=future.name,
                 expected_tco_usd=_usd(_expected(plan, likely)),
                 regret_usd=_regret(plan, best),
-                tco_usd=tuple(_usd(plan[end]) for end, _ in likely),
+                tco_usd=tuple(map(_usd, plan)),
             )
-            for number, plan in plans.items()
+            for future, plan in zip(problem.case.futures, plans, strict=False)
         ),
     )
 
 
-def _future(design: Design, number: int, chance: Fraction, spent: Spent, best: Spent) -> Future:
-    stage = design.stages[number]
+def _future(answer: Answer, number: int, spent: Spent, best: Spent) -> Future:
+    problem = answer.problem
+    future = problem.case.futures[number]
+    last = max(stage for stage, month in enumerate(future.months_of(problem.case.stages or ())) if month is not None)
+    bought = order_of(problem, answer.picked).bought.items()
+    capex = sum(item.future_cents(number, stage, units, present=False) for (stage, item), units in bought)
     return Future(
-        ends_after=stage.name,
-        probability=plain_fraction(chance),
-        servers=stage.servers,
-        capex_usd=usd(sum(cents(one.capex_usd) for one in design.stages[: number + 1])),
+        ends_after=problem.stages[last].name,
+        scenario=future.name if problem.case.scenarios else None,
+        probability=plain_fraction(exact(future.probability)),
+        servers=problem.stages[last].servers,
+        capex_usd=usd(capex),
         tco_usd=_usd(spent[number]),
         best_tco_usd=_usd(best[number]) if best else None,
         regret_usd=_usd(spent[number] - best[number]) if best else None,
@@ -90,62 +85,69 @@ def _usd(cents: Fraction) -> int | float:
     return usd(rounded(cents))
 
 
-def _expected(spent: Spent, likely: Sequence[tuple[int, Fraction]]) -> Fraction:
-    return sum((chance * spent[number] for number, chance in likely), Fraction(0))
+def _expected(spent: Spent, likely: Sequence[Fraction]) -> Fraction:
+    return sum((chance * cents for chance, cents in zip(likely, spent, strict=True)), Fraction(0))
 
 
 def _regret(spent: Spent, best: Spent) -> int | float:
-    return _usd(max(spent[number] - least for number, least in best.items()))
+    return _usd(max(cents - least for cents, least in zip(spent, best, strict=True)))
 
 
-def _spent_by(problem: Problem, picked: Sequence[Picked]) -> dict[int, Fraction]:
-    """The total cost of ownership if growth ends with each stage, in cents."""
-    order, uses, total = order_of(problem, picked), all_uses(problem, picked), Fraction(0)
-    spent = {}
-    for stage, energy in enumerate(problem.energy_cents_per_mw):
-        added = sum(item.power_mw * count for (at, item), count in uses.items() if at == stage)
-        total += order.worth_cents(stage) + added * energy
-        spent[stage] = total
+def _spent(problem: Problem, picked: Sequence[Picked]) -> list[Fraction]:
+    """The total cost of ownership in each future, in cents."""
+    bought, uses, terms = order_of(problem, picked).bought, all_uses(problem, picked), problem.offering.terms
+    spent = []
+    for number, future in enumerate(terms.futures):
+        worth = future_energy(terms, future)
+        orders = sum(item.future_cents(number, stage, units, present=True) for (stage, item), units in bought.items())
+        energy = sum((item.power_mw * count * worth[stage] for (stage, item), count in uses.items()), Fraction(0))
+        spent.append(orders + energy)
     return spent
 
 
-def _compared(
-    question: Question, problem: Problem, likely: Sequence[tuple[int, Fraction]]
-) -> tuple[dict[int, Spent], Spent]:
-    """What plans for each future cost in all, and the best for it alone, by its last stage; none if time is over."""
-    plans: dict[int, Spent] = {}
-    best: dict[int, Fraction] = {}
+def _compared(question: Question, problem: Problem) -> tuple[list[Spent], list[Fraction]]:
+    """What plans for each future cost in all, and the best for it alone; none if time is over."""
+    plans: list[Spent] = []
+    best: list[Fraction] = []
     question.settings.progress("comparing with plans for one future")
     try:
         with question.clock.bounded():
-            for number, _ in likely:
-                plans[number] = _least(question, problem, _counting_on(problem.case, number))
-                best[number] = _least(question, problem, _ending_with(problem.case, number))[number]
+            for number in range(len(problem.case.futures)):
+                plans.append(_least(question, problem, _counting_on(problem.case, number)))
+                best += _least(question, problem, _alone(problem.case, number))
     except StoppedError:
-        return {}, {}
+        return [], []
     return plans, best
 
 
 def _counting_on(case: Case, number: int) -> Case:
-    """The case in which growth is sure to come to a stage, and to go on after it next to never."""
-    chances = [NEXT_TO_NOTHING if at == number + 1 else 1 for at in range(len(case.stages or ()))]
-    return _with_chances(case, chances)
+    """The case in which one future is nearly certain, and all others next to impossible."""
+    rest = (len(case.futures) - 1) * NEXT_TO_NOTHING
+    chances = [1 - rest if at == number else NEXT_TO_NOTHING for at in range(len(case.futures))]
+    futures = [
+        future.model_copy(update={"probability": float(chance)})
+        for future, chance in zip(case.futures, chances, strict=True)
+    ]
+    return _with(case, case.stages or (), futures)
 
 
-def _ending_with(case: Case, number: int) -> Case:
-    """The case whose growth ends with a stage, for certain."""
-    return _with_chances(case, [1] * (number + 1))
+def _alone(case: Case, number: int) -> Case:
+    """The case in which one future comes for certain: without stages that it does not come to."""
+    future = case.futures[number]
+    first, *later = case.stages or ()
+    own = [
+        stage.model_copy(update={"month": future.months[stage.name]}) for stage in later if stage.name in future.months
+    ]
+    return _with(case, (first, *own), [future.model_copy(update={"probability": 1})])
 
 
-def _with_chances(case: Case, chances: Sequence[float]) -> Case:
-    stages = zip(case.stages or (), chances, strict=False)
-    return case.model_copy(
-        update={"stages": tuple(stage.model_copy(update={"probability": chance}) for stage, chance in stages)}
-    )
+def _with(case: Case, stages: Sequence[Stage], futures: Sequence[GrowthScenario]) -> Case:
+    certain = tuple(stage.model_copy(update={"probability": 1}) for stage in stages)
+    return case.model_copy(update={"stages": certain, "scenarios": tuple(futures)})
 
 
-def _least(question: Question, problem: Problem, case: Case) -> dict[int, Fraction]:
-    """What the best design of another case costs if growth ends with each of its stages.
+def _least(question: Question, problem: Problem, case: Case) -> list[Fraction]:
+    """What the best design of another case costs in each of its futures.
 
     Raises ``StoppedError`` where none is proven.
     """
@@ -154,4 +156,4 @@ def _least(question: Question, problem: Problem, case: Case) -> dict[int, Fracti
     optimum = search_of(other, quiet, question.clock).run()
     if optimum.verdict != "optimal":
         raise StoppedError
-    return _spent_by(other, optimum.picked)
+    return _spent(other, optimum.picked)

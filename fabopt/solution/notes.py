@@ -11,9 +11,11 @@ from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
+from fabopt.solution.cliff import cliff_notes
 from fabopt.solution.feeds import feed_notes
 from fabopt.solution.generations import generation_notes
 from fabopt.solution.lengths import length_notes
+from fabopt.solution.pools import pool_notes
 from fabopt.solution.price_basis import price_notes
 from fabopt.solution.protocols import protocol_notes
 from fabopt.solution.question import Answers, Question
@@ -34,6 +36,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
     inputs = question.inputs
     notes = (
         *price_notes(question, answers, design),
+        *_on_cliffs(question, answers, design),
         *choice_notes(inputs.case, inputs.catalog, answers.tried, answers.best),
         *inputs.notes,
         *case_notes(answers.shown),
@@ -41,6 +44,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *pairing_notes(question, answers.shown, design),
         *redundancy_notes(question, design),
         *generation_notes(question, answers.shown, design),
+        *pool_notes(answers, design),
         *subnet_notes(question, answers.shown, design),
         *(protocol_notes(inputs.catalog, design) if inputs.case.rules != NO_RULES else ()),
         *quote_notes(design),
@@ -49,6 +53,12 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *_cut_short(question, design),
     )
     return design.model_copy(update={"notes": notes})
+
+
+def _on_cliffs(question: Question, answers: Answers, design: Design) -> Iterator[str]:
+    """That an answer is just above a cliff, where it was looked at what else there is."""
+    if answers.best is not None and question.alternatives_s:
+        yield from cliff_notes(answers.best.problem, answers.best.picked, design.alternatives)
 
 
 def _cut_short(question: Question, design: Design) -> Iterator[str]:

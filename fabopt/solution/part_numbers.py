@@ -16,8 +16,7 @@ from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.network import clos_of
-from fabopt.topology.lumps import with_lumps
-from fabopt.topology.subnet_manager import with_managers
+from fabopt.topology.ways import in_every_way
 
 
 def part_numbers_of(problem: Problem, picked: Sequence[Picked]) -> int:
@@ -49,8 +48,7 @@ def _with_all_parts(problem: Problem, picked: Sequence[Picked]) -> Iterator[Cand
         if isinstance(design, ClosDesign) and problem.site.runs_are_alike and not problem.first_servers:
             equipped = _as_designed(fabric, candidate, design)
             clos = clos_of(equipped, design.network.parts, design.network.shape)
-            managed = with_managers(equipped, problem.servers, candidates_of(problem, equipped, clos, 0.0, False))
-            variants = with_lumps(problem, managed)
+            variants = in_every_way(problem, equipped, candidates_of(problem, equipped, clos, 0.0, False))
             yield from [one for one in variants if one.devices == candidate.devices][:1]
 
 

@@ -15,8 +15,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.link_parts import Floats
-from fabopt.topology.lumps import with_lumps
-from fabopt.topology.subnet_manager import with_managers
+from fabopt.topology.ways import in_every_way
 from fabopt.units import Number
 
 Ints = NDArray[np.int64]
@@ -102,8 +101,7 @@ class Sizing:
 
 def candidates_in(problem: Problem, batch: AnyBatch, index: int, prune: bool) -> tuple[Candidate, ...]:
     """A candidate of a batch with its exact needs; of equals, the families of a fabric win in their order."""
-    managed = with_managers(batch.fabric, problem.servers, batch.candidates(problem, index, prune))
-    candidates = with_lumps(problem, managed)
+    candidates = in_every_way(problem, batch.fabric, batch.candidates(problem, index, prune))
     if len(batch.fabric.topologies) == 1:
         return candidates
     rank = batch.fabric.topologies.index(batch.family)

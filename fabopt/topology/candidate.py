@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import Any, Literal, NamedTuple
 
 from fabopt.parts.assemblies import Assembly, Mode
@@ -18,6 +19,8 @@ from fabopt.topology.link_parts import Need, Quantities
 from fabopt.units import ceil_of
 
 End = Literal["from", "to"]
+# The roles that links join.
+Ends = tuple[DeviceRole, DeviceRole]
 
 
 class PartUse(NamedTuple):
@@ -87,6 +90,16 @@ class Option:
     def name(self) -> tuple[tuple[str, float], ...]:
         """(assembly id, length) of each row, for ties."""
         return tuple((row.assembly.name, row.assembly.length_m) for row in self.rows if row.assembly is not None)
+
+    @cached_property
+    def longest_m(self) -> Mapping[Ends, float]:
+        """The longest cable that is bought for links between two roles."""
+        longest: dict[Ends, float] = {}
+        for row in self.rows:
+            for part in row.parts:
+                if part.item.length_m is not None:
+                    longest[row.near, row.far] = max(longest.get((row.near, row.far), 0.0), part.item.length_m)
+        return longest
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
@@ -281,14 +294,22 @@ def all_choices(parts: Iterable[Sequence[Choice] | None]) -> tuple[Choice, ...] 
 
 
 def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
-    """Drop an option where another costs, or uses power or cables, less and none of these more."""
+    """Drop an option where another costs, or uses power or cables, less and none of these more, nor longer cables.
+
+    A pool may hold what a shorter cable has under way, and not what a longer one has.
+    """
     kept: list[Option] = []
     special = [option for option in options if any(item.varies for item in option.items)]
     plain = [option for option in options if not any(item.varies for item in option.items)]
     for option in sorted(plain, key=lambda option: (option.numbers, option.name)):
-        if not any(_is_better(other.numbers, option.numbers) for other in kept):
+        if not any(_is_better(other.numbers, option.numbers) and _is_no_longer(other, option) for other in kept):
             kept.append(option)
     return tuple(sorted([*kept, *special], key=lambda option: option.name))
+
+
+def _is_no_longer(option: Option, other: Option) -> bool:
+    longest_m = other.longest_m
+    return all(length_m <= longest_m.get(ends, inf) for ends, length_m in option.longest_m.items())
 
 
 def _is_better(numbers: tuple[int, ...], others: tuple[int, ...]) -> bool:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 from fabopt.schema.futures import Future, Futures, OneFuturePlan
+from fabopt.schema.scenarios import GrowthScenario
 from fabopt.units import cents, exact, plain_fraction, rounded, some, usd
+from fabopt.verify.charges import charge_rows, charges_cents
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
+from fabopt.verify.purchases import BilledOrder, breaks_in, cents_at
 from fabopt.verify.terms_of_sale import energy_cents as energy_of_a_milliwatt
-from fabopt.verify.totals import capex_cents, counted_milliwatts, totals_of
+from fabopt.verify.terms_of_sale import of_kind
+from fabopt.verify.totals import counted_milliwatts, totals_of
 
 
 def names_futures(evidence: Evidence) -> bool:
@@ -21,69 +26,127 @@ def names_futures(evidence: Evidence) -> bool:
     return said or evidence.case.is_uncertain
 
 
+class FutureWay(NamedTuple):
+    """A way in which growth may come: its probability, and the month of each stage (None: never)."""
+
+    name: str
+    probability: Fraction
+    months: list[int | None]
+    scenario: GrowthScenario | None = None
+
+    @property
+    def last(self) -> int:
+        """The number of its last stage."""
+        return max(stage for stage, month in enumerate(self.months) if month is not None)
+
+
 @since("0.2.0")
 def futures_are_recounted(proof: Proof, evidence: Evidence) -> None:
-    """What the design costs if growth ends with each stage, and what is expected, are what its bill comes to.
+    """What the design costs in each future, and what is expected, are what its bill comes to.
 
-    probability of an end = product up to its stage - product up to the next one; tco = present value of the orders of
-    all stages up to the end + the energy of each until the next one, of the last one to the end of the years; expected
-    = sum of probability x tco. Regrets are differences to the best of each future, which no plan of the file undercuts.
-    Source: case file, ``stages[].probability``; design file, ``futures``.
+    Where stages have probabilities, growth ends with a stage as often as it comes to it and not to the next one;
+    probabilities of scenarios are the case's. capex = orders of all stages that come, at the prices of their months
+    and of the scenario; tco = their present value + the energy of each stage until the next one, of the last to the
+    end of the years; expected = sum of probability x tco. Regrets are differences to the best of each future, which no
+    plan of the file undercuts. Source: case file, ``stages[].probability``, ``scenarios``; design file, ``futures``.
     """
     design = evidence.design
     proof.holds(design.futures is not None, "the file does not say what the design costs in each future")
     if design.futures is None:
         return
-    likely = _ends(evidence)
-    spent = [_tco_cents(evidence, number) for number, _ in likely]
-    expected = sum((chance * tco for (_, chance), tco in zip(likely, spent, strict=True)), Fraction(0))
+    ways = _ways(evidence)
+    proof.equal("probability of all futures", plain_fraction(sum((way.probability for way in ways), Fraction(0))), 1)
+    spent = [_tco_cents(evidence, way) for way in ways]
+    expected = sum((way.probability * tco for way, tco in zip(ways, spent, strict=True)), Fraction(0))
     proof.equal("expected_tco_usd", totals_of(evidence).expected_tco_usd, usd(rounded(expected)))
-    proof.equal(
-        "futures",
-        [one.ends_after for one in design.futures.futures],
-        [evidence.stage_names[number] for number, _ in likely],
-    )
-    for future, (number, chance), tco in zip(design.futures.futures, likely, spent, strict=True):
+    proof.equal("number of futures", len(design.futures.futures), len(ways))
+    for future, way, tco in zip(design.futures.futures, ways, spent, strict=False):
         for name, recounted in (
-            ("probability", plain_fraction(chance)),
-            ("servers", evidence.servers_by_stage[number]),
-            ("capex_usd", usd(sum(capex_cents(evidence, stage) for stage in range(number + 1)))),
+            ("ends_after", evidence.stage_names[way.last]),
+            ("scenario", None if way.scenario is None else way.name),
+            ("probability", plain_fraction(way.probability)),
+            ("servers", evidence.servers_by_stage[way.last]),
+            ("capex_usd", usd(_orders_cents(evidence, way, present=False))),
             ("tco_usd", usd(rounded(tco))),
         ):
-            proof.equal(f"{name} if growth ends with {future.ends_after}", getattr(future, name), recounted)
-    _regrets(proof, design.futures, likely)
+            proof.equal(f"{name} of {way.name}", getattr(future, name), recounted)
+    _regrets(proof, design.futures, ways)
     for plan in design.futures.plans:
         _plan(proof, evidence, design.futures.futures, plan)
-    proof.note(f"{some(len(likely), 'future')}, {usd(rounded(expected))} USD expected")
+    proof.note(f"{some(len(ways), 'future')}, {usd(rounded(expected))} USD expected")
 
 
-def _ends(evidence: Evidence) -> list[tuple[int, Fraction]]:
-    """The stages with which growth may end, and how likely."""
-    chances, left = [exact(stage.probability) for stage in evidence.case.stages or ()], Fraction(1)
-    likely = []
-    for number in range(len(chances)):
-        left *= chances[number]
+def _ways(evidence: Evidence) -> list[FutureWay]:
+    """All ways in which growth may come: the case's scenarios, or an end with each stage that may be the last."""
+    stages, months = evidence.case.stages or (), evidence.months
+    if evidence.case.scenarios:
+        return [
+            FutureWay(scenario.name, exact(scenario.probability), _months(evidence, scenario), scenario)
+            for scenario in evidence.case.scenarios
+        ]
+    chances, left = [exact(stage.probability) for stage in stages], Fraction(1)
+    ways = []
+    for number, chance in enumerate(chances):
+        left *= chance
         goes_on = chances[number + 1] if number + 1 < len(chances) else Fraction(0)
         if goes_on < 1:
-            likely.append((number, left * (1 - goes_on)))
-    return likely
+            come = [month if at <= number else None for at, month in enumerate(months)]
+            ways.append(FutureWay(stages[number].name, left * (1 - goes_on), come))
+    return ways
 
 
-def _tco_cents(evidence: Evidence, last: int) -> Fraction:
-    """The total cost of ownership if growth ends with a stage."""
-    worth = energy_of_a_milliwatt(evidence.case.finance, evidence.months)
-    total = Fraction(0)
-    for stage in range(last + 1):
-        until = worth[stage + 1] if stage < last else Fraction(0)
-        total += capex_cents(evidence, stage, present=True)
-        total += counted_milliwatts(evidence, stage) * (worth[stage] - until)
-    return total
+def _months(evidence: Evidence, scenario: GrowthScenario) -> list[int | None]:
+    """The month of each stage: its own, or that of the next larger one that comes."""
+    months: list[int | None] = [evidence.months[0]]
+    for number in range(1, len(evidence.stage_names)):
+        later = (scenario.months.get(name) for name in evidence.stage_names[number:])
+        months.append(next((month for month in later if month is not None), None))
+    return months
 
 
-def _regrets(proof: Proof, said: Futures, likely: Sequence[tuple[int, Fraction]]) -> None:
+def _orders_cents(evidence: Evidence, way: FutureWay, present: bool) -> int:
+    """What the orders of the stages that come cost, or their present value; charges are on prices without changes."""
+    changes = {} if way.scenario is None else way.scenario.price_change
+    total = 0
+    for (stage, item), units in BilledOrder(evidence).bought.items():
+        month = way.months[stage]
+        if month is not None and units:
+            factor = 1 + exact(of_kind(changes, item.kind) or 0) if stage else Fraction(1)
+            total += cents_at(evidence, item, units, breaks_in(evidence, item, month, present, factor))
+    moved = _moved(evidence, way)
+    if present:
+        return total + sum(charges_cents(moved, stage) for stage in range(way.last + 1))
+    come = evidence.stage_names[: way.last + 1]
+    return total + sum(cents(row.total_usd) for row in charge_rows(moved) if row.stage in come)
+
+
+def _moved(evidence: Evidence, way: FutureWay) -> Evidence:
+    """The file as if its stages came in the months of a future."""
+    record, last = evidence.design.case, way.months[way.last] or 0
+    months = [last if month is None else month for month in way.months]
+    stages = [
+        {**stage, "month": month} for stage, month in zip(record.content.get("stages") or (), months, strict=True)
+    ]
+    content = {key: value for key, value in record.content.items() if key != "scenarios"} | {"stages": stages}
+    return Evidence(evidence.design.model_copy(update={"case": record.model_copy(update={"content": content})}))
+
+
+def _tco_cents(evidence: Evidence, way: FutureWay) -> Fraction:
+    """The total cost of ownership in a future."""
+    months = [month for month in way.months if month is not None]
+    worth = [*energy_of_a_milliwatt(evidence.case.finance, months), Fraction(0)]
+    dearer = 1 if way.scenario is None else 1 + exact(way.scenario.energy_change)
+    energy = sum(
+        (counted_milliwatts(evidence, stage) * (worth[stage] - worth[stage + 1]) for stage in range(len(months))),
+        Fraction(0),
+    )
+    return _orders_cents(evidence, way, present=True) + dearer * energy
+
+
+def _regrets(proof: Proof, said: Futures, ways: Sequence[FutureWay]) -> None:
     regrets = list(_differences(said.futures, [one.tco_usd for one in said.futures]))
     given = [said.hedge_usd, said.regret_usd, *(one.regret_usd for one in said.futures)]
-    names = [one.ends_after for one in said.futures]
+    names = [way.name for way in ways]
     if not regrets:
         proof.holds(given == [None] * len(given) and not said.plans, "regrets without what would have been best")
         return
@@ -94,7 +157,7 @@ def _regrets(proof: Proof, said: Futures, likely: Sequence[tuple[int, Fraction]]
     for future, regret in zip(said.futures, regrets, strict=True):
         proof.holds(regret >= 0, f"the best of {future.ends_after} is above the design")
         _close(proof, f"regret_usd of {future.ends_after}", future.regret_usd, Fraction(regret))
-    hedge = sum((chance * regret for (_, chance), regret in zip(likely, regrets, strict=True)), Fraction(0))
+    hedge = sum((way.probability * regret for way, regret in zip(ways, regrets, strict=True)), Fraction(0))
     _close(proof, "hedge_usd", said.hedge_usd, hedge)
     _close(proof, "regret_usd", said.regret_usd, Fraction(max(regrets)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
@@ -15,7 +16,7 @@ from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricD
 from fabopt.schema.product import Product, Purchasable
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import twins_of
-from fabopt.units import cents, milliwatts, some, usd, watts
+from fabopt.units import cents, milliwatts, rounded, some, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.terms_of_sale import fallen, worth
@@ -201,7 +202,14 @@ MOVES = BilledItem("other", MOVED_CABLE)
 
 def breaks_of(evidence: Evidence, item: BilledItem, stage: int, present: bool = False) -> list[tuple[int, int]]:
     """(first quantity, cents of a unit) of every price break at a stage; ``present``: as worth at month 0."""
-    month, finance = evidence.months[stage], evidence.case.finance
+    return breaks_in(evidence, item, evidence.months[stage], present)
+
+
+def breaks_in(
+    evidence: Evidence, item: BilledItem, month: int, present: bool, factor: Fraction = Fraction(1)
+) -> list[tuple[int, int]]:
+    """(first quantity, cents of a unit) of every price break in a month, at ``factor`` times the price."""
+    finance = evidence.case.finance
     if item == MOVES:
         steps = [(1, evidence.case.growth.usd_per_moved_cable)]
     else:
@@ -209,7 +217,9 @@ def breaks_of(evidence: Evidence, item: BilledItem, stage: int, present: bool = 
         if price is None:
             raise ValueError("a product without a price is bought")
         steps = [(step.from_, step.usd) for step in price] if isinstance(price, tuple) else [(1, price)]
-    prices = [(start, fallen(cents(usd_each), finance, item.kind, month)) for start, usd_each in steps]
+    prices = [
+        (start, rounded(factor * fallen(cents(usd_each), finance, item.kind, month))) for start, usd_each in steps
+    ]
     return [(start, worth(price, finance, month)) for start, price in prices] if present else prices
 
 
@@ -225,7 +235,11 @@ def reached(breaks: Sequence[tuple[int, int]], quantity: int) -> tuple[int, int]
 
 def order_cents(evidence: Evidence, item: BilledItem, stage: int, quantity: int, present: bool = False) -> int:
     """What an order of so many at a stage costs."""
-    breaks = breaks_of(evidence, item, stage, present)
+    return cents_at(evidence, item, quantity, breaks_of(evidence, item, stage, present))
+
+
+def cents_at(evidence: Evidence, item: BilledItem, quantity: int, breaks: Sequence[tuple[int, int]]) -> int:
+    """What an order of so many costs at some price breaks."""
     if not is_incremental(evidence, item):
         return quantity * reached(breaks, quantity)[1]
     ends = [start - 1 for start, _ in breaks[1:]] + [quantity]

@@ -87,6 +87,7 @@ from fabopt.verify.paths import (
     rails_use_same_ports,
     spines_reach_cores,
 )
+from fabopt.verify.pools import pools_hold_headroom, weighs_pools
 from fabopt.verify.ports import (
     boxes_are_listed,
     boxes_are_numbered,
@@ -270,6 +271,8 @@ RACK_LOSS_WIRING_RULES: tuple[WiringRule, ...] = (racks_leave_bandwidth,)
 PAIRING_RULES: tuple[FabricRule, ...] = (nics_pair_with_gpus,)
 # Of InfiniBand fabrics of several tiers.
 GENERATION_RULES: tuple[FabricRule, ...] = (generations_agree,)
+# Of fabrics whose switches have to hold headroom.
+POOL_RULES: tuple[FabricRule, ...] = (pools_hold_headroom,)
 # Of fabrics whose runs nothing else says.
 LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
 # Of fabrics whose last server group is unlike the others.
@@ -336,6 +339,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from REDUNDANCY_RULES if names_redundancy(fabric) else ()
     yield from PAIRING_RULES if pairs_nics(fabric) else ()
     yield from GENERATION_RULES if judges_generations(fabric) else ()
+    yield from POOL_RULES if weighs_pools(fabric) else ()
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()
     yield from MANAGER_RULES if names_managers(fabric) else ()
     yield from LAST_GROUP_RULES if has_odd_group(fabric) else ()

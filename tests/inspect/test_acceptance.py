@@ -14,10 +14,12 @@ from fabopt.inspect.acceptance.expected import ExpectedBandwidths
 from fabopt.inspect.acceptance.plan import acceptance_plan
 from fabopt.inspect.acceptance.results import rows_of
 from fabopt.inspect.acceptance.verdicts import Acceptance, accepted
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.acceptance import PLAN_COLUMNS
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.formats import Options, export
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.workload.nccl import MIB
 from tests.samples.as_built import shipped, wired
 from tests.samples.cli_samples import Run
@@ -87,6 +89,19 @@ def test_rows_that_nccl_computes(servers: int, row: tuple[float, ...]) -> None:
 ])  # fmt: skip
 def test_published_measurements_are_near(servers: int, size: int, rate: float) -> None:
     assert ExpectedBandwidths(shipped(IB)).bus_gbytes_s("all_reduce", servers, size) == pytest.approx(rate, rel=0.06)
+
+
+@pytest.fixture(scope="module")
+def blackwell() -> ExpectedBandwidths:
+    """Eight servers of eight B200 with 8 x 400G, none of which is oversubscribed."""
+    case = {"name": "blackwell", "server": "nvidia-dgx-b200", "servers": 8}
+    return ExpectedBandwidths(optimize.solve(inputs_from_objects(case), alternatives_s=0))
+
+
+@pytest.mark.parametrize(("power", "rate"), list(enumerate((326.9, 362.0, 372.4, 377.3, 380.4, 381.8))))
+def test_measurements_of_b200_are_near(blackwell: ExpectedBandwidths, power: int, rate: float) -> None:
+    """All-reduce on four P6-B200 servers, 512 MiB and up: a published log of nccl-tests, whose address is not known."""
+    assert blackwell.bus_gbytes_s("all_reduce", 4, 512 * MIB << power) == pytest.approx(rate, rel=0.06)
 
 
 def test_all_to_all_is_bound_by_nics() -> None:

@@ -16,7 +16,7 @@ from fabopt.wiring.build import wiring_of
 from tests.operate.test_opensm import infiniband
 from tests.samples import small
 from tests.samples.export_samples import CASES, solved
-from tests.samples.operate import grown, planned
+from tests.samples.operate import grown, planned, with_operate
 from tests.samples.system_parts import require
 
 ALARM = "FabricLinkDown"
@@ -44,6 +44,7 @@ def running(system: str) -> Design:
 def designs() -> dict[str, Any]:
     made = {name: (lambda name=name: solved(name)) for name in CASES}
     made |= {name: (lambda name=name: infiniband(name)) for name in ("clos, two tiers", "planes", "torus of servers")}
+    made["adapters"] = lambda: with_operate("plain", hcas={"compute": ["mlx5_0", "mlx5_1"]})
     return made | {name: (lambda name=name: running(name)) for name in ("cumulus", "sonic", "eos")} | {"grown": grown}
 
 
@@ -60,7 +61,7 @@ def test_promtool_passes_rules_and_their_tests(name: str, tmp_path: Path) -> Non
         assert code == 0, said
 
 
-@pytest.mark.parametrize("name", ["plain", "sonic", "eos", "clos, two tiers"])
+@pytest.mark.parametrize("name", ["adapters", "sonic", "eos", "clos, two tiers"])
 def test_a_link_alone_raises_its_own_alarm_alone(name: str, tmp_path: Path) -> None:
     """Each link in turn is down and all others up, by what the exporters say."""
     folder = written(designs()[name](), tmp_path)["rules.yml"].parent
@@ -74,12 +75,14 @@ def test_a_link_alone_raises_its_own_alarm_alone(name: str, tmp_path: Path) -> N
     assert len(states) == ends * len(alarms)
     cases = []
     for number, alarm in enumerate(alarms):
-        near = [{**row, "values": "0+0x5"} for row in states[number * ends : (number + 1) * ends]]
+        near = [{**row, "values": "0+0x2"} for row in states[number * ends : (number + 1) * ends]]
         kept = near if ends == 2 else []
         series = [*fixed, *states[: number * ends], *kept, *states[(number + 1) * ends :]]
-        test = {"eval_time": "5m", "alertname": ALARM, "exp_alerts": [alarm]}
+        test = {"eval_time": "2m", "alertname": ALARM, "exp_alerts": [alarm]}
         cases.append({"interval": "1m", "input_series": series, "alert_rule_test": [test]})
-    (folder / "own.test.yml").write_text(json.dumps({"rule_files": ["rules.yml"], "tests": cases}))
+    (folder / "own.test.yml").write_text(
+        json.dumps({"rule_files": ["rules.yml"], "evaluation_interval": "2m", "tests": cases})
+    )
     code, said = promtool(folder, "test", "rules", "own.test.yml")
     assert code == 0, said
 

@@ -21,37 +21,14 @@ from tests.operate.test_opensm import histogram, infiniband, routed, subnets
 from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import MAKERS
 from tests.samples.export_samples import CASES, solved
+from tests.samples.ibtopodiff import compared
 from tests.samples.operate import grown, planned, with_operate
 from tests.samples.system_parts import require
-
-# Debian's ibtopodiff writes one letter more than a buffer holds, which its own guard then ends it for.
-GUARD = """
-#include <stdarg.h>
-#include <stdio.h>
-int __sprintf_chk(char *text, int flag, size_t room, const char *format, ...) {
-  va_list rest;
-  va_start(rest, format);
-  int length = vsnprintf(text, room, format, rest);
-  va_end(rest);
-  return length;
-}
-"""
 
 
 def written(design: Design, folder: Path, stage: int | None = None) -> dict[str, Path]:
     paths = export(design, wiring_of(design), ["topo"], folder, Options(stage=stage))
     return {str(path.relative_to(folder / "topo")): path for path in paths}
-
-
-def compared(folder: Path, topo: Path, subnet: Path) -> str:
-    """What ibtopodiff says of a topology and what OpenSM found."""
-    require(["ibtopodiff", "cc"])
-    (folder / "guard.c").write_text(GUARD)
-    words = ["cc", "-shared", "-fPIC", "-fno-builtin", "-U_FORTIFY_SOURCE", "-o", "guard.so", "guard.c"]
-    subprocess.run(words, cwd=folder, check=True)
-    own = {**os.environ, "IBDM_IBNL_PATH": str(topo.parent / "ibnl"), "LD_PRELOAD": str(folder / "guard.so")}
-    words = ["ibtopodiff", "-e", "-t", str(topo), "-d", str(subnet)]
-    return subprocess.run(words, cwd=folder, env=own, capture_output=True, text=True, check=False).stdout
 
 
 def test_ibtopodiff_finds_the_design_and_a_swap(tmp_path: Path) -> None:

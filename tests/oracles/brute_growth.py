@@ -9,13 +9,13 @@ supply and limits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from itertools import groupby
-from math import lcm, prod
-from typing import Any
+from math import lcm
+from typing import Any, NamedTuple
 
 from tests.oracles.brute_cable_runs import Bought, Laying, Link, Plan, Stage, laid, padding_of, purchase, units
 from tests.oracles.brute_endpoints import LeafLoad, attachment_ways, leaf_end, num_servers, ratios
@@ -42,6 +42,37 @@ def half_up(value: Fraction) -> int:
     return int(DIGITS.divide(value.numerator, value.denominator).quantize(Decimal(1), rounding=ROUND_HALF_UP))
 
 
+class Future(NamedTuple):
+    """How often growth comes in some way: months of the stages, changes of prices, and the energy of a milliwatt."""
+
+    chance: Fraction
+    months: list[int | None]
+    changes: Json
+    energy: list[Fraction]
+
+
+def futures(case: Json, finance: Json, energy: Callable[[Json, int], Fraction]) -> Iterator[Future]:
+    """All ways in which growth may come: scenarios, or an end with each stage; one where it is certain."""
+    stages = case["stages"]
+    months = [stage.get("month", 0) for stage in stages]
+    for scenario in case.get("scenarios") or ():
+        come: list[int | None] = [None] * len(stages)
+        for number in range(len(stages) - 1, 0, -1):
+            next_one = come[number + 1] if number + 1 < len(stages) else None
+            come[number] = scenario.get("months", {}).get(stages[number]["name"], next_one)
+        come[0] = months[0]
+        dearer = 1 + exact(scenario.get("energy_change", 0))
+        worth = [Fraction(0) if month is None else dearer * energy(finance, month) for month in come]
+        yield Future(exact(scenario["probability"]), come, scenario.get("price_change", {}), worth)
+    left = Fraction(0 if case.get("scenarios") else 1)
+    for number in range(len(stages)):
+        goes_on = exact(stages[number + 1].get("probability", 1)) if number + 1 < len(stages) else Fraction(0)
+        ended = [month if at <= number else None for at, month in enumerate(months)]
+        worth = [Fraction(0) if month is None else energy(finance, month) for month in ended]
+        yield Future(left * (1 - goes_on), ended, {}, worth)
+        left *= goes_on
+
+
 class Market:
     """What a unit of everything costs at each stage. ``scale``: of values, so that all are whole."""
 
@@ -54,11 +85,11 @@ class Market:
         self.space = space
         self.kind = {one["id"]: KINDS[kind] for kind in KINDS for one in space.catalog.get(kind, [])}
         self.energy = [self._energy(finance, month) for month in self.months]
-        chances = [exact(stage.get("probability", 1)) for stage in space.stages]
-        self.chances = [prod(chances[: at + 1], start=Fraction(1)) for at in range(len(chances))]
+        self.futures = list(futures(case, finance, self._energy))
         self.scale = 1
         if self.metric == "tco_usd":
-            self.scale = lcm(*(one.denominator for one in (*self.energy, *self.chances))) ** 2
+            energy = [worth for future in self.futures for worth in future.energy]
+            self.scale = lcm(*(one.denominator for one in (*energy, *(one.chance for one in self.futures)))) ** 2
         self.move = whole((case.get("growth") or {}).get("usd_per_moved_cable", 150), 100)
         self.known: dict[tuple[Item, int], Cost] = {}
 
@@ -89,10 +120,21 @@ class Market:
             cents = half_up(cents * grown(1 - exact(self.decline.get(kind, 0)), self.months[stage]))
         value = {"capex_usd": cents, "power_w": power}.get(self.metric)
         if value is None:
-            present = half_up(cents / grown(self.discount, self.months[stage]))
-            value = int(self.scale * self.chances[stage] * (present + power * self.energy[stage]))
+            value = int(self.scale * sum(self._worth(item, stage, power, future) for future in self.futures))
         spent = [cents * (stage == at) for at in range(len(self.months))]
         return value, cents, power, int(kind in ("cable", "fibre")), *spent
+
+    def _worth(self, item: Item, stage: int, power: int, future: Future) -> Fraction:
+        """What one that a stage buys costs in a future, with its energy, as often as the future comes."""
+        month = future.months[stage]
+        if month is None:
+            return Fraction(0)
+        kind = self.kind.get(item[0], "other")
+        price = self.move
+        if item != MOVE:
+            price = half_up(self.space.item_table.least(item) * grown(1 - exact(self.decline.get(kind, 0)), month))
+        price = half_up(price * (1 + exact(future.changes.get(kind, 0)))) if stage else price
+        return future.chance * (half_up(price / grown(self.discount, month)) + power * future.energy[stage])
 
     def none(self) -> Cost:
         return (0,) * (4 + len(self.months))

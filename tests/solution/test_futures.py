@@ -92,6 +92,69 @@ def test_a_stage_that_is_certain_is_the_answer_of_before() -> None:
     assert first == second
 
 
+def test_scenarios_come_in_their_own_months() -> None:
+    # Switches cost half of it a year later. 4 servers at first: 1440. Half the time all 8 in the same month (a leaf, a
+    # spine, 4 x 110, 8 x 20: 2600), a quarter a year later with NICs twice as dear (500 + 500 + 4 x 210 + 160 = 2000).
+    case = grown(4, 6, 8, objective="tco_usd", finance={**NO_ENERGY, "price_decline": {"switch": 0.5}})
+    case["scenarios"] = [
+        {"name": "boom", "probability": 0.5, "months": {"stage-3": 0}},
+        {"name": "late", "probability": 0.25, "months": {"stage-2": 12, "stage-3": 12}, "price_change": {"nic": 1}},
+        {"name": "end", "probability": 0.25},
+    ]
+    design = solved(eight(), case)
+    futures = futures_of(design)
+    told = [(one.scenario, one.ends_after, one.servers, one.capex_usd) for one in futures.futures]
+    assert told == [("boom", "stage-3", 8, 4040), ("late", "stage-3", 8, 3440), ("end", "stage-1", 4, 1440)]
+    assert design.objective.value == 2020 + 860 + 360
+    assert [row[0] for row in future_rows(design)] == ["boom: stage-3", "late: stage-3", "end: stage-1"]
+
+
+def test_charges_are_paid_as_often_as_what_they_are_on() -> None:
+    # Two licences a switch of $100, and 10 % freight on parts: 4 servers 1440 + 144 + 100; with 8, half the time, 2600
+    # + 260 + 200 more. A scenario that comes a year later, with NICs twice as dear, pays freight on the usual price.
+    freight = {"name": "freight", "what": "freight", "percent": 10}
+    licence = {"name": "licence", "what": "licence", "per": "unit", "kinds": ["switch"], "usd": 100}
+    design = solved(eight(), uncertain(0.5, 4, 8, charges=[licence, freight]))
+    told = [(one.capex_usd, one.tco_usd) for one in futures_of(design).futures]
+    assert told == [(1684, 1684), (4744, 4744)] and design.objective.value == 3214
+    case = grown(4, 8, objective="tco_usd", finance=NO_ENERGY, charges=[licence, freight])
+    late = {"name": "late", "probability": 0.5, "months": {"stage-2": 24}, "price_change": {"nic": 1}}
+    case["scenarios"] = [late, {"name": "end", "probability": 0.5}]
+    assert [one.capex_usd for one in futures_of(solved(eight(), case)).futures] == [4744 + 400, 1684]
+
+
+def with_scenarios(dice: Dice, wanted: Json) -> Json:
+    """A case in scenarios: each comes to some of the stages, in months of its own, at prices of its own."""
+    stages = wanted["stages"]
+    chances = dice.one([[0.5, 0.5], [0.2, 0.3, 0.5], [0.05, 0.95]])
+    scenarios = []
+    for number, chance in enumerate(chances):
+        later = [stage["name"] for stage in stages[1:] if dice.chance(0.7)]
+        start = stages[0].get("month", 0)
+        months = sorted(start + dice.one([0, 5, 12, 24]) for _ in later)
+        scenario = {"name": f"way-{number}", "probability": chance, "months": dict(zip(later, months, strict=True))}
+        if dice.chance(0.5):
+            scenario |= {"price_change": {"switch": dice.one([-0.3, 0.2])}, "energy_change": dice.one([-0.5, 0.5])}
+        scenarios.append(scenario)
+    return wanted | {"objective": "tco_usd", "scenarios": scenarios}
+
+
+@pytest.mark.parametrize(
+    ("family", "seed"),
+    [(family, seed) for family in ("staged", "staged_three_tier", "staged_ratios") for seed in SEEDS[family][:3]],
+)
+def test_random_scenarios_agree(family: str, seed: int) -> None:
+    parts, wanted = random_growth.generate(family, seed)
+    wanted = with_scenarios(Dice(f"scenarios-{family}-{seed}"), wanted)
+    wanted.pop("growth", None)
+    design = solved(parts, {key: value for key, value in wanted.items() if key != "catalog"})
+    assert_agrees(design, brute_growth.solve(parts, wanted))
+    if design.totals is not None:
+        expected = design.totals.expected_tco_usd
+        assert expected is not None
+        assert all(plan.expected_tco_usd >= expected for plan in futures_of(design).plans)
+
+
 @pytest.mark.parametrize(
     ("family", "seed"),
     [(family, seed) for family in ("staged", "moving", "staged_three_tier") for seed in SEEDS[family][:3]],

@@ -24,18 +24,12 @@ from fabopt.wiring.model import Wiring
 FOLDER = "monitoring"
 TARGETS, RULES, TESTS, CONFIG, GNMIC = "targets.json", "rules.yml", "rules.test.yml", "prometheus.yml", "gnmic.yml"
 ALARM, UP = "FabricLinkDown", "fabric_port_up"
+# Of a port of an RDMA device: its link is up.
+RDMA_UP = 5
 NODE_PORT, GNMIC_PORT, INFINIBAND_PORT = 9100, 9804, 9315
 # Where systems listen for gNMI unless they are told otherwise; node_exporter runs on those of Linux.
 GNMI_PORTS = {"cumulus": 9339, "eos": 6030, "sonic": 8080}
 LINUX = ("cumulus", "sonic")
-# From where the state of a port is taken, each as ``UP`` with the labels ``node`` and ``port``.
-SOURCES = (
-    'max by (node, port) (label_replace(node_network_up{node!=""}, "port", "$1", "device", "(.+)"))',
-    'max by (node, port) (label_replace(node_infiniband_physical_state_id{node!=""} == bool 5, '
-    '"port", "$1", "device", "(.+)"))',
-    "max by (node, port) (label_replace(label_replace(interfaces_interface_state_oper_status, "
-    '"port", "$1", "interface_name", "(.+)"), "node", "$1", "source", "(.+)"))',
-)
 Row = Mapping[str, object]
 
 
@@ -131,13 +125,10 @@ def gnmic_lines(plan: OperationPlan) -> Iterator[str]:
 
 
 def rule_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[str]:
-    """Yield the states of ports, an alarm for each link by the switch of its far end, and one for silent devices."""
+    """Yield an alarm for each link, in groups by the device of its far end, and one for silent devices."""
     yield from _head(plan, f"promtool test rules {TESTS}")
     yield from (f"# {note}" for note in _unseen(plan))
     yield "groups:"
-    yield "- name: ports"
-    yield "  rules:"
-    yield f"  - {json.dumps({'record': UP, 'expr': ' or '.join(SOURCES)})}"
     device = -1
     for link in sorted(plan.links, key=lambda link: link.b.device):
         if link.b.device != device:
@@ -152,7 +143,7 @@ def rule_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[st
 
 
 def _unseen(plan: OperationPlan) -> Iterator[str]:
-    """Sentences on switches of which nobody knows what to ask; their ports are those of whoever records ``UP``."""
+    """Sentences on devices of which nobody knows what to ask: their ports are those of whoever records ``UP``."""
     unknown = Counter(device.product for device in plan.devices if device.role in SWITCHES and not device.system)
     for product, number in unknown.items():
         yield f"What runs on {product} ({some(number, 'switch')}) is not known: record {UP}{{node, port}} of its ports."
@@ -183,8 +174,13 @@ def _down(plan: OperationPlan, link: NamedLink, subnet: str) -> str:
     if subnet:
         switch = link.a if plan.device_at[link.a.device].role in SWITCHES else link.b
         return f'up{{job="infiniband",subnet="{subnet}"}} == 1 unless on () {_uplink(plan, switch)}'
-    ends = (f'{UP}{{node="{plan.device_at[end.device].name}",port="{end.name}"}}' for end in (link.a, link.b))
-    return f"min({' or '.join(ends)}) == 0"
+    return f"min({' or '.join(_seen(plan, end) for end in (link.a, link.b))}) == 0"
+
+
+def _seen(plan: OperationPlan, port: NamedPort) -> str:
+    """What says whether a port is up (1) or not (0)."""
+    is_device = plan.device_at[port.device].role == "server" and port.name != port.port
+    return f"({_source(plan, port)} == bool {RDMA_UP})" if is_device else _source(plan, port)
 
 
 def _uplink(plan: OperationPlan, port: NamedPort) -> str:
@@ -198,7 +194,7 @@ def test_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[st
     """Yield tests: of all links up and all down, one end down, a port down that no link is planned for, silence."""
     yield from _head(plan, f"promtool test rules {TESTS}")
     yield f"rule_files: [{RULES}]"
-    yield "evaluation_interval: 1m"
+    yield "evaluation_interval: 2m"
     yield "tests:"
     links = plan.links
     yield from _case("every link is up", _exporters(subnet_of, "1") + _states(plan, links, subnet_of, "1"), [])
@@ -209,18 +205,18 @@ def test_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[st
     yield from _case("a port without a link is down", [(name, "0") for name in stray], [])
     first = next((link for link in links if link.row not in subnet_of), None)
     if first is not None:
-        states = [(_source(plan, first.a), "1"), (_source(plan, first.b), "0")]
+        states = [_state(plan, first.a, "1"), _state(plan, first.b, "0")]
         yield from _case("one end of a link is down", states, [_expected(plan, first, "")])
 
 
 def _case(name: str, series: Iterable[tuple[str, str]], expected: Sequence[Row]) -> Iterator[str]:
     yield f"- name: {name}"
     yield "  interval: 1m"
-    rows = [{"series": series_name, "values": f"{value}+0x5"} for series_name, value in series]
+    rows = [{"series": series_name, "values": f"{value}+0x2"} for series_name, value in series]
     yield "  input_series:" if rows else "  input_series: []"
     yield from (f"  - {json.dumps(row)}" for row in rows)
     yield "  alert_rule_test:"
-    yield f"  - eval_time: 5m\n    alertname: {ALARM}"
+    yield f"  - eval_time: 2m\n    alertname: {ALARM}"
     yield "    exp_alerts:" if expected else "    exp_alerts: []"
     yield from (f"    - {json.dumps(row)}" for row in expected)
 
@@ -236,15 +232,23 @@ def _states(
     states = []
     for link in links:
         if link.row not in subnet_of:
-            states += [(_source(plan, end), value) for end in (link.a, link.b)]
+            states += [_state(plan, end, value) for end in (link.a, link.b)]
         elif value == "1":
             states.append((_uplink(plan, link.a if plan.device_at[link.a.device].role in SWITCHES else link.b), value))
     return states
 
 
+def _state(plan: OperationPlan, port: NamedPort, value: str) -> tuple[str, str]:
+    """The series of a port that is up (1) or down (0)."""
+    series = _source(plan, port)
+    return series, str(RDMA_UP) if _seen(plan, port) != series and value == "1" else value
+
+
 def _source(plan: OperationPlan, port: NamedPort) -> str:
     """The series that has the state of a port: by what runs on its device."""
     device = plan.device_at[port.device]
+    if device.role == "server" and port.name != port.port:
+        return f'node_infiniband_physical_state_id{{node="{device.name}",device="{port.name}"}}'
     if device.system == "eos":
         return f'interfaces_interface_state_oper_status{{source="{device.name}",interface_name="{port.name}"}}'
     if device.system in LINUX:

@@ -16,10 +16,10 @@ from fabopt.errors import Fault, InputError, fault
 from fabopt.operate.build import plan_of
 from fabopt.operate.lossless import LosslessSwitch, lossless_switches
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
-from fabopt.operate.port_names import signal_lanes
 from fabopt.operate.sonic_proof import faults_of
 from fabopt.output.export.formats import Options
 from fabopt.output.export.sonic_queues import Table, Tables, queue_tables
+from fabopt.parts.lanes import signal_lanes
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.units import some

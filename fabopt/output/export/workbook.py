@@ -14,6 +14,8 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
+from fabopt.output.cash import has_cash
+from fabopt.output.export.cash import write_cash
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks
 from fabopt.output.export.offers import write_offers
 from fabopt.output.export.order_codes import body_of, orderable
@@ -93,6 +95,8 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
     if len(design.stages) > 1:
         write_table(book.add_worksheet("Stages"), formats, stage_table(design))
     write_orders(book.add_worksheet("Orders"), formats, design)
+    if has_cash(design):
+        write_cash(book.add_worksheet("Cash flow"), formats, design)
     asked = quote_table(design)
     write_quotes(book.add_worksheet("RFQ"), formats, asked)
     write_offers(book.add_worksheet("Offers"), formats, asked)

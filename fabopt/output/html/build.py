@@ -10,7 +10,6 @@ from fabopt.output.html.assumptions import assumptions, case_text, confidence_se
 from fabopt.output.html.bill import bill_link, bill_view
 from fabopt.output.html.drawing import Drawing, drawings
 from fabopt.output.html.front_page import front_figures, front_table
-from fabopt.output.html.futures import futures_view
 from fabopt.output.html.growth import growth_view
 from fabopt.output.html.network import fabric_view
 from fabopt.output.html.parts import fabric_names, kind_rows, slices, sum_usd
@@ -18,9 +17,12 @@ from fabopt.output.html.proof import check_groups, checks_sentence, holds_togeth
 from fabopt.output.html.racks import FloorView, floor_view
 from fabopt.output.html.rendering import render
 from fabopt.output.html.single_points import points_view
+from fabopt.output.html.tables import cash_view, futures_view
 from fabopt.output.html.workload import workload_view
 from fabopt.output.space import floor_line, pages_line
 from fabopt.output.terminal.answer import conflict_quantity, needed_text, proof_line, totals_line
+from fabopt.output.terminal.cash import TITLE as CASH_TITLE
+from fabopt.output.terminal.futures import TITLE as FUTURES_TITLE
 from fabopt.output.words import limit_name, sentence
 from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.design import Check, Conflict, Design
@@ -94,7 +96,14 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "workload": workload_view(design),
         "floor": floor,
         "growth": growth_view(design),
-        "futures": futures_view(design),
+        "tables": [
+            (name, title, view)
+            for name, title, view in (
+                ("futures", FUTURES_TITLE, futures_view(design)),
+                ("cash", CASH_TITLE, cash_view(design)),
+            )
+            if view is not None
+        ],
         "bill": bill,
         "bill_heads": [(cell.column, cell.is_number) for cell in bill[0].cells] if bill else [],
         "alternatives": alternative_rows(design),

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from fabopt.output.slots import slot_words
 from fabopt.output.space import space_line
 from fabopt.output.terminal.families import links_of, shape_of
-from fabopt.output.words import KIND_NAMES, count, listed, measured, money, percent, plain, power
+from fabopt.output.words import KIND_NAMES, count, listed, measured, money, percent, plain, power, signed_money
 from fabopt.schema.base import NO_SINGLE_LIMIT
-from fabopt.schema.design import Conflict, Design, FabricDesign, NicUse, Number
+from fabopt.schema.design import Alternative, Conflict, Design, FabricDesign, NicUse, Number
 from fabopt.units import some
 
 _METRICS = {
@@ -212,6 +212,12 @@ def clash_line(conflicts: Sequence[Conflict]) -> list[str]:
     if any(conflict.needed is None for conflict in conflicts):
         follows = "What any one of them would need alone is above."
     return [f"These limits clash: {listed(clashing)}. {follows}"]
+
+
+def alternative_line(alternative: Alternative) -> str:
+    """What a design of another kind costs, and how much more than the answer."""
+    name = f"{alternative.what}: {alternative.value}" if alternative.value else alternative.what
+    return f"  {name}: {money(alternative.capex_usd)} ({signed_money(alternative.capex_delta_usd)})"
 
 
 def conflict_line(conflict: Conflict) -> str:

@@ -14,7 +14,7 @@ COLUMNS = (
     ("TCO", True), ("best for it alone", True), ("regret", True),
 )  # fmt: skip
 PLANS_TITLE = "Plans for one future"
-PLAN_COLUMNS = (("made for growth to", False), ("expected TCO", True), ("more", True), ("most regret", True))
+PLAN_COLUMNS = (("made for", False), ("expected TCO", True), ("more", True), ("most regret", True))
 UNKNOWN = "-"
 
 
@@ -22,7 +22,7 @@ def future_rows(design: Design) -> Iterator[list[str]]:
     """A row for every future, cells as ``COLUMNS``; none where growth is certain."""
     for future in design.futures.futures if design.futures is not None else ():
         yield [
-            future.ends_after,
+            future.ends_after if future.scenario is None else f"{future.scenario}: {future.ends_after}",
             percent(float(future.probability)),
             count(future.servers),
             money(future.capex_usd),

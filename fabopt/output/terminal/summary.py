@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fabopt.output.cash import has_cash
 from fabopt.output.space import floor_line, pages_line
 from fabopt.output.terminal.answer import (
     about_lines,
@@ -20,6 +21,8 @@ from fabopt.output.terminal.answer import (
     spares_line,
     totals_line,
 )
+from fabopt.output.terminal.cash import TITLE as CASH_TITLE
+from fabopt.output.terminal.cash import cash_columns, cash_lines, cash_rows
 from fabopt.output.terminal.floor import floor_lines
 from fabopt.output.terminal.futures import COLUMNS as FUTURE_COLUMNS
 from fabopt.output.terminal.futures import PLAN_COLUMNS, PLANS_TITLE, future_lines, future_rows, plan_rows
@@ -33,6 +36,7 @@ from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
 from fabopt.output.terminal.workload import workload_lines, workload_rows, workload_title
 from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
 from fabopt.parts.price_basis import PRICES
+from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
 from fabopt.units import some
 
@@ -49,7 +53,7 @@ def summary(design: Design) -> RenderableType:
 
 def _blocks(design: Design) -> Iterator[RenderableType]:
     yield Text(headline(design), style="bold")
-    prices = [note for note in design.notes if note.startswith(PRICES)]
+    prices = [note for note in design.notes if note.startswith((PRICES, CLIFF))]
     yield from (_line(note) for note in prices)
     yield from _single_points(design)
     for fabric in design.fabrics:
@@ -70,13 +74,8 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if spares := spares_line(design):
         yield _line(spares)
     yield _line(totals_line(design))
-    if len(design.stages) > 1:
-        yield _heading("Growth")
-        yield table(COLUMNS, growth_rows(design))
-        moving = moving_line(design)
-        if moving:
-            yield _line(moving)
-    yield from _futures(design)
+    yield from _growth(design)
+    yield from _cash(design)
     yield _heading("Proof")
     yield _line(proof_line(design))
     yield from (_line(line) for line in (floor_line(design), pages_line(design)) if line)
@@ -90,6 +89,17 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         yield from (_line(note) for note in design.notes if note not in prices)
 
 
+def _growth(design: Design) -> Iterator[RenderableType]:
+    """What comes at each stage, and what it costs wherever growth ends."""
+    if len(design.stages) > 1:
+        yield _heading("Growth")
+        yield table(COLUMNS, growth_rows(design))
+        moving = moving_line(design)
+        if moving:
+            yield _line(moving)
+    yield from _futures(design)
+
+
 def _futures(design: Design) -> Iterator[RenderableType]:
     """What growth costs wherever it ends, where it may."""
     if design.futures is None:
@@ -100,6 +110,14 @@ def _futures(design: Design) -> Iterator[RenderableType]:
     if design.futures.plans:
         yield _heading(PLANS_TITLE)
         yield table(PLAN_COLUMNS, plan_rows(design))
+
+
+def _cash(design: Design) -> Iterator[RenderableType]:
+    """What is paid in each year, where the case says when it pays."""
+    if has_cash(design):
+        yield _heading(CASH_TITLE)
+        yield table(cash_columns(design), cash_rows(design))
+        yield from (_line(line) for line in cash_lines(design))
 
 
 def _fabric(design: Design, fabric: FabricDesign) -> Iterator[RenderableType]:

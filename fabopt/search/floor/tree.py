@@ -39,8 +39,7 @@ from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.rack_losses import RackDemand, rack_demand
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.switch_sizes import switch_sizes
-from fabopt.topology.lumps import with_lumps
-from fabopt.topology.subnet_manager import with_managers
+from fabopt.topology.ways import in_every_way
 
 # Switches put into a rack, over all candidates of a search, before it is content with layouts.
 MOST_STEPS = 150_000
@@ -175,9 +174,8 @@ class Sized:
         if self.rack_demand is not None and not candidates:
             # in other racks, as far away, more may be left
             self.met.discard(classes)
-        managed = with_managers(self.fabric, self.problem.servers, candidates)
-        charged = with_lumps(self.problem, managed)
-        return sorted(((least_of(one, self.weights), one) for one in charged), key=lambda one: one[0])
+        managed = in_every_way(self.problem, self.fabric, candidates)
+        return sorted(((least_of(one, self.weights), one) for one in managed), key=lambda one: one[0])
 
 
 def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, Candidate] | None:

@@ -24,7 +24,7 @@ from fabopt.topology.clos.link_kinds import down_limit, links_of_kind, staged_li
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import last_is_emptier
 from fabopt.topology.clos.stage_links import StagedLinks
-from fabopt.topology.link_parts import Floats, Need, PeerLinks, Side
+from fabopt.topology.link_parts import Floats, Need, PeerLinks, Quantities, Side
 from fabopt.units import ceil_of
 
 
@@ -216,8 +216,12 @@ def with_attachments(
     staged = staged_links(problem, clos, links) if clos.stages else None
     owners = list(dict.fromkeys(ports_on_leaves(fabric, clos)))
     options: list[Option] = []
-    for chosen in product(*lists):
-        option = _joint_option(demands, links, clos, classes, chosen)
+    limits = [down_limit(clos.parts, shape) for shape in (clos.shape, clos.shape.of_last)]
+    need = clos.shape.server_leaf(clos.parts.nic, leaf.lane.ports, limits[0], limits[1] if clos.shape.is_odd else None)
+    quantities = {way: parts for way in lists[0] if way is not None and (parts := need.quantities(way)).fits}
+    for server, others in product(quantities, product(*lists[1:])):
+        chosen = (server, *others)
+        option = _joint_option(demands, links, clos, classes, limits, chosen, quantities[server])
         if option is not None:
             options += _in_lengths(fabric, links, staged, owners, option, chosen)
     if not options:
@@ -299,28 +303,29 @@ def _joint_option(
     links: KindLinks,
     clos: ClosNetwork,
     classes: Sequence[LeafPorts],
+    limits: Sequence[int],
     chosen: Sequence[Assembly | None],
+    parts: Quantities,
 ) -> Option | None:
+    """The option of links made in these ways; None where they do not fit.
+
+    ``limits``: cages of a leaf, and of one of an odd last group; ``parts``: of the servers' links alone.
+    """
     n, shape, nic = clos.parts.leaf_down.lane.ports, clos.shape, clos.parts.nic
-    server = chosen[0]
-    assert server is not None
-    limit, last_limit = (down_limit(clos.parts, kind) for kind in (shape, shape.of_last))
-    need = shape.server_leaf(nic, n, limit, last_limit if shape.is_odd else None)
-    parts = need.quantities(server)
-    if not parts.fits:
-        return None
     leaf_cages = [0] * len(chosen)
     leaf_cables = [0] * len(chosen)
     order = [i for i, one in enumerate(chosen) if one is not None] + [i for i, one in enumerate(chosen) if one is None]
     for kind in classes:
         together = nic.bundle(int(shape.last_k if kind.is_odd else shape.k))
         taken = _cages_of_leaf(kind, order, chosen, links, n, together)
-        if sum(cages for cages, _ in taken.values()) > (last_limit if kind.is_odd else limit):
+        if sum(cages for cages, _ in taken.values()) > limits[kind.is_odd]:
             return None
         for index, (cages, cables) in taken.items():
             leaf_cages[index] += cages * kind.leaves
             leaf_cables[index] += cables * kind.leaves
-    rows = [row_share(("server", "leaf"), server, need.links, parts._replace(far=leaf_cages[0]))]
+    server, ports_of_servers = chosen[0], shape.servers * nic.ports_per_server
+    assert server is not None
+    rows = [row_share(("server", "leaf"), server, ports_of_servers, parts._replace(far=leaf_cages[0]))]
     for index, demand in enumerate(demands, start=1):
         join = chosen[index]
         if not demand.ports:

@@ -14,12 +14,10 @@ import numpy as np
 
 from fabopt.floor.arrangements import Anywhere, InLayout
 from fabopt.floor.length_classes import classes_of_runs
-from fabopt.network.free_ports import HOST_TIERS
-from fabopt.parts.assemblies import Assembly, Mode
+from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.blocks import Block, Lower, Upper
@@ -27,7 +25,7 @@ from fabopt.topology.clos.dominance import undominated_nics, undominated_switche
 from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, runs_differ, server_joins
 from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
-from fabopt.topology.clos.shape import Ints, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
+from fabopt.topology.clos.shape import Ints, most_down_ports, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.clos.stage_bounds import EarlyCosts
 from fabopt.topology.link_parts import Costs, Floats, scaled_ceil
 from fabopt.topology.remembered import Scope, remembered
@@ -104,8 +102,8 @@ class Bounds:
             (self.problem.links.length_on_sale_m(self.fabric.runs_m[run]), runs_differ(self.problem, self.fabric, run))
             for run in runs
         )
-        attached = "attachment-leaf" in runs
-        hardware = self.fabric.hardware if attached else self.fabric.hardware_without_attachments
+        below = "attachment-leaf" in runs
+        hardware = self.fabric.hardware if below else self.fabric.hardware_above_leaves
         return self.costs.scope((self.prune, hardware, runs, lengths, self.most_on_leaf if of_servers else None))
 
     # -- what there is ----------------------------------------------------------------------------------------
@@ -121,7 +119,8 @@ class Bounds:
         return undominated_nics(options, by_injection=self.fabric.figure_demands is not None) if keep else options
 
     @remembered()
-    def _switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
+    def switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
+        """Switches for a role, but one, without those that others beat."""
         options = [one for one in self.fabric.switches[protocol][role] if one.id != without]
         timed = self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
         return undominated_switches(options, self.fabric, timed) if self.prune else options
@@ -129,15 +128,22 @@ class Bounds:
     @remembered("server-leaf", "attachment-leaf")
     def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:
         """Leaf switches but one that take a server's port, the cheapest share first."""
-        lowers = []
-        for leaf in self._switches(protocol, "leaf", without):
-            for down in leaf.uses:
-                if down.lane.port_mbps != port.lane.port_mbps or not self._attaches(down.port, protocol):
-                    continue
-                link = self.least_link(port, down.port, "server-leaf", protocol)
-                if np.isfinite(link[0]):
-                    lowers.append(Lower(link + self._share_alone(leaf, down, self.most_on_leaf), leaf, down))
+        uses = self._leaf_uses(port.lane.port_mbps, protocol, without)
+        ports = {down.port for _, _, down in uses if self._attaches(down.port, protocol)}
+        links = {far: self.least_link(port, far, "server-leaf", protocol) for far in ports}
+        joined = {far: link for far, link in links.items() if np.isfinite(link[0])}
+        lowers = [Lower(joined[down.port] + share, leaf, down) for share, leaf, down in uses if down.port in joined]
         return sorted(lowers, key=lambda one: float(one.share[0]))
+
+    @remembered("server-leaf", "attachment-leaf")
+    def _leaf_uses(self, port_mbps: int, protocol: str, without: str | None) -> list[Lower]:
+        """Leaf switches but one for server ports of a speed, with their share alone."""
+        return [
+            Lower(self._share_alone(leaf, down, self.most_on_leaf), leaf, down)
+            for leaf in self.switches(protocol, "leaf", without)
+            for down in leaf.uses
+            if down.lane.port_mbps == port_mbps
+        ]
 
     @remembered("attachment-leaf")
     def _attaches(self, down: PortType, protocol: str) -> bool:
@@ -153,7 +159,7 @@ class Bounds:
         """Spine switches for leaf uplinks of a speed, the cheapest share first."""
         uppers = [
             Upper(spine, down, up)
-            for spine in self._switches(protocol, "spine")
+            for spine in self.switches(protocol, "spine")
             for down in spine.uses
             if down.lane.port_mbps == port_mbps
             for up in (spine.uses if tiers == 3 else (None,))
@@ -165,7 +171,7 @@ class Bounds:
         """Core switches for spine uplinks of a speed."""
         return [
             (core, down)
-            for core in self._switches(protocol, "core")
+            for core in self.switches(protocol, "core")
             for down in core.uses
             if down.lane.port_mbps == port_mbps
         ]
@@ -210,38 +216,6 @@ class Bounds:
             known[key] = self.costs.least_from_class(assemblies, self.problem.item_table.lengths_m, *ports)
         return known[key]
 
-    def attached(self) -> float:
-        """The least that the links of attachments add to the objective, which the search leaves aside."""
-        least_costs = (one.ports * self._least_attached(one) for one in self.fabric.attachments if one.buys == "both")
-        return sum(least for least in least_costs if np.isfinite(least))
-
-    def _least_attached(self, demand: AttachmentDemand) -> float:
-        hosts = {
-            (use.port, protocol, tier)
-            for protocol in self.fabric.protocols
-            for tier in HOST_TIERS
-            for host in self._switches(protocol, tier)
-            for use in host.uses
-            if demand.takes(tier) and demand.port is not None and use.lane.port_mbps == demand.port.lane.port_mbps
-        }
-        return min((self._least_attached_to(demand, *host) for host in hosts), default=np.inf)
-
-    @remembered("attachment-leaf")
-    def _least_attached_to(self, demand: AttachmentDemand, host: PortType, protocol: str, tier: str) -> float:
-        """The least that one link of an attachment adds.
-
-        In cages of several ports, what is at the switch may be there for servers already.
-        """
-        assert demand.port is not None
-        alone, near_ports = host.ports == 1, demand.port.ports
-        least = np.inf
-        for way in attachment_joins(self.problem, self.fabric, demand, host, protocol, tier):
-            cost = float(self.costs.of(way.near)[0]) / near_ports
-            if alone or way.mode is not Mode.FAR:
-                cost += float(self.costs.of(way.cable)[0]) / way.ports_per_cable
-            least = min(least, cost + (float(self.costs.of(way.far)[0]) if alone else 0.0))
-        return least
-
     # -- what is needed, and what fits ------------------------------------------------------------------------
 
     def leaf_uplinks(self, down_links: Number, down: CageUse, up: CageUse) -> Ints:
@@ -260,14 +234,14 @@ class Bounds:
     @remembered()
     def leaf_ports(self, leaf: SwitchType, down: CageUse, up: CageUse) -> int:
         """Most down ports of a leaf beside which the uplinks that they need still fit."""
-        return _most_down(leaf, down, up, self.leaf_uplinks)
+        return most_down_ports(leaf, down, up, self.leaf_uplinks)
 
     @remembered()
     def spine_ports(self, spine: Upper) -> int:
         """Most down ports of a spine, as those of a leaf."""
         if spine.up is None:
             return usable_ports(spine.down, spine.switch)
-        return _most_down(spine.switch, spine.down, spine.up, self.spine_uplinks)
+        return most_down_ports(spine.switch, spine.down, spine.up, self.spine_uplinks)
 
     def most_groups(self, up: PortType, protocol: str, tiers: int, rails: int) -> int:
         """Most server groups that these uplinks can join: one link from every leaf to every spine of its pod, one from
@@ -349,14 +323,20 @@ class Bounds:
     def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
         """The least that one leaf uplink costs with everything above it: link, spine share, cores' share."""
         best = np.full(self.costs.table.shape[0], np.inf)
-        for spine in self.uppers(up.lane.port_mbps, protocol, tiers):
-            least = self._share_alone(spine.switch, spine.down)
-            if (least >= best).all():
-                continue
-            link = self.least_link(up, spine.down.port, "leaf-spine", protocol)
-            if (link + least < best).any():
-                best = np.minimum(best, link + self.spine_share(spine, protocol))
+        for down, share in self._spine_shares(up.lane.port_mbps, protocol, tiers).items():
+            if (share < best).any():
+                best = np.minimum(best, self.least_link(up, down, "leaf-spine", protocol) + share)
         return best
+
+    @remembered("spine-core")
+    def _spine_shares(self, port_mbps: int, protocol: str, tiers: int) -> dict[PortType, Floats]:
+        """The least share of any spine, and all above it, that a down link can have, by the cage that it is in."""
+        shares: dict[PortType, Floats] = {}
+        for spine in self.uppers(port_mbps, protocol, tiers):
+            best = shares.get(spine.down.port, np.full(self.costs.table.shape[0], np.inf))
+            if (self._share_alone(spine.switch, spine.down) < best).any():
+                shares[spine.down.port] = np.minimum(best, self.spine_share(spine, protocol))
+        return shares
 
     @remembered("spine-core")
     def spine_share(self, spine: Upper, protocol: str) -> Floats:
@@ -391,10 +371,3 @@ class Bounds:
             if (share < best).any():
                 best = np.minimum(best, self.least_link(up, down.port, "spine-core", protocol) + share)
         return best
-
-
-def _most_down(switch: SwitchType, down: CageUse, up: CageUse, needed: Callable[..., Ints]) -> int:
-    """Most down ports beside which the uplinks that they need still fit."""
-    ports = np.arange(1, usable_ports(down, switch) + 1)
-    fits = np.flatnonzero(needed(ports, down, up) <= uplinks_that_fit(switch, down, up, ports))
-    return int(fits[-1]) + 1 if fits.size else 0

@@ -36,6 +36,12 @@ def _serves_as(switch: SwitchType, other: SwitchType) -> bool:
     )
 
 
+def _holds_as(switch: SwitchType, other: SwitchType) -> bool:
+    """Whether the packet memory of ``switch`` holds whatever that of ``other`` does: it is the same, or not known."""
+    own, theirs = switch.product, other.product
+    return own.buffer_pool is None or (own.asic, own.buffer_pool) == (theirs.asic, theirs.buffer_pool)
+
+
 def _switch_order(switch: SwitchType) -> tuple[Any, ...]:
     return switch.item.unit_costs, switch.item.power_mw, switch.item.rack_milliunits, switch.id
 
@@ -46,7 +52,8 @@ def undominated_switches(
     """Drop a switch where another one serves as it does, takes no more money, power and rack units, and wins a tie.
 
     ``reducing``: only if it also reduces what goes through it where the other one does; only if its subnets can also
-    be managed and it goes with all switches where the other one does, if the fabric is bound to these rules.
+    be managed and it goes with all switches where the other one does, if the fabric is bound to these rules;
+    only if its pool holds as much, if pools are a condition.
     """
     managers, of_one_generation = fabric.binding_managers, fabric.binding_generations is not None
     kept: list[SwitchType] = []
@@ -57,6 +64,7 @@ def undominated_switches(
             and _serves_as(other, switch)
             and (not reducing or other.product.reduces or not switch.product.reduces)
             and (managers is None or managers.manages_as(other.product, switch.product))
+            and (fabric.roce is None or _holds_as(other, switch))
             and (not of_one_generation or other.product.generation in (None, switch.product.generation))
             for other in kept
         ):

@@ -5,7 +5,7 @@ Every function takes integers or integer arrays; symbols are those of ``fabopt.n
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
@@ -269,6 +269,13 @@ def most_down(switch: SwitchType, down: CageUse, up: CageUse, uplinks: int) -> i
     """Most down ports of a switch beside so many uplinks."""
     ports = np.arange(usable_ports(down, switch) + 1)
     return int(ports[uplinks_that_fit(switch, down, up, ports) >= uplinks].max(initial=0))
+
+
+def most_down_ports(switch: SwitchType, down: CageUse, up: CageUse, needed: Callable[..., Ints]) -> int:
+    """Most down ports beside which the uplinks that they need still fit."""
+    ports = np.arange(1, usable_ports(down, switch) + 1)
+    fits = np.flatnonzero(needed(ports, down, up) <= uplinks_that_fit(switch, down, up, ports))
+    return int(fits[-1]) + 1 if fits.size else 0
 
 
 def uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fraction) -> Ints:

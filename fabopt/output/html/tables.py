@@ -1,9 +1,11 @@
-"""Growth that may end: what it costs wherever it does."""
+"""Sections of tables: what growth that may end costs wherever it does, and when money leaves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabopt.output.cash import QUARTER, has_cash
+from fabopt.output.terminal.cash import cash_columns, cash_lines, cash_rows
 from fabopt.output.terminal.futures import COLUMNS, PLAN_COLUMNS, future_lines, future_rows, plan_rows
 from fabopt.output.words import sentence
 from fabopt.schema.design import Design
@@ -20,14 +22,28 @@ class TableView:
 
 
 @dataclass(frozen=True)
-class FuturesView:
-    """What each future costs, in sentences and tables."""
+class TablesView:
+    """A section of sentences and tables."""
 
     sentences: tuple[str, ...]
     tables: tuple[TableView, ...]
 
 
-def futures_view(design: Design) -> FuturesView | None:
+def cash_view(design: Design) -> TablesView | None:
+    """Return the cash flow by quarter; None where the case does not say when it pays."""
+    if not has_cash(design):
+        return None
+    columns = cash_columns(design)
+    view = TableView(
+        "What is paid in each quarter",
+        tuple(title[:1].upper() + title[1:] for title, _ in columns),
+        tuple(int(right) for _, right in columns),
+        tuple(tuple(row) for row in cash_rows(design, QUARTER)),
+    )
+    return TablesView(tuple(sentence(line) for line in cash_lines(design)), (view,))
+
+
+def futures_view(design: Design) -> TablesView | None:
     """Return the futures; None where growth is certain."""
     if design.futures is None:
         return None
@@ -44,6 +60,6 @@ def futures_view(design: Design) -> FuturesView | None:
         )
         for caption, columns, rows in tables
     )
-    return FuturesView(
+    return TablesView(
         tuple(sentence(line) for line in future_lines(design)), tuple(view for view in views if view.rows)
     )

@@ -1,0 +1,46 @@
+"""The cash flow in tables: by year on a screen, by quarter on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.output.cash import KINDS, YEAR, cash_flow, finance_of, worth_lines
+from fabopt.output.words import money
+from fabopt.schema.cash import DOLLAR
+from fabopt.schema.design import Design
+from fabopt.units import usd
+
+TITLE = "Cash flow"
+_TITLES = {
+    "on_order": "on order", "on_delivery": "on delivery", "on_acceptance": "on acceptance", "yearly": "yearly charges",
+    "energy": "energy", "residual": "sold in the end",
+}  # fmt: skip
+NOTHING = "-"
+
+
+def cash_columns(design: Design) -> tuple[tuple[str, bool], ...]:
+    """Titles of the columns, and whether their cells are numbers."""
+    finance = finance_of(design)
+    more = [f"in {finance.currency}"] if finance.currency != DOLLAR else []
+    more += ["in the books"] if finance.depreciation_years is not None else []
+    return ("period", False), *((title, True) for title in (*_TITLES.values(), "in all", "so far", *more))
+
+
+def cash_rows(design: Design, months: int = YEAR) -> Iterator[list[str]]:
+    """A row for every period of so many months, cells as ``cash_columns``; none without terms of payment."""
+    for period in cash_flow(design, months):
+        amounts = [period.paid[kind] for kind in KINDS]
+        cells = [money(usd(amount)) if amount else NOTHING for amount in amounts]
+        cells += [money(usd(period.total)), money(usd(period.owned))]
+        cells += [] if period.local is None else [f"{usd(period.local):,.2f}"]
+        cells += [] if period.book is None else [money(usd(period.book))]
+        yield [period.name, *cells]
+
+
+def cash_lines(design: Design) -> Iterator[str]:
+    """What the three sums of money are, and which rate is used."""
+    finance = finance_of(design)
+    yield from worth_lines(design)
+    if finance.currency != DOLLAR:
+        rate = finance.rates[finance.currency]
+        yield f"1 {finance.currency} is ${rate.usd:g}, as of {rate.date}"

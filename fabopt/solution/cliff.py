@@ -1,0 +1,127 @@
+"""Answers just above a cliff: a few servers less would do with a tier less, and so would these with other settings.
+
+That a fabric is above one follows from arithmetic (``most_servers_of``); what other settings cost is looked at beside
+the answer, as all other kinds of designs are. See docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rules_kept import bound_alike
+from fabopt.program.orders import Picked
+from fabopt.schema.case import Fabric
+from fabopt.schema.cliff import CLIFF
+from fabopt.schema.design import Alternative
+from fabopt.schema.topologies import refused
+from fabopt.topology.clos.design import ClosDesign
+from fabopt.topology.clos.most_servers import most_servers_of
+from fabopt.topology.family import Restriction
+from fabopt.units import plain_fraction, some
+
+# How far above a cliff is just above it, in servers; the highest ratio that is looked at, and its steps.
+ABOVE = Fraction(1, 10)
+MOST_RATIO = Fraction(11, 10)
+STEP = Fraction(1, 100)
+SETTINGS = ("oversubscription", "planes", "family")
+_TIERS = {1: "one tier", 2: "two tiers"}
+
+
+class Cliff(NamedTuple):
+    """A fabric, by its place, with a tier more than ``tiers``, which at its settings join at most ``most`` servers."""
+
+    fabric: int
+    tiers: int
+    most: int
+
+
+class OtherSettings(NamedTuple):
+    """Settings with which a tier less may do: what is another, which, and the problem with the part of its space."""
+
+    what: str
+    value: str
+    problem: Problem
+    restriction: Restriction
+
+
+def cliffs_of(problem: Problem, picked: Sequence[Picked]) -> Iterator[Cliff]:
+    """The fabrics of an answer that are just above a cliff."""
+    if len(problem.stages) > 1 or problem.site.policies:
+        return
+    for index, (fabric, (candidate, _)) in enumerate(zip(problem.fabrics, picked, strict=True)):
+        design = candidate.design
+        if not isinstance(design, ClosDesign) or design.tiers == 1 or design.tiers - 1 not in fabric.tiers:
+            continue
+        most = most_servers_of(problem, replace(fabric, tiers=(design.tiers - 1,)))
+        if 0 < most < problem.servers <= most * (1 + ABOVE):
+            yield Cliff(index, design.tiers - 1, most)
+
+
+def other_settings(problem: Problem, cliff: Cliff) -> Iterator[OtherSettings]:
+    """A ratio a few percent higher, any number of planes, and rail-only, each where it may do with a tier less."""
+    fabric = problem.fabrics[cliff.fabric]
+    ratio = _least_ratio(problem, fabric, cliff.tiers)
+    if ratio is not None:
+        part = Restriction(topology="clos", tiers=cliff.tiers)
+        yield OtherSettings("oversubscription", f"{plain_fraction(ratio)}:1", _at_ratio(problem, cliff, ratio), part)
+    asked = problem.case.fabrics[cliff.fabric]
+    if asked.planes == 1:
+        part = Restriction(topology="clos", tiers=cliff.tiers)
+        yield from _changed(problem, cliff, "planes", "any", asked.model_copy(update={"planes": "any"}), part)
+    if asked.topologies == ("clos",) and not any(refused(problem.case, asked, "rail-only")):
+        other = asked.model_copy(update={"topologies": ("rail-only",)})
+        yield from _changed(problem, cliff, "family", "rail-only", other, Restriction(topology="rail-only"))
+
+
+def _least_ratio(problem: Problem, fabric: FabricProblem, tiers: int) -> Fraction | None:
+    """The least ratio above the fabric's, in hundredths, at which a tier less may do; none up to a tenth higher."""
+    least = fabric.oversubscription_leaf
+    if fabric.networked or fabric.attachment_oversubscription is not None:
+        return None
+    steps = int((MOST_RATIO - 1) / STEP)
+    for ratio in (least * (1 + step * STEP) for step in range(1, steps + 1)):
+        if most_servers_of(problem, replace(fabric, tiers=(tiers,), oversubscription_leaf=ratio)) >= problem.servers:
+            return ratio
+    return None
+
+
+def _at_ratio(problem: Problem, cliff: Cliff, ratio: Fraction) -> Problem:
+    """The problem with another ratio at the leaves of a fabric."""
+    other = replace(problem.fabrics[cliff.fabric], oversubscription_leaf=ratio)
+    fabrics = (*problem.fabrics[: cliff.fabric], other, *problem.fabrics[cliff.fabric + 1 :])
+    return replace(problem, fabrics=fabrics)
+
+
+def _changed(
+    problem: Problem, cliff: Cliff, what: str, value: str, fabric: Fabric, part: Restriction
+) -> Iterator[OtherSettings]:
+    """The problem with another fabric, if that may join all servers with a tier less."""
+    fabrics = problem.case.fabrics
+    case = problem.case.model_copy(update={"fabrics": (*fabrics[: cliff.fabric], fabric, *fabrics[cliff.fabric + 1 :])})
+    other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
+    tiers = tuple(number for number in (1, 2) if number <= cliff.tiers)
+    if most_servers_of(other, replace(other.fabrics[cliff.fabric], tiers=tiers)) >= other.servers:
+        yield OtherSettings(what, value, other, part)
+
+
+def cliff_notes(problem: Problem, picked: Sequence[Picked], alternatives: Sequence[Alternative]) -> Iterator[str]:
+    """The line on each cliff that an answer is just above, with the other settings that are cheaper for it."""
+    for cliff in cliffs_of(problem, picked):
+        name = problem.fabrics[cliff.fabric].name
+        prefix = f"{name} " if len(problem.fabrics) > 1 else ""
+        cheaper = sorted(
+            (row.capex_usd, f"${row.capex_usd:,.0f} with {row.what} {row.value}")
+            for row in alternatives
+            if row.capex_delta_usd < 0 and row.what in {prefix + word for word in SETTINGS}
+        )
+        more = problem.servers - cliff.most
+        text = (
+            f"{CLIFF} at these settings {_TIERS[cliff.tiers]} of {name} join at most {some(cliff.most, 'server')}, "
+            f"{more} fewer"
+        )
+        yield f"{text}; it would cost {', '.join(words for _, words in cheaper)}" if cheaper else text

@@ -1,0 +1,69 @@
+"""What an answer says of the pools of its switches, and which switches of the same ports they keep out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fabopt.parts.pools import pool_verdict, ports_text, shortfall_text
+from fabopt.problem.fabric import FabricProblem
+from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.operate import Roce
+from fabopt.solution.question import Answers
+from fabopt.topology.candidate import Ends
+from fabopt.topology.pools import ETHERNET, WeighedTier, weighed_tiers
+
+_MOST_NOT_PICKED = 4
+
+
+def pool_notes(answers: Answers, design: Design) -> Iterator[str]:
+    """A sentence for each tier of Ethernet switches whose pool is known, or has to hold something."""
+    if answers.best is None:
+        return
+    for fabric, (candidate, _), designed in zip(
+        answers.shown.fabrics, answers.best.picked, design.fabrics, strict=True
+    ):
+        if designed.protocol == ETHERNET and designed.role != "oob":
+            roce = fabric.roce or Roce()
+            for weighed in weighed_tiers(candidate.design.file_part(), roce, _bought(designed)):
+                yield from _notes(fabric, roce, weighed)
+
+
+def _bought(designed: FabricDesign) -> Mapping[Ends, float]:
+    longest: dict[Ends, float] = {}
+    for row in designed.links:
+        for part in row.parts:
+            if part.length_m is not None:
+                ends = row.from_, row.to
+                longest[ends] = max(longest.get(ends, 0.0), float(part.length_m))
+    return longest
+
+
+def _notes(fabric: FabricProblem, roce: Roce, weighed: WeighedTier) -> Iterator[str]:
+    tier, verdict, priorities = weighed.tier, weighed.verdict, roce.lossless_priorities
+    where = f"{fabric.name}: {tier.role} {tier.switch.id}"
+    if verdict is None:
+        if fabric.roce is not None:
+            yield f"{where}: whether its pool holds its lossless ports is not known, so that left nothing out"
+        return
+    if verdict.spare < 0:
+        yield f"{where}: {shortfall_text(weighed.ports, priorities, verdict)}; with `roce` it would not be picked"
+        return
+    yield f"{where}: its pool holds {ports_text(weighed.ports, priorities)}"
+    if fabric.roce is not None:
+        yield from _not_picked(fabric, roce, weighed)
+
+
+def _not_picked(fabric: FabricProblem, roce: Roce, weighed: WeighedTier) -> Iterator[str]:
+    """Other switches that have the ports and whose pools do not hold them."""
+    tier, told = weighed.tier, 0
+    for switch in fabric.switches[ETHERNET][tier.role]:
+        product = switch.product
+        speeds = {use.lane.port_mbps for use in switch.uses}
+        fits = switch.max_ports >= tier.down_ports + tier.up_ports and tier.down.lane.port_mbps in speeds
+        if switch.id == tier.switch.id or product.asic is None or not fits or told == _MOST_NOT_PICKED:
+            continue
+        verdict = pool_verdict(product.asic, product.buffer_pool, weighed.ports, roce.lossless_priorities, roce.mtu)
+        if verdict is not None and verdict.spare < 0:
+            told += 1
+            short = shortfall_text(weighed.ports, roce.lossless_priorities, verdict)
+            yield f"{fabric.name}: {tier.role}: not picked: {switch.id}: {short}"

@@ -1,0 +1,135 @@
+"""Rule ``pools_hold_headroom``: the packet memory of every switch holds what its lossless ports must be able to take.
+
+All ports of a switch to one side count as long as the longest cable that is bought for these links, which is safe: a
+value for a longer cable is one for a shorter cable too. What is not known of a switch or a cable is no reason to leave
+a design out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+from fabopt.parts.lanes import lanes_of
+from fabopt.parts.pools import LosslessPorts, PoolVerdict, pool_verdict
+from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.schema.operate import Roce
+from fabopt.topology.candidate import Candidate, Choice, Clash, Ends
+from fabopt.topology.design import FilePart, Tier
+from fabopt.units import gbps
+
+ETHERNET = "ethernet"
+# The longest cable that may be bought for links between two roles.
+Lengths = Mapping[Ends, float]
+
+
+class WeighedTier(NamedTuple):
+    """The lossless ports of each switch of a tier, and what its pool says of them; None: not known."""
+
+    tier: Tier
+    ports: tuple[LosslessPorts, ...]
+    verdict: PoolVerdict | None
+
+
+def with_pools(fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Candidates whose switches hold their headroom, with the cables that they may have for that.
+
+    Where they may have longer cables for some links or for others, but not for both, each is a candidate of its own.
+    """
+    roce = fabric.roce
+    if roce is None:
+        return tuple(candidates)
+    return tuple(limited for candidate in candidates for limited in _limited(roce, candidate))
+
+
+def _limited(roce: Roce, candidate: Candidate) -> Iterator[Candidate]:
+    part, on_offer = candidate.design.file_part(), _on_offer(candidate.choices)
+    if part.protocol != ETHERNET or _hold(part, roce, {ends: lengths[-1] for ends, lengths in on_offer.items()}):
+        yield candidate
+        return
+    for rank, limits in enumerate(_longest(part, roce, on_offer)):
+        limited = _within(candidate, limits)
+        if all(choice.options for choice in limited.choices):
+            yield replace(limited, order=(*candidate.order, rank))
+
+
+def _on_offer(choices: Sequence[Choice]) -> dict[Ends, list[float]]:
+    """Lengths of the cables of each kind of links, rising."""
+    lengths: dict[Ends, set[float]] = {}
+    for choice in choices:
+        for option in choice.options:
+            for ends, length_m in option.longest_m.items():
+                lengths.setdefault(ends, set()).add(length_m)
+    return {ends: sorted(known) for ends, known in lengths.items()}
+
+
+def _longest(part: FilePart, roce: Roce, on_offer: Mapping[Ends, Sequence[float]]) -> list[Lengths]:
+    """Limits of the lengths with which pools hold, none of which allows all that another one does."""
+    longest: list[Lengths] = []
+    for lengths in product(*(reversed(known) for known in on_offer.values())):
+        limits = dict(zip(on_offer, lengths, strict=True))
+        is_new = not any(all(limits[ends] <= other[ends] for ends in limits) for other in longest)
+        if is_new and _hold(part, roce, limits):
+            longest.append(limits)
+    return longest
+
+
+def _within(candidate: Candidate, limits: Lengths) -> Candidate:
+    """A candidate with no longer cables; options that are left out take the clashes that they are in with them."""
+    choices: list[Choice] = []
+    places: dict[tuple[Hashable, int], tuple[Hashable, int]] = {}
+    for choice in candidate.choices:
+        kept = [
+            place for place, option in enumerate(choice.options)
+            if all(length_m <= limits[ends] for ends, length_m in option.longest_m.items())
+        ]  # fmt: skip
+        key = (choice.key, "pools", tuple(kept))
+        choices.append(replace(choice, key=key, options=tuple(choice.options[place] for place in kept)))
+        places |= {(choice.key, before): (key, now) for now, before in enumerate(kept)}
+    clashes = tuple(
+        Clash(places[clash.below], places[clash.above])
+        for clash in candidate.clashes if clash.below in places and clash.above in places
+    )  # fmt: skip
+    return replace(candidate, choices=tuple(choices), clashes=clashes)
+
+
+def _hold(part: FilePart, roce: Roce, lengths: Lengths) -> bool:
+    """Whether no pool is known to be too small."""
+    return not any(
+        weighed.verdict is not None and weighed.verdict.spare < 0 for weighed in weighed_tiers(part, roce, lengths)
+    )
+
+
+def weighed_tiers(part: FilePart, roce: Roce, lengths: Lengths) -> Iterator[WeighedTier]:
+    """The switches of every tier against their pools, all ports to one side as long as the longest of these cables."""
+    for tier in part.tiers:
+        below, above = _runs(tier.role, lengths)
+        sides = [(tier.down_ports, tier.down, below)]
+        if tier.up is not None:
+            sides.append((tier.up_ports, tier.up, above))
+        used = [side for side in sides if side[0]]
+        known = [(ports, use, length_m) for ports, use, length_m in used if length_m]
+        ports = tuple(LosslessPorts(ports, *_port(tier.switch, use, length_m)) for ports, use, length_m in known)
+        yield WeighedTier(tier, ports, _verdict(tier.switch, ports, roce) if len(known) == len(used) else None)
+
+
+def _runs(role: str, lengths: Lengths) -> tuple[float, float]:
+    """The longest cables below and above switches of a role, 0 where none is known; between equals is above."""
+    below = [length_m for (near, far), length_m in lengths.items() if far == role and near != role]
+    above = [length_m for (near, _), length_m in lengths.items() if near == role]
+    return max(below, default=0.0), max(above, default=0.0)
+
+
+def _port(switch: SwitchType, use: CageUse, length_m: float) -> tuple[float, float, int]:
+    cage = switch.product.cages[use.group]
+    return float(gbps(use.lane.port_mbps)), length_m, lanes_of(cage.form_factor, use.lane.ports)
+
+
+def _verdict(switch: SwitchType, ports: Sequence[LosslessPorts], roce: Roce) -> PoolVerdict | None:
+    product = switch.product
+    if not product.asic:
+        return None
+    return pool_verdict(product.asic, product.buffer_pool, ports, roce.lossless_priorities, roce.mtu)

@@ -1,0 +1,19 @@
+"""Every way to have a candidate that keeps the rules which concern what is bought for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.lumps import with_lumps
+from fabopt.topology.pools import with_pools
+from fabopt.topology.subnet_manager import with_managers
+
+
+def in_every_way(problem: Problem, fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Candidates as their subnets are managed and their pools hold, once for each way, and with what is charged once;
+    none where there is no such way.
+    """
+    return with_lumps(problem, with_pools(fabric, with_managers(fabric, problem.servers, candidates)))

@@ -1,0 +1,61 @@
+"""The packet memory of every switch holds what its lossless ports must be able to take, weighed again from the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.parts.lanes import lanes_of
+from fabopt.parts.pools import LosslessPorts, pool_verdict, ports_text, shortfall_text
+from fabopt.schema.base import parse_split
+from fabopt.schema.design import PortUse, TierUse
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.proof import Proof, if_unprovable
+
+ETHERNET = "ethernet"
+
+
+@since("0.2.0")
+def pools_hold_headroom(proof: Proof, fabric: FabricEvidence) -> None:
+    """Where the case says ``roce``: no switch has less packet memory than its ports need on so many priorities.
+
+    Of every tier: ports down and up of a switch, each side as long as the longest cable bought for its links; what they
+    keep as ``parts.pools`` has it. A switch whose pool, ASIC or cables are not known is told and passes. Source: case
+    file, ``roce``; docs/cases.md, pools of switches.
+    """
+    roce = fabric.wanted.roce
+    assert roce is not None
+    for tier in fabric.designed.tiers:
+        switch, ports = fabric.switch(tier.role), list(_ports(fabric, tier))
+        known = switch.asic and all(group.length_m for group in ports)
+        priorities = roce.lossless_priorities
+        verdict = pool_verdict(str(switch.asic), switch.buffer_pool, ports, priorities, roce.mtu) if known else None
+        if verdict is None:
+            proof.note(f"{tier.role} {switch.id}: not known")
+            continue
+        proof.holds(verdict.spare >= 0, f"{tier.role} {switch.id}: {shortfall_text(ports, priorities, verdict)}")
+        proof.note(f"{tier.role} {switch.id}: {ports_text(ports, priorities)}")
+
+
+@if_unprovable(False)
+def weighs_pools(fabric: FabricEvidence) -> bool:
+    """Whether pools are a condition of a fabric, which is of Ethernet."""
+    return fabric.wanted.roce is not None and fabric.designed.protocol == ETHERNET
+
+
+def _ports(fabric: FabricEvidence, tier: TierUse) -> Iterator[LosslessPorts]:
+    """The ports of a switch to each side that has some."""
+    rows = fabric.designed.links
+    below = [row for row in rows if row.to == tier.role and row.from_ != tier.role]
+    above = [row for row in rows if row.from_ == tier.role]
+    sides = ((tier.down_ports, tier.down, tier.gbps_down, below), (tier.up_ports, tier.up, tier.gbps_up, above))
+    for number, use, speed, links in sides:
+        if number and use is not None:
+            bought = [part.length_m for row in links for part in row.parts if part.length_m is not None]
+            longest_m = float(max(bought, default=0.0))
+            yield LosslessPorts(number, float(speed), longest_m, _lanes(fabric, tier, use))
+
+
+def _lanes(fabric: FabricEvidence, tier: TierUse, use: PortUse) -> int:
+    cage = fabric.switch(tier.role).cages[use.cage_group]
+    return lanes_of(cage.form_factor, parse_split(use.split).ports)

@@ -1,0 +1,83 @@
+"""When money leaves: payments by period, exact to the cent, on the screen, the page and in the workbook."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import openpyxl
+import pytest
+
+from fabopt.output.cash import KINDS, QUARTER, YEAR, cash_flow
+from fabopt.output.export.bill import bill_bytes
+from fabopt.output.html.tables import cash_view
+from fabopt.output.terminal.cash import cash_columns, cash_lines, cash_rows
+from fabopt.schema.design import Design
+from fabopt.units import cents
+from tests.samples.growth_samples import eight, grown, solved
+
+Json = dict[str, Any]
+TERMS = {"on_order": 0.3, "on_delivery": 0.6, "on_acceptance": 0.1}
+RATES = {"EUR": {"usd": 1.25, "date": "2026-11-02"}}
+
+
+def paid(finance: Json, **keys: Any) -> Design:
+    """4 servers for $1,440, and a year later 8 for $2,600 more."""
+    return solved(eight(), grown(4, 8, finance={"energy_usd_per_kwh": 0, "payment": TERMS, **finance}, **keys))
+
+
+def test_orders_are_paid_in_shares() -> None:
+    # 432 with the order and 864 on delivery, both in month 0, 144 a month later; then 780, 1560 and 260 from month 12.
+    periods = cash_flow(paid({}), 1)
+    shares = [tuple(period.paid[kind] for kind in KINDS[:3]) for period in periods if period.total]
+    assert shares == [(43200, 86400, 0), (0, 0, 14400), (78000, 156000, 0), (0, 0, 26000)]
+    assert [
+        (period.name, period.total) for period in cash_flow(paid({}, start="2026-11"), QUARTER) if period.total
+    ] == [
+        ("2026 Q4", 144000),
+        ("2027 Q4", 260000),
+    ]
+
+
+def test_the_end_and_the_books() -> None:
+    # A tenth of 4040 comes back after five years. A year old, the first parts are 1440 x (0.1 + 0.9 x 4/5) in books.
+    design = paid({"currency": "EUR", "rates": RATES, "residual": 0.1, "depreciation_years": 5})
+    periods = cash_flow(design, YEAR)
+    assert [(period.total, period.local) for period in periods if period.total] == [
+        (144000, 115200),
+        (260000, 208000),
+        (-40400, -32320),
+    ]
+    assert periods[0].book == 118080 and periods[-1].name == "months 60 to 71"
+    assert [title for title, _ in cash_columns(design)][-2:] == ["in EUR", "in the books"]
+    assert "1 EUR is $1.25, as of 2026-11-02" in list(cash_lines(design))
+
+
+@pytest.mark.parametrize("months", [1, QUARTER, YEAR])
+def test_all_of_it_is_what_is_owned(months: int) -> None:
+    # Nothing is discounted, and energy costs something that is no whole number of cents a month.
+    energy = {"energy_usd_per_kwh": 0.123, "years": 4.3, "pue": 1.37}
+    licence = {"name": "licence", "what": "licence", "percent": 7.7}
+    design = paid({**energy, "payment": {**TERMS, "acceptance_months": 3}}, charges=[licence])
+    assert design.totals is not None
+    assert cash_flow(design, months)[-1].owned == cents(design.totals.tco_usd)
+
+
+def test_screen_page_and_workbook_say_the_same() -> None:
+    design = paid({"residual": 0.1})
+    assert next(cash_rows(design))[-2:] == ["$1,440", "$1,440"]
+    view = cash_view(design)
+    assert view is not None and view.tables[0].rows == tuple(tuple(row) for row in cash_rows(design, QUARTER))
+    data = bill_bytes(design, ".xlsx")
+    values = list(openpyxl.load_workbook(io.BytesIO(data), data_only=True)["Cash flow"].values)
+    formulas = list(openpyxl.load_workbook(io.BytesIO(data))["Cash flow"].values)
+    periods = cash_flow(design, QUARTER)
+    assert [row[0] for row in values[1 : len(periods) + 1]] == [period.name for period in periods]
+    assert values[len(periods) + 1][len(KINDS) + 1] == sum(period.total for period in periods) / 100 == 3636
+    assert formulas[len(periods) + 1][len(KINDS) + 1] == f"=SUM(H2:H{len(periods) + 1})"
+
+
+def test_nothing_is_said_without_terms_of_payment() -> None:
+    design = solved(eight(), grown(4, 8))
+    assert cash_flow(design, YEAR) == [] and cash_view(design) is None
+    assert "payment" not in design.case.content["finance"]

@@ -1,0 +1,79 @@
+"""Answers just above a cliff: that they are is said first, with what other settings cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from fabopt.output.terminal.answer import alternative_line
+from fabopt.output.terminal.summary import summary
+from fabopt.schema.cliff import CLIFF
+from fabopt.schema.design import Alternative, Design
+from fabopt.solution import optimize
+from tests.samples.small import Json, assert_proven, case, catalog, inputs
+
+SMALL = {"switches": {"leaf": ["small"], "spine": ["small"], "core": ["small"]}, "nics_per_server": 2, "tiers": "any"}
+SHORT = {"distances_m": {"server-leaf": 3, "leaf-spine": 30, "spine-core": 30}}
+
+
+def parts(gbps: int) -> Json:
+    """The small catalog with NICs of two ports."""
+    form_factor, like = {400: ("QSFP112", 1), 200: ("QSFP56", 0)}[gbps]
+    content = catalog()
+    cages = [{"count": 2, "form_factor": form_factor, "splits": [f"1x{gbps}"]}]
+    return {**content, "nics": [{**content["nics"][like], "id": "two-ports", "pcie": None, "cages": cages}]}
+
+
+def with_rivals(servers: int, gbps: int = 200, **fabric: Any) -> tuple[Design, list[Alternative]]:
+    """The design on switches of eight cages, and the rows of "what else" in the order in which they are found."""
+    found: list[Alternative] = []
+    content = case({**SMALL, **fabric}, servers=servers, site=SHORT)
+    design = optimize.solve(inputs(content, parts(gbps)), alternatives_s=60, compared=found.append)
+    assert_proven(design)
+    return design, found
+
+
+def on_cliff(design: Design) -> list[str]:
+    return [note for note in design.notes if note.startswith(CLIFF)]
+
+
+def test_it_is_said_first_with_what_would_do() -> None:
+    """Leaves of 8 ports of 200 Gb/s and 4 of 400: 8 of them have 64 ports, so for 16 servers of 4 in one plane.
+
+    In two planes each has twice as many.
+    """
+    design, rivals = with_rivals(17)
+    assert len(design.fabrics[0].tiers) == 3
+    (planes,) = [rival for rival in rivals if rival.what == "planes"]
+    assert planes.capex_delta_usd < 0
+    (note,) = on_cliff(design)
+    assert note == (
+        f"{CLIFF} at these settings two tiers of compute join at most 16 servers, 1 fewer; "
+        f"it would cost ${planes.capex_usd:,.0f} with planes any"
+    )
+    console = Console(width=400)
+    with console.capture() as text:
+        console.print(summary(design))
+    assert note in text.get().splitlines()[1]
+
+
+@pytest.mark.parametrize("servers", [16, 18])
+def test_it_is_not_said_below_nor_far_above(servers: int) -> None:
+    """18 servers are more than a tenth above 16."""
+    design, rivals = with_rivals(servers)
+    assert on_cliff(design) == []
+    assert "planes" not in {rival.what for rival in rivals}
+
+
+def test_it_is_not_said_where_nobody_asks_what_else_there_is() -> None:
+    content = case({**SMALL}, servers=17, site=SHORT)
+    assert on_cliff(optimize.solve(inputs(content, parts(200)), alternatives_s=0)) == []
+
+
+def test_rows_are_told_as_they_are_found() -> None:
+    design, rivals = with_rivals(17)
+    assert tuple(rivals) == design.alternatives
+    (planes,) = [rival for rival in rivals if rival.what == "planes"]
+    assert alternative_line(planes) == f"  planes: any: ${planes.capex_usd:,} (-${-planes.capex_delta_usd:,})"

@@ -24,7 +24,7 @@ from fabopt.solution.lengths import freed
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, Question
 from fabopt.solution.single_points import with_single_points, with_those_of
-from fabopt.solution.subnet_hosts import with_managers_of_subnets
+from fabopt.solution.subnet_hosts import Answered, with_managers_of_subnets
 from fabopt.solution.switch_racks import with_strips_of_switches
 from fabopt.verify import verify
 
@@ -83,12 +83,17 @@ def answered(question: Question) -> Design:
     """The one path from a question to its design: of a case, of all its separations, of a point of a study."""
     answers = _search_all(question)
     question, answers = _without_what_cannot_be_kept(question, answers)
-    question, answers = with_managers_of_subnets(question, answers, _search_all)
+    question, answers = with_managers(question, answers)
     question, answers = with_strips_of_switches(question, answers, _search_all)
     design = build(question, answers)
     design = with_futures(question, answers, design)
     design = with_notes(question, answers, design)
     return with_checks(question, design)
+
+
+def with_managers(question: Question, answers: Answers) -> Answered:
+    """The question and its answers with a manager in every subnet for which one can be had."""
+    return with_managers_of_subnets(question, answers, _search_all)
 
 
 def _without_what_cannot_be_kept(question: Question, answers: Answers) -> tuple[Question, Answers]:

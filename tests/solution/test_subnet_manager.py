@@ -25,6 +25,7 @@ from tests.samples.lengths import USUAL
 from tests.samples.random_cases import generate
 from tests.samples.small import usd
 from tests.solution.test_brute_force import cable, cage, card, case, catalog, switch
+from tests.solution.test_path import swept
 
 Json = dict[str, Any]
 ONE_SPINE, TWO_SPINES, MORE = 3520, 4520, 300
@@ -161,6 +162,19 @@ def test_hosts_are_attached_where_no_switch_manages_the_subnet(resilience: str, 
     assert usd(design) == usd(bare) + 10 * hosts and bought(design) == {"plain": 1}
     assert sum(row.count for row in design.fabrics[0].links if row.attachment == "subnet-manager") == hosts
     assert any("no switch manages a subnet of this size" in note for note in design.notes)
+
+
+def test_points_of_a_sweep_have_their_hosts_too() -> None:
+    """At budgets, which buy the most of something, the rule is said to be given up."""
+    content = case(4, {"tiers": 1}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
+    alone = small.solved(content, too_small(8))
+    [point] = swept(content, "servers=4", catalog=too_small(8))
+    assert said(alone).hosts == 1 and point.status == "optimal"
+    assert (point.totals, point.bom) == (alone.totals, alone.bom)
+    assert point.fabrics[0].subnet_manager == said(alone) and set(point.notes) <= set(alone.notes)
+    assert any("no switch manages a subnet of this size" in note for note in point.notes)
+    [bought_for] = swept(content, budget="10M", catalog=too_small(8))
+    assert bought_for.fabrics[0].subnet_manager is not None and bought_for.fabrics[0].subnet_manager.kept is False
 
 
 def faster(price: int) -> Json:

@@ -44,10 +44,12 @@ class Place:
     engine: str
     budget_usd: int | float | None = None
     over: Mapping[str, int | float] | None = None
+    # of this place alone
+    notes: tuple[str, ...] = ()
 
-    def question(self, problem: Problem, clock: Clock, twin: SameHardware | None = None) -> Question:
+    def question(self, problem: Problem | None, clock: Clock, twin: SameHardware | None = None) -> Question:
         """What is asked at this place; notes on all inputs are the file's."""
-        inputs = replace(self.inputs, notes=())
+        inputs = replace(self.inputs, notes=self.notes)
         return Question(inputs, Settings(self.engine), clock, twin=twin, problem=problem)
 
 

@@ -13,12 +13,16 @@ from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import is_bound, without_rules
 from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Conflict
 from fabopt.schema.front import BUDGET_KEY, FrontPoint
+from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import relaxed
+from fabopt.solution.optimize import with_managers
+from fabopt.solution.question import Answers
 from fabopt.study.front.finder import Finder, GradedDesign
-from fabopt.study.front.measures import MEASURES
+from fabopt.study.front.measures import MEASURES, grades
 from fabopt.study.front.points import Place, at_budget, budgeted, point_of, why_none, without_design
 from fabopt.study.sweep.budgets import Bought, MostOfMetric, MostServers
 from fabopt.study.sweep.keys import KeyPath, changed_inputs, content_of
@@ -106,9 +110,25 @@ class CellSolver:
         finder = Finder(problem, self.settings, self.clock, self._context.beside())
         graded = finder.best((MEASURES[place.metric],), {})
         if graded is not None:
-            return point_of(problem, graded, place)
+            return point_of(*self._with_managers(problem, graded, place))
         bound_less = relaxed(problem, self.settings, self.clock, self._context.beside())
         return why_not(problem, place, self.clock) if bound_less is None else self._best(bound_less, place)
+
+    def _with_managers(
+        self, problem: Problem, graded: GradedDesign, place: Place
+    ) -> tuple[Problem, GradedDesign, Place]:
+        """The best design with a manager in every subnet, as ``fabopt solve`` has it; itself where it has them."""
+        if place.metric == EFFECTIVE:
+            return problem, graded, place
+        question, own = place.question(None, self.clock), Answer(problem, graded.optimum)
+        question, answers = with_managers(question, Answers((own,)))
+        if self.clock.is_over():
+            raise StoppedError
+        best = answers.best
+        if best is None or best.problem is problem:
+            return problem, graded, place
+        managed = GradedDesign(best.optimum, grades(best.problem, best.optimum.picked))
+        return best.problem, managed, replace(place, inputs=question.inputs, notes=question.inputs.notes)
 
     def _answers(self, cell: GridCell) -> BudgetAnswers:
         if self._last is None or self._last.number != cell.number or self._last.reached > min(cell.budgets):

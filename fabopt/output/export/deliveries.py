@@ -1,0 +1,57 @@
+"""The sheet of deliveries: what arrives for each stage, when and from whom, and how much has arrived by then."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, datetime
+
+from xlsxwriter.format import Format
+from xlsxwriter.worksheet import Worksheet
+
+from fabopt.output.export.orders import order_lines
+from fabopt.output.export.quotes import OWN_WORK, QuoteTable
+from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
+from fabopt.parts.part_numbers import order_code
+from fabopt.schema.design import Design
+
+
+def delivery_table(design: Design) -> QuoteTable:
+    """A row for every part, length by length, that a stage gets, stage by stage; own work is no delivery."""
+    columns = [
+        ("Stage", 14, "text"), ("Arrives by month", 9, "count"), ("Arrives by", 12, "date"), ("Vendor", 18, "text"),
+        ("Kind", 12, "text"), ("Part number", 24, "text"), ("Id", 30, "text"), ("Length m", 9, "number"),
+        ("Delivered", 10, "count"), ("From own stock", 9, "count"), ("Delivered so far", 10, "count"),
+    ]  # fmt: skip
+    stages = [stage.name for stage in design.stages]
+    lines = [line for line in order_lines(design) if line.row.kind != OWN_WORK]
+    lines.sort(key=lambda line: (stages.index(line.row.stage), line.vendor))
+    so_far: Counter[tuple[str, float | None]] = Counter()
+    rows: list[tuple[object, ...]] = []
+    for line in lines:
+        part = line.row.id, line.row.length_m
+        so_far[part] += line.quantity
+        code = order_code(design.parts.get(line.row.id, {}), line.row.length_m).code
+        rows.append(
+            (line.row.stage, line.stage_month, line.arrives, line.vendor, line.row.kind, code, *part, line.quantity,
+             line.from_stock or None, so_far[part])
+        )  # fmt: skip
+    return QuoteTable(columns, rows)
+
+
+def write_deliveries(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
+    """Write the sheet, with real dates where the case has a calendar."""
+    table = delivery_table(design)
+    for column, (title, width, _) in enumerate(table.columns):
+        sheet.set_column(column, column, width)
+        write_text(sheet, 0, column, title, formats["head"])
+    for line, row in enumerate(table.rows, start=1):
+        for column, value in enumerate(row):
+            style = formats[table.columns[column][2]]
+            if isinstance(value, date):
+                sheet.write_datetime(line, column, datetime.combine(value, datetime.min.time()), style)
+            else:
+                write_cell(sheet, line, column, value, style)
+    sheet.freeze_panes(1, 0)
+    sheet.autofilter(0, 0, max(1, len(table.rows)), len(table.columns) - 1)
+    set_page(sheet)
+    sheet.repeat_rows(0)

@@ -1,0 +1,90 @@
+"""The workbook of a bill as LibreOffice makes it: every formula comes to the value that was written beside it."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+
+from fabopt.output.export.bill import bill_bytes
+from fabopt.schema.design import Design
+from fabopt.units import cents
+from tests.output.test_cash import RATES, TERMS, paid
+from tests.samples.system_parts import require
+
+Json = dict[str, Any]
+OFFICE = "soffice"
+# Slow on a machine that does other work, but it does come to an end.
+SECONDS = 300
+
+
+def recalculated(data: bytes, folder: Path) -> bytes:
+    """A workbook as LibreOffice writes it again: it computes all formulas anew, for it has not written them itself."""
+    require([OFFICE])
+    source, made = folder / "book.xlsx", folder / "made"
+    source.write_bytes(without_values(data))
+    home = f"-env:UserInstallation={(folder / 'home').as_uri()}"
+    command = [OFFICE, home, "--headless", "--norestore", "--convert-to", "xlsx", "--outdir", str(made), str(source)]
+    subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)
+    return (made / "book.xlsx").read_bytes()
+
+
+def without_values(data: bytes) -> bytes:
+    """A workbook whose formulas have no values beside them."""
+    stream = io.BytesIO()
+    openpyxl.load_workbook(io.BytesIO(data)).save(stream)
+    return stream.getvalue()
+
+
+def values_of(data: bytes, **options: bool) -> dict[tuple[str, str], object]:
+    """All cells of a workbook, by sheet and place."""
+    book = openpyxl.load_workbook(io.BytesIO(data), **options)
+    return {
+        (sheet.title, cell.coordinate): cell.value
+        for sheet in book
+        for row in sheet.iter_rows()
+        for cell in row
+        if cell.value is not None
+    }
+
+
+def design() -> Design:
+    """A cluster in two stages, with charges, cash in two currencies and things sold in the end."""
+    finance = {"payment": TERMS, "currency": "EUR", "rates": RATES, "residual": 0.1, "depreciation_years": 5}
+    licence = {"name": "licence", "what": "licence", "percent": 7.7}
+    return paid(finance, charges=[licence], start="2026-11")
+
+
+def test_every_formula_comes_to_what_is_written(tmp_path: Path) -> None:
+    solved = design()
+    data = bill_bytes(solved, ".xlsx")
+    formulas = {place for place, value in values_of(data).items() if str(value).startswith("=")}
+    written, computed = values_of(data, data_only=True), values_of(recalculated(data, tmp_path), data_only=True)
+    assert {sheet for sheet, _ in formulas} >= {"Bill", "Orders", "Offers", "Cash flow"}
+    differ = {
+        place: (written.get(place), computed.get(place))
+        for place in formulas
+        if not same(written.get(place), computed.get(place))
+    }
+    assert differ == {}
+    sums = [value for (sheet, _), value in computed.items() if sheet == "Bill" and isinstance(value, int | float)]
+    assert solved.totals is not None and cents(solved.totals.capex_usd) in {cents(round(value, 2)) for value in sums}
+
+
+def same(written: object, computed: object) -> bool:
+    """Whether two values are the same; nothing is the empty text, and what is written is exact to the cent."""
+    if isinstance(written, int | float) and isinstance(computed, int | float):
+        return abs(written - computed) < 0.001
+    return (written or "") == (computed or "")
+
+
+def test_what_is_delivered_is_what_is_ordered() -> None:
+    rows = list(openpyxl.load_workbook(io.BytesIO(bill_bytes(design(), ".xlsx")))["Deliveries"].values)
+    leaves = [row for row in rows if row[6] == "eight"]
+    assert [(row[0], row[1], row[2].date().isoformat(), row[8], row[10]) for row in leaves] == [
+        ("stage-1", 0, "2026-11-01", 1, 1),
+        ("stage-2", 12, "2027-11-01", 2, 3),
+    ]

@@ -211,7 +211,10 @@ class Purchases:
                     self.lp += bought <= most, f"supply_lasts_{self._name(item, stage)}"
 
     def orders_arrive_in_time(self) -> None:
-        """What stages add for which an item can no longer be ordered comes out of its stock, and the vendor's."""
+        """What stages add for which an item can no longer be ordered comes out of its stock.
+
+        The vendor's, of which so many are ordered for such stages, is as good.
+        """
         for item in self.ordered:
             late = [stage for stage in self.stages if item.offers[stage].late]
             ready = item.in_stock > 0

@@ -191,6 +191,7 @@ class _Numbering:
             lead_time_weeks=sold.lead_time_weeks,
             spares=self.terms.spares(kind),
             counted=self.terms.most_part_numbers(kind) is not None,
+            sourced=self.terms.rules.counts_vendors_of(kind),
             borne=borne,
             calendar=self.calendar,
         )

@@ -60,8 +60,8 @@ class Item:
     ``incremental``: a break's price is paid for the units from its first on, not for all. ``stock`` units are there
     already and free; ``in_stock`` are the vendor's, for which it is never too late; an order has ``minimum_order``
     units at least, in whole packs. ``spares``: how they are kept; ``counted``: the kind may have so many part numbers
-    only. ``borne``: charges on each unit that is bought; ``is_lump``: it is no part, but a charge on a fabric or its
-    servers. ``calendar``: where any item bears a charge.
+    only; ``sourced``: a rule counts its vendors. ``borne``: charges on each unit that is bought; ``is_lump``: it is no
+    part, but a charge on a fabric or its servers. ``calendar``: where any item bears a charge.
     """
 
     index: int
@@ -80,6 +80,7 @@ class Item:
     lead_time_weeks: float | None = None
     spares: Spares | None = None
     counted: bool = False
+    sourced: bool = False
     borne: tuple[BorneCharge, ...] = ()
     is_lump: bool = False
     calendar: Calendar | None = None
@@ -125,7 +126,7 @@ class Item:
     @cached_property
     def varies(self) -> bool:
         """Whether something else than price and power of a single one can make it win or lose."""
-        return self.is_ordered or self.counted
+        return self.is_ordered or self.counted or self.sourced
 
     @property
     def can_be_had(self) -> bool:

@@ -13,7 +13,7 @@ from fabopt.verify.charges import order_charges_cents
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, item_of, offer_of, order_cents
-from fabopt.verify.terms_of_sale import is_allowed, is_late, of_kind, order_month, supply_by
+from fabopt.verify.terms_of_sale import is_allowed, is_late, of_kind, order_month, supply_by, vendor_may_sell
 
 MONTH_DIGITS = 2
 KINDS_UNDER_RULES = ("switch", "nic", "transceiver", "cable", "fibre")
@@ -234,14 +234,27 @@ def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
     named = {evidence.kind(part) for part in rules.approved_parts or ()}
     ids = {row.id for row in evidence.goods if row.kind in KINDS_UNDER_RULES}
     for part in sorted(ids):
-        allowed = is_allowed(rules, evidence.product(part), evidence.kind(part) in named)
+        allowed = is_allowed(rules, evidence.kind(part), evidence.product(part), evidence.kind(part) in named)
         proof.holds(allowed, f"{part} of {evidence.product(part).vendor} is not allowed")
         _price_may_be_used(proof, evidence, part)
+    _places_are_approved(proof, evidence)
     for item in BilledOrder(evidence).items:
         units = evidence.case.have.get(item.id)
         held = units.get(item.length_m or 0.0) if isinstance(units, dict) else units
         proof.holds(held is None or held == _stock(evidence, item), f"{item}: the case has {held} of them")
     proof.note(f"{some(len(ids), 'product')}")
+
+
+def _places_are_approved(proof: Proof, evidence: Evidence) -> None:
+    """Switches of every tier and fabric, and NICs that are bought for it, are of vendors that are allowed there."""
+    rules = evidence.case.procurement
+    for fabric in evidence.fabrics:
+        name, nic = fabric.designed.name, fabric.designed.nic
+        used: list[tuple[str, tuple[str, ...]]] = [(tier.id, (tier.role, name)) for tier in fabric.designed.tiers]
+        used += [] if nic.built_in else [(nic.id, (name,))]
+        for part, places in used:
+            vendor = evidence.product(part).vendor
+            proof.holds(vendor_may_sell(rules, evidence.product(part), places), f"{name}: {part} of {vendor}")
 
 
 def _price_may_be_used(proof: Proof, evidence: Evidence, part: str) -> None:

@@ -184,6 +184,7 @@ class _Numbering:
             power_mw=power_mw,
             rack_milliunits=rack_milliunits,
             stock=sold.stock or 0,
+            in_stock=sold.in_stock or 0,
             incremental=sold.price_breaks == "incremental",
             minimum_order=sold.minimum_order or 1,
             pack_size=sold.pack_size or 1,

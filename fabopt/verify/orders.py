@@ -57,6 +57,9 @@ def _no_smaller_order(proof: Proof, evidence: Evidence, order: BilledOrder, item
     """Only a price break, a smallest order or a pack is a reason to buy more than is needed."""
     quantity = order.bought[stage, item]
     spare = min(_left(evidence, order, item, at) for at in _stages(evidence) if at >= stage)
+    late = _late(evidence, item)
+    if stage in late:
+        spare = min(spare, *(_left_of_late(evidence, order, item, at) for at in late if at >= stage))
     if quantity <= 0 or spare <= 0:
         return
     present = evidence.case.objective == "tco_usd"
@@ -120,21 +123,25 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
     """What can no longer be ordered for a stage is not, and what such stages use comes out of the stock.
 
     A stage is late for an item if its month less the lead time is before the first month of orders; nothing is bought
-    at it; sum of in_use and spares over late stages <= stock. Order dates in the bill are those. Source: catalog,
-    ``lead_time_weeks``; case file, ``procurement.order_from_month``.
+    at it but what the vendor has in stock; sum of in_use and spares over late stages, up to each of them, <= stock and
+    what is bought so. Order dates in the bill are those, with no lead time where it is the vendor's stock. Source:
+    catalog, ``lead_time_weeks``, ``in_stock``; case file, ``procurement.order_from_month``.
     """
-    order, first = BilledOrder(evidence), evidence.case.procurement.order_from_month
+    order = BilledOrder(evidence)
     for item in order.items:
-        weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
-        late = [stage for stage, month in enumerate(evidence.months) if is_late(month, weeks, first)]
+        late, ready = _late(evidence, item), 0 if item == MOVES else offer_of(evidence, item).in_stock or 0
         bought = sum(order.bought[stage, item] for stage in late)
-        proof.equal(f"{item} bought too late", bought, 0)
+        proof.equal(f"{item} bought too late", max(0, bought - ready), 0)
         used = sum(order.in_use[stage, item] + order.spares[stage, item] for stage in late)
-        proof.holds(used <= _stock(evidence, item), f"{used} x {item} used where none can be ordered any more")
+        left = min((_left_of_late(evidence, order, item, stage) for stage in late), default=0)
+        proof.holds(left >= 0, f"{used} x {item} used where none can be ordered any more")
     for row in evidence.goods:
         item = item_of(row)
+        stage = evidence.stage_names.index(row.stage)
         weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
-        month = evidence.months[evidence.stage_names.index(row.stage)]
+        if row.quantity and stage in _late(evidence, item):
+            weeks = 0
+        month = evidence.months[stage]
         due = order_month(month, weeks)
         for name, claimed, recounted in (
             ("lead_time_weeks", row.lead_time_weeks, weeks),
@@ -144,6 +151,20 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
             if claimed is not None:
                 proof.equal(f"{name} of {item}", claimed, recounted)
     proof.note(f"{some(len(order.items), 'item')} at {some(len(evidence.months), 'stage')}")
+
+
+def _late(evidence: Evidence, item: BilledItem) -> list[int]:
+    """Stages for which an item can no longer be ordered."""
+    weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
+    first = evidence.case.procurement.order_from_month
+    return [stage for stage, month in enumerate(evidence.months) if is_late(month, weeks, first)]
+
+
+def _left_of_late(evidence: Evidence, order: BilledOrder, item: BilledItem, stage: int) -> int:
+    """Units of the stocks that late stages up to one leave: of one's own, and of what they buy of the vendor's."""
+    until = [late for late in _late(evidence, item) if late <= stage]
+    added = (order.bought[late, item] - order.in_use[late, item] - order.spares[late, item] for late in until)
+    return _stock(evidence, item) + sum(added)
 
 
 def _date(evidence: Evidence, month: int, weeks: float | None) -> str | None:

@@ -512,3 +512,17 @@ def test_refusal_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"06-devices\.csv: name: the text is too long"):
         written(cabled(document), tmp_path / "new")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_labels_are_the_names_of_the_cable_schedule(tmp_path: Path) -> None:
+    """Of active copper too: what it is stands in the description."""
+    parts = small.catalog()
+    small.product(parts, "aoc")["medium"] = "AEC"
+    for transceiver in parts["transceivers"]:
+        transceiver["price_usd"] *= 100
+    design = small.solved(small.case(servers=4), parts)
+    wiring = wiring_of(design)
+    written((design, wiring), tmp_path)
+    cables = rows(tmp_path / "09-cables.csv")
+    assert "AEC" in wiring.cables.medium and {row["label"] for row in cables} == set(wiring.cables.name)
+    assert any(row["description"].endswith("AEC") for row in cables)

@@ -75,7 +75,7 @@ def _port_notes(ports: Ports, tables: Mapping[str, CsvTable]) -> Iterator[str]:
     if any(joined.cable == NOTHING for joined in ports.joined_cables):
         yield f"Rows of {CABLES} without a type and label are links for which the design buys no cable."
     if any(medium in ("ACC", "AEC") for medium in ports.wiring.cables.medium):
-        yield "ACC and AEC are both dac-active in NetBox; the label of the cable says which."
+        yield "ACC and AEC are both dac-active in NetBox; its description says which."
     if OTHER in tables[INTERFACES].column("type"):
         yield (
             f"Interfaces of type '{OTHER}' have a speed or form factor for which NetBox {ports.version.name} has no "

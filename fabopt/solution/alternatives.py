@@ -32,6 +32,7 @@ from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
 from fabopt.solution.cliff import cliffs_of, other_settings
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
+from fabopt.solution.sources import SOURCING, without_sources
 from fabopt.solution.summaries import in_metric, summaries_of, summary_of
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
@@ -85,6 +86,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
         yield from comparison.own_last_group(index)
     yield from comparison.below_cliffs()
     yield from comparison.fewer_part_numbers()
+    yield from comparison.other_sources()
     yield from comparison.other_plans()
     clock.look()
 
@@ -250,6 +252,18 @@ class _Comparison:
             alternative = self._alternative(rival, 0, PART_NUMBERS, str(after))
             summary = f"the same devices, joined by other parts: {some(after, 'part number')} for {before}"
             yield alternative.model_copy(update={"summary": summary})
+
+    def other_sources(self) -> Iterator[Alternative]:
+        """What the best design costs without each rule of whose parts are used; of a ratio it is not looked for."""
+        for rule, problem in () if self.answer.ratio is not None else without_sources(self.answer.problem):
+            self.clock.look()
+            self.settings.progress(f"looking at the best design without {rule}")
+            free = estimating(problem)
+            rival = search_of(free, self.quiet, self.clock, near=self.answer.optimum.value).run(ties=False)
+            if rival.value is not None:
+                sums, summary = sums_of(free, list(rival.picked)), summaries_of(free, list(rival.picked))
+                summary += BEST_FOUND if rival.verdict != "optimal" and free.site.settles else ""
+                yield _of_sums(self.problem, self.sums, sums, SOURCING, f"without {rule}", summary)
 
     def other_plans(self) -> Iterator[Alternative]:
         """What growth would cost if it were not planned; of a ratio it is not known, as these plans are only bills."""

@@ -14,7 +14,7 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.inspect.audit.audit import Audit, audited
-from fabopt.inspect.audit.findings import REMARKS
+from fabopt.inspect.audit.findings import REMARKS, AuditFinding
 from fabopt.inspect.audit.reading import READERS, read_hand_made
 from fabopt.io.case import read_inputs
 from fabopt.output.export.bill import bill_bytes
@@ -22,6 +22,7 @@ from fabopt.output.export.cables import POINT_TO_POINT_COLUMNS, SCHEDULE_COLUMNS
 from fabopt.output.export.formats import Options, export
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
+from fabopt.schema.operate import BufferPool
 from tests.paths import ROOT
 from tests.samples.as_built import shipped, wired
 from tests.samples.cli_samples import Run
@@ -256,6 +257,12 @@ CATALOG = Catalog.model_validate_json(json.dumps({
          "nics": [{"id": "acme-nic4", "count": 2}]},
     ],
 }))  # fmt: skip
+# Two ports of 400 Gb/s: headroom of a Tomahawk 5 at 300 m is 839,216 bytes and a priority, shared up to four times.
+SHALLOW = CATALOG.model_copy(update={"switches": tuple(
+    switch.model_copy(update={
+        "asic": "Tomahawk 5", "buffer_pool": BufferPool(size=4_000_000, shared_headroom=400_000),
+        "latency_ns": None}) if switch.id == "acme-e8" else switch
+    for switch in CATALOG.switches)})  # fmt: skip
 FLOOR = {"floor": {"rows": 1, "racks_per_row": 4, "rack_power_w": 2000}}
 
 
@@ -284,6 +291,29 @@ def test_rules_on_products() -> None:
     own = nodes("acme-e8", *EDGES, storage).replace("leaf-", "storage-leaf-")
     assert not faults(of_small(own, "dot"))
     assert faults(of_small("server: acme-gpu2\n4 servers\n8 acme-nic8\n", "counts")) == {"A4": 1}
+
+
+def test_headroom_of_lossless_queues() -> None:
+    """A leaf with two cables of 300 m keeps 2 x 839,216 bytes, more than 4 x 400,000; at 5 m 786,384 bytes fit."""
+    titles = ("a_device", "a_port", "a_type", "z_device", "z_port", "z_type", "length_m")
+
+    def wired(length_m: str) -> str:
+        rows = [
+            (f"server-{s}", f"nic{n}", "acme-gpu4", f"leaf-{n}", f"{s}/1", "acme-e8", length_m)
+            for s in (1, 2)
+            for n in (1, 2)
+        ]
+        return as_text(rows, titles)
+
+    def lossless(text: str) -> list[AuditFinding]:
+        result = audited(READERS["p2p"](text, "small"), SHALLOW, None, None, None)
+        return [finding for finding in result.findings if finding.kind == "A19"]
+
+    short = lossless(wired("300"))
+    assert [finding.where for finding in short] == ["leaf-1", "leaf-2"]
+    assert short[0].text.startswith("leaf-1, acme-e8: 2 x 400G at 300 m on one priority: 0.1 MB short")
+    assert short[0].value == f"{2 * 839_216 - 4 * 400_000} bytes short"
+    assert lossless(wired("5")) == [] and lossless(wired("")) == []
 
 
 def test_power_of_a_rack() -> None:

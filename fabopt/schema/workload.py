@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from fabopt.schema.base import Reference, Strict
 from fabopt.schema.model import Model, PlanChanges
@@ -53,7 +53,31 @@ class QueuePairs(Strict):
 
 
 Spreading = Literal["adaptive"] | QueuePairs
-OtherJobs = Annotated[float, Field(ge=0, lt=1)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class OtherJob(Strict):
+    """Another job on the same uplinks. ``share``: what it takes of them."""
+
+    name: str | None = None
+    share: Share
+
+
+def _leave_some(jobs: float | tuple[OtherJob, ...]) -> float | tuple[OtherJob, ...]:
+    """Refuse jobs that leave nothing of the uplinks."""
+    taken = taken_by(jobs)
+    if taken >= 1 and not isinstance(jobs, float | int):
+        shown = " + ".join(f"{one.share:g}" for one in jobs)
+        raise ValueError(f"other jobs leave nothing of the uplinks: {shown} = {float(taken):g}; give less than 1")
+    return jobs
+
+
+def taken_by(jobs: float | tuple[OtherJob, ...]) -> Fraction:
+    """The share of uplinks that other jobs take together."""
+    return exact(jobs) if isinstance(jobs, float | int) else sum((exact(one.share) for one in jobs), Fraction(0))
+
+
+OtherJobs = Annotated[Share | tuple[OtherJob, ...], AfterValidator(_leave_some)]
 
 
 class Scenario(Strict):
@@ -86,9 +110,10 @@ class Workload(Strict):
     ``software``: how near the kernels come to what GPUs can do, where ``gpu_utilization`` does not say it.
     ``max_exposed_communication``: the largest share of a step in which GPUs wait for the network. ``placement``: where
     neighbouring ranks are put; absent, scattered. ``spreading``: of flows over uplinks; absent, adaptive.
-    ``other_jobs``: the share of the uplinks that other jobs take. ``scenarios``: what a working GPU's cost is weighed
-    over; their weights add up to 1, and are alike where none is given. ``decide_by``: the mean over them, or the
-    worst regret, which is how much more a working GPU costs in a scenario than with the best design for that alone.
+    ``other_jobs``: the share of the uplinks that other jobs take, or a list of them. ``scenarios``: what a working
+    GPU's cost is weighed over; their weights add up to 1, and are alike where none is given. ``decide_by``: the mean
+    over them, or the worst regret, which is how much more a working GPU costs in a scenario than with the best design
+    for that alone.
     """
 
     profile: Annotated[

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from fabopt.errors import InputError
@@ -316,6 +317,10 @@ def test_headroom_of_lossless_queues() -> None:
     assert lossless(wired("5")) == [] and lossless(wired("")) == []
 
 
+TITLES = ("A-Node Name", "A-Port", "Z-Node Name", "Z-Port")
+ROWS = (("server-1", "nic1", "leaf-1", "1/1"), ("leaf-1", "32/1", "spine-1", "1/1"))
+
+
 def test_power_of_a_rack() -> None:
     """Two servers of 900 W and two switches of 400 W are 2,600 W in one rack of 2,000 W."""
     case = Case.model_validate_json(json.dumps({"name": "small", "server": "acme-gpu2", "servers": 2, "site": FLOOR}))
@@ -366,6 +371,25 @@ def test_connections_of_hedgehog() -> None:
 def test_files_that_are_wrong(kind: str, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         READERS[kind](text, "file")
+
+
+def test_a_workbook_is_its_sheet_of_links(tmp_path: Path) -> None:
+    """A point-to-point sheet as a workbook, below a logo and behind a cover, is what the table alone is."""
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    book.active["A1"] = "Cabling of hall 1"
+    sheet = book.create_sheet("links")
+    for row in ((), ("Revision", 3), TITLES, *ROWS):
+        sheet.append(row)
+    book.save(tmp_path / "sheet.xlsx")
+    (tmp_path / "sheet.csv").write_text("#\n#\n" + as_text(list(ROWS), TITLES))
+    of_book, of_table = (read_hand_made(str(tmp_path / f"sheet.{ending}"), "p2p") for ending in ("xlsx", "csv"))
+    assert of_book.links == of_table.links and len(of_book.links) == len(ROWS)
+    assert [link.line for link in of_book.links] == [4, 5]
+    with pytest.raises(InputError, match="no sheet of the workbook has titles of such columns"):
+        book.remove(sheet)
+        book.save(tmp_path / "sheet.xlsx")
+        read_hand_made(str(tmp_path / "sheet.xlsx"), "p2p")
 
 
 def test_a_file_of_another_cluster() -> None:

@@ -29,6 +29,7 @@ from fabopt.problem.demand import Demand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.program.formulation import RULES, Program
 from fabopt.program.purchases import Purchases
+from fabopt.program.sourcing import Sourcing
 from fabopt.schema import case as case_schema
 from fabopt.schema import design as design_schema
 from fabopt.schema import model as model_schema
@@ -225,7 +226,9 @@ LINES = [line for page in FORMULATION for line in lines_of(page)]
 
 def constraint_methods() -> list[Rule]:
     """Methods of the program that add constraints."""
-    methods = [method for holder in (Program, Purchases) for method in vars(holder).values() if callable(method)]
+    methods = [
+        method for holder in (Program, Purchases, Sourcing) for method in vars(holder).values() if callable(method)
+    ]
     return [
         method
         for method in methods

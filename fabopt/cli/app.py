@@ -257,7 +257,7 @@ def export(
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files; made if absent.")],
     netbox: Annotated[NetBox, typer.Option("--netbox", help="Version that NetBox files are for.")] = NetBox.v4_7,
     stage: Annotated[
-        str | None, typer.Option("--stage", metavar="NAME", help="Stage that files to run are for; default: the last.")
+        str | None, typer.Option("--stage", metavar="NAME", help="Stage that files are for; default: the last.")
     ] = None,
     guids: Annotated[
         str | None, typer.Option("--guids", metavar="FILE", help="Discovery (ibnetdiscover) that has the real GUIDs.")

@@ -197,7 +197,8 @@ def _row(
     kind: Bom
     kind, product = products.get(item.id, ("other", None))
     month, price_break = problem.stages[stage].month, item.break_of(ordered)
-    due = None if quantity == 0 else order_month(month, item.lead_time_weeks)
+    weeks = item.lead_weeks(stage, quantity)
+    due = None if quantity == 0 else order_month(month, weeks)
     return BomRow(
         stage=problem.stages[stage].name,
         fabric=line.fabric,
@@ -215,9 +216,9 @@ def _row(
         single_price_usd=usd(item.unit_cents[stage]),
         break_from=item.starts[price_break] if len(item.starts) > 1 else None,
         present_value_usd=usd(_share(item, stage, quantities, present=True)),
-        lead_time_weeks=item.lead_time_weeks,
+        lead_time_weeks=weeks,
         order_by_month=None if due is None else plain_fraction(due, MONTH_DIGITS),
-        order_by=None if due is None else order_date(problem.case.start, month, item.lead_time_weeks),
+        order_by=None if due is None else order_date(problem.case.start, month, weeks),
     )
 
 

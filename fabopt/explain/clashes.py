@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fabopt.explain.demands import DEMANDED_FIGURES, MOST_RATIO, changed
-from fabopt.explain.freedoms import ANY_GBPS, OPEN_KEYS, ROLES, RULES, RUNS, SHORTEST_RUN_M
+from fabopt.explain.freedoms import ANY_GBPS, COUNTED, OPEN_KEYS, ROLES, RULES, RUNS, SHORTEST_RUN_M
 from fabopt.explain.gaps import gap_of, gap_sentences
 from fabopt.explain.limits import unlimited
 from fabopt.explain.what_if import Inquiry
@@ -112,8 +112,9 @@ def changes_of(inquiry: Inquiry) -> Iterator[Change]:
     for rule in RULES:
         if getattr(case.procurement, rule) is not None:
             yield _without(f"procurement.{rule}", _ruled(rule, None))
-    if case.procurement.max_part_numbers:
-        yield _without("procurement.max_part_numbers", _ruled("max_part_numbers", {}))
+    for rule in ("max_part_numbers", *COUNTED):
+        if getattr(case.procurement, rule):
+            yield _without(f"procurement.{rule}", _ruled(rule, {}))
     if inquiry.problem.site.runs_are_alike:
         for run in RUNS:
             key = f"site.distances_m.{run}"

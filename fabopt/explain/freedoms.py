@@ -32,7 +32,16 @@ OPEN_KEYS: tuple[tuple[str, object], ...] = (
 )
 ROLES = ("leaf", "spine", "core")
 RUNS = ("server-leaf", "leaf-spine", "spine-core")
-RULES = ("approved_vendors", "forbidden_vendors", "approved_parts", "forbidden_parts")
+RULES = (
+    "approved_vendors",
+    "forbidden_vendors",
+    "approved_asics",
+    "forbidden_asics",
+    "approved_parts",
+    "forbidden_parts",
+)
+# Rules that count vendors, by kind, tier or fabric.
+COUNTED = ("max_vendors", "min_sources", "single_vendor")
 SHORTEST_RUN_M = 0.5
 ANY_GBPS = 0.001
 # Of products that a change brings in, so many are named.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
+from fabopt.explain.freedoms import COUNTED, RULES
 from fabopt.explain.levers import advice
 from fabopt.explain.what_if import Inquiry
 from fabopt.schema.case import Case
-from fabopt.schema.design import Conflict
+from fabopt.schema.design import Conflict, Number
 
 # How many more part numbers of a kind are tried, one after the other.
 MOST_MORE_PART_NUMBERS = 6
@@ -16,20 +17,39 @@ MOST_MORE_PART_NUMBERS = 6
 def buying_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Each rule of buying that alone stands in the way."""
     rules = inquiry.case.procurement
-    for key in ("approved_vendors", "forbidden_vendors", "approved_parts", "forbidden_parts"):
+    for key in RULES:
         value, limit = getattr(rules, key), f"procurement.{key}"
         if value is not None:
             inquiry.tell(limit)
             if inquiry.design(_ruled(inquiry.case, **{key: None})) is not None:
                 detail = f"without {key} there is a design{_sparing(inquiry, key, value)}"
-                yield Conflict(limit=limit, value=", ".join(value), needed="any", detail=detail)
+                yield Conflict(limit=limit, value=_listed(value), needed="any", detail=detail)
+    for key in COUNTED:
+        for place in getattr(rules, key):
+            yield from _of_vendors(inquiry, key, place)
     for kind, most in rules.max_part_numbers.items():
         yield from _part_numbers(inquiry, kind, most)
 
 
-def _sparing(inquiry: Inquiry, key: str, value: tuple[str, ...]) -> str:
+def _listed(value: Sequence[str] | Mapping[str, Sequence[str]]) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{place}: {', '.join(names)}" for place, names in value.items())
+    return ", ".join(value)
+
+
+def _of_vendors(inquiry: Inquiry, key: str, place: str) -> Iterator[Conflict]:
+    """A number of vendors that alone stands in the way."""
+    given: dict[str, Number | str] = getattr(inquiry.case.procurement, key)
+    limit, others = f"procurement.{key}.{place}", {name: number for name, number in given.items() if name != place}
+    inquiry.tell(limit)
+    if inquiry.design(_ruled(inquiry.case, **{key: others})) is not None:
+        detail = f"without {key} of {place} there is a design"
+        yield Conflict(limit=limit, value=given[place], needed="any", detail=detail)
+
+
+def _sparing(inquiry: Inquiry, key: str, value: Sequence[str] | Mapping[str, Sequence[str]]) -> str:
     """Which entries of a list of what is forbidden it is enough to take off it."""
-    if not key.startswith("forbidden") or len(value) < 2:
+    if not key.startswith("forbidden") or isinstance(value, Mapping) or len(value) < 2:
         return ""
     enough: list[str] = []
     for name in value:

@@ -116,7 +116,10 @@ class _Recognition:
         }
         for key in ("approved_vendors", "forbidden_vendors"):
             vendors = getattr(rules, key)
-            update[key] = vendors and tuple(self._vendor(vendor) for vendor in vendors)
+            if isinstance(vendors, dict):
+                update[key] = {place: tuple(map(self._vendor, names)) for place, names in vendors.items()}
+            else:
+                update[key] = vendors and tuple(map(self._vendor, vendors))
         changed = any(value != getattr(rules, key) for key, value in update.items())
         return rules.model_copy(update=update) if changed else rules
 

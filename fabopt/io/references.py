@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from fabopt.errors import Fault, fault, nearest
@@ -10,6 +10,7 @@ from fabopt.io.charges import check_charges_fit
 from fabopt.io.floor_losses import check_outside_losses
 from fabopt.io.recognition import ProductNames, hint_for
 from fabopt.io.roles import check_roles
+from fabopt.io.sources import check_sources
 from fabopt.io.workload import check_workload
 from fabopt.parts.rails import FEWEST_RAILS, cannot_forward
 from fabopt.problem.demand import computing, stages_of
@@ -64,7 +65,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
             check.own_rails(fabric, f"fabrics[{index}]", server)
     if server is not None and not check.faults:
         check.faults += check_outside_losses(case, server, file)
-    check.procurement(case.procurement)
+    check.procurement(case.procurement, [fabric.name for fabric in case.fabrics])
     check.faults += check_charges_fit(case, catalog, file)
     check.effective(case)
     if server is not None and not check.faults:
@@ -253,13 +254,9 @@ class _ReferenceCheck:
             hint = "the scale-up domain carries what crosses r rails, (r - 1)/r of a GPU's bandwidth"
             self.report(f"{path}.{key}", f"rails cannot be kept apart: {faults[0]}", name, hint=hint)
 
-    def procurement(self, rules: Procurement) -> None:
+    def procurement(self, rules: Procurement, fabrics: Sequence[str]) -> None:
         """Report vendors and parts that the catalog does not have, and those that are both approved and forbidden."""
-        for key in ("approved_vendors", "forbidden_vendors"):
-            for index, vendor in enumerate(getattr(rules, key) or ()):
-                if vendor not in self.vendors:
-                    where = f"procurement.{key}[{index}]"
-                    self.report(where, "the catalog has no such vendor", vendor, hint=_near(vendor, self.vendors))
+        self.faults += check_sources(rules, fabrics, self.catalog, self.file, self.vendors)
         for key in ("approved_parts", "forbidden_parts"):
             for index, part in enumerate(getattr(rules, key) or ()):
                 if part not in self.kind_of:
@@ -267,11 +264,9 @@ class _ReferenceCheck:
                     hint = hint_for(part, list(self.kind_of), ProductNames(self.catalog), KINDS, MOST_NAMED)
                     hint = hint or f"it has {len(self.kind_of)}; `fabopt catalog list KIND` names them"
                     self.report(where, "the catalog has no such product", self.written.get(part, part), hint=hint)
-        for kind in ("vendors", "parts"):
-            forbidden = set(getattr(rules, f"forbidden_{kind}") or ())
-            for index, entry in enumerate(getattr(rules, f"approved_{kind}") or ()):
-                if entry in forbidden:
-                    self.report(f"procurement.approved_{kind}[{index}]", f"is in forbidden_{kind} too", entry)
+        for index, entry in enumerate(rules.approved_parts or ()):
+            if entry in (rules.forbidden_parts or ()):
+                self.report(f"procurement.approved_parts[{index}]", "is in forbidden_parts too", entry)
 
     def ids_of(self, kind: str, ids: Iterable[str], path: str) -> None:
         for index, id_ in enumerate(ids):

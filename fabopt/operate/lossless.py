@@ -15,7 +15,10 @@ from fabopt.parts.marking import Marking, marking, pool_share, round_trip_ns
 from fabopt.parts.pools import LosslessPorts, PoolVerdict, pool_verdict, ports_text, shortfall_text
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
+from fabopt.schema.operate import Queues
 from fabopt.wiring.design_file import Embedded
+
+_PRIORITIES = range(8)
 
 
 class LosslessPort(NamedTuple):
@@ -66,6 +69,14 @@ class LosslessSwitch:
         shared = f", its shared headroom given out {times:.2f} times" if pool and pool.shared_headroom else ""
         return f"{shown}: fits, {self.verdict.left / 1e6:.1f} MB left for data{shared}"
 
+    def classes(self, queues: Queues) -> tuple[int, ...]:
+        """Lossless priorities: that of RDMA, then the next ones that notifications do not have."""
+        others = (
+            priority for priority in _PRIORITIES if priority not in (0, queues.rdma_priority, queues.cnp_priority)
+        )
+        later = sorted(others, key=lambda priority: (priority - queues.rdma_priority) % len(_PRIORITIES))
+        return tuple(sorted((queues.rdma_priority, *later[: self.priorities - 1])))
+
     def marking(self, gbps: float) -> Marking:
         """When packets to a port of a speed are marked."""
         verdict, exponent = self.verdict, threshold(self.switch.asic or "")
@@ -78,15 +89,17 @@ def lossless_switches(design: Design, plan: OperationPlan) -> Iterator[LosslessS
     """Every switch that routes, in the order of the design."""
     embedded = Embedded(design)
     paths = {fabric.name: fabric.metrics.max_switch_hops for fabric in design.fabrics}
+    roce = {fabric.name: fabric.roce for fabric in embedded.case.fabrics}
     lengths = _longest_m(plan)
     for device in plan.devices:
         if device.asn:
             switch = embedded.part(device.product, Switch)
-            mtu, switches = plan.queues.mtu, paths[device.fabric]
+            said, switches = roce[device.fabric], paths[device.fabric]
+            priorities, mtu = (said.lossless_priorities, said.mtu) if said else (1, plan.queues.mtu)
             # So many switches have a cable more between and beside them.
             rtt_ns = round_trip_ns((switches + 1) * lengths[device.fabric], switches, switch.latency_ns)
             ports = list(_ports(plan, device, switch, mtu))
-            yield LosslessSwitch(device, switch, ports, 1, mtu, rtt_ns)
+            yield LosslessSwitch(device, switch, ports, priorities, mtu, rtt_ns)
 
 
 def _longest_m(plan: OperationPlan) -> Mapping[str, float]:

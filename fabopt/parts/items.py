@@ -58,9 +58,10 @@ class Item:
     """One thing to order. ``starts``: first quantity of each break; ``offers``: one a stage, falling in price.
 
     ``incremental``: a break's price is paid for the units from its first on, not for all. ``stock`` units are there
-    already and free; an order has ``minimum_order`` units at least, in whole packs. ``spares``: how they are kept;
-    ``counted``: the kind may have so many part numbers only. ``borne``: charges on each unit that is bought;
-    ``is_lump``: it is no part, but a charge on a fabric or its servers. ``calendar``: where any item bears a charge.
+    already and free; ``in_stock`` are the vendor's, for which it is never too late; an order has ``minimum_order``
+    units at least, in whole packs. ``spares``: how they are kept; ``counted``: the kind may have so many part numbers
+    only; ``sourced``: a rule counts its vendors. ``borne``: charges on each unit that is bought; ``is_lump``: it is no
+    part, but a charge on a fabric or its servers. ``calendar``: where any item bears a charge.
     """
 
     index: int
@@ -72,12 +73,14 @@ class Item:
     power_mw: int
     rack_milliunits: int = 0
     stock: int = 0
+    in_stock: int = 0
     incremental: bool = False
     minimum_order: int = 1
     pack_size: int = 1
     lead_time_weeks: float | None = None
     spares: Spares | None = None
     counted: bool = False
+    sourced: bool = False
     borne: tuple[BorneCharge, ...] = ()
     is_lump: bool = False
     calendar: Calendar | None = None
@@ -123,12 +126,13 @@ class Item:
     @cached_property
     def varies(self) -> bool:
         """Whether something else than price and power of a single one can make it win or lose."""
-        return self.is_ordered or self.counted
+        return self.is_ordered or self.counted or self.sourced
 
     @property
     def can_be_had(self) -> bool:
         """Whether there is any in stock, or any can be ordered at some stage."""
-        return self.stock > 0 or any(not offer.late and offer.most != 0 for offer in self.offers)
+        ready = self.in_stock > 0
+        return self.stock > 0 or any((ready or not offer.late) and offer.most != 0 for offer in self.offers)
 
     @property
     def key(self) -> tuple[str, float]:
@@ -189,6 +193,10 @@ class Item:
         """What one order costs in a future, or its present value, in cents; nothing where the stage does not come."""
         prices = self.offers[stage].futures[future]
         return 0 if prices is None else self._cost(prices[present], units)
+
+    def lead_weeks(self, stage: int, units: int) -> float | None:
+        """Lead time of an order of so many units: none for what the vendor has in stock for a stage that is late."""
+        return 0 if units and self.offers[stage].late else self.lead_time_weeks
 
     def least_cents(self, stage: int, present: bool = False, most: int | None = None) -> int:
         """The least price that any break allows at a stage; ``most``: without orders that cost more than that."""

@@ -12,6 +12,7 @@ from fractions import Fraction
 from fabopt.parts.items import Item
 from fabopt.parts.offering import Offering, is_chosen
 from fabopt.parts.port_types import PortType
+from fabopt.parts.procurement import is_allowed_at
 from fabopt.parts.rails import RAIL_ONLY, cannot_forward, divisions
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Nic
@@ -268,6 +269,9 @@ def _chosen_options(
         item = offering.item_table.item(nic.id)
         # Rules ``products_are_offered`` and ``protocols_agree``
         if item is None or protocol not in nic.protocols or not is_chosen(nic, fabric.nics):
+            continue
+        # Rule ``parts_are_approved``
+        if not is_allowed_at(offering.terms.rules, nic, (fabric.name,)):
             continue
         for group, cage in enumerate(nic.cages):
             for split in cage.splits_of(protocol):

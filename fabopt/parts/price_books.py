@@ -149,8 +149,9 @@ def _with_terms(product: Product, terms: OrderTerms | OrderTermsByLength) -> Pro
     return product.model_copy(update={"lengths": tuple(lengths)})
 
 
-def _said(terms: OrderTerms | None) -> dict[str, float | int]:
-    return {} if terms is None else terms.model_dump(exclude={"valid_until"}, exclude_none=True)
+def _said(terms: OrderTerms | None) -> dict[str, object]:
+    said = {} if terms is None else {key: getattr(terms, key) for key in OrderTerms.model_fields}
+    return {key: value for key, value in said.items() if key != "valid_until" and value is not None}
 
 
 def _for_length(given: Price | PriceByLength, m: float | None, old: Price | None) -> Price | None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar
 
 from fabopt.parts.price_books import KIND_OF_WORD
+from fabopt.schema.asics import asic_is
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import Catalog
+from fabopt.schema.catalog import Catalog, Switch
 from fabopt.schema.charges import Charge
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
-from fabopt.schema.procurement import Procurement, Spares
+from fabopt.schema.procurement import Procurement, Spares, lists_at
 from fabopt.schema.product import Product, Supply
 from fabopt.units import CENTS_PER_USD, ceil_div, exact, rounded
 
@@ -98,17 +99,39 @@ def _futures_of(case: Case) -> tuple[FutureTerms, ...]:
     )
 
 
-def is_allowed(rules: Procurement, product: Product, approved_by_part: bool) -> bool:
+def is_allowed(rules: Procurement, kind: str, product: Product, approved_by_part: bool) -> bool:
     """Whether the rules let a product be bought; ``approved_by_part``: whether approved parts name one of its kind.
 
-    Approved vendors are for every kind, approved parts for the kinds of which they name one. Where both speak of a
-    kind, either will do. What is forbidden is forbidden.
+    Approved vendors are for every kind, or those that they name, approved parts for the kinds of which they name one.
+    Where both speak of a kind, either will do. What is forbidden is forbidden, as is an ASIC that is not approved.
     """
-    if product.id in (rules.forbidden_parts or ()) or product.vendor in (rules.forbidden_vendors or ()):
+    asic = product.asic if isinstance(product, Switch) else None
+    if product.id in (rules.forbidden_parts or ()) or (isinstance(product, Switch) and not _asic_may_be(rules, asic)):
         return False
-    if rules.approved_vendors is None and not approved_by_part:
-        return True
-    return product.id in (rules.approved_parts or ()) or product.vendor in (rules.approved_vendors or ())
+    places = "", kind, asic
+    if (
+        approved_by_part
+        and not lists_at(rules.approved_vendors, *places)
+        and product.id not in (rules.approved_parts or ())
+    ):
+        return False
+    return is_allowed_at(rules, product, places)
+
+
+def is_allowed_at(rules: Procurement, product: Product, places: Iterable[str | None]) -> bool:
+    """Whether the lists of vendors that hold at some places let a product be bought there."""
+    named = tuple(places)
+    if any(product.vendor in vendors for vendors in lists_at(rules.forbidden_vendors, *named)):
+        return False
+    approved = lists_at(rules.approved_vendors, *named)
+    return product.id in (rules.approved_parts or ()) or all(product.vendor in vendors for vendors in approved)
+
+
+def _asic_may_be(rules: Procurement, asic: str | None) -> bool:
+    forbidden, approved = rules.forbidden_asics or (), rules.approved_asics
+    return not any(asic_is(asic, name) for name in forbidden) and (
+        approved is None or any(asic_is(asic, name) for name in approved)
+    )
 
 
 def allowed(catalog: Catalog, rules: Procurement, server_id: str) -> Catalog:
@@ -121,7 +144,9 @@ def allowed(catalog: Catalog, rules: Procurement, server_id: str) -> Catalog:
     for word in KIND_WORDS[:-1]:
         products: tuple[Product, ...] = getattr(catalog, KIND_OF_WORD[word])
         by_part = any(one.id in (rules.approved_parts or ()) for one in products)
-        kept[KIND_OF_WORD[word]] = tuple(one for one in products if one.id in exempt or is_allowed(rules, one, by_part))
+        kept[KIND_OF_WORD[word]] = tuple(
+            one for one in products if one.id in exempt or is_allowed(rules, word, one, by_part)
+        )
     return catalog.model_copy(update=kept)
 
 

@@ -38,6 +38,7 @@ class QuoteLine:
     lead_time_weeks: float | None = None
     minimum_order: int | None = None
     pack_size: int | None = None
+    in_stock: int | None = None
     valid_until: str | None = None
     reason: str = ""
     suggestion: str = ""
@@ -89,7 +90,8 @@ class QuoteColumns:
 def book_of(quote: Quote, name: str | None, url: str) -> PriceBook:
     """The price book of a quote's matched lines, of which there must be one; equal lines have equal prices.
 
-    Of several lines for one product, the longest lead time, the largest minimum and pack and the earliest end count.
+    Of several lines for one product, the longest lead time, the largest minimum and pack, the smallest stock and the
+    earliest end count.
     """
     prices: dict[str, Price | dict[float, Price]] = {}
     terms: dict[str, OrderTerms | OrderTermsByLength] = {}
@@ -121,10 +123,12 @@ def terms_of_lines(lines: Sequence[QuoteLine]) -> OrderTerms:
     pack = max((line.pack_size or 1 for line in lines), default=1)
     minimum = max((line.minimum_order or 1 for line in lines), default=1)
     weeks = [line.lead_time_weeks for line in lines if line.lead_time_weeks is not None]
+    stocks = [line.in_stock for line in lines if line.in_stock is not None]
     ends = [line.valid_until for line in lines if line.valid_until is not None]
     return OrderTerms(
         lead_time_weeks=max(weeks, default=None),
         minimum_order=-(-minimum // pack) * pack if minimum > 1 else None,
         pack_size=pack if pack > 1 else None,
+        in_stock=min(stocks, default=None),
         valid_until=min(ends, default=None),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fabopt.parts.items import Item
 from fabopt.parts.offering import Offering, is_chosen
 from fabopt.parts.port_types import PortType, PortTypes
+from fabopt.parts.procurement import is_allowed_at
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Switch
@@ -67,7 +68,16 @@ def switches_of(fabric: Fabric, protocol: Protocol, offering: Offering) -> dict[
         if item is not None and product.protocol == protocol and not (on_one_feed and product.power_supplies == 1):
             types[product.id] = _switch_type(product, item, offering.ports)
     chosen = {role: getattr(fabric.switches, role) for role in TIER_ROLES}
-    return {role: tuple(one for one in types.values() if is_chosen(one.product, ids)) for role, ids in chosen.items()}
+    rules = offering.terms.rules
+    return {
+        role: tuple(
+            one
+            for one in types.values()
+            # Rules ``products_are_offered`` and ``parts_are_approved``
+            if is_chosen(one.product, ids) and is_allowed_at(rules, one.product, (role, fabric.name))
+        )
+        for role, ids in chosen.items()
+    }
 
 
 def cages_beside(use: CageUse, other: CageUse, taken: Number) -> Number:

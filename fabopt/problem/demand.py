@@ -162,15 +162,24 @@ def runs_of(case: Case, server: Server, workload: ModelRun) -> tuple[tuple[Fract
     wanted = case.workload
     if wanted is None or not wanted.scenarios:
         return ((Fraction(1), workload),)
-    return tuple((exact(one.weight), _in_scenario(case, server, workload, wanted, one)) for one in wanted.scenarios)
+    runs = (_in_scenario(case, server, workload, wanted, one) for one in wanted.scenarios)
+    return tuple(zip(wanted.weights, runs, strict=True))
 
 
 def _in_scenario(case: Case, server: Server, workload: ModelRun, wanted: Workload, scenario: Scenario) -> ModelRun:
     placing = _placing(case, scenario.placement or wanted.placement, server)
     others = wanted.other_jobs if scenario.other_jobs is None else scenario.other_jobs
     uplinks = uplink_share(scenario.spreading or wanted.spreading, others)
+    placing = replace(placing, uplinks=uplinks, loses_spine=scenario.lost is not None)
     used = workload.utilization if scenario.gpu_utilization is None else exact(scenario.gpu_utilization)
-    return replace(workload, utilization=used, placing=replace(placing, uplinks=uplinks))
+    return at_speed(replace(workload, utilization=used, placing=placing), 1 + exact(scenario.utilization_change))
+
+
+def at_speed(workload: ModelRun, speed: Fraction) -> ModelRun:
+    """The workload on GPUs that compute so much faster; where utilization is given that is what it says, at most 1."""
+    if workload.utilization is None:
+        return replace(workload, speed=workload.speed * speed)
+    return replace(workload, utilization=min(Fraction(1), workload.utilization * speed))
 
 
 def computing(case: Case) -> Fabric | None:

@@ -67,6 +67,7 @@ def _dominated(problem: Problem, options: Options, items: Iterable[Item], most: 
         if item.stock == 0
         and item.spares is None
         and not item.counted
+        and not item.sourced
         and (
             market.dominated(item, one_by_one.others(item), together=True)
             or market.dominated(item, at_once.others(item), together=False)
@@ -124,6 +125,7 @@ class _Places:
                 and other.power_mw <= item.power_mw
                 and other.spares is None
                 and not other.counted
+                and not other.sourced
             ),
             key=lambda one: one.index,
         )

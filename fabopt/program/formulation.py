@@ -23,6 +23,7 @@ from fabopt.program.libraries import pulp
 from fabopt.program.naming import Rule, Variables
 from fabopt.program.part_bounds import Ranges, most_between, most_used
 from fabopt.program.purchases import RULES_OF_BUYING, Purchases, Use, is_ordered
+from fabopt.program.sourcing import RULES_OF_VENDORS, Sourcing
 from fabopt.topology.candidate import Candidate, Option, Uses
 
 Key = tuple[str, Hashable]
@@ -68,6 +69,10 @@ class Program:
             rule_of_buying.add(self.purchases)
         for rule in RULES_OF_ALL_FABRICS:
             rule.add(self)
+        picks = list(zip(self.candidates, self.pick, strict=True))
+        links = ((var, key[0], self.options[key][a].items) for (key, a), var in self.links.items())
+        for rule_of_vendors in RULES_OF_VENDORS:
+            rule_of_vendors.add(Sourcing(self.problem, self.lp, picks, links))
 
     # -- variables --------------------------------------------------------------------------------------------
 
@@ -369,7 +374,7 @@ RULES_OF_ALL_FABRICS = (
     Rule(Program.oob_covers_boxes, SEVERAL_NETWORKS),
     Rule(Program.limits_hold, MODEL),
 )
-RULES = (*RULES_OF_LINKS, *RULES_OF_BUYING, *RULES_OF_ALL_FABRICS)
+RULES = (*RULES_OF_LINKS, *RULES_OF_BUYING, *RULES_OF_ALL_FABRICS, *RULES_OF_VENDORS)
 
 
 def value_of(expression: pulp.LpAffineExpression, values: Mapping[str, int]) -> int:

@@ -110,8 +110,9 @@ class Purchases:
         needed = ceil_div(self.most[item] + self._most_spares(item), item.pack_size)
         for piece in item.pieces:
             most = max(needed, piece.fewest) if piece.most is None else piece.most
-            cap = 0 if offer.late else most if offer.most is None else offer.most // item.pack_size
-            yield piece, min(most, cap)
+            caps = [most, *(cap // item.pack_size for cap in (offer.most, item.in_stock if offer.late else None)
+                            if cap is not None)]  # fmt: skip
+            yield piece, min(caps)
 
     # -- sums -------------------------------------------------------------------------------------------------
 
@@ -210,17 +211,27 @@ class Purchases:
                     self.lp += bought <= most, f"supply_lasts_{self._name(item, stage)}"
 
     def orders_arrive_in_time(self) -> None:
-        """What stages add for which an item can no longer be ordered comes out of its stock."""
+        """What stages add for which an item can no longer be ordered comes out of its stock.
+
+        The vendor's, of which so many are ordered for such stages, is as good.
+        """
         for item in self.ordered:
             late = [stage for stage in self.stages if item.offers[stage].late]
-            if late:
-                terms, constant = self._used(item, late)
-                for stage in late if item.spares is not None else ():
+            ready = item.in_stock > 0
+            for number in range(len(late) if ready else min(1, len(late))):
+                stages = late[: number + 1] if ready else late
+                terms, constant = self._used(item, stages)
+                for stage in stages if item.spares is not None else ():
                     terms.append((self.spare[item, stage], 1))
                     if stage:
                         terms.append((self.spare[item, stage - 1], -1))
-                expression = pulp.LpAffineExpression(terms)
-                self.lp += expression <= item.stock - constant, f"orders_arrive_in_time_{item.index}"
+                if ready:
+                    terms += [(var, -count) for var, count in self._bought(item, stages)]
+                name = f"orders_arrive_in_time_{item.index}" + (f"_{stages[-1]}" if ready else "")
+                self.lp += _sum(terms) <= item.stock - constant, name
+            if late and ready:
+                bought = pulp.LpAffineExpression(self._bought(item, late))
+                self.lp += bought <= item.in_stock, f"orders_arrive_in_time_ready_{item.index}"
 
     def held_if_used(self) -> None:
         """An item that is used by a stage is held at it; and only then, where a spare may be of it for that."""

@@ -36,8 +36,10 @@ from fabopt.schema.product import (
     Protocol,
     Purchasable,
     Source,
+    Supply,
     check_breaks,
     check_packs,
+    check_supply,
 )
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import Manageable
@@ -323,17 +325,25 @@ PriceByLength = dict[float, Price]
 class OrderTerms(Strict):
     """Terms of sale that come with a price; those that are not said stay the catalog's.
 
-    ``valid_until``: the last day on which this price can be ordered at, where it is not the book's.
+    ``in_stock``: units that the vendor has, which take no lead time; ``supply``: how many can be had in all, or by
+    month. ``valid_until``: the last day on which this price can be ordered at, where it is not the book's.
     """
 
     lead_time_weeks: LeadTime | None = None
     minimum_order: Count | None = None
     pack_size: Count | None = None
+    in_stock: Annotated[int, Field(ge=0)] | None = None
+    supply: Supply | None = None
     valid_until: Day | None = None
 
     @model_validator(mode="after")
     def _minimum_is_of_packs(self) -> Self:
         check_packs(self.minimum_order, self.pack_size)
+        return self
+
+    @model_validator(mode="after")
+    def _supply_grows(self) -> Self:
+        check_supply(self.supply)
         return self
 
 

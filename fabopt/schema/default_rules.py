@@ -30,6 +30,7 @@ NIC_PAIRING: Final = "nic-pairing"
 ONE_GENERATION: Final = "one-generation"
 RACK_RULES: Final = "rack-rules"
 RACK_SPREAD: Final = "rack-spread"
+ROBUST_DESIGNS: Final = "robust-designs"
 SCATTERED_RANKS: Final = "scattered-ranks"
 SUBNET_MANAGER: Final = "subnet-manager"
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
@@ -73,6 +74,14 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "the spines of a pod, all cores, and the leaves of a group of more than one rack are in two racks at least",
             "devices_are_spread",
             "docs/cases.md#racks-that-fail",
+        ),
+        DefaultRule(
+            ROBUST_DESIGNS,
+            "of designs whose cost of a working GPU the model cannot tell from the least, the one is picked that costs "
+            "least where flows are hashed, a spine is lost or GPUs are a quarter faster, where `workload.scenarios` "
+            "does not say what counts",
+            "status_is_honest",
+            "docs/workloads.md#what-the-model-cannot-tell-apart",
         ),
         DefaultRule(
             SCATTERED_RANKS,

@@ -16,6 +16,7 @@ from fabopt.schema.conflict import Conflict as Conflict
 from fabopt.schema.conflict import Needed as Needed
 from fabopt.schema.futures import Futures
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
+from fabopt.schema.objective import Objective as Objective
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.product import ChargeWord
 from fabopt.schema.resilience import Failed
@@ -43,20 +44,6 @@ class PartHashes(Strict):
 
     facts: str
     prices: str
-
-
-class Objective(Strict):
-    """What was minimized, and the proof, in the metric's unit. ``floor``: no Clos of as many tiers has less."""
-
-    metric: str
-    value: Number | None = None
-    bound: Number | None = None
-    gap: Number | None = None
-    engine: str | None = None
-    solve_s: Number | None = None
-    candidates: int | None = None
-    candidates_in_program: int | None = None
-    floor: Number | None = None
 
 
 class Totals(Strict):

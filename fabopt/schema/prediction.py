@@ -5,8 +5,11 @@ Bytes are those that one GPU sends in a step, times are of a step, ratios and sh
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import Field
+
+from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Strict
 from fabopt.schema.model import Plan
 from fabopt.schema.workload import Placement, Software
@@ -74,11 +77,18 @@ class PlacedStep(Strict):
 
 
 class ScenarioStep(Strict):
-    """A step of the workload on the design in a scenario of the case, in the case's order."""
+    """A step of the workload on the design in a scenario of the case, in the case's order.
+
+    Where regret decides, ``usd_per_effective_gpu`` there, the ``least`` of any design, and the share ``regret`` that it
+    is above that.
+    """
 
     weight: Number
     step_s: Number
     gpu_utilization: Number
+    usd_per_effective_gpu: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    least_usd_per_effective_gpu: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    regret: Annotated[Number | None, Field(exclude_if=is_open)] = None
 
 
 class TaperedStep(Strict):

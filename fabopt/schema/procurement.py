@@ -10,7 +10,32 @@ from fabopt.schema.base import Count, Identifier, Strict, Word
 from fabopt.schema.finance import KindWord
 
 Vendors = Annotated[tuple[Word, ...], Field(min_length=1)]
+# For all, or by kind (``switch``), tier (``leaf``), fabric (by its name: its switches and NICs) or ASIC.
+VendorsByPlace = Vendors | Annotated[dict[Word, Vendors], Field(min_length=1)]
 Parts = Annotated[tuple[Identifier, ...], Field(min_length=1)]
+
+
+# Where vendors are counted: kinds of parts over all fabrics, and switches of a tier.
+SourceWord = Literal["switch", "nic", "transceiver", "cable", "fibre", "leaf", "spine", "core"]
+SOURCE_TIERS: tuple[SourceWord, ...] = ("leaf", "spine", "core")
+OfOneVendor = Literal["switches", "optics", "both"]
+# What is meant by ``optics``: what plugs into a switch.
+OPTICS = ("transceiver", "cable")
+
+
+def _nothing(value: object) -> bool:
+    return not value
+
+
+def lists_at(vendors: VendorsByPlace | None, *places: str | None) -> list[Vendors]:
+    """The lists that hold at some places; a list without any place is at ``""``."""
+    by_place = vendors if isinstance(vendors, dict) else {} if vendors is None else {"": vendors}
+    return [by_place[place] for place in places if place is not None and place in by_place]
+
+
+def kinds_of_one_vendor(what: OfOneVendor) -> tuple[str, ...]:
+    """The kinds of parts that are to be of one vendor."""
+    return {"switches": ("switch",), "optics": OPTICS, "both": ("switch", *OPTICS)}[what]
 
 
 class Spares(Strict):
@@ -34,13 +59,35 @@ class Procurement(Strict):
     """Rules of buying; see docs/formulation/procurement.md. Absent lists forbid nothing.
 
     ``order_from_month``: the first month in which orders can be placed (null: month 0, while what stands at month 0 has
-    been ordered in time).
+    been ordered in time). ``approved_asics``, ``forbidden_asics``: ASICs of switches, their families or makers.
+    ``max_vendors``, ``min_sources``: most and fewest vendors of what is in use, by kind or tier; ``single_vendor``:
+    what of a fabric is of one vendor.
     """
 
-    approved_vendors: Vendors | None = None
-    forbidden_vendors: Vendors | None = None
+    approved_vendors: VendorsByPlace | None = None
+    forbidden_vendors: VendorsByPlace | None = None
+    approved_asics: Annotated[Vendors | None, Field(exclude_if=_nothing)] = None
+    forbidden_asics: Annotated[Vendors | None, Field(exclude_if=_nothing)] = None
     approved_parts: Parts | None = None
     forbidden_parts: Parts | None = None
     max_part_numbers: dict[KindWord, Count] = {}
     spares: dict[KindWord, Spares] = {}
+    max_vendors: Annotated[dict[SourceWord, Count], Field(exclude_if=_nothing)] = {}
+    min_sources: Annotated[dict[SourceWord, Count], Field(exclude_if=_nothing)] = {}
+    single_vendor: Annotated[dict[Word, OfOneVendor], Field(exclude_if=_nothing)] = {}
     order_from_month: Annotated[int, Field(ge=-1200, le=1200)] | None = None
+
+    @model_validator(mode="after")
+    def _vendors_go_together(self) -> Self:
+        for place, fewest in self.min_sources.items():
+            most = self.max_vendors.get(place)
+            if most is not None and most < fewest:
+                raise ValueError(f"`min_sources.{place}` is {fewest}, and `max_vendors.{place}` only {most}")
+        if both := sorted(set(self.approved_asics or ()) & set(self.forbidden_asics or ())):
+            raise ValueError(f"`{both[0]}` is in `approved_asics` and in `forbidden_asics`")
+        return self
+
+    def counts_vendors_of(self, kind: str) -> bool:
+        """Whether a rule tells apart who makes parts of a kind."""
+        counted = {"switch" if place in SOURCE_TIERS else place for place in (*self.max_vendors, *self.min_sources)}
+        return kind in counted or any(kind in kinds_of_one_vendor(what) for what in self.single_vendor.values())

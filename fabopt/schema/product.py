@@ -97,14 +97,31 @@ class SupplyFrom(Strict):
 Supply = Annotated[int, Field(ge=0)] | Annotated[tuple[SupplyFrom, ...], Field(min_length=1)]
 
 
+def check_supply(supply: Supply | None) -> None:
+    """What can be had rises with the months; else ``ValueError``."""
+    for earlier, later in pairwise(supply if isinstance(supply, tuple) else ()):
+        if later.from_month <= earlier.from_month:
+            raise ValueError(f"`supply` must rise in `from_month`: {later.from_month} comes after {earlier.from_month}")
+        if later.quantity < earlier.quantity:
+            raise ValueError(
+                f"`supply` counts from the start: a `quantity` must not be below the one before it, and "
+                f"{later.quantity:,} comes after {earlier.quantity:,}"
+            )
+
+
 LeadTime = Annotated[float, Field(ge=0, le=5200)]
+
+
+def _none(said: object) -> bool:
+    return not said
 
 
 class Purchasable(Strict):
     """What can be ordered: a price, and what limits the order.
 
     ``price_breaks``: what a break's price is paid for, every unit of an order or those from the break on. An order is
-    of at least ``minimum_order`` units, in whole packs of ``pack_size``.
+    of at least ``minimum_order`` units, in whole packs of ``pack_size``. ``stock``: one's own; ``in_stock``: the
+    vendor's, which is paid and takes no lead time.
     """
 
     price_usd: Price | None = None
@@ -112,6 +129,7 @@ class Purchasable(Strict):
     minimum_order: Count | None = None
     pack_size: Count | None = None
     stock: Annotated[int, Field(ge=0)] | None = None
+    in_stock: Annotated[int | None, Field(ge=0, exclude_if=_none)] = None
     supply: Supply | None = None
     lead_time_weeks: LeadTime | None = None
 
@@ -127,16 +145,7 @@ class Purchasable(Strict):
 
     @model_validator(mode="after")
     def _supply_grows(self) -> Self:
-        for earlier, later in pairwise(self.supply if isinstance(self.supply, tuple) else ()):
-            if later.from_month <= earlier.from_month:
-                raise ValueError(
-                    f"`supply` must rise in `from_month`: {later.from_month} comes after {earlier.from_month}"
-                )
-            if later.quantity < earlier.quantity:
-                raise ValueError(
-                    f"`supply` counts from the start: a `quantity` must not be below the one before it, and "
-                    f"{later.quantity:,} comes after {earlier.quantity:,}"
-                )
+        check_supply(self.supply)
         return self
 
 
@@ -151,10 +160,6 @@ class ProductCharge(Strict):
     usd: Money
     yearly: bool = False
     source: PriceSource | None = None
-
-
-def _none(charges: object) -> bool:
-    return not charges
 
 
 class Product(Strict):

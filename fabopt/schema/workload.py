@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from fabopt.schema.base import Reference, Strict
 from fabopt.schema.model import Model, PlanChanges
@@ -28,7 +29,9 @@ PROFILES: dict[str, Profile] = {
 DEFAULT_PROFILE = Profile(1, 400)
 DEFAULT_EXPOSED = 0.05
 # Keys that are in a file only where a case says them.
-_UNLESS_DEFAULT = ("placement", "spreading", "other_jobs", "scenarios")
+_UNLESS_DEFAULT = ("placement", "spreading", "other_jobs", "scenarios", "decide_by")
+# Scenarios between which a regret can be.
+FEWEST_TO_REGRET = 2
 # How well the kernels of a run are made: by its GPU's maker and profiled, or as most frameworks have them.
 Software = Literal["tuned", "typical"]
 
@@ -50,17 +53,53 @@ class QueuePairs(Strict):
 
 
 Spreading = Literal["adaptive"] | QueuePairs
-OtherJobs = Annotated[float, Field(ge=0, lt=1)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class OtherJob(Strict):
+    """Another job on the same uplinks. ``share``: what it takes of them."""
+
+    name: str | None = None
+    share: Share
+
+
+def _leave_some(jobs: float | tuple[OtherJob, ...]) -> float | tuple[OtherJob, ...]:
+    """Refuse jobs that leave nothing of the uplinks."""
+    taken = taken_by(jobs)
+    if taken >= 1 and not isinstance(jobs, float | int):
+        shown = " + ".join(f"{one.share:g}" for one in jobs)
+        raise ValueError(f"other jobs leave nothing of the uplinks: {shown} = {float(taken):g}; give less than 1")
+    return jobs
+
+
+def taken_by(jobs: float | tuple[OtherJob, ...]) -> Fraction:
+    """The share of uplinks that other jobs take together."""
+    return exact(jobs) if isinstance(jobs, float | int) else sum((exact(one.share) for one in jobs), Fraction(0))
+
+
+OtherJobs = Annotated[Share | tuple[OtherJob, ...], AfterValidator(_leave_some)]
 
 
 class Scenario(Strict):
-    """A way in which the cluster is used. ``weight``: its share of all steps; what it leaves out is the workload's."""
+    """A way in which the cluster is used. ``weight``: its share of all steps; what it leaves out is the workload's.
 
-    weight: Annotated[float, Field(gt=0, le=1)]
+    ``utilization_change``: how much more of their peak GPUs reach than is said or predicted: 0.25, or -0.25. ``lost``:
+    what fails for as long as the scenario lasts.
+    """
+
+    weight: Annotated[float, Field(gt=0, le=1)] | None = None
     placement: Placement | None = None
     spreading: Spreading | None = None
     other_jobs: OtherJobs | None = None
     gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
+    utilization_change: Annotated[float, Field(gt=-1, le=4)] = 0
+    lost: Literal["1 spine"] | None = None
+
+    @model_validator(mode="after")
+    def _one_utilization(self) -> Self:
+        if self.gpu_utilization is not None and self.utilization_change:
+            raise ValueError("give either `gpu_utilization` or `utilization_change`")
+        return self
 
 
 class Workload(Strict):
@@ -71,8 +110,10 @@ class Workload(Strict):
     ``software``: how near the kernels come to what GPUs can do, where ``gpu_utilization`` does not say it.
     ``max_exposed_communication``: the largest share of a step in which GPUs wait for the network. ``placement``: where
     neighbouring ranks are put; absent, scattered. ``spreading``: of flows over uplinks; absent, adaptive.
-    ``other_jobs``: the share of the uplinks that other jobs take. ``scenarios``: what a working GPU's cost is weighed
-    over; their weights add up to 1.
+    ``other_jobs``: the share of the uplinks that other jobs take, or a list of them. ``scenarios``: what a working
+    GPU's cost is weighed over; their weights add up to 1, and are alike where none is given. ``decide_by``: the mean
+    over them, or the worst regret, which is how much more a working GPU costs in a scenario than with the best design
+    for that alone.
     """
 
     profile: Annotated[
@@ -88,14 +129,25 @@ class Workload(Strict):
     spreading: Spreading | None = None
     other_jobs: OtherJobs = 0
     scenarios: tuple[Scenario, ...] = ()
+    decide_by: Literal["mean", "regret"] = "mean"
 
     @model_validator(mode="after")
     def _weights_add_up(self) -> Self:
-        weights = [exact(one.weight) for one in self.scenarios]
-        if weights and sum(weights) != 1:
-            shown = " + ".join(f"{one.weight:g}" for one in self.scenarios)
-            raise ValueError(f"weights of scenarios add up to 1; found {shown} = {float(sum(weights)):g}")
+        given = [one.weight for one in self.scenarios if one.weight is not None]
+        if given and len(given) < len(self.scenarios):
+            raise ValueError("give all scenarios a weight, or none: they then weigh alike")
+        if given and sum(map(exact, given)) != 1:
+            shown = " + ".join(f"{weight:g}" for weight in given)
+            raise ValueError(f"weights of scenarios add up to 1; found {shown} = {float(sum(map(exact, given))):g}")
+        if self.decide_by == "regret" and len(self.scenarios) < FEWEST_TO_REGRET:
+            raise ValueError("`decide_by: regret` compares scenarios: give two or more")
         return self
+
+    @property
+    def weights(self) -> tuple[Fraction, ...]:
+        """The weight of every scenario; alike where the case gives none."""
+        alike = Fraction(1, max(1, len(self.scenarios)))
+        return tuple(alike if one.weight is None else exact(one.weight) for one in self.scenarios)
 
     @property
     def changes(self) -> PlanChanges:

@@ -11,7 +11,8 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
-from fabopt.search.cost_per_gpu import Ratio, RatioSearch
+from fabopt.search.cost_per_gpu import Ratio
+from fabopt.search.decision import best_ratio
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,6 @@ class Answer:
 def answer_in(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Answer:
     """The optimum of the space of a problem in the objective of its case, or the proof that there is none."""
     if problem.case.objective == EFFECTIVE:
-        ratio = RatioSearch(problem, settings, clock, context=context).run()
+        ratio = best_ratio(problem, settings, clock, context)
         return Answer(problem, ratio.optimum, ratio, context)
     return Answer(problem, search_of(problem, settings, clock, context=context).run(), context=context)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,12 +24,13 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.objective import DecidedBy
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.step_time import PER_ONE, prediction_of
 from fabopt.topology.family import Restriction
 from fabopt.units import rounded, usd
-from fabopt.workload.deadline import Deadline, Pace
+from fabopt.workload.deadline import AnyPace, Deadline, Pace
 from fabopt.workload.prediction import cluster_cents
 from fabopt.workload.timing import FabricBandwidth
 
@@ -41,11 +43,31 @@ NEAR = 2
 
 @dataclass(frozen=True)
 class Ratio:
-    """The best design found. ``bound``: no design has fewer cents per effective GPU; None if that is not known."""
+    """The best design found. ``bound``: no design has fewer cents per effective GPU; None if that is not known.
+
+    ``met``: designs that were met on the way. ``pace``: what others are compared by. ``decision``: by what the design
+    was picked, if not by least cents; ``least``: cents per effective GPU of the best design for each scenario alone.
+    """
 
     optimum: Optimum
     cents: Fraction | None = None
     bound: Fraction | None = None
+    met: tuple[Optimum, ...] = ()
+    pace: AnyPace | None = None
+    decision: DecidedBy | None = None
+    least: tuple[int, ...] = ()
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether there is a design, and no better one."""
+        return self.optimum.verdict == "optimal" and self.optimum.value is not None
+
+
+class Cap(NamedTuple):
+    """Only designs count whose (S + C) T is below ``most``, with T at a pace; in cents and seconds."""
+
+    pace: AnyPace
+    most: Fraction
 
 
 def cents_per_effective_gpu(problem: Problem, picked: Sequence[Picked]) -> Fraction:
@@ -91,7 +113,8 @@ def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> Fab
     """A fabric with the NICs that can be in time, and the most oversubscription with which leaves can be."""
     reduces = _some_reduce(fabric)
     own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
-    if own.deadline is not None and own.deadline.is_before(deadline):
+    deadline = deadline.beside(own.deadline)
+    if deadline is own.deadline:
         return fabric
 
     def may_be(rate: Fraction) -> bool:
@@ -125,7 +148,11 @@ def _most_under_a_leaf(problem: Problem, fabric: FabricProblem) -> int:
 
 
 class RatioSearch:
-    """The search for one problem with a model and priced servers, or for a restricted part of its space."""
+    """The search for one problem with a model and priced servers, or for a restricted part of its space.
+
+    ``pace``: of the steps that (S + C) is multiplied by; None: that of the case's scenarios. ``cap``: on what is picked
+    among. ``known``: designs that were met elsewhere, one of which is below the cap.
+    """
 
     def __init__(
         self,
@@ -134,15 +161,21 @@ class RatioSearch:
         clock: Clock,
         restrictions: Mapping[str, Restriction] | None = None,
         context: Context | None = None,
+        pace: AnyPace | None = None,
+        cap: Cap | None = None,
+        known: Sequence[Optimum] = (),
     ) -> None:
         self.problem = replace(problem, weights=weights_of(EFFECTIVE, problem.energy_cents_per_mw))
         self.settings = settings
         self.clock = clock
         self.restrictions = restrictions
         self.context = Context() if context is None else context
-        self.pace = _pace_of(problem)
+        self.pace = _pace_of(problem) if pace is None else pace
+        self.cap = cap
+        self.known = known
         self._best = Optimum("unknown")
         self._best_step_s = Fraction(0)
+        self._met: list[Optimum] = []
         # (t, c): no design whose step takes less than t costs less than c; infinite t: any, infinite c: there is none
         self._floors: list[tuple[Fraction | float, int | float]] = []
         self._sized = 0
@@ -155,25 +188,33 @@ class RatioSearch:
         except StoppedError:
             if self._best.value is None:
                 return Ratio(self._best)
-            return Ratio(replace(self._best, verdict="feasible", sized=self._sized), self._per_gpu(self._product))
+            return Ratio(
+                replace(self._best, verdict="feasible", sized=self._sized),
+                self._per_gpu(self._product),
+                met=tuple(self._met),
+                pace=self.pace,
+            )
 
     def _run(self, ties: bool) -> Ratio:
+        for optimum in self.known:
+            self._offer(optimum, as_good=False)
         first = self._cheapest(None)
-        if first.value is None:
+        if self._best.value is None:
             return Ratio(first)
-        self._sample(self._best_step_s)
+        if not self.known:
+            self._sample(self._best_step_s)
         bound = self._prove()
         proven = bound == self._product
         if ties and proven and not self.clock.is_over():
             self._cheapest(Deadline(self.pace, self._best_step_s), ties=True)
         optimum = replace(self._best, verdict="optimal" if proven else "feasible", sized=self._sized)
-        return Ratio(optimum, self._per_gpu(self._product), self._per_gpu(bound))
+        return Ratio(optimum, self._per_gpu(self._product), self._per_gpu(bound), met=tuple(self._met), pace=self.pace)
 
     def near(self, answer: Optimum) -> Optimum:
         """The best of the cheapest designs that are as fast as an answer, slower, much slower; nothing is proven."""
         least, most = self._least_step_s, self._step_s(answer)
         slower = (least + (most - least) * NEARER**number for number in range(NEAR))
-        for deadline in (None, *(Deadline(self.pace, one) for one in dict.fromkeys(slower))):
+        for deadline in (None, *(Deadline(self.pace, seconds) for seconds in dict.fromkeys(slower))):
             if not self.clock.is_over():
                 self._cheapest(deadline)
         return self._best if self._best.value is None else replace(self._best, verdict="feasible")
@@ -204,19 +245,56 @@ class RatioSearch:
 
     def _cheapest(self, deadline: Deadline | None, ties: bool = False) -> Optimum:
         """The cheapest design in time; what it says of others is kept, and the design if it is the best."""
-        problem = self.problem if deadline is None else in_time(self.problem, deadline)
-        optimum = Optimum("infeasible")
-        if problem is not None:
-            optimum = search_of(problem, self.settings, self.clock, self.restrictions, context=self.context).run(ties)
-        self._sized = max(self._sized, optimum.sized)
-        least = optimum.value if optimum.verdict == "optimal" else optimum.bound
-        floor = inf if optimum.verdict == "infeasible" else least or 0
-        self._floors.append((inf if deadline is None else deadline.most_s, floor))
-        if optimum.value is not None:
-            self._offer(optimum, ties)
-        return optimum
+        most_s = inf if deadline is None else deadline.most_s
+        while True:
+            within = self._below_cap(deadline, self._floor_at(most_s))
+            problem = self.problem if within is None else in_time(self.problem, within)
+            optimum, floor = Optimum("infeasible"), inf
+            if problem is not None:
+                keys, wanted = (self.restrictions, None, None, self.context), self._lower_than
+                optimum = search_of(problem, self.settings, self.clock, *keys, wanted).run(ties)
+                floor = self._floor_of(optimum, wanted)
+            self._sized = max(self._sized, optimum.sized)
+            is_higher = floor > self._floor_at(most_s)
+            self._floors.append((most_s, floor))
+            if optimum.value is not None:
+                self._met.append(optimum)
+                self._offer(optimum, ties)
+            # one above the cap says that designs cost more, and so must be faster to be below it
+            if not is_higher or optimum.value is None or self._is_below_cap(optimum) or self.clock.is_over():
+                return optimum
+
+    @property
+    def _lower_than(self) -> int | None:
+        """Designs that cost so much, in cents, are no better than the best that was met; None: unknown, or on a floor,
+        whose search leaves out by itself what it need not look at.
+        """
+        if self._best.value is None or self.problem.site.method != "sizes":
+            return None
+        return int(self._product / self._least_step_s - self._spent(0)) + 2
+
+    def _floor_of(self, optimum: Optimum, lower_than: int | None) -> int | float:
+        """What no design of a search costs less than, if only those that cost less than so much were wanted."""
+        if optimum.verdict == "infeasible":
+            return inf if lower_than is None else lower_than
+        return (optimum.value if optimum.verdict == "optimal" else optimum.bound) or 0
+
+    def _below_cap(self, deadline: Deadline | None, floor: int | float) -> Deadline | None:
+        """A deadline, and that of the cap for designs that cost so much or more."""
+        if self.cap is None or floor == inf:
+            return deadline
+        capped = Deadline(self.cap.pace, self.cap.most / max(Fraction(1), self._spent(int(floor))), less=True)
+        return capped if deadline is None else replace(deadline, also=capped)
+
+    def _is_below_cap(self, optimum: Optimum) -> bool:
+        if self.cap is None:
+            return True
+        assert optimum.value is not None
+        return self._spent(optimum.value) * self._step_s(optimum, self.cap.pace) < self.cap.most
 
     def _offer(self, optimum: Optimum, as_good: bool) -> None:
+        if not self._is_below_cap(optimum):
+            return
         assert optimum.value is not None
         step_s = self._step_s(optimum)
         product = self._spent(optimum.value) * step_s
@@ -238,10 +316,15 @@ class RatioSearch:
         gpus, reduces = self.problem.gpus, _some_reduce(fabric)
         return min(self.pace.step_s(FabricBandwidth(rate, rate, rate, gpus, gpus, reduces)) for rate in rates)
 
-    def _step_s(self, optimum: Optimum) -> Fraction:
+    def product_of(self, optimum: Optimum) -> Fraction:
+        """(S + C) T of a design, in cents and seconds."""
+        assert optimum.value is not None
+        return self._spent(optimum.value) * self._step_s(optimum)
+
+    def _step_s(self, optimum: Optimum, pace: AnyPace | None = None) -> Fraction:
         prediction = prediction_of(self.problem, optimum.picked, 0)
         assert prediction is not None
-        return self.pace.step_s(prediction.network)
+        return (pace or self.pace).step_s(prediction.network)
 
     @property
     def _product(self) -> Fraction:

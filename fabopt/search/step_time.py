@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from fabopt.problem.problem import Problem
@@ -31,10 +32,14 @@ def prediction_of(problem: Problem, picked: Sequence[Picked], capex_cents: int) 
     return Prediction(problem.pace.workload, network, spent, limit, problem.pace.runs)
 
 
-def use_on(problem: Problem, picked: Sequence[Picked], capex_cents: int) -> WorkloadUse | None:
-    """The prediction of a step as a design file has it."""
+def use_on(
+    problem: Problem, picked: Sequence[Picked], capex_cents: int, least: tuple[int, ...] = ()
+) -> WorkloadUse | None:
+    """The prediction of a step as a design file has it; ``least``: as of ``Prediction``."""
     prediction = prediction_of(problem, picked, capex_cents)
-    return None if prediction is None or problem.needs is None else whole_use(prediction, problem.needs)
+    if prediction is None or problem.needs is None:
+        return None
+    return whole_use(replace(prediction, least=least), problem.needs)
 
 
 def least_utilization_grade(problem: Problem, bisection_kbps: int) -> int | None:

@@ -22,7 +22,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, Sums, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, ROBUST_DESIGNS, SUBNET_MANAGER, is_kept
 from fabopt.schema.design import Alternative
 from fabopt.schema.structure import AnyStructure, Structure
 from fabopt.search.answer import Answer
@@ -32,6 +32,7 @@ from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
 from fabopt.solution.cliff import cliffs_of, other_settings
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
+from fabopt.solution.sources import SOURCING, without_sources
 from fabopt.solution.summaries import in_metric, summaries_of, summary_of
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
@@ -85,6 +86,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
         yield from comparison.own_last_group(index)
     yield from comparison.below_cliffs()
     yield from comparison.fewer_part_numbers()
+    yield from comparison.other_sources()
     yield from comparison.other_plans()
     clock.look()
 
@@ -115,10 +117,18 @@ class _Comparison:
                 yield self._alternative(rival, index, prefix + what, value)
 
     def _rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
-        """The best design of a part of the space; of a ratio, of those that are about as fast as the answer."""
-        optimum, near = self.answer.optimum, self.answer.optimum.value
+        """The best design of a part of the space, by what the answer was picked by.
+
+        Without rule ``robust-designs`` of a ratio the best among designs about as fast as the answer, as it once was.
+        """
+        near = self.answer.optimum.value
         if self.answer.ratio is not None:
-            return RatioSearch(self.problem, self.quiet, self.clock, restrictions, self.context).near(optimum)
+            ratio = RatioSearch(
+                self.problem, self.quiet, self.clock, restrictions, self.context, self.answer.ratio.pace
+            )
+            if not is_kept(self.problem.case.rules, ROBUST_DESIGNS):
+                return ratio.near(self.answer.optimum)
+            return ratio.run(ties=False).optimum
         return search_of(self.problem, self.quiet, self.clock, restrictions, near, context=self.context).run()
 
     def _cheaper_rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
@@ -243,6 +253,18 @@ class _Comparison:
             summary = f"the same devices, joined by other parts: {some(after, 'part number')} for {before}"
             yield alternative.model_copy(update={"summary": summary})
 
+    def other_sources(self) -> Iterator[Alternative]:
+        """What the best design costs without each rule of whose parts are used; of a ratio it is not looked for."""
+        for rule, problem in () if self.answer.ratio is not None else without_sources(self.answer.problem):
+            self.clock.look()
+            self.settings.progress(f"looking at the best design without {rule}")
+            free = estimating(problem)
+            rival = search_of(free, self.quiet, self.clock, near=self.answer.optimum.value).run(ties=False)
+            if rival.value is not None:
+                sums, summary = sums_of(free, list(rival.picked)), summaries_of(free, list(rival.picked))
+                summary += BEST_FOUND if rival.verdict != "optimal" and free.site.settles else ""
+                yield _of_sums(self.problem, self.sums, sums, SOURCING, f"without {rule}", summary)
+
     def other_plans(self) -> Iterator[Alternative]:
         """What growth would cost if it were not planned; of a ratio it is not known, as these plans are only bills."""
         if self.answer.ratio is not None:
@@ -259,7 +281,8 @@ class _Comparison:
             value = design.leaf.id
         if what.endswith(("topology", "torus of", "family")):
             summary += f"; {some(sums.cables, 'cable')}; {_carries(design, self.problem.gpus)}"
-        if rival.verdict != "optimal" and self.problem.site.settles:
+        is_least = self.answer.ratio is not None and is_kept(self.problem.case.rules, ROBUST_DESIGNS)
+        if rival.verdict != "optimal" and (self.problem.site.settles or is_least):
             summary += BEST_FOUND
         alternative = _of_sums(self.problem, self.sums, sums, what, value, summary)
         if self.answer.ratio is None:

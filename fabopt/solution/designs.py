@@ -17,6 +17,7 @@ from fabopt.program.settings import Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
 from fabopt.schema.futures import EXPECTED
+from fabopt.schema.objective import DecidedBy
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer
@@ -69,7 +70,7 @@ def design_of(answer: Answer, engine: str, seconds: float) -> Design:
     parts = parts_of(problem, fabrics, rows)
     floor_used = floor_use(problem, picked)
     totals = with_racks(totals_of(problem, picked, rows), problem, fabrics, floor_used)
-    use = use_on(problem, picked, cents(totals.capex_usd))
+    use = use_on(problem, picked, cents(totals.capex_usd), answer.ratio.least if answer.ratio is not None else ())
     return Design(
         fabopt=VERSION,
         rules=edition_of(VERSION),
@@ -95,8 +96,9 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
     if searched is not None and searched != value:
         raise AssertionError(f"the search's objective {searched} is not the design's {metric} {value}")
     gap = None if bound is None else (round((value - bound) / value, 6) if value else 0)
+    decision = _decision(answer, use)
     if optimum.verdict == "optimal":
-        bound, gap = value, 0
+        bound, gap = _proven(value, decision)
     return Objective(
         metric=metric,
         value=value,
@@ -106,7 +108,24 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
         solve_s=round(seconds, 3),
         candidates=optimum.sized,
         candidates_in_program=optimum.in_program,
+        decision=decision,
     )
+
+
+def _proven(value: int | float, decision: DecidedBy | None) -> tuple[int | float | None, int | float | None]:
+    """The bound of a proven design, and the gap to it: none, but for one that was picked by more than its value."""
+    if decision is None:
+        return value, 0
+    least = decision.least_usd
+    return least, None if least is None else round((value - least) / value, 6)
+
+
+def _decision(answer: Answer, use: WorkloadUse | None) -> DecidedBy | None:
+    """By what the design was picked, where that is not its objective alone; of regret with the worst."""
+    decision = None if answer.ratio is None else answer.ratio.decision
+    if decision is None or decision.by != "regret" or use is None:
+        return decision
+    return decision.model_copy(update={"regret": max(one.regret or 0 for one in use.scenarios)})
 
 
 def minimized(case: Case) -> str:

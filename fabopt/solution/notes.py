@@ -12,6 +12,7 @@ from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
 from fabopt.solution.cliff import cliff_notes
+from fabopt.solution.decision import decision_notes
 from fabopt.solution.feeds import feed_notes
 from fabopt.solution.generations import generation_notes
 from fabopt.solution.lengths import length_notes
@@ -43,6 +44,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *_design_notes(answers.shown, design),
         *pairing_notes(question, answers.shown, design),
         *redundancy_notes(question, design),
+        *decision_notes(design),
         *generation_notes(question, answers.shown, design),
         *pool_notes(answers, design),
         *subnet_notes(question, answers.shown, design),

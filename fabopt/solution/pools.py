@@ -16,7 +16,7 @@ _MOST_NOT_PICKED = 4
 
 
 def pool_notes(answers: Answers, design: Design) -> Iterator[str]:
-    """A sentence for each tier of Ethernet switches whose pool is known, or has to hold something."""
+    """A sentence for each tier of Ethernet switches whose pool does not hold its ports, or has to."""
     if answers.best is None:
         return
     for fabric, (candidate, _), designed in zip(
@@ -48,8 +48,8 @@ def _notes(fabric: FabricProblem, roce: Roce, weighed: WeighedTier) -> Iterator[
     if verdict.spare < 0:
         yield f"{where}: {shortfall_text(weighed.ports, priorities, verdict)}; with `roce` it would not be picked"
         return
-    yield f"{where}: its pool holds {ports_text(weighed.ports, priorities)}"
     if fabric.roce is not None:
+        yield f"{where}: its pool holds {ports_text(weighed.ports, priorities)}"
         yield from _not_picked(fabric, roce, weighed)
 
 

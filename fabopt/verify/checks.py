@@ -36,12 +36,14 @@ from fabopt.verify.rules import (
     RACK_RULES,
     SEPARATION_RULES,
     SPREAD_RULES,
+    VENDOR_RULES,
     WORKLOAD_RULES,
     fabric_rules,
     logical_rules,
     wiring_rules,
 )
 from fabopt.verify.separation import logical_fabrics, separates
+from fabopt.verify.sourcing import counts_vendors
 from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.model import Wiring
 
@@ -97,6 +99,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
             yield from _proven(FEED_RULES, cabled, when=names_feeds(evidence))
             yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
     yield from _proven(MONEY_RULES, evidence)
+    yield from _proven(VENDOR_RULES, evidence, when=counts_vendors(evidence))
     yield from _proven(CHARGE_RULES, evidence, when=owes_charges(evidence))
     yield from _proven(FUTURE_RULES, evidence, when=names_futures(evidence))
     yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)

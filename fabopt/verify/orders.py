@@ -13,7 +13,7 @@ from fabopt.verify.charges import order_charges_cents
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, item_of, offer_of, order_cents
-from fabopt.verify.terms_of_sale import is_allowed, is_late, of_kind, order_month, supply_by
+from fabopt.verify.terms_of_sale import is_allowed, is_late, of_kind, order_month, supply_by, vendor_may_sell
 
 MONTH_DIGITS = 2
 KINDS_UNDER_RULES = ("switch", "nic", "transceiver", "cable", "fibre")
@@ -57,6 +57,9 @@ def _no_smaller_order(proof: Proof, evidence: Evidence, order: BilledOrder, item
     """Only a price break, a smallest order or a pack is a reason to buy more than is needed."""
     quantity = order.bought[stage, item]
     spare = min(_left(evidence, order, item, at) for at in _stages(evidence) if at >= stage)
+    late = _late(evidence, item)
+    if stage in late:
+        spare = min(spare, *(_left_of_late(evidence, order, item, at) for at in late if at >= stage))
     if quantity <= 0 or spare <= 0:
         return
     present = evidence.case.objective == "tco_usd"
@@ -120,21 +123,25 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
     """What can no longer be ordered for a stage is not, and what such stages use comes out of the stock.
 
     A stage is late for an item if its month less the lead time is before the first month of orders; nothing is bought
-    at it; sum of in_use and spares over late stages <= stock. Order dates in the bill are those. Source: catalog,
-    ``lead_time_weeks``; case file, ``procurement.order_from_month``.
+    at it but what the vendor has in stock; sum of in_use and spares over late stages, up to each of them, <= stock and
+    what is bought so. Order dates in the bill are those, with no lead time where it is the vendor's stock. Source:
+    catalog, ``lead_time_weeks``, ``in_stock``; case file, ``procurement.order_from_month``.
     """
-    order, first = BilledOrder(evidence), evidence.case.procurement.order_from_month
+    order = BilledOrder(evidence)
     for item in order.items:
-        weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
-        late = [stage for stage, month in enumerate(evidence.months) if is_late(month, weeks, first)]
+        late, ready = _late(evidence, item), 0 if item == MOVES else offer_of(evidence, item).in_stock or 0
         bought = sum(order.bought[stage, item] for stage in late)
-        proof.equal(f"{item} bought too late", bought, 0)
+        proof.equal(f"{item} bought too late", max(0, bought - ready), 0)
         used = sum(order.in_use[stage, item] + order.spares[stage, item] for stage in late)
-        proof.holds(used <= _stock(evidence, item), f"{used} x {item} used where none can be ordered any more")
+        left = min((_left_of_late(evidence, order, item, stage) for stage in late), default=0)
+        proof.holds(left >= 0, f"{used} x {item} used where none can be ordered any more")
     for row in evidence.goods:
         item = item_of(row)
+        stage = evidence.stage_names.index(row.stage)
         weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
-        month = evidence.months[evidence.stage_names.index(row.stage)]
+        if row.quantity and stage in _late(evidence, item):
+            weeks = 0
+        month = evidence.months[stage]
         due = order_month(month, weeks)
         for name, claimed, recounted in (
             ("lead_time_weeks", row.lead_time_weeks, weeks),
@@ -144,6 +151,20 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
             if claimed is not None:
                 proof.equal(f"{name} of {item}", claimed, recounted)
     proof.note(f"{some(len(order.items), 'item')} at {some(len(evidence.months), 'stage')}")
+
+
+def _late(evidence: Evidence, item: BilledItem) -> list[int]:
+    """Stages for which an item can no longer be ordered."""
+    weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
+    first = evidence.case.procurement.order_from_month
+    return [stage for stage, month in enumerate(evidence.months) if is_late(month, weeks, first)]
+
+
+def _left_of_late(evidence: Evidence, order: BilledOrder, item: BilledItem, stage: int) -> int:
+    """Units of the stocks that late stages up to one leave: of one's own, and of what they buy of the vendor's."""
+    until = [late for late in _late(evidence, item) if late <= stage]
+    added = (order.bought[late, item] - order.in_use[late, item] - order.spares[late, item] for late in until)
+    return _stock(evidence, item) + sum(added)
 
 
 def _date(evidence: Evidence, month: int, weeks: float | None) -> str | None:
@@ -213,14 +234,27 @@ def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
     named = {evidence.kind(part) for part in rules.approved_parts or ()}
     ids = {row.id for row in evidence.goods if row.kind in KINDS_UNDER_RULES}
     for part in sorted(ids):
-        allowed = is_allowed(rules, evidence.product(part), evidence.kind(part) in named)
+        allowed = is_allowed(rules, evidence.kind(part), evidence.product(part), evidence.kind(part) in named)
         proof.holds(allowed, f"{part} of {evidence.product(part).vendor} is not allowed")
         _price_may_be_used(proof, evidence, part)
+    _places_are_approved(proof, evidence)
     for item in BilledOrder(evidence).items:
         units = evidence.case.have.get(item.id)
         held = units.get(item.length_m or 0.0) if isinstance(units, dict) else units
         proof.holds(held is None or held == _stock(evidence, item), f"{item}: the case has {held} of them")
     proof.note(f"{some(len(ids), 'product')}")
+
+
+def _places_are_approved(proof: Proof, evidence: Evidence) -> None:
+    """Switches of every tier and fabric, and NICs that are bought for it, are of vendors that are allowed there."""
+    rules = evidence.case.procurement
+    for fabric in evidence.fabrics:
+        name, nic = fabric.designed.name, fabric.designed.nic
+        used: list[tuple[str, tuple[str, ...]]] = [(tier.id, (tier.role, name)) for tier in fabric.designed.tiers]
+        used += [] if nic.built_in else [(nic.id, (name,))]
+        for part, places in used:
+            vendor = evidence.product(part).vendor
+            proof.holds(vendor_may_sell(rules, evidence.product(part), places), f"{name}: {part} of {vendor}")
 
 
 def _price_may_be_used(proof: Proof, evidence: Evidence, part: str) -> None:

@@ -117,6 +117,7 @@ from fabopt.verify.server_torus import (
     wires_join_neighbours,
 )
 from fabopt.verify.single_points import single_points_are_listed
+from fabopt.verify.sourcing import vendors_are_kept
 from fabopt.verify.structure import (
     cores_join_pods,
     groups_cover_servers,
@@ -311,6 +312,8 @@ MONEY_RULES: tuple[DesignRule, ...] = (
     nothing_is_left_out,
     alternatives_add_up,
 )
+# Of cases that say how many vendors there are.
+VENDOR_RULES: tuple[DesignRule, ...] = (vendors_are_kept,)
 # Of bills with charges, and of cases and parts that have some.
 CHARGE_RULES: tuple[DesignRule, ...] = (charges_are_counted,)
 # Of growth that may end before its last stage.

@@ -11,8 +11,10 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TypeVar
 
+from fabopt.schema.asics import asic_is
+from fabopt.schema.catalog import Switch
 from fabopt.schema.finance import Finance, KindWord
-from fabopt.schema.procurement import Procurement
+from fabopt.schema.procurement import Procurement, lists_at
 from fabopt.schema.product import Product, Supply
 from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, exact, rounded
 
@@ -86,9 +88,24 @@ def supply_by(supply: Supply | None, month: int) -> int | None:
     return so_far[-1] if so_far else 0
 
 
-def is_allowed(rules: Procurement, product: Product, kind_has_approved_parts: bool) -> bool:
+def is_allowed(rules: Procurement, kind: str, product: Product, kind_has_approved_parts: bool) -> bool:
     """Whether a product may be bought: not forbidden, and approved by vendor or part where approval is asked for."""
-    forbidden = product.vendor in (rules.forbidden_vendors or ()) or product.id in (rules.forbidden_parts or ())
-    asked = rules.approved_vendors is not None or kind_has_approved_parts
-    approved = product.vendor in (rules.approved_vendors or ()) or product.id in (rules.approved_parts or ())
-    return not forbidden and (approved or not asked)
+    asic = product.asic if isinstance(product, Switch) else None
+    places = ("", kind) if asic is None else ("", kind, asic)
+    if product.id in (rules.forbidden_parts or ()) or not vendor_may_sell(rules, product, places):
+        return False
+    if isinstance(product, Switch):
+        no_list = rules.approved_asics is None
+        if any(asic_is(asic, name) for name in rules.forbidden_asics or ()):
+            return False
+        if not no_list and not any(asic_is(asic, name) for name in rules.approved_asics or ()):
+            return False
+    asked_by_part = kind_has_approved_parts and not lists_at(rules.approved_vendors, *places)
+    return not asked_by_part or product.id in (rules.approved_parts or ())
+
+
+def vendor_may_sell(rules: Procurement, product: Product, places: Sequence[str]) -> bool:
+    """Whether the vendor of a product is in no list that forbids, and in all that approve, at some places."""
+    forbidden = [product.vendor in names for names in lists_at(rules.forbidden_vendors, *places)]
+    missing = [product.vendor not in names for names in lists_at(rules.approved_vendors, *places)]
+    return not any(forbidden) and (product.id in (rules.approved_parts or ()) or not any(missing))

@@ -8,7 +8,9 @@ from fractions import Fraction
 
 from fabopt.schema.case import Limits
 from fabopt.schema.catalog import Switch
+from fabopt.schema.default_rules import ROBUST_DESIGNS, is_kept
 from fabopt.schema.design import FabricDesign, Totals
+from fabopt.schema.objective import DecidedBy
 from fabopt.units import (
     CENTS_PER_USD,
     MILLIWATTS_PER_WATT,
@@ -26,6 +28,7 @@ from fabopt.verify.evidence import ROLES, Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, BilledOrder, item_of, order_cents, sold, units_milliwatts
 from fabopt.verify.terms_of_sale import energy_cents as energy_of_a_milliwatt
+from fabopt.workload.stages import MEASURED_BAND
 
 
 def totals_of(evidence: Evidence) -> Totals:
@@ -239,7 +242,9 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
     """Only a proven design is called optimal, and only a file with a design is called solved.
 
     optimal: bound = value, gap 0; feasible: bound <= value, gap = (value - bound) / value where it is known;
-    infeasible and unknown: no design. A floor is no more than what is proven. Source: design file, ``status``.
+    infeasible and unknown: no design. A floor is no more than what is proven. A design that was picked for its
+    robustness (rule ``robust-designs``) or regret is not the least: bound <= value, and within the error of the least.
+    Source: design file, ``status``.
     """
     design, objective = evidence.design, evidence.design.objective
     proof.note(f"{design.status}, bound {objective.bound}, value {objective.value}")
@@ -251,10 +256,33 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
     least, value = objective.floor, objective.value
     if least is not None and value is not None:
         proof.holds(least <= value, f"floor {least} above value {value}")
-    if design.status == "optimal":
+    if objective.decision is not None:
+        _decision_is_honest(proof, evidence, objective.decision)
+    if design.status == "optimal" and objective.decision is None:
         proof.equal("objective.bound", objective.bound, objective.value)
         proof.equal("objective.gap", objective.gap, 0)
     elif objective.bound is not None and objective.value is not None:
         proof.holds(objective.bound <= objective.value, f"bound {objective.bound} above value {objective.value}")
         gap = round((objective.value - objective.bound) / objective.value, 6) if objective.value else 0
         proof.holds(objective.gap in (None, gap), f"objective.gap is {objective.gap}, recomputed {gap}")
+
+
+def _decision_is_honest(proof: Proof, evidence: Evidence, decision: DecidedBy) -> None:
+    """A design that is not the least was picked as the case asks: below the least and its error, or by the regret."""
+    case, value, use = evidence.case, evidence.design.objective.value, evidence.design.workload
+    if case.workload is None or use is None or value is None:
+        raise LookupError("a decision for a workload that the file does not have")
+    if decision.by == "regret":
+        proof.equal("decide_by", case.workload.decide_by, "regret")
+        regrets = [row.regret for row in use.scenarios if row.regret is not None]
+        proof.equal("regret", decision.regret, max(regrets, default=None))
+        proof.holds(min(regrets, default=0) >= 0, "a scenario costs less than the least of any design")
+        return
+    proof.holds(is_kept(case.rules, ROBUST_DESIGNS) and not case.workload.scenarios, "robustness decides")
+    least, error = decision.least_usd, decision.error
+    if least is None or error is None:
+        raise LookupError("the least value and the error are missing")
+    proof.equal("error", error, plain_fraction(MEASURED_BAND))
+    proof.holds(least <= value <= least * (1 + error), f"value {value}, the least {least}")
+    if evidence.design.status == "optimal":
+        proof.equal("objective.bound", evidence.design.objective.bound, least)

@@ -9,18 +9,22 @@ from fabopt.problem.demand import case_workload, computing, longest_step_s, runs
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
 from fabopt.schema.topologies import can_be_asked
-from fabopt.units import MBPS_PER_GBPS, cents, exact, plain_fraction, some
+from fabopt.units import MBPS_PER_GBPS, ceil_div, cents, exact, plain_fraction, some
 from fabopt.verify import direct
 from fabopt.verify.bandwidth import oversubscription
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.ranks import DealtRanks
+from fabopt.verify.steps import RecountedStep
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.deadline import pace_of_run
 from fabopt.workload.ends import whole_use
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
-from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of
+from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of, seconds
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
+
+# Uplinks that a leaf is taken to have without any spine.
+LEFT_OF_NOTHING = Fraction(1, 10**6)
 
 
 def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
@@ -58,7 +62,8 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
 def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     """Step time, exposed communication, utilization and cost of a working GPU follow from the design.
 
-    Bytes, times and shares as in docs/workloads.md; (servers + network) / (GPUs x utilization) to the cent.
+    Bytes, times and shares as in docs/workloads.md; (servers + network) / (GPUs x utilization) to the cent. Steps are
+    counted once more from ranks that are dealt one by one.
     """
     known = _claimed(proof, evidence)
     if known is None:
@@ -71,12 +76,17 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     spent = cluster_cents(cents(totals.capex_usd), evidence.case.include_servers, evidence.server, evidence.servers)
     assert evidence.case.workload is not None
     limit = exact(evidence.case.workload.max_exposed_communication)
-    again = whole_use(
-        Prediction(workload, network, spent, limit, runs_of(evidence.case, evidence.server, workload)), claimed.needs
-    )
+    runs = runs_of(evidence.case, evidence.server, workload)
+    leasts = [row.least_usd_per_effective_gpu for row in claimed.scenarios]
+    least = tuple(cents(usd) for usd in leasts if usd is not None)
+    proof.holds(len(least) == (len(runs) if evidence.case.workload.decide_by == "regret" else 0), "leasts to regret")
+    again = whole_use(Prediction(workload, network, spent, limit, runs, least), claimed.needs)
     for name in WorkloadUse.model_fields:
         proof.equal(name, getattr(claimed, name), getattr(again, name))
     _ranks_are_enumerated(proof, claimed, workload, network)
+    proof.equal("step_s", claimed.step_s, seconds(RecountedStep(workload, network).step_s))
+    for row, (_, run) in zip(claimed.scenarios, runs, strict=False):
+        proof.equal("step_s of a scenario", row.step_s, seconds(RecountedStep(run, network).step_s))
     proof.note(f"a step of {again.step_s} s, {again.exposed_communication} of it exposed")
 
 
@@ -167,4 +177,22 @@ def _network(evidence: Evidence, fabric: FabricEvidence) -> FabricBandwidth:
         ratios = {"leaf": fabric.injection / min(direct.bisection(fabric), direct.all_to_all(fabric))}
         return network_of(fabric.injection, ratios, (group, evidence.gpus), _reduces(fabric))
     below = gpus_below(fabric.num_tiers, group, fabric.designed.clos.groups_per_pod, evidence.gpus)
-    return network_of(fabric.injection, oversubscription(fabric), below, _reduces(fabric))
+    return network_of(fabric.injection, oversubscription(fabric), below, _reduces(fabric), _without_spine(fabric))
+
+
+def _without_spine(fabric: FabricEvidence) -> Fraction | None:
+    """The ratio at the leaves once each has lost a spine, with as many links to it as to any; None without spines.
+
+    A leaf that has no other spine keeps a millionth of an uplink.
+    """
+    clos = fabric.clos
+    if clos.tiers == 1:
+        return None
+    down, up = fabric.down("leaf").port_mbps, fabric.up("leaf").port_mbps
+    leaves = [(clos.most_endpoints, clos.uplinks)]
+    leaves += [(clos.last_endpoints, clos.odd_uplinks)] if clos.is_odd else []
+    ratios = []
+    for ports, uplinks in leaves:
+        left = Fraction(uplinks - ceil_div(uplinks, clos.spines))
+        ratios.append(ports * down / ((left or LEFT_OF_NOTHING) * up))
+    return max(ratios)

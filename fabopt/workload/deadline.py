@@ -8,7 +8,7 @@ timed in floating point, those near the deadline exactly.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -45,6 +45,25 @@ class Pace:
         return [(weight, StepTimes(run)) for weight, run in self.runs]
 
 
+@dataclass(frozen=True, eq=False)
+class WorstPace:
+    """The largest of several paces, each times a factor: what is as good as the worst of them."""
+
+    workload: ModelRun
+    paces: tuple[tuple[Fraction, Pace], ...]
+
+    def step_s(self, network: FabricBandwidth) -> Fraction:
+        """The largest, exactly."""
+        return max(factor * pace.step_s(network) for factor, pace in self.paces)
+
+    def steps_s(self, networks: FabricBandwidths) -> Floats:
+        """The largest on many networks at once, to rounding; shape (networks,)."""
+        return np.asarray(np.max([float(factor) * pace.steps_s(networks) for factor, pace in self.paces], axis=0))
+
+
+AnyPace = Pace | WorstPace
+
+
 def pace_of_run(workload: ModelRun) -> Pace:
     """The pace of one run."""
     return Pace(workload, ((Fraction(1), workload),))
@@ -59,20 +78,32 @@ def _step_s(workload: ModelRun, network: FabricBandwidth) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class Deadline:
-    """A step takes ``most_s`` at most; with ``less``, less than that."""
+    """A step takes ``most_s`` at most; with ``less``, less than that. ``also``: another deadline that is to be met."""
 
-    pace: Pace
+    pace: AnyPace
     most_s: Fraction
     less: bool = False
+    also: Deadline | None = None
 
     def is_before(self, other: Deadline) -> bool:
-        """Whether this deadline leaves no more time than another one."""
-        return (self.most_s, not self.less) <= (other.most_s, not other.less)
+        """Whether this deadline leaves no more time than another one for steps of the same pace."""
+        return self.also is None is other.also and self.pace is other.pace and self._order <= other._order
+
+    @property
+    def _order(self) -> tuple[Fraction, bool]:
+        return self.most_s, not self.less
+
+    def beside(self, other: Deadline | None) -> Deadline:
+        """This deadline and another one."""
+        if other is None or self.is_before(other):
+            return self
+        return other if other.is_before(self) else replace(self, also=other.beside(self.also))
 
     def is_met(self, network: FabricBandwidth) -> bool:
         """Whether a step on a network is in time."""
         step_s = self.pace.step_s(network)
-        return step_s < self.most_s if self.less else step_s <= self.most_s
+        own = step_s < self.most_s if self.less else step_s <= self.most_s
+        return own and (self.also is None or self.also.is_met(network))
 
     def are_met(self, networks: FabricBandwidths, exactly: Callable[[int], FabricBandwidth]) -> NDArray[np.bool_]:
         """Which networks are in time, shape (networks,); ``exactly``: one of them, for those near the deadline."""
@@ -81,7 +112,7 @@ class Deadline:
         met = steps <= most * (1 - MARGIN)
         for place in np.flatnonzero((steps <= most * (1 + MARGIN)) & ~met).tolist():
             met[place] = self.is_met(exactly(place))
-        return met
+        return met if self.also is None else met & self.also.are_met(networks, exactly)
 
     def leaf_shares(self, injection: Fraction, leaf_gpus: Ints, gpus: int, reduces: bool) -> Floats:
         """Shares of the injection that leaves must give for a step to be in time, nothing slowing above.
@@ -98,7 +129,10 @@ class Deadline:
                 lambda share: FabricBandwidths(rate, share * rate, share * rate, leaf_gpus, pod_gpus, reduces),
             )
 
-        return self._known("leaf", injection, reduces).of(leaf_gpus, least)
+        shares = self._known("leaf", injection, reduces).of(leaf_gpus, least)
+        if self.also is None:
+            return shares
+        return np.maximum(shares, self.also.leaf_shares(injection, leaf_gpus, gpus, reduces))
 
     def pod_shares(self, injection: Fraction, leaf_gpus: Ints, pod_gpus: Ints, gpus: int, reduces: bool) -> Floats:
         """Shares of the injection that pods must give for a step to be in time, leaves slowing nothing.
@@ -114,7 +148,10 @@ class Deadline:
                 codes.shape, lambda share: FabricBandwidths(rate, whole, share * rate, leaves, pods, reduces)
             )
 
-        return self._known("pod", injection, reduces).of(leaf_gpus * sizes + np.minimum(pod_gpus, gpus), least)
+        shares = self._known("pod", injection, reduces).of(leaf_gpus * sizes + np.minimum(pod_gpus, gpus), least)
+        if self.also is None:
+            return shares
+        return np.maximum(shares, self.also.pod_shares(injection, leaf_gpus, pod_gpus, gpus, reduces))
 
     def _known(self, boundary: str, injection: Fraction, reduces: bool) -> _KnownShares:
         return self._shares.setdefault((boundary, injection, reduces), _KnownShares())

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from fabopt.schema.prediction import PlacedStep, ScenarioStep, TaperedStep, WorkloadNeeds, WorkloadUse
 from fabopt.schema.workload import Placement
-from fabopt.units import plain_fraction
+from fabopt.units import plain_fraction, usd
 from fabopt.workload.needs import most_ratio
 from fabopt.workload.prediction import Prediction, seconds, use_of
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
@@ -52,10 +52,26 @@ def ends_of(prediction: Prediction) -> Iterator[PlacedStep]:
 
 def scenarios_of(prediction: Prediction) -> Iterator[ScenarioStep]:
     """The step in every scenario; nothing where the case has none."""
-    for weight, run in prediction.runs if len(prediction.runs) > 1 else ():
+    for number, (weight, run) in enumerate(prediction.runs if len(prediction.runs) > 1 else ()):
         step = step_on(run, prediction.network)
-        used = plain_fraction(step.utilization(run))
-        yield ScenarioStep(weight=plain_fraction(weight), step_s=seconds(step.step_s), gpu_utilization=used)
+        used = step.utilization(run)
+        of_scenario = ScenarioStep(
+            weight=plain_fraction(weight), step_s=seconds(step.step_s), gpu_utilization=plain_fraction(used)
+        )
+        yield of_scenario.model_copy(update=_regretted(prediction, number, used))
+
+
+def _regretted(prediction: Prediction, number: int, used: Fraction) -> dict[str, int | float | None]:
+    """What a working GPU costs in a scenario, and with the best design for it; nothing where means decide."""
+    if not prediction.least:
+        return {}
+    least, cents = prediction.least[number], prediction.per_effective_gpu_cents(used)
+    assert cents is not None
+    return {
+        "usd_per_effective_gpu": usd(cents),
+        "least_usd_per_effective_gpu": usd(least),
+        "regret": plain_fraction(Fraction(cents, least) - 1),
+    }
 
 
 def tapers_of(prediction: Prediction) -> Iterator[TaperedStep]:

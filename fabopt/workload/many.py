@@ -26,7 +26,7 @@ class FabricBandwidths(NamedTuple):
     """Networks of the same NICs, in arrays of shape (networks,).
 
     ``leaf_mbps`` and ``pod_mbps``: what leaves and pods give each GPU, in Mb/s; ``leaf_gpus`` and ``pod_gpus``: GPUs
-    that reach each other below.
+    that reach each other below. ``left``: what leaves and pods give once a spine is lost; None: as much.
     """
 
     server_mbps: float
@@ -35,6 +35,7 @@ class FabricBandwidths(NamedTuple):
     leaf_gpus: Ints
     pod_gpus: Ints
     reduces: bool
+    left: tuple[Floats, Floats] | None = None
 
 
 class _TimedWay(NamedTuple):
@@ -105,7 +106,10 @@ class StepTimes:
         of_one, longer = self._window_s / float(self.workload.micro_batches), 1 + float(self.workload.bubble)
         leaf, pod = blocks_below(self.workload, networks.leaf_gpus, networks.pod_gpus)
         uplinks = float(self.workload.placing.uplinks) * _BYTES_PER_MBPS
-        of_leaf, of_pod = networks.leaf_mbps * uplinks, networks.pod_mbps * uplinks
+        mbps = networks.leaf_mbps, networks.pod_mbps
+        if self.workload.placing.loses_spine and networks.left is not None:
+            mbps = networks.left
+        of_leaf, of_pod = (rate * uplinks for rate in mbps)
         server_rate = networks.server_mbps * _BYTES_PER_MBPS
         for calls in self._far:
             above = np.maximum(calls.out_of(leaf) / of_leaf, calls.out_of(pod) / of_pod)

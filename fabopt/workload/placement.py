@@ -27,13 +27,14 @@ class Placing:
 
     ``together_gpus``: GPUs that share a group of leaves however servers are dealt; ``is_asked_for``: whether the case
     says the placement, so that demands count on it; ``uplinks``: the share of uplinks that the job has
-    (``fabopt.workload.spreading``).
+    (``fabopt.workload.spreading``); ``loses_spine``: whether each pod has lost a spine.
     """
 
     placement: Placement = "packed"
     together_gpus: int = 1
     is_asked_for: bool = False
     uplinks: Fraction = WHOLE
+    loses_spine: bool = False
 
     def holds(self, boundary: str) -> bool:
         """Whether neighbouring ranks fill the blocks behind a boundary."""

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from fabopt.schema.model import Plan
 from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
 from fabopt.schema.server import Server
-from fabopt.units import cents, plain_fraction, rounded, usd
+from fabopt.units import Number, cents, plain_fraction, rounded, usd
 from fabopt.workload.architecture import parameters
 from fabopt.workload.memory import memory_use
 from fabopt.workload.stages import band
@@ -17,18 +19,42 @@ from fabopt.workload.timing import DOMAIN, PLACES, Cost, FabricBandwidth, ModelR
 from fabopt.workload.volumes import COMMUNICATORS
 
 SECOND_DIGITS = 9
+# Uplinks of a leaf that has lost its only spine are so many times too few.
+NOTHING = 10**6
 
 
 def network_of(
-    injection_mbps: Fraction, ratios: Mapping[str, Fraction], below: tuple[int, int], reduces: bool
+    injection_mbps: Fraction,
+    ratios: Mapping[str, Fraction],
+    below: tuple[int, int],
+    reduces: bool,
+    without_spine: Fraction | None = None,
 ) -> FabricBandwidth:
     """What a Clos gives each GPU: the injection, over the ratios above 1 at each boundary.
 
-    ``below``: GPUs that reach each other under a leaf (of each rail), and within a pod.
+    ``below``: GPUs that reach each other under a leaf (of each rail), and within a pod. ``without_spine``: the ratio at
+    the leaves once a spine is lost (``ratio_left``); its pod then has as many uplinks less, for so much less.
     """
-    leaf = injection_mbps / max(Fraction(1), ratios.get("leaf", Fraction(1)))
-    pod = leaf / max(Fraction(1), ratios.get("spine", Fraction(1)))
-    return FabricBandwidth(injection_mbps, leaf, pod, *below, reduces)
+    whole, left = (
+        _through(injection_mbps, ratio, ratios.get("spine", Fraction(1)))
+        for ratio in (ratios.get("leaf", Fraction(1)), without_spine or Fraction(1))
+    )
+    return FabricBandwidth(injection_mbps, *whole, *below, reduces, None if without_spine is None else left)
+
+
+def _through(injection_mbps: Fraction, leaf: Fraction, spine: Fraction) -> tuple[Fraction, Fraction]:
+    """What leaves and pods give each GPU at some ratios."""
+    above_leaf = injection_mbps / max(Fraction(1), leaf)
+    return above_leaf, above_leaf / max(Fraction(1), spine)
+
+
+def ratio_left(down: Number, uplinks: Number, spines: Number) -> tuple[Number, Number]:
+    """Ports down and uplinks of a leaf once it has lost the spine that it has most links to.
+
+    Numbers or arrays. A leaf without another spine keeps a millionth of an uplink: all but nothing passes.
+    """
+    left = uplinks - -(-uplinks // spines)
+    return down * np.where(left > 0, 1, NOTHING), np.maximum(left, 1)
 
 
 def gpus_below(tiers: int, group_gpus: int, pod_groups: int, gpus: int) -> tuple[int, int]:
@@ -51,7 +77,8 @@ class Prediction:
     """A workload on the network of a design.
 
     ``cents``: of servers and network, None if unknown; ``most_exposed``: the limit of the case, None for none;
-    ``runs``: weighted runs of its scenarios, or none.
+    ``runs``: weighted runs of its scenarios, or none; ``least``: cents that a working GPU costs at least in each of
+    them, where regret decides.
     """
 
     workload: ModelRun
@@ -59,6 +86,7 @@ class Prediction:
     cents: int | None
     most_exposed: Fraction | None = None
     runs: tuple[tuple[Fraction, ModelRun], ...] = ()
+    least: tuple[int, ...] = ()
 
     @property
     def mean_step_s(self) -> Fraction:

@@ -15,8 +15,7 @@ from math import exp, lgamma, log
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.schema.workload import QueuePairs, Spreading
-from fabopt.units import exact
+from fabopt.schema.workload import OtherJob, QueuePairs, Spreading, taken_by
 
 # Of a leaf of 64 ports at 1:1. With more uplinks the fullest is fuller: of 64 with one queue pair 0.26 are used.
 UPLINKS = SENDERS = 32
@@ -25,10 +24,10 @@ _DIGITS = 10**4
 _SURE = 1e-9
 
 
-def uplink_share(spreading: Spreading | None, other_jobs: float) -> Fraction:
+def uplink_share(spreading: Spreading | None, other_jobs: float | tuple[OtherJob, ...]) -> Fraction:
     """The share of what uplinks can carry that a job has of them."""
     spread = hashed_share(spreading.queue_pairs) if isinstance(spreading, QueuePairs) else WHOLE
-    return spread * (1 - exact(other_jobs))
+    return spread * (1 - taken_by(other_jobs))
 
 
 @cache

@@ -39,6 +39,7 @@ class FabricBandwidth:
     """What a fabric gives each GPU, in Mb/s: through its NICs, through a leaf's uplinks, through a pod's.
 
     ``leaf_gpus``, ``pod_gpus``: neighbours that reach each other below. ``reduces``: whether all switches can reduce.
+    ``left``: what the uplinks of leaves and pods give once a spine is lost; None: as much.
     """
 
     server_mbps: Fraction
@@ -47,6 +48,7 @@ class FabricBandwidth:
     leaf_gpus: int
     pod_gpus: int
     reduces: bool = False
+    left: tuple[Fraction, Fraction] | None = None
 
 
 class Way(NamedTuple):
@@ -59,7 +61,10 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ModelRun:
-    """A model on GPUs of a server: all that does not depend on the network. ``placing``: where ranks are put."""
+    """A model on GPUs of a server: all that does not depend on the network.
+
+    ``placing``: where ranks are put; ``speed``: of computation against what is predicted.
+    """
 
     model: Model
     ranks: Ranks
@@ -71,6 +76,7 @@ class ModelRun:
     servers: int
     memory_gb: Fraction | None = None
     placing: Placing = PACKED
+    speed: Fraction = Fraction(1)
 
     @property
     def plan(self) -> Plan:
@@ -96,7 +102,7 @@ class ModelRun:
         software = self.roof.software
         kernels = self.micro_batches * pace_s(self.model, self.plan, self.roof)
         kernels += optimizer_s(self.model, self.plan, self.ranks.data, self.roof)
-        return whole_ps(kernels * SOFTWARE_FACTORS[software] * straggling(software, self.servers))
+        return whole_ps(kernels * SOFTWARE_FACTORS[software] * straggling(software, self.servers) / self.speed)
 
     @cached_property
     def traffic(self) -> tuple[Traffic, ...]:
@@ -275,11 +281,15 @@ def leaf_crossing(workload: ModelRun, group: Group, block: int) -> Crossing:
 
 def _rates(network: FabricBandwidth, workload: ModelRun) -> dict[str, Fraction]:
     """Bytes of payload a second for each GPU, by what is crossed."""
+    leaf, pod = network.leaf_mbps, network.pod_mbps
+    if workload.placing.loses_spine and network.left is not None:
+        leaf, pod = network.left
+    uplinks = workload.placing.uplinks
     rates = {
         "gpu": workload.domain_mbps,
         "server": network.server_mbps,
-        "leaf": network.leaf_mbps * workload.placing.uplinks,
-        "pod": network.pod_mbps * workload.placing.uplinks,
+        "leaf": leaf * uplinks,
+        "pod": pod * uplinks,
     }
     return {place: rate * _BYTES_PER_MBPS * PAYLOAD for place, rate in rates.items()}
 

@@ -44,6 +44,16 @@ def test_every_line_matched_is_done(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_what_a_vendor_has_in_stock_is_a_term_of_the_book(run: Run) -> None:
+    write_csv("Part number,Qty,Unit price USD,Lead time,In stock\nT4-8,4,3100,6 weeks,7\nacme-nic,4,900,,plenty\n")
+    assert run(*COMMAND).code == 0
+    assert yaml.safe_load(Path("book.yaml").read_text())["terms"] == {"acme-t4": {"lead_time_weeks": 6, "in_stock": 7}}
+    catalog = read_catalog(["./acme.yaml"], Path())
+    switch = with_price_books(catalog, read_price_books(["./book.yaml"], catalog, Path())).switches[0]
+    assert (switch.in_stock, switch.stock) == (7, None)
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_price_left_over_is_one_and_the_book_is_written(run: Run) -> None:
     write_csv(HEAD + "T4-8,,4,3100,,,,\nT4-9,,4,3200,,,,\nacme-nic,,4,TBD,,,,\n")
     ran = run(*COMMAND, "--json", "lines.json")

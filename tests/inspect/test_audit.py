@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from fabopt.errors import InputError
 from fabopt.inspect.audit.audit import Audit, audited
-from fabopt.inspect.audit.findings import REMARKS
+from fabopt.inspect.audit.findings import REMARKS, AuditFinding
 from fabopt.inspect.audit.reading import READERS, read_hand_made
 from fabopt.io.case import read_inputs
 from fabopt.output.export.bill import bill_bytes
@@ -22,6 +23,7 @@ from fabopt.output.export.cables import POINT_TO_POINT_COLUMNS, SCHEDULE_COLUMNS
 from fabopt.output.export.formats import Options, export
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
+from fabopt.schema.operate import BufferPool
 from tests.paths import ROOT
 from tests.samples.as_built import shipped, wired
 from tests.samples.cli_samples import Run
@@ -256,6 +258,12 @@ CATALOG = Catalog.model_validate_json(json.dumps({
          "nics": [{"id": "acme-nic4", "count": 2}]},
     ],
 }))  # fmt: skip
+# Two ports of 400 Gb/s: headroom of a Tomahawk 5 at 300 m is 839,216 bytes and a priority, shared up to four times.
+SHALLOW = CATALOG.model_copy(update={"switches": tuple(
+    switch.model_copy(update={
+        "asic": "Tomahawk 5", "buffer_pool": BufferPool(size=4_000_000, shared_headroom=400_000),
+        "latency_ns": None}) if switch.id == "acme-e8" else switch
+    for switch in CATALOG.switches)})  # fmt: skip
 FLOOR = {"floor": {"rows": 1, "racks_per_row": 4, "rack_power_w": 2000}}
 
 
@@ -284,6 +292,33 @@ def test_rules_on_products() -> None:
     own = nodes("acme-e8", *EDGES, storage).replace("leaf-", "storage-leaf-")
     assert not faults(of_small(own, "dot"))
     assert faults(of_small("server: acme-gpu2\n4 servers\n8 acme-nic8\n", "counts")) == {"A4": 1}
+
+
+def test_headroom_of_lossless_queues() -> None:
+    """A leaf with two cables of 300 m keeps 2 x 839,216 bytes, more than 4 x 400,000; at 5 m 786,384 bytes fit."""
+    titles = ("a_device", "a_port", "a_type", "z_device", "z_port", "z_type", "length_m")
+
+    def wired(length_m: str) -> str:
+        rows = [
+            (f"server-{s}", f"nic{n}", "acme-gpu4", f"leaf-{n}", f"{s}/1", "acme-e8", length_m)
+            for s in (1, 2)
+            for n in (1, 2)
+        ]
+        return as_text(rows, titles)
+
+    def lossless(text: str) -> list[AuditFinding]:
+        result = audited(READERS["p2p"](text, "small"), SHALLOW, None, None, None)
+        return [finding for finding in result.findings if finding.kind == "A19"]
+
+    short = lossless(wired("300"))
+    assert [finding.where for finding in short] == ["leaf-1", "leaf-2"]
+    assert short[0].text.startswith("leaf-1, acme-e8: 2 x 400G at 300 m on one priority: 0.1 MB short")
+    assert short[0].value == f"{2 * 839_216 - 4 * 400_000} bytes short"
+    assert lossless(wired("5")) == [] and lossless(wired("")) == []
+
+
+TITLES = ("A-Node Name", "A-Port", "Z-Node Name", "Z-Port")
+ROWS = (("server-1", "nic1", "leaf-1", "1/1"), ("leaf-1", "32/1", "spine-1", "1/1"))
 
 
 def test_power_of_a_rack() -> None:
@@ -336,6 +371,25 @@ def test_connections_of_hedgehog() -> None:
 def test_files_that_are_wrong(kind: str, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         READERS[kind](text, "file")
+
+
+def test_a_workbook_is_its_sheet_of_links(tmp_path: Path) -> None:
+    """A point-to-point sheet as a workbook, below a logo and behind a cover, is what the table alone is."""
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    book.active["A1"] = "Cabling of hall 1"
+    sheet = book.create_sheet("links")
+    for row in ((), ("Revision", 3), TITLES, *ROWS):
+        sheet.append(row)
+    book.save(tmp_path / "sheet.xlsx")
+    (tmp_path / "sheet.csv").write_text("#\n#\n" + as_text(list(ROWS), TITLES))
+    of_book, of_table = (read_hand_made(str(tmp_path / f"sheet.{ending}"), "p2p") for ending in ("xlsx", "csv"))
+    assert of_book.links == of_table.links and len(of_book.links) == len(ROWS)
+    assert [link.line for link in of_book.links] == [4, 5]
+    with pytest.raises(InputError, match="no sheet of the workbook has titles of such columns"):
+        book.remove(sheet)
+        book.save(tmp_path / "sheet.xlsx")
+        read_hand_made(str(tmp_path / "sheet.xlsx"), "p2p")
 
 
 def test_a_file_of_another_cluster() -> None:

@@ -120,6 +120,20 @@ def test_engine_and_roots_are_the_topologys(name: str, engine: str, top: str) ->
             assert subnet.roots == [device for device in subnet.switches if device.role == top]
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("torus", "Built 3 x 3 x 1 torus w/ 39 links, 9 switches, 3 CA ports"),
+        ("dragonfly", "dfsssp_remove_deadlocks: Virtual Lanes needed: 1"),
+    ],
+)
+def test_networks_without_roots_come_up_without_loops(name: str, said: str, tmp_path: Path) -> None:
+    """Grids by their seed, dragonflies by lanes; paths of least hops alone have loops of credits there."""
+    log, checked, _ = routed(written(infiniband(name), tmp_path))
+    assert said in log and "SUBNET UP" in log and not re.search(r"PARSE ERROR|falling back|Fatal|unable to", log)
+    assert "no credit loops found" in checked
+
+
 def test_planes_are_subnets_of_their_own(tmp_path: Path) -> None:
     design = infiniband("planes")
     planes = design.fabrics[0].planes

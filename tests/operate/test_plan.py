@@ -204,7 +204,7 @@ def test_the_command_writes_a_plan_that_holds(tmp_path: Path, capsys: pytest.Cap
 def test_what_is_for_one_stage_is_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert export_of(grown(), tmp_path, "--to", "plan", "--stage", "day-9") == (2, {})
     assert "--stage: no such stage; found 'day-9'; allowed: day-1, day-2" in capsys.readouterr().err
-    assert export_of(grown(), tmp_path, "--to", "cables", "--stage", "day-1") == (2, {})
-    assert "cables shows all stages at once" in capsys.readouterr().err
+    assert export_of(grown(), tmp_path, "--to", "acceptance", "--stage", "day-1") == (2, {})
+    assert "acceptance is what to run when all is there" in capsys.readouterr().err
     assert export_of(grown(), tmp_path, "--to", "plan", "--guids", str(tmp_path / "design.json")) == (2, {})
     assert "--guids: only `--to opensm` takes GUIDs" in capsys.readouterr().err

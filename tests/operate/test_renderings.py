@@ -13,6 +13,7 @@ import yaml
 
 from fabopt.errors import InputError
 from fabopt.operate.hostlists import compressed
+from fabopt.output.export import FORMATS, PLANNED
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.slurm import block_lines, tree_lines
 from fabopt.parts.headroom import headroom
@@ -23,9 +24,12 @@ from tests.samples import small
 from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import CASES, solved
-from tests.samples.operate import grown, planned, with_operate
+from tests.samples.operate import export_of, grown, planned, with_operate
 from tests.samples.system_parts import require
 
+# Of a design without a floor, of Ethernet switches of which it is not known what runs there, leaves that differ; and
+# what is for all stages at once.
+REFUSED = {"racks", "sonic", "eos", "opensm", "htsim", "simai", "acceptance"}
 NUMBERED: dict[str, Any] = {"links": "10.2.0.0/16", "host_addresses": "rails"}
 
 
@@ -227,3 +231,50 @@ def test_every_link_is_in_the_laboratory(name: str, tmp_path: Path) -> None:
     assert len(ends) == len(set(ends)) == 2 * len(wiring_of(solved(name)).links)
     assert {end.partition(":")[0] for end in ends} <= lab["topology"]["nodes"].keys()
     assert all(len(end.partition(":")[2]) <= 15 for end in ends)
+
+
+@pytest.mark.parametrize("name", ["plain", "attachments"])
+def test_a_laboratory_has_the_words_of_containerlab(name: str, tmp_path: Path) -> None:
+    """Of its JSON schema: a name and a topology; nodes of a kind that it knows; links that are two ends each."""
+    (path,) = written(solved(name), tmp_path, "containerlab").values()
+    lab = yaml.safe_load(path.read_text())
+    assert set(lab) == {"name", "topology"} and set(lab["topology"]) == {"nodes", "links"} and lab["name"]
+    for node in lab["topology"]["nodes"].values():
+        assert set(node) == {"kind", "group"} and node["kind"] in ("linux", "sonic-vs", "arista_ceos")
+    for link in lab["topology"]["links"]:
+        assert set(link) == {"endpoints"} and len(set(link["endpoints"])) == 2
+        assert all(re.fullmatch(r"[^:]+:eth[1-9]\d*", end) for end in link["endpoints"])
+
+
+# -- what all have in common ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("operate", "count"),
+    [
+        ({"asns": "64512-64513"}, "it has 2 numbers for"),
+        ({"names": {"server": "host"}}, "1 name of 4 devices collide"),
+        ({"management": "10.0.0.0/30"}, "it has 1 place for"),
+    ],
+)
+def test_every_format_of_the_plan_refuses_what_cannot_be_given(
+    operate: dict[str, Any], count: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    design = small.solved(small.case(servers=4, operate=operate))
+    for number, name in enumerate(PLANNED):
+        (tmp_path / str(number)).mkdir()
+        assert export_of(design, tmp_path / str(number), "--to", name) == (2, {})
+        assert count in capsys.readouterr().err, name
+
+
+def test_every_format_takes_a_stage(tmp_path: Path) -> None:
+    """What is written of the first stage has less in it than of the last one."""
+    sizes: dict[str, dict[str, int]] = {}
+    for stage in ("day-1", "day-2"):
+        for name in FORMATS:
+            if name not in REFUSED:
+                (tmp_path / stage / name).mkdir(parents=True)
+                code, files = export_of(grown(), tmp_path / stage / name, "--to", name, "--stage", stage)
+                assert code == 0, name
+                sizes.setdefault(name, {})[stage] = sum(path.stat().st_size for path in files.values())
+    assert set(sizes) == set(FORMATS) - REFUSED and all(size["day-1"] < size["day-2"] for size in sizes.values())

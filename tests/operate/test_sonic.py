@@ -96,6 +96,16 @@ def test_a_port_keeps_what_its_cable_needs(tmp_path: Path) -> None:
     assert int(marks["green_min_threshold"]) < int(marks["green_max_threshold"]) < POOL["size"]
 
 
+def test_a_fabric_may_have_two_lossless_priorities(tmp_path: Path) -> None:
+    """That of RDMA and the next one; both have the profile, and together they take twice as much."""
+    content = copy.deepcopy(CASES["plain"])
+    content["fabrics"][0]["roce"] = {"lossless_priorities": 2, "mtu": 9000}
+    config = configs(small.solved(content, catalog()), tmp_path)["compute-leaf-001"]
+    assert config["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] == "3,4"
+    assert config["BUFFER_PG"]["Ethernet0|3"] == config["BUFFER_PG"]["Ethernet0|4"]
+    assert [config["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"][tc] for tc in "2345"] == ["0", "3", "4", "0"]
+
+
 def test_a_pool_that_is_not_known_is_left_to_the_platform(tmp_path: Path) -> None:
     unknown = small.solved(CASES["plain"], catalog(buffer_pool=None))
     for config in configs(unknown, tmp_path).values():

@@ -6,6 +6,7 @@ by ``fabopt.workload``, whose figures have tests of their own, on a network that
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -54,4 +55,17 @@ def network(space: Space, structure: Structure) -> FabricBandwidth:
     below_leaf = gpus if structure.tiers == 1 else structure.g * each
     below_pod = gpus if structure.tiers < 3 else structure.g * each * structure.groups_per_pod
     reduces = all("sharp" in box.product.get("features", ()) for box, _ in structure.boxes())
-    return FabricBandwidth(server, server / leaf, server / leaf / pod, below_leaf, below_pod, reduces)
+    left = server / without_a_spine(structure)
+    return FabricBandwidth(
+        server, server / leaf, server / leaf / pod, below_leaf, below_pod, reduces, (left, left / pod)
+    )
+
+
+def without_a_spine(structure: Structure) -> Fraction:
+    """What a leaf is oversubscribed by once the spine that it has most links to is lost; a million where it has one."""
+    if structure.leaf.up is None:
+        return Fraction(1)
+    links = Counter(number % structure.spines_per_pod for number in range(structure.u))
+    left = structure.u - max(links.values())
+    ratio = Fraction(structure.down * structure.leaf.down.cage.speed, structure.leaf.up.cage.speed)
+    return max(Fraction(1), ratio / left if left else ratio * 10**6)

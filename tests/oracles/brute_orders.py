@@ -86,14 +86,18 @@ def covers(item: Json, case: Json, orders: tuple[int, ...], stage: int) -> bool:
 
 
 def in_time(item: Json, case: Json, orders: tuple[int, ...], stage: int) -> bool:
-    """Nothing is ordered too late, and what late stages take is in stock."""
+    """Nothing is ordered too late but what the vendor has, and what late stages take is that or in stock."""
     months = [one.get("month", 0) for one in case["stages"]]
     first = case.get("procurement", {}).get("order_from_month")
     lead = exact(item.get("lead_time_weeks", 0)) * 12 / 52
     late = [at for at, month in enumerate(months) if (first is not None or month > 0) and month - lead < (first or 0)]
     needs = [sum(item["uses"][: at + 1]) + kept(item, case, sum(item["uses"][: at + 1])) for at in range(len(months))]
-    taken = sum(needs[at] - (needs[at - 1] if at else 0) for at in late)
-    return not any(orders[at] for at in late) and (not late or taken <= item.get("stock", 0))
+    left = item.get("stock", 0)
+    for at in late:
+        left += orders[at] - needs[at] + (needs[at - 1] if at else 0)
+        if left < 0:
+            return False
+    return sum(orders[at] for at in late) <= item.get("in_stock", 0)
 
 
 class Priced(NamedTuple):

@@ -266,6 +266,22 @@ def test_files_of_another_design_are_removed(tmp_path: Path) -> None:
     assert all((tmp_path / name).read_text() == content for name, content in others.items())
 
 
+def test_a_file_that_the_form_refuses_is_written_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts are in order, each with the first line and short enough; those of before are removed."""
+    whole = written(made("on a floor"), tmp_path)
+    all_rows = rows(whole["07-interfaces.csv"])
+    monkeypatch.setattr("fabopt.output.export.netbox.files.MOST_BYTES", 1500)
+    parts = written(made("on a floor"), tmp_path)
+    names = sorted(name for name in parts if name.startswith("07-interfaces-"))
+    assert len(names) > 1 and "07-interfaces.csv" not in parts and not (tmp_path / "07-interfaces.csv").exists()
+    assert [row for name in names for row in rows(parts[name])] == all_rows
+    assert max(parts[name].stat().st_size for name in names) < 2 * 1500
+    assert f"{names[0]} " in parts["README.txt"].read_text()
+    monkeypatch.undo()
+    assert not {names[0]} & {path.name for path in written(made("on a floor"), tmp_path).values()}
+    assert not (tmp_path / names[0]).exists()
+
+
 def test_height_is_rounded_up_to_halves_and_said(tmp_path: Path) -> None:
     document = verify_fixtures.one_tier()
     document["parts"]["t16"]["rack_units"] = 1.3
@@ -496,3 +512,17 @@ def test_refusal_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"06-devices\.csv: name: the text is too long"):
         written(cabled(document), tmp_path / "new")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_labels_are_the_names_of_the_cable_schedule(tmp_path: Path) -> None:
+    """Of active copper too: what it is stands in the description."""
+    parts = small.catalog()
+    small.product(parts, "aoc")["medium"] = "AEC"
+    for transceiver in parts["transceivers"]:
+        transceiver["price_usd"] *= 100
+    design = small.solved(small.case(servers=4), parts)
+    wiring = wiring_of(design)
+    written((design, wiring), tmp_path)
+    cables = rows(tmp_path / "09-cables.csv")
+    assert "AEC" in wiring.cables.medium and {row["label"] for row in cables} == set(wiring.cables.name)
+    assert any(row["description"].endswith("AEC") for row in cables)

@@ -128,6 +128,17 @@ def test_what_comes_too_late_is_taken_from_stock() -> None:
     assert agreed([module((3, 4), lead_time_weeks=50, stock=5)]).orders == ((0, 2),)
 
 
+def test_what_the_vendor_has_in_stock_is_never_late() -> None:
+    # the second stage is too late for orders: its 4 are the vendor's, at the price of then; with a pack of 3, 6 are,
+    # though 1 of the first order is left over, which was not meant for it
+    terms = {"lead_time_weeks": 60, "in_stock": 4}
+    finance = {"price_decline": {"transceiver": 0.5}}
+    assert agreed([module((2, 4), **terms)], finance=finance).orders == ((2, 4),)
+    assert agreed([module((2, 4), **terms | {"in_stock": 6, "pack_size": 3})], finance=finance).orders == ((3, 6),)
+    # one's own comes first: it is free
+    assert agreed([module((2, 4), **terms, stock=3)], finance=finance).orders in (((2, 1),), ((0, 3),))
+
+
 def test_spares_grow_with_what_is_in_use() -> None:
     # ceil(0.4 x 3) = 2 and ceil(0.4 x 7) = 3
     rules = {"procurement": {"spares": {"transceiver": {"fraction": 0.4, "minimum": 1}}}}
@@ -169,6 +180,19 @@ def random_item(dice: random.Random, number: int) -> Json:
     if dice.random() < 0.3:
         item["supply"] = [{"from_month": 0, "quantity": dice.randint(10, 12)}, {"from_month": 12, "quantity": 12}]
     return item
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_other_orders_of_what_is_late_are_better(seed: int) -> None:
+    """Three stages, for two of which orders come too late, but for what the vendor has in stock."""
+    dice = random.Random(f"late-{seed}")
+    item = random_item(dice, 0) | {"lead_time_weeks": 110, "in_stock": dice.randint(7, 12)}
+    item.pop("supply", None)
+    item["uses"] = (dice.randint(1, 3), dice.randint(0, 3), dice.randint(1, 2))
+    keys: Json = {"finance": {"price_decline": {"transceiver": dice.choice([0, 0.2, 0.5])}}}
+    if dice.random() < 0.4:
+        keys["procurement"] = {"spares": {"transceiver": {"minimum": dice.randint(1, 2)}}}
+    agreed([item], most=12, stages=[*YEARS, {"name": "third", "month": 24, "servers": 5}], **keys)
 
 
 @pytest.mark.parametrize("seed", range(25))

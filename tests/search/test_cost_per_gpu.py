@@ -44,6 +44,8 @@ PAIRS = (
     ("usd_per_effective_gpu", "switches"), ("gbps_per_gpu", "usd_per_effective_gpu"),
 )  # fmt: skip
 OPEN = {"min_gbps_per_gpu": 0.001, "max_oversubscription": 1000}
+# the least alone decides
+LEAST = {"robust-designs": False}
 ARCHITECTURE = {
     "layers": 8, "hidden": 4096, "heads": 32, "feed_forward": 16384, "vocabulary": 32000, "sequence": 2048
 }  # fmt: skip
@@ -72,7 +74,7 @@ def trains(parts: Json, content: Json, seed: int, straddles: bool = False) -> tu
     fabric = {**content["fabrics"][0], **OPEN}
     content = {**content, "fabrics": [fabric], "workload": {"model": model}, "objective": "usd_per_effective_gpu"}
     content["workload"]["gpu_utilization"] = dice.choice([0.2, 0.5])
-    return parts, content
+    return parts, {**content, "rules": LEAST}
 
 
 def every(parts: Json, content: Json) -> list[dict[str, Any]]:
@@ -165,7 +167,7 @@ def test_the_cheapest_network_is_the_wrong_one_where_gpus_wait_for_it() -> None:
 
 def ratio(workload: Json | None = None, servers: int = 16, **keys: Any) -> Design:
     """The answer on the tiny catalog with fast servers."""
-    content = case(workload, **keys) | {"servers": servers, "objective": "usd_per_effective_gpu"}
+    content = case(workload, **keys) | {"servers": servers, "objective": "usd_per_effective_gpu", "rules": LEAST}
     return solved(content)
 
 
@@ -178,7 +180,8 @@ def test_no_limit_makes_the_ratio_better() -> None:
     assert tapered == sorted(tapered, reverse=True) and free.objective.value <= tapered[-1]
     assert free.totals is not None
     budget = round(free.totals.capex_usd * 0.9)
-    content = case() | {"servers": 16, "objective": "usd_per_effective_gpu", "limits": {"budget_usd": budget}}
+    content = case() | {"servers": 16, "objective": "usd_per_effective_gpu", "rules": LEAST}
+    content["limits"] = {"budget_usd": budget}
     poorer = solved(content)
     assert poorer.totals is not None and poorer.totals.capex_usd <= budget
     assert poorer.objective.value is not None and poorer.objective.value > free.objective.value
@@ -230,7 +233,7 @@ def test_a_changed_value_is_found_out() -> None:
 
 
 def test_other_kinds_are_compared_by_the_ratio() -> None:
-    content = case() | {"servers": 16, "objective": "usd_per_effective_gpu"}
+    content = case() | {"servers": 16, "objective": "usd_per_effective_gpu", "rules": LEAST}
     design = optimize.solve(inputs_from_objects(content))
     assert design.alternatives and design.objective.value is not None
     for one in design.alternatives:
@@ -239,7 +242,7 @@ def test_other_kinds_are_compared_by_the_ratio() -> None:
 
 
 def test_sweeps_answer_a_ratio_like_any_objective() -> None:
-    content = case() | {"objective": "usd_per_effective_gpu"}
+    content = case() | {"objective": "usd_per_effective_gpu", "rules": LEAST}
     grid = sweeps.grid_of(inputs_from_objects(content), None, ["servers=4,16"])
     execution = sweeps.Execution()
     empty = sweeps.empty_front(inputs_from_objects(content), grid)

@@ -16,7 +16,7 @@ from fabopt.output.export.design import design_bytes
 from fabopt.output.terminal.workload import placement_lines
 from fabopt.problem.problem import problem_of
 from fabopt.schema.design import Design
-from fabopt.schema.workload import QueuePairs
+from fabopt.schema.workload import OtherJob, QueuePairs
 from fabopt.units import exact, usd
 from fabopt.verify import verify
 from fabopt.workload.deadline import Deadline, pace_of_run
@@ -53,6 +53,8 @@ def test_more_queue_pairs_spread_better() -> None:
     assert shares == sorted(shares) and shares[0] < Fraction(3, 10) and shares[-1] < 1
     assert uplink_share("adaptive", 0) == uplink_share(None, 0) == 1
     assert uplink_share(QueuePairs(queue_pairs=4), 0.5) == shares[2] / 2
+    listed = (OtherJob(name="ranking", share=0.3), OtherJob(share=0.2))
+    assert uplink_share(QueuePairs(queue_pairs=4), listed) == shares[2] / 2
 
 
 def test_uplinks_that_are_shared_are_slower_and_nics_are_not() -> None:
@@ -112,6 +114,8 @@ def test_wrong_scenarios_are_found() -> None:
         ({"scenarios": [{"weight": 0.5}, {"weight": 0.3}]}, r"found 0.5 \+ 0.3 = 0.8"),
         ({"scenarios": [{"weight": 1.5}]}, "weight"),
         ({"other_jobs": 1}, "other_jobs"),
+        ({"other_jobs": [{"share": 0.6}, {"name": "b", "share": 0.5}]}, r"nothing of the uplinks: 0.6 \+ 0.5 = 1.1"),
+        ({"other_jobs": [{"name": "b"}]}, "share"),
         ({"spreading": {"queue_pairs": 0}}, "queue_pairs"),
         (
             {"scenarios": SCENARIOS, "placement": "packed", "max_exposed_communication": 0.1},
@@ -127,6 +131,20 @@ def test_what_does_not_come_out_is_refused(workload: Json, said: str) -> None:
 def test_scenarios_are_of_the_ratio_only() -> None:
     with pytest.raises(InputError, match=r"workload\.scenarios: scenarios are weighed in one ratio"):
         inputs_from_objects(case({"scenarios": SCENARIOS}))
+
+
+def test_a_list_of_jobs_is_their_sum() -> None:
+    """In the design, too, which keeps the list as it was written."""
+    jobs = [{"name": "ranking", "share": 0.3}, {"share": 0.2}]
+    content = case({"gpu_utilization": 1, "other_jobs": jobs})
+    read = inputs_from_objects(content)
+    needs = problem_of(read.case, read.catalog).needs
+    alone = inputs_from_objects(case({"gpu_utilization": 1, "other_jobs": 0.5}))
+    assert needs == problem_of(alone.case, alone.catalog).needs
+    assert read.case.workload is not None
+    assert read.case.workload.model_dump()["other_jobs"] == (
+        {"name": "ranking", "share": 0.3}, {"name": None, "share": 0.2},
+    )  # fmt: skip
 
 
 def test_hashed_flows_ask_for_more() -> None:

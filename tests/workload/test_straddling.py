@@ -9,11 +9,14 @@ from fractions import Fraction
 from itertools import cycle
 from pathlib import Path
 
+import pytest
+
 from fabopt.io.workload import read_model
 from fabopt.schema.model import Experts, Model, Overlap
 from fabopt.schema.server import ScaleUp
 from fabopt.schema.workload import Within
 from fabopt.verify.ranks import DealtRanks
+from fabopt.verify.steps import RecountedStep
 from fabopt.workload.collectives import PAYLOAD
 from fabopt.workload.needs import Reach, flat
 from fabopt.workload.placement import Placing
@@ -21,6 +24,7 @@ from fabopt.workload.straddling import merged, most_domains
 from fabopt.workload.timing import Cost, FabricBandwidth, ModelRun, step_on
 from tests.oracles.brute_ranks import groups, out_of_blocks
 from tests.samples.workload_samples import H100, TINY, network, on, tiny_model
+from tests.workload.test_workload_designs import solved
 
 DICE = 18
 NUM_CASES, MOST_GPUS = 200, 600
@@ -100,6 +104,26 @@ def test_the_verifier_counts_the_same_from_its_own_ranks() -> None:
         ranks = DealtRanks(work)
         for cost in step_on(work, there).costs:
             assert ranks.bytes_over(cost, there) == cost.bytes_over
+
+
+def test_the_verifier_counts_steps_by_itself() -> None:
+    """Whole steps of random plans, hidden in part, with a lost spine or not, are those that are predicted."""
+    dice = random.Random(DICE)
+    for number, (work, there) in zip(range(40), cases(), strict=False):
+        overlap = Overlap(data=dice.choice([0, 0.5, 1]), expert=dice.choice([0, 0.5]), tensor=dice.choice([0, 1]))
+        work = replace(work, ranks=replace(work.ranks, plan=work.plan.model_copy(update={"overlap": overlap})))
+        work = replace(work, placing=replace(work.placing, loses_spine=bool(number % 2)))
+        there = replace(there, left=(there.leaf_mbps / 2, there.pod_mbps / 3), reduces=bool(number % 3))
+        assert RecountedStep(work, there).step_s == step_on(work, there).step_s, number
+
+
+def test_a_wrong_prediction_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault in what search and file share, here that nothing is ever exposed, does not pass the second count."""
+    design = solved({"gpu_utilization": 0.5}, tiers=2)
+    assert not [check for check in design.checks if not check.ok]
+    monkeypatch.setattr("fabopt.workload.timing._exposed", lambda workload, costs, window_s: list(costs))
+    wrong = solved({"gpu_utilization": 0.5, "max_exposed_communication": 1}, tiers=2)
+    assert "workload_is_recomputed" in {check.name for check in wrong.checks if not check.ok}
 
 
 def test_nothing_that_stays_below_leaves_needs_more_than_what_is_scattered() -> None:

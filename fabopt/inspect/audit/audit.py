@@ -11,6 +11,7 @@ from fabopt.inspect.audit.findings import AuditFinding, listed
 from fabopt.inspect.audit.hand_made import HandMade
 from fabopt.inspect.audit.money import CostComparison, compared_cost, price_finding
 from fabopt.inspect.audit.rules_counts import count_findings
+from fabopt.inspect.audit.rules_lossless import headroom_fits
 from fabopt.inspect.audit.rules_network import (
     WiredByHand,
     nics_divide_over_leaves,
@@ -92,6 +93,7 @@ def _wired(context: HandContext, claimed: float | None) -> Iterator[AuditFinding
     yield from stages_can_be_reached(wired)
     yield from storage_is_apart(context)
     yield from racks_have_power(context)
+    yield from headroom_fits(context, speeds)
     yield from nics_divide_over_leaves(wired)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from sys import intern
@@ -84,6 +84,11 @@ def _columns(titles: Sequence[str]) -> dict[str, int]:
     if _Z not in places and len(twice) == 2:
         places[_Z] = twice[1]
     return places
+
+
+def has_both_ends(titles: Iterable[str]) -> bool:
+    """Whether cells are the titles of a table of links: a device and a port at both ends."""
+    return set(_NEEDED) <= _columns([bare(title) for title in titles]).keys()
 
 
 @dataclass

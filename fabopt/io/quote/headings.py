@@ -118,9 +118,9 @@ class Header:
         return {role: [letters(column) for column in self.columns(role)] for role in _CALLED if self.columns(role)}
 
     def not_read(self) -> list[str]:
-        """Columns that mean nothing here, as they are headed; what is in stock at a vendor is one of them."""
+        """Columns that mean nothing here, as they are headed."""
         return [f"{letters(column)} `{heading.text}`" for column, heading in self.headings.items()
-                if heading.role in ("", "stock", "remarks")]  # fmt: skip
+                if heading.role in ("", "remarks")]  # fmt: skip
 
 
 def role_of(text: str) -> str:

@@ -38,7 +38,8 @@ _SUM = re.compile(
     re.IGNORECASE,
 )
 _SUM_AT_END = re.compile(r".*\b(?:sub-?total|total|gesamt|summe)\W*$", re.IGNORECASE)
-_TERMS = ("lead", "validity", "minimum", "pack")
+_TERMS = ("lead", "validity", "minimum", "pack", "stock")
+_NUMBERS = {"minimum": "minimum_order", "pack": "pack_size", "stock": "in_stock"}
 
 
 @dataclass(frozen=True)
@@ -232,7 +233,7 @@ class RowReader:
     # -- terms of sale ----------------------------------------------------------------------------------------------
 
     def _terms(self, row: int) -> dict[str, object]:
-        """Lead time, end, minimum and pack of a line; what cannot be read is a remark."""
+        """Lead time, end, minimum, pack and vendor's stock of a line; what cannot be read is a remark."""
         remarks: list[str] = []
         terms: dict[str, object] = {}
         for role in _TERMS:
@@ -256,7 +257,7 @@ class RowReader:
             if end is not None:
                 return {"valid_until": end.isoformat()}
         elif (number := count_of(cell, self.reading.mark)) is not None:
-            return {"minimum_order" if role == "minimum" else "pack_size": number}
+            return {_NUMBERS[role]: number}
         remarks.append(f"`{heading}` is not read: `{cell.text}` is not clear")
         return {}
 

@@ -22,10 +22,11 @@ from typing import Protocol, cast
 
 from fabopt.errors import Fault, InputError, OutputError, fault, nearest
 from fabopt.io.files import TEMPORARY_PREFIX
-from fabopt.output.export import FORMATS, PLANNED
+from fabopt.output.export import FORMATS, PLANNED, WHOLE
 from fabopt.output.export.marks import beside, marked
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
+from fabopt.wiring.staged import wiring_at
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,11 @@ def export(design: Design, wiring: Wiring, formats: Sequence[str], folder: Path,
 
 def _require_options(formats: Sequence[str], options: Options) -> None:
     """Refuse options that formats asked for would leave aside."""
-    whole = [name for name in formats if name not in PLANNED]
     faults = []
-    if options.stage is not None and whole:
-        problem = f"{', '.join(whole)} shows all stages at once; what is for one stage: {', '.join(PLANNED)}"
-        faults.append(fault("--stage", "", problem))
+    if options.stage is not None and WHOLE in formats:
+        faults.append(
+            fault("--stage", "", f"{WHOLE} is what to run when all is there; other formats are for one stage")
+        )
     if options.discovery is not None and "opensm" not in formats:
         faults.append(fault("--guids", "", "only `--to opensm` takes GUIDs"))
     if faults:
@@ -101,7 +102,11 @@ def _through_temporary(
     """Write beside the target, on the same disk, so that moving a file in is one step."""
     temporary = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX, dir=folder))
     try:
-        written = [path for name in formats for path in _writer(name)(design, wiring, temporary, options)]
+        then = _cut(design, wiring, options.stage)
+        written = [
+            path for name in formats
+            for path in _writer(name)(design, wiring if name in PLANNED else then, temporary, options)
+        ]  # fmt: skip
         if options.mark:
             written = [path for file in written for path in marked(file, options.mark)]
         targets = [folder / path.relative_to(temporary) for path in written]
@@ -114,6 +119,11 @@ def _through_temporary(
         return targets
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _cut(design: Design, wiring: Wiring, stage: int | None) -> Wiring:
+    """The wiring of a stage for formats that show a whole wiring; the last one has the moves of cables too."""
+    return wiring if stage is None or stage >= len(design.stages) - 1 else wiring_at(wiring, stage)
 
 
 @contextlib.contextmanager

@@ -82,6 +82,7 @@ def line_content(quote: Quote, line: QuoteLine) -> dict[str, Any]:
         "lead_time_weeks": line.lead_time_weeks,
         "minimum_order": line.minimum_order,
         "pack_size": line.pack_size,
+        "in_stock": line.in_stock,
         "valid_until": line.valid_until,
         "reason": line.reason,
         "suggestion": line.suggestion,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import TypeAlias
 
@@ -27,7 +27,7 @@ def queue_tables(plan: OperationPlan, lossless: LosslessSwitch) -> dict[str, Tab
     patience = str(WATCHDOG_MS)
     storm = {"action": "drop", "detection_time": patience, "restoration_time": patience}
     return {
-        **_classes(plan),
+        **_classes(plan, lossless.classes(plan.queues)),
         **_schedulers(plan),
         **_buffers(plan, lossless),
         **_ports(plan, lossless),
@@ -36,11 +36,10 @@ def queue_tables(plan: OperationPlan, lossless: LosslessSwitch) -> dict[str, Tab
     }
 
 
-def _classes(plan: OperationPlan) -> dict[str, Table]:
+def _classes(plan: OperationPlan, lossless: Sequence[int]) -> dict[str, Table]:
     """RDMA and its notifications have a class, a queue and a priority group each; all else is class 0."""
     queues = plan.queues
     classes = {queues.rdma_dscp: queues.rdma_priority, queues.cnp_dscp: queues.cnp_priority}
-    lossless = (queues.rdma_priority,)
     same = {str(priority): str(priority) for priority in _PRIORITIES}
     return {
         "DSCP_TO_TC_MAP": {_MAP: {str(dscp): str(classes.get(dscp, 0)) for dscp in _DSCPS}},
@@ -76,7 +75,7 @@ def _thresholds(lossless: LosslessSwitch, gbps: float) -> Row:
 
 def _ports(plan: OperationPlan, lossless: LosslessSwitch) -> dict[str, Table]:
     queues = plan.queues
-    rdma = str(queues.rdma_priority)
+    rdma = ",".join(map(str, lossless.classes(queues)))
     maps: Table = {
         port.port.name: {
             "dscp_to_tc_map": _MAP, "tc_to_queue_map": _MAP, "tc_to_pg_map": _MAP, "pfc_to_queue_map": _MAP,
@@ -99,7 +98,7 @@ def _buffers(plan: OperationPlan, lossless: LosslessSwitch) -> dict[str, Table]:
     if verdict is None or pool is None or verdict.spare < 0:
         return {}
     is_spectrum = pipeline_bytes(asic) is not None
-    rdma = plan.queues.rdma_priority
+    classes = lossless.classes(plan.queues)
     profiles = _spectrum_profiles(plan) if is_spectrum else _tomahawk_profiles(pool.size)
     groups: Table = {}
     for port in lossless.ports:
@@ -110,10 +109,10 @@ def _buffers(plan: OperationPlan, lossless: LosslessSwitch) -> dict[str, Table]:
             "pool": _INGRESS, "size": str(port.room.size), "xon": str(port.room.xon), "xoff": str(port.room.xoff),
             "dynamic_th": str(threshold(asic)), **offset,
         }  # fmt: skip
-        groups |= {f"{port.port.name}|{rdma}": {"profile": name},
-                   f"{port.port.name}|0": {"profile": "ingress_lossy_profile"}}  # fmt: skip
+        groups |= {f"{port.port.name}|{priority}": {"profile": name} for priority in classes}
+        groups[f"{port.port.name}|0"] = {"profile": "ingress_lossy_profile"}
     queues: Table = {
-        f"{port.port.name}|{queue}": {"profile": f"egress_{'lossless' if queue == rdma else 'lossy'}_profile"}
+        f"{port.port.name}|{queue}": {"profile": f"egress_{'lossless' if queue in classes else 'lossy'}_profile"}
         for port in lossless.ports for queue in _PRIORITIES
     }  # fmt: skip
     pools = (

@@ -57,12 +57,22 @@ def served(design: Design) -> str:
 
 
 def _claim(design: Design) -> str:
+    decision = design.objective.decision
+    if design.status == "optimal" and decision is not None:
+        return f"the {_CHOSEN[decision.by]}; proven"
     if design.status == "optimal":
         return f"the {_least(design.objective.metric)}{space_line(design) or 'design that was searched for'}; proven"
     if design.objective.gap is None:
         return "the best found before the search stopped"
     other = space_line(design) or "design"
     return f"the best found; no other {other} can be more than {percent(float(design.objective.gap))} better"
+
+
+# What a design is that was picked by more than its objective.
+_CHOSEN = {
+    "robustness": "most robust of the designs whose cost per working GPU the model cannot tell from the least",
+    "regret": "design with the least worst regret over the scenarios",
+}
 
 
 def _least(metric: str) -> str:
@@ -80,6 +90,8 @@ def proof_line(design: Design) -> str:
     parts = ["proven optimal" if design.status == "optimal" else f"{design.status}, not proven optimal"]
     if objective.value is not None:
         parts.append(f"{metric} {metric_value(objective.metric, objective.value)}")
+    if objective.decision is not None and objective.decision.regret is not None:
+        parts.append(f"worst regret {percent(float(objective.decision.regret))}")
     if objective.bound is not None:
         parts.append(f"lower bound {metric_value(objective.metric, objective.bound)}")
     if objective.gap is not None:

@@ -88,6 +88,7 @@ def placement_lines(use: WorkloadUse) -> Iterator[str]:
     if use.scenarios:
         steps = ", ".join(f"{_PERCENT * one.weight:g} % {duration(one.step_s)}" for one in use.scenarios)
         yield f"steps in the scenarios of the case, by weight: {steps}; utilization and cost are of their mean"
+        yield from _regrets(use)
     if use.tapers:
         least = use.tapers[0]
         slower = ", ".join(
@@ -96,6 +97,13 @@ def placement_lines(use: WorkloadUse) -> Iterator[str]:
             for one in use.tapers[1:]
         )
         yield f"against 1:1 at the leaves a step takes longer by, packed to scattered: {slower}"
+
+
+def _regrets(use: WorkloadUse) -> Iterator[str]:
+    """Say what a working GPU costs more in each scenario than with the best design for it, where regret decides."""
+    regrets = ", ".join(f"{_PERCENT * one.regret:.2g} %" for one in use.scenarios if one.regret is not None)
+    if regrets:
+        yield f"regret in each, against the best design for that scenario alone: {regrets}"
 
 
 def placement_words(placement: Placement | None) -> str:

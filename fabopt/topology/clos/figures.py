@@ -15,7 +15,7 @@ from fabopt.network.graph.leaves import LeafClass, matched_links, mean_switches
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.stripes import alltoall_rate, half_rate, ring_rate
 from fabopt.topology.figures import Figures
-from fabopt.workload.prediction import gpus_below, network_of
+from fabopt.workload.prediction import gpus_below, network_of, ratio_left
 from fabopt.workload.timing import FabricBandwidth
 
 HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
@@ -63,7 +63,17 @@ def step_network(clos: ClosNetwork, gpus: int, server_gpus: int) -> FabricBandwi
     """What a Clos gives each GPU in a step of a model."""
     parts, shape = clos.parts, clos.shape
     below = gpus_below(clos.tiers, int(shape.g) * server_gpus, int(shape.groups_per_pod), gpus)
-    return network_of(parts.nic.injection, oversubscription(clos), below, parts.reduces)
+    return network_of(parts.nic.injection, oversubscription(clos), below, parts.reduces, without_spine(clos))
+
+
+def without_spine(clos: ClosNetwork) -> Fraction | None:
+    """The ratio at the leaves once each has lost the spine that it has most links to; None without spines."""
+    parts, shape = clos.parts, clos.shape
+    if parts.leaf_up is None:
+        return None
+    leaves = [(clos.down_ports, shape.u), *([(clos.last_ports, shape.odd_u)] if shape.is_odd else [])]
+    ratios = [Fraction(*map(int, ratio_left(down, int(up), int(shape.spines)))) for down, up in leaves]
+    return max(ratios) * Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
 
 
 def _per_gpu(clos: ClosNetwork, gpus: int, port_rate: Fraction) -> Fraction:

@@ -19,7 +19,7 @@ from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.units import Number
 from fabopt.workload.deadline import MARGIN
 from fabopt.workload.many import FabricBandwidths, Floats
-from fabopt.workload.prediction import network_of
+from fabopt.workload.prediction import network_of, ratio_left
 from fabopt.workload.timing import FabricBandwidth
 
 # Uplinks of a switch where no number would do.
@@ -77,6 +77,7 @@ def _are_in_time(
         return np.ones(size, dtype=bool)
     speeds = _speeds(parts)
     ratios = {"leaf": _busiest(shape, down)} if "leaf" in speeds else {}
+    left = _busiest_left(shape, down) if "leaf" in speeds else None
     if "spine" in speeds:
         ratios["spine"] = (spine_down, shape.x)
     leaf_gpus, pod_gpus = _below(parts.tiers, shape, gpus, size)
@@ -88,22 +89,41 @@ def _are_in_time(
             for name, (above, below) in ratios.items()
         }
         below = int(leaf_gpus[place]), int(pod_gpus[place])
-        return network_of(parts.nic.injection, exact, below, parts.reduces)
+        without = None if left is None else Fraction(_at(left[0], place), _at(left[1], place)) * speeds["leaf"]
+        return network_of(parts.nic.injection, exact, below, parts.reduces, without)
 
-    rates = [np.full(size, float(parts.nic.injection))]
-    for name, (above, below) in ratios.items():
-        rates.append(rates[-1] / np.maximum(1.0, above * float(speeds[name]) / below))
-    leaf, pod = (*rates[1:], rates[-1], rates[-1])[:2]
-    networks = FabricBandwidths(float(parts.nic.injection), leaf, pod, leaf_gpus, pod_gpus, parts.reduces)
+    def rates(of_leaves: tuple[Number, Number] | None) -> tuple[Floats, Floats]:
+        """What leaves and pods give each GPU, in Mb/s."""
+        whole = np.full(size, float(parts.nic.injection))
+        for_leaf = whole if of_leaves is None else _divided(whole, *of_leaves, speeds["leaf"])
+        return for_leaf, _divided(for_leaf, *ratios["spine"], speeds["spine"]) if "spine" in ratios else for_leaf
+
+    networks = FabricBandwidths(
+        float(parts.nic.injection), *rates(ratios.get("leaf")), leaf_gpus, pod_gpus, parts.reduces, rates(left)
+    )
     return deadline.are_met(networks, network_at)
 
 
+def _divided(rate: Floats, down: Number, up: Number, speed: Fraction) -> Floats:
+    return np.asarray(rate / np.maximum(1.0, down * float(speed) / up))
+
+
 def _busiest(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
-    """LeafEndpoints and uplinks of the leaves with the largest ratio."""
+    """Endpoints and uplinks of the leaves with the largest ratio."""
     if not shape.is_odd:
         return down.most, shape.u
     is_last = down.of_last * shape.u > down.most * shape.odd_u
     return np.where(is_last, down.of_last, down.most), np.where(is_last, shape.odd_u, shape.u)
+
+
+def _busiest_left(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
+    """The same, once every leaf has lost the spine that it has most links to: ``ratio_left``."""
+    most, up = ratio_left(down.most, shape.u, shape.spines)
+    if not shape.is_odd:
+        return most, up
+    last, last_up = ratio_left(down.of_last, shape.odd_u, shape.spines)
+    is_last = last * up > most * last_up
+    return np.where(is_last, last, most), np.where(is_last, last_up, up)
 
 
 def _below(tiers: int, shape: Shape, gpus: int, size: int) -> tuple[Ints, Ints]:

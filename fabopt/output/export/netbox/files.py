@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 from fabopt.output.export.formats import Options
@@ -28,6 +29,8 @@ from fabopt.wiring.model import Wiring
 
 README = "README.txt"
 TYPE_FOLDER = "device-types"
+# The import form takes 2.5 MB (Django's ``DATA_UPLOAD_MAX_MEMORY_SIZE``), and pasted text grows as it is sent.
+MOST_BYTES = 2_000_000
 TABLES = (MANUFACTURERS, SITES, ROLES, RACKS, TYPES, DEVICES, INTERFACES, ITEMS, CABLES)
 
 
@@ -38,18 +41,36 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     """
     objects = Objects(design, wiring)
     ports = Ports(objects, version_of(options.netbox))
-    tables = tables_of(objects, ports)
-    check(tables)
+    whole = tables_of(objects, ports)
+    check(whole)
+    tables = {part: rows for name, table in whole.items() for part, rows in parts_of(name, table).items()}
     content = {name: table.csv_bytes() for name, table in tables.items()}
     content |= {f"{TYPE_FOLDER}/{one.slug}.yaml": one.yaml_bytes() for one in objects.types.values()}
-    content[README] = readme(objects, ports, tables).encode()
+    content[README] = readme(objects, ports, whole, {name: len(table.rows) for name, table in tables.items()}).encode()
     return [_written(folder / name, data) for name, data in content.items()]
 
 
 def own_files(folder: Path) -> list[Path]:
     """Return the files of a folder that an import of any design has; of device types those that say who wrote them."""
     types = [path for path in sorted((folder / TYPE_FOLDER).glob("*.yaml")) if path.is_file() and _is_own_type(path)]
-    return [path for path in (folder / name for name in TABLES) if path.is_file()] + types
+    patterns = [pattern for name in TABLES for pattern in (name, _part(name, "[0-9][0-9]"))]
+    return [path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file()] + types
+
+
+def parts_of(name: str, table: CsvTable) -> dict[str, CsvTable]:
+    """A file by its name, or its parts where the form would refuse it as one: each with the first line, in order."""
+    number = -(-len(table.csv_bytes()) // MOST_BYTES)
+    if number <= 1:
+        return {name: table}
+    starts = [len(table.rows) * part // number for part in range(number + 1)]
+    return {
+        _part(name, f"{part:02d}"): CsvTable(table.columns, table.rows[start:end])
+        for part, (start, end) in enumerate(pairwise(starts), 1)
+    }
+
+
+def _part(name: str, number: str) -> str:
+    return f"{name.removesuffix('.csv')}-{number}.csv"
 
 
 def _is_own_type(path: Path) -> bool:

@@ -29,7 +29,6 @@ from fabopt.wiring.model import NOTHING
 from fabopt.wiring.numbers import Numbers, logical_before
 
 _KBPS_PER_GBPS = 1_000_000
-_ACTIVE_COPPER = ("ACC", "AEC")
 
 
 class Interfaces:
@@ -217,8 +216,7 @@ class CableRows:
         known = []
         for name, part, medium, length in zip(*columns, strict=True):
             type_, about = parts[part, medium]
-            label = f"{name} {medium}" if medium in _ACTIVE_COPPER else name
-            known.append((type_, label, f"{length:.2f}".rstrip("0").rstrip("."), about))
+            known.append((type_, name, f"{length:.2f}".rstrip("0").rstrip("."), about))
         return known
 
     def _cable_words(self, part: str, medium: str) -> tuple[str, str]:

@@ -16,9 +16,9 @@ from fabopt.wiring.model import NOTHING
 _WIDTH = 110
 
 
-def readme(objects: Objects, ports: Ports, tables: Mapping[str, CsvTable]) -> str:
-    """Return the text for one export."""
-    files = [f"  {name:<24}{some(len(table.rows), 'row')}" for name, table in tables.items()]
+def readme(objects: Objects, ports: Ports, tables: Mapping[str, CsvTable], rows: Mapping[str, int]) -> str:
+    """Return the text for one export; ``rows``: of each file, of which a long table has several."""
+    files = [f"  {name:<27}{some(number, 'row')}" for name, number in rows.items()]
     notes = [fill(note, _WIDTH, initial_indent="- ", subsequent_indent="  ") for note in _notes(objects, ports, tables)]
     head = f"{objects.site}: bulk import for NetBox {ports.version.name}"
     order = "Import these files in this order, each in the list of its objects with Import:"
@@ -75,7 +75,7 @@ def _port_notes(ports: Ports, tables: Mapping[str, CsvTable]) -> Iterator[str]:
     if any(joined.cable == NOTHING for joined in ports.joined_cables):
         yield f"Rows of {CABLES} without a type and label are links for which the design buys no cable."
     if any(medium in ("ACC", "AEC") for medium in ports.wiring.cables.medium):
-        yield "ACC and AEC are both dac-active in NetBox; the label of the cable says which."
+        yield "ACC and AEC are both dac-active in NetBox; its description says which."
     if OTHER in tables[INTERFACES].column("type"):
         yield (
             f"Interfaces of type '{OTHER}' have a speed or form factor for which NetBox {ports.version.name} has no "

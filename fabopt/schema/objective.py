@@ -1,0 +1,46 @@
+"""What was minimized, and by what a design was picked where its least value did not decide alone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fabopt.schema.attachment import is_open
+from fabopt.schema.base import Strict
+
+Number = int | float
+
+
+class DecidedBy(Strict):
+    """``by``: robustness among designs that the model cannot tell apart, or the worst regret of the case's scenarios.
+
+    ``least_usd``: what a working GPU costs with the design that has the least; ``error``: the share by which others may
+    be above it and count as equal; ``designs``: how many such designs were met, and ``leaf_oversubscription``: between
+    which ratios at the leaves they are. ``regret``: the worst of the design, the least of any.
+    """
+
+    by: Literal["robustness", "regret"]
+    least_usd: Number | None = None
+    error: Number | None = None
+    designs: int | None = None
+    leaf_oversubscription: tuple[Number, Number] | None = None
+    regret: Number | None = None
+
+
+class Objective(Strict):
+    """What was minimized, and the proof, in the metric's unit. ``floor``: no Clos of as many tiers has less.
+
+    ``decision``: by what the design was picked, where that is not the least value alone.
+    """
+
+    metric: str
+    value: Number | None = None
+    bound: Number | None = None
+    gap: Number | None = None
+    engine: str | None = None
+    solve_s: Number | None = None
+    candidates: int | None = None
+    candidates_in_program: int | None = None
+    floor: Number | None = None
+    decision: Annotated[DecidedBy | None, Field(exclude_if=is_open)] = None

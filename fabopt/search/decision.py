@@ -1,0 +1,129 @@
+"""Which design is picked for its cost of a working GPU: by the mean over scenarios, by regret, by robustness.
+
+The model tells two networks apart no better than ``ERROR``. So of all designs within it of the least, the one is picked
+that costs least under stress (rule ``robust-designs``), where the case does not say what counts. With
+``decide_by: regret`` it is the one whose worst scenario is nearest to what is best for that scenario alone. Both are
+exact: (S + C) times a step that gets no longer with bandwidth, among designs below a cap on another such product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+from fabopt.problem.demand import at_speed
+from fabopt.problem.problem import Problem
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.default_rules import ROBUST_DESIGNS, is_kept
+from fabopt.schema.objective import DecidedBy
+from fabopt.schema.workload import QueuePairs
+from fabopt.search.context import Context
+from fabopt.search.cost_per_gpu import Cap, Ratio, RatioSearch, cents_per_effective_gpu
+from fabopt.units import plain_fraction, rounded, usd
+from fabopt.workload.deadline import AnyPace, Pace, WorstPace, pace_of_run
+from fabopt.workload.spreading import uplink_share
+from fabopt.workload.stages import MEASURED_BAND
+from fabopt.workload.timing import ModelRun
+
+# How far apart two networks are that the model can tell apart: what it is off by from one measured run to another.
+ERROR: Final = MEASURED_BAND
+# Under stress: queue pairs of a sender whose flows are hashed, and how much faster GPUs are.
+STRESS_QUEUE_PAIRS: Final = 4
+STRESS_SPEED: Final = Fraction(5, 4)
+
+
+def best_ratio(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Ratio:
+    """The design of a problem that its case decides for."""
+    wanted, pace = problem.case.workload, problem.pace
+    assert wanted is not None and pace is not None
+    decider = _Decider(problem, settings, clock, context, pace)
+    if wanted.decide_by == "regret":
+        return decider.least_regret()
+    least = decider.search().run()
+    if wanted.scenarios or not is_kept(problem.case.rules, ROBUST_DESIGNS) or not least.is_proven:
+        return least
+    settings.progress("looking for the most robust of the designs that the model cannot tell apart")
+    return decider.most_robust(least)
+
+
+def stressed(workload: ModelRun) -> Pace:
+    """The mean step of a workload, ranks scattered, where flows are hashed, a spine is lost or GPUs are faster."""
+    placing = replace(workload.placing, placement="scattered")
+    hashed = placing.uplinks * uplink_share(QueuePairs(queue_pairs=STRESS_QUEUE_PAIRS), 0)
+    runs = (
+        replace(workload, placing=replace(placing, uplinks=hashed)),
+        replace(workload, placing=replace(placing, loses_spine=True)),
+        at_speed(replace(workload, placing=placing), STRESS_SPEED),
+    )
+    return Pace(workload, tuple((Fraction(1, len(runs)), run) for run in runs))
+
+
+@dataclass(frozen=True)
+class _Decider:
+    """Searches of one problem whose designs are compared in different ways. ``pace``: of the case's own scenarios."""
+
+    problem: Problem
+    settings: Settings
+    clock: Clock
+    context: Context
+    pace: Pace
+
+    def search(self, pace: AnyPace | None = None, cap: Cap | None = None, known: Sequence[Optimum] = ()) -> RatioSearch:
+        """A search of all designs, or of those below a cap, by the case's pace or another one."""
+        of_all = self.problem, self.settings, self.clock
+        return RatioSearch(*of_all, context=self.context, pace=pace or self.pace, cap=cap, known=known)
+
+    def least_regret(self) -> Ratio:
+        """The design whose worst scenario is nearest to the best design for it."""
+        alone = []
+        for number, (_, run) in enumerate(self.pace.runs):
+            self.settings.progress(f"looking for the best design for scenario {number + 1} alone")
+            alone.append(self.search(pace_of_run(run)).run(ties=False))
+        least = [one.cents for one in alone if one.cents is not None]
+        if len(least) < len(alone):
+            return next(one for one in alone if one.cents is None)
+        worst = WorstPace(
+            self.pace.workload,
+            tuple((1 / cents, pace_of_run(run)) for cents, (_, run) in zip(least, self.pace.runs, strict=True)),
+        )
+        self.settings.progress("looking for the least regret")
+        met = tuple(optimum for one in alone for optimum in one.met)
+        best = self.search(worst, known=met).run()
+        if not all(one.is_proven for one in alone) and best.optimum.value is not None:
+            best = replace(best, optimum=replace(best.optimum, verdict="feasible"))
+        cents = Fraction(cents_per_effective_gpu(self.problem, list(best.optimum.picked)))
+        return replace(best, cents=cents, bound=None, decision=DecidedBy(by="regret"), least=tuple(map(rounded, least)))
+
+    def most_robust(self, least: Ratio) -> Ratio:
+        """Of designs that are within the error of the least, the one that costs least under stress."""
+        assert least.cents is not None and least.optimum.value is not None
+        own = self.search()
+        most = own.product_of(least.optimum) * (1 + ERROR)
+        robust = self.search(stressed(self.pace.workload), Cap(self.pace, most), least.met).run()
+        met = {}
+        for optimum in (*least.met, *robust.met):
+            cents = cents_per_effective_gpu(self.problem, list(optimum.picked))
+            if own.product_of(optimum) < most:
+                met[optimum.value, cents, *self._leaf_ratio(optimum)] = optimum
+        ratios = [ratio for optimum in met.values() for ratio in self._leaf_ratio(optimum)]
+        decision = DecidedBy(
+            by="robustness",
+            least_usd=usd(rounded(least.cents)),
+            error=plain_fraction(ERROR),
+            designs=len(met),
+            leaf_oversubscription=(plain_fraction(min(ratios)), plain_fraction(max(ratios))) if ratios else None,
+        )
+        cents = cents_per_effective_gpu(self.problem, list(robust.optimum.picked))
+        return replace(robust, cents=cents, bound=least.bound, pace=self.pace, decision=decision)
+
+    def _leaf_ratio(self, optimum: Optimum) -> Iterator[Fraction]:
+        """The oversubscription at the leaves of the fabric that GPUs compute over; nothing of a single tier."""
+        assert self.problem.needs is not None
+        index = [fabric.name for fabric in self.problem.fabrics].index(self.problem.needs.fabric)
+        candidate, _ = list(optimum.picked)[index]
+        ratios = candidate.design.least_ratios(self.problem.gpus)
+        if "leaf" in ratios:
+            yield ratios["leaf"]

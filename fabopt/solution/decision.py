@@ -1,0 +1,27 @@
+"""What an answer says of the choice among designs that the model cannot tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.schema.default_rules import DEFAULT_RULES, ROBUST_DESIGNS
+from fabopt.schema.design import Design
+from fabopt.units import some
+
+RULE = DEFAULT_RULES[ROBUST_DESIGNS]
+
+
+def decision_notes(design: Design) -> Iterator[str]:
+    """Say how many designs are as good as the least, between which ratios, and that the most robust was picked."""
+    decision = design.objective.decision
+    if decision is None or decision.by != "robustness" or decision.designs is None:
+        return
+    between = ""
+    if decision.leaf_oversubscription is not None:
+        low, high = decision.leaf_oversubscription
+        between = f", from {low:g}:1 to {high:g}:1 at the leaves," if high > low else f", at {low:g}:1 at the leaves,"
+    verb = "was" if decision.designs == 1 else "were"
+    yield (
+        f"rule `{ROBUST_DESIGNS}`: {RULE.sentence}: {some(decision.designs, 'design')} that {verb} met{between} cost "
+        f"within {100 * (decision.error or 0):g} % of the least, ${decision.least_usd:,.2f} ({RULE.anchor})"
+    )

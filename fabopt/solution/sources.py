@@ -1,0 +1,37 @@
+"""The problem of a case without each of its rules of whose parts are used, to say what the rule costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rules_kept import bound_alike
+from fabopt.schema.case import Case
+
+# What alternatives without such a rule are called.
+SOURCING = "sourcing"
+_LISTS = ("approved_asics", "forbidden_asics")
+_BY_PLACE = ("approved_vendors", "forbidden_vendors")
+_COUNTED = ("max_vendors", "min_sources", "single_vendor")
+
+
+def without_sources(problem: Problem) -> Iterator[tuple[str, Problem]]:
+    """Every rule of vendors and ASICs but plain lists of vendors, by its key, and the problem without it."""
+    for key, case in _cases(problem.case):
+        yield f"procurement.{key}", bound_alike(problem_of(case, problem.catalog), problem)
+
+
+def _cases(case: Case) -> Iterator[tuple[str, Case]]:
+    rules = case.procurement
+    for key in _LISTS:
+        if getattr(rules, key) is not None:
+            yield key, _with(case, key, None)
+    for key in (*_BY_PLACE, *_COUNTED):
+        given = getattr(rules, key)
+        for place in given if isinstance(given, dict) else ():
+            others = {name: value for name, value in given.items() if name != place}
+            yield f"{key}.{place}", _with(case, key, others or ({} if key in _COUNTED else None))
+
+
+def _with(case: Case, key: str, value: object) -> Case:
+    return case.model_copy(update={"procurement": case.procurement.model_copy(update={key: value})})

@@ -1,0 +1,86 @@
+"""A step counted again from ranks that are dealt one by one: calls, what hides behind computation, what is exposed.
+
+What a GPU computes, and the bytes and latency of a single call, are those of ``fabopt.workload``; who sends what over
+which boundary, which way is the fastest, and what a step comes to are worked out here. Source: docs/workloads.md.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from fabopt.units import exact
+from fabopt.verify.ranks import DealtRanks
+from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms
+from fabopt.workload.timing import DOMAIN, Cost, FabricBandwidth, ModelRun, latency_of
+from fabopt.workload.volumes import Traffic
+
+# Bytes a second of one Mb/s, less what is not payload.
+BYTES_PER_MBPS = PAYLOAD * 10**6 / 8
+# Whose calls hide first.
+IN_TURN = ("tensor", "context", "expert", "pipeline", "data")
+
+
+class CallTime(NamedTuple):
+    """Calls of one kind, the seconds that they take, and whether they leave the scale-up domains."""
+
+    traffic: Traffic
+    seconds: Fraction
+    is_far: bool
+
+
+class RecountedStep:
+    """A step of a run on a network, by counting ranks."""
+
+    def __init__(self, run: ModelRun, network: FabricBandwidth) -> None:
+        self.run, self.network = run, network
+        self.ranks = DealtRanks(run)
+        self.rates = self._rates()
+
+    def _rates(self) -> dict[str, Fraction]:
+        """Bytes a second of each GPU over every boundary."""
+        network, placing = self.network, self.run.placing
+        above = (network.leaf_mbps, network.pod_mbps)
+        if placing.loses_spine and network.left is not None:
+            above = network.left
+        mbps = {"gpu": self.run.domain_mbps, "server": network.server_mbps}
+        mbps |= {place: rate * placing.uplinks for place, rate in zip(("leaf", "pod"), above, strict=True)}
+        return {place: rate * BYTES_PER_MBPS for place, rate in mbps.items()}
+
+    def time_of(self, traffic: Traffic) -> CallTime:
+        """The least time of all ways to run the calls: latency, and the slowest boundary."""
+        far = bool(self._over(traffic, algorithms(traffic.operation, False)[0]).keys() - {"gpu"})
+        ways = []
+        for algorithm in algorithms(traffic.operation, far and self.network.reduces):
+            over = self._over(traffic, algorithm)
+            slowest = max((amount / self.rates[place] for place, amount in over.items()), default=Fraction(0))
+            ways.append(traffic.calls * latency_of(self.run, traffic, algorithm) + slowest)
+        return CallTime(traffic, min(ways), far)
+
+    def _over(self, traffic: Traffic, algorithm: Algorithm) -> dict[str, Fraction]:
+        cost = Cost(traffic, DOMAIN, algorithm, Fraction(0), {}, Fraction(0))
+        return self.ranks.bytes_over(cost, self.network)
+
+    @property
+    def step_s(self) -> Fraction:
+        """Seconds of the whole step."""
+        run = self.run
+        calls = sorted(map(self.time_of, run.traffic), key=lambda call: IN_TURN.index(call.traffic.communicator))
+        near, far = ([call for call in calls if call.is_far == is_far] for is_far in (False, True))
+        filling = Fraction(run.plan.pipeline - 1) / (run.plan.virtual_stages * run.micro_batches)
+        if run.utilization is not None:
+            free = run.gpu_flops(hardware=False) / (run.peak_flops * run.utilization)
+            return free + self._waits(far, free / (1 + filling), filling)[0]
+        waits, left = self._waits(near, run.compute_s, filling)
+        return run.compute_s * (1 + filling) + waits + self._waits(far, left, filling)[0]
+
+    def _waits(self, calls: list[CallTime], window_s: Fraction, filling: Fraction) -> tuple[Fraction, Fraction]:
+        """Seconds that GPUs wait for calls, one kind after the other behind computation, and what of that is left."""
+        waits, left = Fraction(0), window_s
+        for call in calls:
+            overlap = exact(getattr(self.run.plan.overlap, call.traffic.communicator))
+            most = left if call.traffic.repeats else min(left, window_s / self.run.micro_batches)
+            hidden = min(call.seconds * overlap, most)
+            left -= hidden
+            waits += (call.seconds - hidden) * (1 + filling if call.traffic.repeats else 1)
+        return waits, max(Fraction(0), left)

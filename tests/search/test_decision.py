@@ -1,0 +1,189 @@
+"""Which design is picked for its cost of a working GPU: scenarios, regret, robustness, each against all designs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
+from fabopt.output.export.design import design_bytes
+from fabopt.output.terminal.answer import headline, proof_line
+from fabopt.output.terminal.workload import placement_lines
+from fabopt.problem.problem import problem_of
+from fabopt.schema.design import Design
+from fabopt.search.decision import ERROR, stressed
+from fabopt.solution import optimize
+from fabopt.units import exact, rounded, usd
+from fabopt.verify import verify
+from fabopt.workload.timing import ModelRun, step_on
+from tests.oracles.brute_effective import timed
+from tests.samples.random_cases import generate
+from tests.samples.small import Json
+from tests.samples.workload_samples import H100, middle_model, network, on
+from tests.search.test_cost_per_gpu import solved, trains
+from tests.workload.test_workload_designs import case
+
+SCENARIOS: list[Json] = [
+    {"weight": 0.4, "placement": "packed"},
+    {"weight": 0.35, "lost": "1 spine"},
+    {"weight": 0.25, "utilization_change": 0.25, "spreading": {"queue_pairs": 4}},
+]
+ALIKE: list[Json] = [{key: value for key, value in one.items() if key != "weight"} for one in SCENARIOS]
+SEEDS = [("linear", 0, False), ("linear", 13, True), ("three_tier", 6, False)]
+
+
+def given(family: str, seed: int, straddles: bool = False, **workload: Any) -> tuple[Json, Json]:
+    """A random small case with more said of its workload."""
+    parts, content = trains(*generate(family, seed), seed, straddles)
+    return parts, {**content, "workload": {**content["workload"], **workload}}
+
+
+def runs(parts: Json, content: Json) -> list[tuple[Fraction, ModelRun]]:
+    """The weighted runs of a case."""
+    read = inputs_from_objects(content, parts)
+    pace = problem_of(read.case, read.catalog).pace
+    assert pace is not None
+    return list(pace.runs)
+
+
+def costs(parts: Json, content: Json, each: list[ModelRun]) -> list[list[Fraction]]:
+    """Cents of a working GPU of every design, in each run; a last column: what it costs to buy."""
+    every = [list(timed(parts, content, run)) for run in each]
+    return [[*(row["ratio"] for row in rows), Fraction(rows[0]["capex_usd"])] for rows in zip(*every, strict=True)]
+
+
+def is_right(design: Design) -> bool:
+    """Whether the verifier finds nothing wrong."""
+    return not [check.detail for check in design.checks if not check.ok]
+
+
+@pytest.mark.parametrize(("family", "seed", "straddles"), SEEDS)
+def test_means_over_lost_spines_are_the_least_of_all_designs(family: str, seed: int, straddles: bool) -> None:
+    parts, content = given(family, seed, straddles, scenarios=SCENARIOS)
+    weighted = runs(parts, content)
+    rows = costs(parts, content, [run for _, run in weighted])
+    means = [
+        sum((weight * cost for (weight, _), cost in zip(weighted, row, strict=False)), Fraction(0)) for row in rows
+    ]
+    design = solved(content, parts)
+    assert design.status == "optimal" and is_right(design)
+    assert design.objective.value == usd(rounded(min(means)))
+
+
+@pytest.mark.parametrize(("family", "seed", "straddles"), SEEDS)
+def test_no_design_has_a_smaller_worst_regret(family: str, seed: int, straddles: bool) -> None:
+    """Full enumeration: in every scenario against the best design for it alone, and the least of the worst."""
+    parts, content = given(family, seed, straddles, scenarios=ALIKE, decide_by="regret")
+    rows = costs(parts, content, [run for _, run in runs(parts, content)])
+    least = [min(column) for column in list(zip(*rows, strict=True))[:-1]]
+    worst = [max(cost / best for cost, best in zip(row, least, strict=False)) for row in rows]
+    design = solved(content, parts)
+    assert design.status == "optimal" and is_right(design) and design.totals is not None
+    picked = min((regret, row[-1]) for regret, row in zip(worst, rows, strict=True))
+    assert design.totals.capex_usd == usd(int(picked[1]))
+    decision, use = design.objective.decision, design.workload
+    assert decision is not None and use is not None and decision.by == "regret"
+    assert [one.least_usd_per_effective_gpu for one in use.scenarios] == [usd(rounded(cents)) for cents in least]
+    assert decision.regret == pytest.approx(float(picked[0] - 1), abs=1e-5)
+    assert "worst regret" in proof_line(design) and "regret" in headline(design)
+    assert any("regret" in line for line in placement_lines(use))
+
+
+@pytest.mark.parametrize(("family", "seed", "straddles"), [*SEEDS, ("linear", 7, False)])
+def test_of_designs_that_are_about_as_good_the_most_robust_is_picked(family: str, seed: int, straddles: bool) -> None:
+    """Full enumeration: the least, all within the error of it, and of these the least under stress."""
+    parts, content = given(family, seed, straddles)
+    content["rules"] = {"robust-designs": True}
+    run = runs(parts, content)[0][1]
+    stress = stressed(run).runs
+    rows = costs(parts, content, [run, *(one for _, one in stress)])
+    least = min(row[0] for row in rows)
+    near = [row for row in rows if row[0] < least * (1 + ERROR)]
+    _, capex, own = min((sum(row[1:-1], Fraction(0)), row[-1], row[0]) for row in near)
+    design = solved(content, parts)
+    decision = design.objective.decision
+    assert design.status == "optimal" and is_right(design) and design.totals is not None and decision is not None
+    assert (design.totals.capex_usd, design.objective.value) == (usd(int(capex)), usd(rounded(own)))
+    assert decision.least_usd == design.objective.bound == usd(rounded(least))
+    assert decision.designs is not None and 1 <= decision.designs <= len(near)
+    assert [note for note in design.notes if "robust-designs" in note]
+
+
+def test_a_lost_spine_takes_its_links() -> None:
+    """By hand: 8 uplinks over 4 spines at 1:1, of which 6 are left: as at 4:3. Of a run that loses none nothing."""
+    work = on(middle_model(), H100, 256)
+    lost = stressed(work).runs[1][1]
+    whole, tapered = (network(50_000, leaf_gpus=32, pod_gpus=256, leaf=leaf) for leaf in (1, Fraction(4, 3)))
+    there = replace(whole, left=(tapered.leaf_mbps, tapered.pod_mbps))
+    scattered = replace(work, placing=replace(work.placing, placement="scattered"))
+    assert step_on(lost, there).step_s == step_on(scattered, tapered).step_s > step_on(scattered, there).step_s
+
+
+def test_edges_of_cliffs_come_out_only_where_they_are_asked_for() -> None:
+    """Packed ranks need next to nothing above the leaves: without the rule the leanest uplinks are the least."""
+    content = case({"placement": "packed"}) | {"servers": 32, "objective": "usd_per_effective_gpu"}
+    robust, lean = solved(content), solved(content | {"rules": {"robust-designs": False}})
+    ratios = [max(one.fabrics[0].oversubscription.values(), default=0) for one in (robust, lean)]
+    assert ratios[1] >= 2 * ratios[0]
+    spines = robust.fabrics[0].tiers[1]
+    assert spines.count >= 2
+    value, least = robust.objective.value, lean.objective.value
+    assert value is not None and least is not None and least <= value <= least * (1 + float(ERROR))
+
+
+def test_changed_decisions_are_found() -> None:
+    parts, content = given("linear", 0, scenarios=ALIKE, decide_by="regret")
+    good = json.loads(design_bytes(solved(content, parts)))
+
+    def failed(change: Json) -> set[str]:
+        bad = json.loads(json.dumps(good))
+        bad["objective"]["decision"] |= change
+        return {check.name for check in verify(Design.model_validate_json(json.dumps(bad))) if not check.ok}
+
+    assert failed({}) == set()
+    for change in ({"regret": 0.5}, {"by": "robustness", "least_usd": 1, "error": 0.017}):
+        assert failed(change) == {"status_is_honest"}
+    parts, content = given("linear", 0)
+    good = json.loads(design_bytes(solved({**content, "rules": {}}, parts)))
+    assert failed({}) == set()
+    for change in ({"least_usd": 1}, {"error": 0.5}, {"by": "regret", "regret": 0}):
+        assert failed(change) == {"status_is_honest"}
+
+
+def test_other_kinds_are_searched_as_hard_as_the_answer() -> None:
+    """Each row is the least of its kind: the same as that of a case that allows nothing else."""
+    content = case() | {"servers": 16, "objective": "usd_per_effective_gpu"}
+    design = optimize.solve(inputs_from_objects(content))
+    rows = {(one.what, one.value): one for one in design.alternatives}
+    tiers = {int(value): one for (what, value), one in rows.items() if what == "tiers"}
+    assert tiers
+    for number, row in tiers.items():
+        alone = {**content, "fabrics": [{**content["fabrics"][0], "tiers": number}], "rules": {"robust-designs": False}}
+        assert row.objective == solved(alone).objective.value
+
+
+@pytest.mark.parametrize(
+    ("workload", "said"),
+    [
+        ({"scenarios": [{"weight": 0.5}, {}]}, "give all scenarios a weight, or none"),
+        ({"decide_by": "regret", "scenarios": [{}]}, "compares scenarios: give two or more"),
+        ({"scenarios": [{"gpu_utilization": 0.4, "utilization_change": 0.1}]}, "give either `gpu_utilization`"),
+        ({"scenarios": [{"lost": "2 spines"}]}, "lost"),
+        ({"scenarios": [{"utilization_change": -1}]}, "utilization_change"),
+    ],
+)
+def test_what_does_not_come_out_is_refused(workload: Json, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        inputs_from_objects(case(workload) | {"objective": "usd_per_effective_gpu"})
+
+
+def test_scenarios_without_weights_weigh_alike() -> None:
+    parts, content = given("linear", 0, scenarios=ALIKE)
+    assert {weight for weight, _ in runs(parts, content)} == {Fraction(1, 3)}
+    faster = runs(parts, content)[2][1]
+    assert faster.utilization == min(1, exact(content["workload"]["gpu_utilization"]) * Fraction(5, 4))

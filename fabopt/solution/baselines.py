@@ -1,8 +1,9 @@
 """What a growing cluster would cost if its growth were not planned: the plans that people fall back on.
 
 *All on day 1*: the answer's own fabric, bought and installed whole at the first stage. *Rebuild*: every stage is the
-cheapest fabric for its servers alone; parts that are there are used again where the new one has the same, and every
-cable that stays is moved. *Recabling*: the best design if cables may be moved, or may not.
+cheapest fabric for its servers alone of the answer's switches and NICs; parts that are there are used again where the
+new one has the same, and every cable that stays is moved. *Recabling*: the best design if cables may be moved, or if
+they may not.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def baseline_plans(
     if sums is not None:
         yield Baseline("growth", "all on day 1", "this fabric, bought and installed whole at the first stage", sums)
     clock.look()
-    rebuilt = _rebuilt(problem, quiet, clock)
+    rebuilt = _rebuilt(problem, picked, quiet, clock)
     if rebuilt is not None:
         yield rebuilt
     clock.look()
@@ -71,14 +72,15 @@ def _units_at_once(units: Sequence[tuple[Option, int]]) -> list[tuple[Option, in
     return [(Option(tuple(row._replace(stage=0) for row in option.rows)), count) for option, count in units]
 
 
-def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | None:
-    """The stages, each designed for itself; None if one of them has no design."""
+def _rebuilt(problem: Problem, picked: Sequence[Picked], settings: Settings, clock: Clock) -> Baseline | None:
+    """The stages, each designed for itself of the products that are picked; None if one of them has no design."""
+    case = _of_same_products(problem.case, picked)
     items = {(item.kind, item.key): item for item in problem.item_table.items}
     owned: dict[Item, int] = {}
     devices: dict[tuple[int, Item], int] = {}
     moved = 0
     for number in range(len(problem.stages)):
-        alone = bound_alike(problem_of(_stage_alone(problem.case, number), problem.catalog), problem)
+        alone = bound_alike(problem_of(_stage_alone(case, number), problem.catalog), problem)
         optimum = search_of(alone, settings, clock).run(ties=False)
         if optimum.value is None:
             return None
@@ -99,8 +101,22 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | N
     # a candidate that is only what it buys
     rebuilt = replace(last, devices=devices, choices=(), nic_slots=0, clashes=(), counted=(), logical_fabrics=())
     sums = _sums(problem, [(rebuilt, [])])
-    words = f"each stage the cheapest for its servers alone, parts used again, {some(moved, 'cable')} recabled"
+    words = f"each stage the cheapest of these switches and NICs for its servers, {some(moved, 'cable')} recabled"
     return None if sums is None else Baseline("growth", "rebuild", words, sums)
+
+
+def _of_same_products(case: Case, picked: Sequence[Picked]) -> Case:
+    """The case with no other switches and NICs than those picked, fabric by fabric."""
+    ids: dict[tuple[str, str], set[str]] = {}
+    for candidate, _ in picked:
+        for _, item in candidate.devices:
+            ids.setdefault((candidate.fabric, item.kind), set()).add(item.id)
+    fabrics = []
+    for fabric in case.fabrics:
+        switches, nics = (tuple(sorted(ids.get((fabric.name, kind), ()))) for kind in ("switch", "nic"))
+        of_tiers = fabric.switches.model_copy(update=dict.fromkeys(type(fabric.switches).model_fields, switches))
+        fabrics.append(fabric.model_copy(update={"switches": of_tiers, "nics": nics or fabric.nics}))
+    return case.model_copy(update={"fabrics": tuple(fabrics)})
 
 
 def _stage_alone(case: Case, number: int) -> Case:

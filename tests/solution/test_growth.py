@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from fabopt.cli import main
+from fabopt.io.case import inputs_from_objects
 from fabopt.network.clos_links import ClosNumbers, leaf_spine
 from fabopt.network.clos_stages import (
     StageNumbers,
@@ -28,6 +29,7 @@ from fabopt.network.clos_stages import (
     spine_of_uplinks,
 )
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.units import ceil_div
 from fabopt.wiring.build import wiring_of
 from tests.oracles import brute_growth
@@ -256,6 +258,17 @@ def test_a_stage_may_have_more_spines_than_it_needs() -> None:
     stages = ({"servers": 8}, {"servers": 16, "month": 1}, {"servers": 32, "month": 25})
     design = design_of(grown(*stages, growth=growth, finance={"price_decline": {"switch": 0.5}}))
     assert standing(design) == ((2, 4, 8), (2, 2, 4)) and moved(design) == (0, 0, 8)
+
+
+def test_rebuilding_is_of_the_same_switches() -> None:
+    # Two servers alone would take the smaller switch, which is then of no use. Of the answer's: the one switch, 8 cards
+    # and cables, and the 2 cables of the first stage moved at 150.
+    parts = eight()
+    parts["switches"].append(switch("four", cage(4, "1x100"), usd=900))
+    design = optimize.solve(inputs_from_objects(grown(2, 8, fabric={"tiers": [1, 2]}), parts))
+    assert {row.id for row in design.bom if row.kind == "switch"} == {"eight"}
+    rebuilt = next(one for one in design.alternatives if one.value == "rebuild")
+    assert rebuilt.capex_usd == 1000 + 8 * 110 + 2 * 150
 
 
 def clos_of(servers: int, g: int, u: int, spines: int, groups: int) -> ClosNumbers:

@@ -26,6 +26,14 @@ SHARES = (
     "price_decline",
     "gpu_utilization",
     "max_exposed_communication",
+    "probability",
+    "on_order",
+    "on_delivery",
+    "on_acceptance",
+    "residual",
+    "price_change",
+    "energy_change",
+    "utilization_change",
 )
 
 

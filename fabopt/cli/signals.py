@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from fabopt.errors import EXIT_NO_ANSWER
 
@@ -33,6 +33,8 @@ class Attendant:
     def __init__(self) -> None:
         self.started = STARTED
         self._heard = 0
+        # whether a signal was raised as an exception where the command was
+        self.has_raised = False
         # whether the first signal is kept for a clock that is to come
         self._waits = True
         self._clock: Clock | None = None
@@ -41,7 +43,7 @@ class Attendant:
     @contextmanager
     def listening(self, started: float) -> Iterator[None]:
         """Hear signals, from before anything large is imported; only the main thread does."""
-        self.started, self._heard, self._waits, self._clock = started, 0, True, None
+        self.started, self._heard, self._waits, self._clock, self.has_raised = started, 0, True, None, False
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -59,7 +61,7 @@ class Attendant:
         """The command is known: one that keeps a clock will have it stopped, any other one is left."""
         self._waits = keeps_clock
         if self._heard and not keeps_clock:
-            raise KeyboardInterrupt
+            self._raise()
 
     def attend(self, clock: Clock) -> None:
         """Stop this clock at the first signal, and at once if that has been heard."""
@@ -72,9 +74,13 @@ class Attendant:
         if self._heard > 1:
             self._end_soon()
         if self._heard > 1 or (self._clock is None and not self._waits):
-            raise KeyboardInterrupt
+            self._raise()
         if self._clock is not None:
             self._clock.stop()
+
+    def _raise(self) -> NoReturn:
+        self.has_raised = True
+        raise KeyboardInterrupt
 
     def _end_soon(self) -> None:
         """End the process even if something holds on to it while it puts things away."""
@@ -90,7 +96,9 @@ ATTENDANT = Attendant()
 def end_process(code: int) -> None:
     """The command of this process is over: a signal that comes now ends it with the same code.
 
-    It ends at once if an engine that was stopped is still at work, which an ordinary end waits for.
+    It ends at once if an engine that was stopped is still at work, which an ordinary end waits for, and after an
+    exception of a signal: an ordinary end may then be one by SIGINT, whatever the code, as Python notes interrupts of
+    text that is run as code.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
@@ -98,5 +106,5 @@ def end_process(code: int) -> None:
     if threading.current_thread() is threading.main_thread():
         for number in SIGNALS:
             signal.signal(number, lambda number, frame: os._exit(code))
-    if any(thread.daemon for thread in threading.enumerate()):
+    if ATTENDANT.has_raised or any(thread.daemon for thread in threading.enumerate()):
         os._exit(code)

@@ -192,6 +192,26 @@ def test_a_command_without_a_clock_ends_at_the_first_signal() -> None:
     assert check.wait(PATIENCE_S) == 4
 
 
+def test_a_signal_while_text_is_run_as_code_changes_no_exit_code(tmp_path: Path) -> None:
+    """Python notes an interrupt within ``exec``, which makes data classes, and ends by SIGINT even if it is heard."""
+    lines = (
+        "import os, signal, sys",
+        "import fabopt.cli",
+        "from fabopt.cli import app, main",
+        "from fabopt.cli.signals import ATTENDANT",
+        r"text = 'os.kill(os.getpid(), signal.SIGTERM)\nwhile True: pass'",
+        "app.app = lambda *words, **options: (ATTENDANT.begin(keeps_clock=False), exec(text))",
+        # Words are made by libraries that run text as code again, after which Python has forgotten.
+        "fabopt.cli.tell = lambda text: None",
+        "sys.exit(main())",
+    )
+    (tmp_path / "shown.py").write_text("\n".join(lines))
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    command = [sys.executable, "-m", "shown"]
+    shown = subprocess.run(command, env=environment, capture_output=True, timeout=PATIENCE_S)
+    assert (shown.returncode, shown.stderr) == (4, b"")
+
+
 def test_a_front_of_thousands_of_points_is_made_as_far_as_time_allows() -> None:
     """All its 6,381 points are found in a second or two; to make the files' entries of them takes twenty."""
     options = ["--minimize", "capex_usd", "--minimize", "power_w", "--time-limit", str(2 * LIMIT_S)]

@@ -44,6 +44,26 @@ def _with_offers() -> Pair:
     return parts, small.case({"resilience": {"survive": "1 spine", "min_gbps_per_gpu": 50}}, **keys)
 
 
+def _uncertain() -> Pair:
+    """Growth that may end, charges of three kinds, terms of payment, and who may supply what."""
+    parts = growth_samples.eight()
+    for product in (product for kind in parts.values() if isinstance(kind, list) for product in kind):
+        product["vendor"] = "Acme"
+    charges = [
+        {"name": "licence", "usd": 7.5, "per": "unit", "kinds": ["switch"]},
+        {"name": "support", "percent": 4, "yearly": True},
+        {"name": "tax", "percent": 19},
+    ]
+    keys: Json = {
+        "finance": {"discount_rate": 0.06, "payment": {"on_order": 0.3, "on_delivery": 0.7}, "residual": 0.1},
+        "objective": "tco_usd", "start": "2027-01", "charges": charges,
+        "procurement": {"approved_vendors": {"switch": ["Acme"]}, "max_vendors": {"switch": 1}},
+    }  # fmt: skip
+    case = growth_samples.grown(4, 8, **keys)
+    case["stages"][-1]["probability"] = 0.5
+    return parts, case
+
+
 def _on_a_floor() -> Pair:
     storage = test_appliances.STORES | {"boxes": 1, "ports": 2, "buys": "both"} | test_appliances.PORT
     return test_appliances.parts(), test_appliances.case(storage, floor={"rows": 1}, rules=dict.fromkeys(RACKS, False))
@@ -63,6 +83,7 @@ MAKERS: dict[str, Callable[[], Pair]] = {
     "torus of servers": lambda: (test_server_torus.catalog(), test_server_torus.case(9)),
     "growth": lambda: (growth_samples.eight(), growth_samples.cheaper_later("allow")),
     "growth with attachments": partial(random_growth.generate, "staged_attached", 2),
+    "uncertain growth": _uncertain,
     "floor": _on_a_floor,
     "logical": lambda: (test_separation.parts(), test_separation.case()),
     "several fabrics": lambda: (test_separation.parts(), test_separation.case("physical")),

@@ -43,7 +43,9 @@ MI300X: Json = {
     "server": "supermicro-as-8125gs-tnmr2", "servers": 256, "site": {"servers_per_rack": 4},
     "fabrics": [
         fabric(protocol="ethernet", **FULL),
-        fabric("storage", min_gbps_per_gpu=20, max_oversubscription=2),
+        # One switch with 512 ports of 100G would do for all of it, and be a single point of failure.
+        fabric("storage", min_gbps_per_gpu=20, max_oversubscription=2,
+               resilience={"survive": "1 leaf", "min_gbps_per_gpu": 10}),
         fabric("in-band", min_gbps_per_server=50), fabric("oob"),
     ],
 }  # fmt: skip

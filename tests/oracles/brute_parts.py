@@ -27,8 +27,8 @@ def whole(number: Any, scale: int) -> int:
     return int((Decimal(str(number)) * scale).quantize(Decimal(1), rounding=ROUND_HALF_UP))
 
 
-def ceil_div(a: int, b: int) -> int:
-    return -(-a // b)
+def ceil_div(a: int, b: int | Fraction) -> int:
+    return int(-(-a // b))
 
 
 def split_of(text: str) -> tuple[int, int]:
@@ -177,7 +177,8 @@ class Joining(NamedTuple):
     """One way to join two cages.
 
     ``shape``: single (cable between one-port cages), bundle (cable between two multi-port cages), near or far (splitter
-    cable with its single end there), optics. ``near_ports``/``far_ports``: ports that one connector carries.
+    cable with its single end there), optics. ``near_ports``/``far_ports``: ports that one connector carries; a half
+    where a port takes two.
     """
 
     key: tuple[tuple[str, ...], Any]
@@ -185,11 +186,11 @@ class Joining(NamedTuple):
     line: Item
     near: Item | None
     far: Item | None
-    near_ports: int
-    far_ports: int
+    near_ports: int | Fraction
+    far_ports: int | Fraction
 
     @property
-    def per_fibre(self) -> int:
+    def per_fibre(self) -> int | Fraction:
         """Links that one straight fibre carries, or 1."""
         return self.near_ports if self.near_ports == self.far_ports else 1
 
@@ -240,7 +241,7 @@ class Joiner:
                 standards = {part["split"]: part["standard"]} if "split" in part else part["standards"]
                 self.optics += [(part, split, standard) for split, standard in standards.items()]
         self.found: dict[tuple[Cage, Cage, Fraction], list[Joining]] = {}
-        self.fitting: dict[Cage, list[tuple[Json, str, int]]] = {}
+        self.fitting: dict[Cage, list[tuple[Json, str, Fraction]]] = {}
 
     def join(self, near: Cage, far: Cage, run: Fraction) -> list[Joining]:
         key = (near, far, run)
@@ -294,15 +295,15 @@ class Joiner:
             return "near" if far.ports == 1 and near.ports == heads_b else None
         return "far" if near.ports == 1 and far.ports == heads_a else None
 
-    def _optics_at(self, cage: Cage) -> list[tuple[Json, str, int]]:
+    def _optics_at(self, cage: Cage) -> list[tuple[Json, str, Fraction]]:
         """(transceiver, standard, ports per connector) that fit a cage."""
         if cage not in self.fitting:
             self.fitting[cage] = self._fitting_optics(cage)
         return self.fitting[cage]
 
-    def _fitting_optics(self, cage: Cage) -> list[tuple[Json, str, int]]:
+    def _fitting_optics(self, cage: Cage) -> list[tuple[Json, str, Fraction]]:
         return [
-            (part, standard, cage.ports // part.get("connectors", 1))
+            (part, standard, Fraction(cage.ports, part.get("connectors", 1)))
             for part, split, standard in self.optics
             if split_of(split) == (cage.ports, cage.speed)
             and form_fits(part["form_factor"], cage)
@@ -344,7 +345,7 @@ def fibre_ends(fibre: Json) -> list[tuple[str, int]]:
     return [(end["connector"], end.get("count", 1)) for end in fibre["ends"]]
 
 
-def fibre_fits(fibre: Json, a: Json, ports_a: int, b: Json, ports_b: int) -> bool:
+def fibre_fits(fibre: Json, a: Json, ports_a: Fraction, b: Json, ports_b: Fraction) -> bool:
     """Straight where both connectors carry as many ports, a breakout where one carries n and the other one."""
     if ports_a == ports_b:
         heads = (1, 1)
@@ -399,7 +400,7 @@ class Kind(NamedTuple):
         return {links for _, _, pairs in self.near_boxes for number, links in pairs if number}
 
 
-def bundles(pairs: Loads, size: int) -> int:
+def bundles(pairs: Loads, size: int | Fraction) -> int:
     """Bundles of at most ``size`` links that one box ends, none shared by two pairs."""
     return sum(number * ceil_div(links, size) for number, links in pairs)
 

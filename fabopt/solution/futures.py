@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from fabopt.errors import NoAnswerError
 from fabopt.problem.problem import Problem, future_energy, problem_of
 from fabopt.problem.rules_kept import bound_alike, managed_by_switches
 from fabopt.program.orders import Picked, all_uses, order_of
@@ -17,15 +18,17 @@ from fabopt.program.settings import StoppedError
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.futures import Future, Futures, OneFuturePlan
-from fabopt.schema.scenarios import PARTS_OF_ONE, GrowthScenario
+from fabopt.schema.scenarios import GrowthScenario
 from fabopt.schema.stages import Stage
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
 from fabopt.solution.question import Answers, Question
 from fabopt.units import exact, plain_fraction, rounded, usd
 
-# What comes after the future that a plan is made for weighs so much.
-NEXT_TO_NOTHING = Fraction(1, PARTS_OF_ONE)
+# What comes after the future that a plan is made for weighs so much: a step of which sums stay within 64 bits.
+NEXT_TO_NOTHING = Fraction(1, 1000)
+# The longest look at plans for one future.
+MOST_SECONDS = 10.0
 # Cents in each future.
 Spent = Sequence[Fraction]
 
@@ -35,7 +38,9 @@ def with_futures(question: Question, answers: Answers, design: Design) -> Design
     answer = answers.best
     if answer is None or not answer.problem.case.is_uncertain:
         return design
-    return design.model_copy(update={"futures": _futures(question, answer)})
+    futures = _futures(question, answer)
+    is_whole = design.alternatives_complete and bool(futures.plans)
+    return design.model_copy(update={"futures": futures, "alternatives_complete": is_whole})
 
 
 def _futures(question: Question, answer: Answer) -> Futures:
@@ -106,17 +111,19 @@ def _spent(problem: Problem, picked: Sequence[Picked]) -> list[Fraction]:
 
 
 def _compared(question: Question, problem: Problem) -> tuple[list[Spent], list[Fraction]]:
-    """What plans for each future cost in all, and the best for it alone; none if time is over."""
+    """What plans for each future cost in all, and the best for it alone; none where time ends or sums are too large."""
     plans: list[Spent] = []
     best: list[Fraction] = []
+    futures = range(len(problem.case.futures))
     question.settings.progress("comparing with plans for one future")
     try:
-        with question.clock.bounded():
-            for number in range(len(problem.case.futures)):
-                plans.append(_least(question, problem, _counting_on(problem.case, number)))
+        with question.clock.shortened(MOST_SECONDS), question.clock.bounded():
+            for number in futures:
                 best += _least(question, problem, _alone(problem.case, number))
-    except StoppedError:
-        return [], []
+            for number in futures:
+                plans.append(_least(question, problem, _counting_on(problem.case, number)))
+    except (StoppedError, NoAnswerError):
+        return [], best if len(best) == len(futures) else []
     return plans, best
 
 

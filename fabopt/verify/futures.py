@@ -70,7 +70,7 @@ def futures_are_recounted(proof: Proof, evidence: Evidence) -> None:
             ("tco_usd", usd(rounded(tco))),
         ):
             proof.equal(f"{name} of {way.name}", getattr(future, name), recounted)
-    _regrets(proof, design.futures, ways)
+    _regrets(proof, design.futures, ways, design.alternatives_complete)
     for plan in design.futures.plans:
         _plan(proof, evidence, design.futures.futures, plan)
     proof.note(f"{some(len(ways), 'future')}, {usd(rounded(expected))} USD expected")
@@ -143,7 +143,7 @@ def _tco_cents(evidence: Evidence, way: FutureWay) -> Fraction:
     return _orders_cents(evidence, way, present=True) + dearer * energy
 
 
-def _regrets(proof: Proof, said: Futures, ways: Sequence[FutureWay]) -> None:
+def _regrets(proof: Proof, said: Futures, ways: Sequence[FutureWay], is_whole: bool) -> None:
     regrets = list(_differences(said.futures, [one.tco_usd for one in said.futures]))
     given = [said.hedge_usd, said.regret_usd, *(one.regret_usd for one in said.futures)]
     names = [way.name for way in ways]
@@ -153,7 +153,8 @@ def _regrets(proof: Proof, said: Futures, ways: Sequence[FutureWay]) -> None:
     proof.holds(
         None not in given and len(regrets) == len(names), "what would have been best is not said of all futures"
     )
-    proof.equal("plans for one future", [plan.made_for for plan in said.plans], names)
+    if said.plans or is_whole:  # a file that was cut off has none
+        proof.equal("plans for one future", [plan.made_for for plan in said.plans], names)
     for future, regret in zip(said.futures, regrets, strict=True):
         proof.holds(regret >= 0, f"the best of {future.ends_after} is above the design")
         _close(proof, f"regret_usd of {future.ends_after}", future.regret_usd, Fraction(regret))

@@ -65,7 +65,9 @@ def _on_cliffs(question: Question, answers: Answers, design: Design) -> Iterator
 
 def _cut_short(question: Question, design: Design) -> Iterator[str]:
     """What the clock has left out beside the answer."""
-    if not design.alternatives_complete:
+    if design.futures is not None and not design.futures.plans:
+        yield "plans that count on one future were not compared: the time for them was over"
+    elif not design.alternatives_complete:
         what = "alternatives were compared" if design.fabrics else "that could help was looked at"
         limit = f"{question.alternatives_s:g} s for them (`--alternatives`) were over"
         yield f"not all {what}: {question.clock.reason if question.clock.is_over() else limit}"

@@ -12,7 +12,7 @@ from fabopt.problem.logical_fabrics import nics_of, order_of, slots_of
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
-from fabopt.topology.clos.attached import attached_to_leaves, attachment_leaf, attachment_spine, with_attachments
+from fabopt.topology.clos.attached import attached_to_leaves, attachment_leaf, attachment_spine
 from fabopt.topology.clos.attached_runs import with_attached_runs
 from fabopt.topology.clos.cabling import KindKey, LinkType
 from fabopt.topology.clos.cage_sharing import clashes_of
@@ -20,6 +20,7 @@ from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.devices import devices_of
 from fabopt.topology.clos.free_ports import with_free_ports
 from fabopt.topology.clos.growth import Plan, plans_of
+from fabopt.topology.clos.joint_links import with_attachments
 from fabopt.topology.clos.link_kinds import kind_choices, kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of, placed_in
 from fabopt.topology.clos.rack_losses import survives_racks

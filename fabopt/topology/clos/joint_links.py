@@ -1,0 +1,257 @@
+"""Links of servers and attachments where both share the cages of a leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from fabopt.parts.assemblies import Assembly, Mode
+from fabopt.parts.items import Item
+from fabopt.parts.link_table import LinkTable
+from fabopt.parts.lookup import Lookup
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import CageUse
+from fabopt.problem.attachments import AttachmentDemand
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.schema.attachment import HostPort
+from fabopt.topology.candidate import Choice, Option, RowShare, part_uses, row_share, undominated
+from fabopt.topology.clos.attached import LeafPorts, attached_to_leaves, leaf_classes, ports_on_leaves
+from fabopt.topology.clos.cabling import LinkType
+from fabopt.topology.clos.joins import attachment_joins, run_of
+from fabopt.topology.clos.kind_links import KindLinks
+from fabopt.topology.clos.link_kinds import down_limit, links_of_kind, staged_links
+from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.stage_links import StagedLinks
+from fabopt.topology.link_parts import Quantities
+from fabopt.units import ceil_of
+
+
+def with_attachments(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: LinkType
+) -> Sequence[Choice] | None:
+    """Server and attachment links together: they share a leaf cage where its transceiver is the same product.
+
+    Links of attachments that come later are not made to such cages. Without racks and stages candidates that differ
+    above their leaves have the same.
+    """
+    links = links_of_kind(problem, clos, kind)
+    if links is None or any(one.adds for one in fabric.attachments):
+        return None
+    if clos.stages or links.flat_m is None:
+        return _with_attachments(problem, fabric, clos, links)
+    key = _leaves_key(problem, clos)
+    return _JOINT_CHOICES.of(fabric, key, _with_attachments, problem, fabric, clos, links)
+
+
+class _LeavesKey(NamedTuple):
+    """What the links of flat leaves follow from beside their fabric: what is on sale, and the leaves themselves."""
+
+    on_sale: LinkTable
+    nic: NicOption
+    leaf_down: CageUse
+    protocol: str
+    shape: tuple[int, ...]
+    limits: tuple[int, int]
+    free: tuple[tuple[HostPort, ...], ...]
+
+
+_JOINT_CHOICES: Lookup[FabricProblem, _LeavesKey, Sequence[Choice] | None] = Lookup()
+
+
+def _leaves_key(problem: Problem, clos: ClosNetwork) -> _LeavesKey:
+    parts, shape = clos.parts, clos.shape
+    sizes = (
+        shape.planes, shape.servers, shape.g, shape.k, shape.groups, shape.rails, shape.is_odd, shape.odd_k,
+        shape.groups_per_pod, shape.rail_pods,
+    )  # fmt: skip
+    limits = down_limit(parts, shape), down_limit(parts, shape.of_last)
+    on_leaves = tuple(map(int, sizes))
+    return _LeavesKey(problem.links, parts.nic, parts.leaf_down, parts.protocol, on_leaves, limits, clos.free)
+
+
+def _with_attachments(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, links: KindLinks
+) -> Sequence[Choice] | None:
+    leaf, demands, classes = clos.parts.leaf_down, attached_to_leaves(fabric, clos), leaf_classes(fabric, clos)
+    lists: list[Sequence[Assembly | None]] = [_undominated(links.joins(links.longest_m, True), links, links.cables)]
+    for demand in demands:
+        joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
+        bought = demand.buys != "none" and demand.ports > 0
+        lists.append(_undominated(joins, links, lambda one: (one.cable,)) if bought else (None,))
+    staged = staged_links(problem, clos, links) if clos.stages else None
+    owners = list(dict.fromkeys(ports_on_leaves(fabric, clos)))
+    options: list[Option] = []
+    limits = [down_limit(clos.parts, shape) for shape in (clos.shape, clos.shape.of_last)]
+    need = clos.shape.server_leaf(clos.parts.nic, leaf.lane.ports, limits[0], limits[1] if clos.shape.is_odd else None)
+    quantities = {way: parts for way in lists[0] if way is not None and (parts := need.quantities(way)).fits}
+    for server, others in product(quantities, product(*lists[1:])):
+        chosen = (server, *others)
+        option = _joint_option(demands, links, clos, classes, limits, chosen, quantities[server])
+        if option is not None:
+            options += _in_lengths(fabric, links, staged, owners, option, chosen)
+    if not options:
+        return None
+    kept = undominated(options)
+    return (Choice(("joint", tuple(option.rows for option in kept)), 1, kept),)
+
+
+def _undominated(
+    ways: Sequence[Assembly], links: KindLinks, cables: Callable[[Assembly], Sequence[Item]]
+) -> list[Assembly]:
+    """Ways without those that another beats which takes the same of leaf cages: by its near end, or its cables.
+
+    ``cables``: those of a way, in all lengths that are used.
+    """
+    alike: dict[tuple[Any, ...], list[Assembly]] = {}
+    for way in ways:
+        alike.setdefault((_shares(way, links), way.mode, way.far, way.ports_per_cable), []).append(way)
+    kept = (one for many in alike.values() for one in many if not any(_dominates(o, one, cables) for o in many))
+    return sorted(kept, key=ways.index)
+
+
+def _dominates(way: Assembly, other: Assembly, cables: Callable[[Assembly], Sequence[Item]]) -> bool:
+    """Whether one way is no dearer than another and uses no more power, near module and cables; of equals by name."""
+    if way is other or (way.near is None) != (other.near is None):
+        return False
+    parts, of_other = ([one.near, *cables(one)] for one in (way, other))
+    if any(item is not None and item.varies for item in (*parts, *of_other)):
+        return False
+    own, theirs = (tuple(number for part in many for number in _numbers(part)) for many in (parts, of_other))
+    return all(a <= b for a, b in zip(own, theirs, strict=True)) and (
+        own != theirs or (way.name, way.length_m) < (other.name, other.length_m)
+    )
+
+
+def _numbers(item: Item | None) -> tuple[int, ...]:
+    """What an item costs at each stage and the power it uses; nothing if there is none."""
+    return () if item is None else (*item.unit_costs, item.power_mw)
+
+
+def _in_lengths(
+    fabric: FabricProblem,
+    links: KindLinks,
+    staged: StagedLinks | None,
+    owners: Sequence[tuple[int, int]],
+    option: Option,
+    chosen: Sequence[Assembly | None],
+) -> Iterator[Option]:
+    """An option with cables as long as their links need, stage by stage; nothing if not all parts reach so far.
+
+    ``owners``: the leaf and the attachment of the ports, each pair once. A cage or cable that servers share with
+    attachments is there from the first stage on.
+    """
+    servers, *others = option.rows
+    assert servers.assembly is not None
+    key, attached_m = _shares(servers.assembly, links), run_of(fabric, "attachment-leaf")
+    sharing = [key is not None and _shares(one or servers.assembly, links) == key for one in chosen]
+    shared = [(leaf, chosen[1 + owner]) for leaf, owner in owners if sharing[1 + owner]]
+    cages, cables = sorted({leaf for leaf, _ in shared}), sorted({leaf for leaf, one in shared if one is not None})
+    if servers.assembly.mode is Mode.FAR and cables:
+        together = {servers.assembly, *(one for _, one in shared if one is not None)}
+        if min(map(links.problem.links.longest_of, together)) < max(attached_m, links.longest_m):
+            return
+    if staged is None:
+        yield links.in_lengths(option, cables, attached_m)
+    else:
+        yield Option((*staged.whole_rows(servers.assembly, cages, cables, attached_m), *others))
+
+
+def _shares(assembly: Assembly, links: KindLinks) -> tuple[Any, ...] | None:
+    """Links with equal keys may share a leaf cage; None: they never do. ``links``: those of the servers."""
+    if assembly.mode is Mode.PAIR:
+        return None
+    return assembly.far, links.breakout(assembly) if assembly.mode is Mode.FAR else None
+
+
+def _joint_option(
+    demands: Sequence[AttachmentDemand],
+    links: KindLinks,
+    clos: ClosNetwork,
+    classes: Sequence[LeafPorts],
+    limits: Sequence[int],
+    chosen: Sequence[Assembly | None],
+    parts: Quantities,
+) -> Option | None:
+    """The option of links made in these ways; None where they do not fit.
+
+    ``limits``: cages of a leaf, and of one of an odd last group; ``parts``: of the servers' links alone.
+    """
+    n, shape, nic = clos.parts.leaf_down.lane.ports, clos.shape, clos.parts.nic
+    leaf_cages = [0] * len(chosen)
+    leaf_cables = [0] * len(chosen)
+    order = [i for i, one in enumerate(chosen) if one is not None] + [i for i, one in enumerate(chosen) if one is None]
+    for kind in classes:
+        together = nic.bundle(int(shape.last_k if kind.is_odd else shape.k))
+        taken = _cages_of_leaf(kind, order, chosen, links, n, together)
+        if sum(cages for cages, _ in taken.values()) > limits[kind.is_odd]:
+            return None
+        for index, (cages, cables) in taken.items():
+            leaf_cages[index] += cages * kind.leaves
+            leaf_cables[index] += cables * kind.leaves
+    server, ports_of_servers = chosen[0], shape.servers * nic.ports_per_server
+    assert server is not None
+    rows = [row_share(("server", "leaf"), server, ports_of_servers, parts._replace(far=leaf_cages[0]))]
+    for index, demand in enumerate(demands, start=1):
+        join = chosen[index]
+        if not demand.ports:
+            continue
+        if join is not None and join.mode is Mode.PAIR and not _pairs_fit_attachment(demand, join, leaf_cables[index]):
+            return None
+        rows.append(_attachment_row(demand, join, leaf_cages[index], leaf_cables[index]))
+    return Option(tuple(rows))
+
+
+def _cages_of_leaf(
+    kind: LeafPorts,
+    order: Sequence[int],
+    chosen: Sequence[Assembly | None],
+    links: KindLinks,
+    n: int,
+    together: int,
+) -> dict[int, tuple[int, int]]:
+    """(cages, cables) that each kind of link adds on one leaf; 0 is the servers', the rest attachments in order."""
+    filled: dict[Any, int] = {}
+    taken: dict[int, tuple[int, int]] = {}
+    server = chosen[0]
+    assert server is not None
+    for index in order:
+        way = chosen[index]
+        ports = kind.servers_ports if index == 0 else kind.attached[index - 1]
+        if way is not None and way.mode is Mode.PAIR:
+            pairs, ports_of_pair = (ports // together, together) if index == 0 else (1, ports)
+            cables = int(pairs * ceil_of(ports_of_pair, way.ports_per_cable))
+            taken[index] = (int(ceil_of(cables * way.ports_per_cable, n)), cables)
+            continue
+        key = _shares(way if way is not None else server, links)
+        before = filled.get(key, 0)
+        filled[key] = before + ports
+        per_cable = way.ports_per_cable if way is not None else 1
+        taken[index] = (
+            int(ceil_of(before + ports, n) - ceil_of(before, n)),
+            int(ceil_of(before + ports, per_cable) - ceil_of(before, per_cable)),
+        )
+    return taken
+
+
+def _pairs_fit_attachment(demand: AttachmentDemand, join: Assembly, cables: int) -> bool:
+    """Cables that carry several ports take whole cages; the attachment has just those that its ports need."""
+    assert demand.port is not None
+    return bool(cables * join.ports_per_cable <= ceil_of(demand.ports, demand.port.ports) * demand.port.ports)
+
+
+def _attachment_row(demand: AttachmentDemand, join: Assembly | None, leaf_cages: int, leaf_cables: int) -> RowShare:
+    ports = demand.port.ports if demand.port is not None else 1
+    near_cages = int(ceil_of(demand.ports, ports))
+    if join is None:
+        return RowShare("attachment", "leaf", demand.name, None, demand.ports, near_cages, leaf_cages, ())
+    cables = {
+        Mode.LINK: demand.ports,
+        Mode.PAIR: leaf_cables,
+        Mode.FAR: leaf_cables,
+        Mode.NEAR: int(ceil_of(demand.ports, join.ports_per_cable)),
+        Mode.WHOLE: int(ceil_of(demand.ports, join.ports_per_cable)),
+    }[join.mode]
+    parts = part_uses(join, near_cages, cables, leaf_cages)
+    return RowShare("attachment", "leaf", demand.name, join, demand.ports, near_cages, leaf_cages, parts)

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date, datetime
-
-from xlsxwriter.format import Format
-from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.export.orders import order_lines
 from fabopt.output.export.quotes import OWN_WORK, QuoteTable
-from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
 from fabopt.parts.part_numbers import order_code
 from fabopt.schema.design import Design
 
@@ -36,22 +31,3 @@ def delivery_table(design: Design) -> QuoteTable:
              line.from_stock or None, so_far[part])
         )  # fmt: skip
     return QuoteTable(columns, rows)
-
-
-def write_deliveries(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
-    """Write the sheet, with real dates where the case has a calendar."""
-    table = delivery_table(design)
-    for column, (title, width, _) in enumerate(table.columns):
-        sheet.set_column(column, column, width)
-        write_text(sheet, 0, column, title, formats["head"])
-    for line, row in enumerate(table.rows, start=1):
-        for column, value in enumerate(row):
-            style = formats[table.columns[column][2]]
-            if isinstance(value, date):
-                sheet.write_datetime(line, column, datetime.combine(value, datetime.min.time()), style)
-            else:
-                write_cell(sheet, line, column, value, style)
-    sheet.freeze_panes(1, 0)
-    sheet.autofilter(0, 0, max(1, len(table.rows)), len(table.columns) - 1)
-    set_page(sheet)
-    sheet.repeat_rows(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import date
 from typing import NamedTuple
 
 from xlsxwriter.format import Format
@@ -12,8 +12,8 @@ from xlsxwriter.worksheet import Worksheet
 
 from fabopt.design.bill import order_date
 from fabopt.output.export.order_codes import body_of
-from fabopt.output.export.quotes import NO_VENDOR, OWN_WORK, QuoteTable
-from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
+from fabopt.output.export.quotes import NO_VENDOR, OWN_WORK, QuoteTable, write_table
+from fabopt.output.export.spreadsheet import write_text
 from fabopt.parts.part_numbers import order_code
 from fabopt.schema.design import BomRow, Design
 
@@ -98,19 +98,8 @@ def order_table(design: Design) -> QuoteTable:
 def write_orders(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
     """Write the sheet: orders, then what all cost and what each vendor gets, as sums over the rows above."""
     table = order_table(design)
-    last = len(table.columns) - 1
-    for column, (title, width, _) in enumerate(table.columns):
-        sheet.set_column(column, column, width)
-        write_text(sheet, 0, column, title, formats["head"])
-    for line, row in enumerate(table.rows, start=1):
-        for column, value in enumerate(row):
-            style = formats[table.columns[column][2]]
-            if isinstance(value, date):
-                sheet.write_datetime(line, column, datetime.combine(value, datetime.min.time()), style)
-            else:
-                write_cell(sheet, line, column, value, style)
-    end = len(table.rows) + 1
-    sheet.autofilter(0, 0, max(1, len(table.rows)), last)
+    write_table(sheet, formats, table)
+    last, end = len(table.columns) - 1, len(table.rows) + 1
     vendors = Counter[str]()
     for order in order_lines(design):
         vendors[order.vendor] += order.total_cents
@@ -121,6 +110,4 @@ def write_orders(sheet: Worksheet, formats: dict[str, Format], design: Design) -
     total = end + 1 + len(vendors)
     write_text(sheet, total, 2, "all orders", formats["total"])
     sheet.write_formula(total, last, f"=SUM($M$2:$M${end})", formats["total_money"], sum(vendors.values()) / 100)
-    sheet.freeze_panes(1, 0)
-    set_page(sheet)
     sheet.repeat_rows(0)

@@ -9,7 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 from fabopt.output.export.marks import Marks
@@ -119,8 +119,10 @@ def write_text(sheet: Worksheet, row: int, column: int, value: str, style: Forma
 
 
 def write_cell(sheet: Worksheet, row: int, column: int, value: object, style: Format) -> None:
-    """Write a number, a text, or nothing."""
-    if isinstance(value, int | float):
+    """Write a number, a date, a text, or nothing."""
+    if isinstance(value, date):
+        sheet.write_datetime(row, column, datetime.combine(value, time.min), style)
+    elif isinstance(value, int | float):
         sheet.write_number(row, column, value, style)
     elif isinstance(value, str) and value:
         write_text(sheet, row, column, value, style)

@@ -16,7 +16,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.cash import has_cash
 from fabopt.output.export.cash import write_cash
-from fabopt.output.export.deliveries import write_deliveries
+from fabopt.output.export.deliveries import delivery_table
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks
 from fabopt.output.export.offers import write_offers
 from fabopt.output.export.order_codes import body_of, orderable
@@ -97,7 +97,7 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
         write_table(book.add_worksheet("Stages"), formats, stage_table(design))
     write_orders(book.add_worksheet("Orders"), formats, design)
     if len(design.stages) > 1:
-        write_deliveries(book.add_worksheet("Deliveries"), formats, design)
+        write_table(book.add_worksheet("Deliveries"), formats, delivery_table(design))
     if has_cash(design):
         write_cash(book.add_worksheet("Cash flow"), formats, design)
     asked = quote_table(design)

@@ -15,7 +15,7 @@ from fabopt.schema.operate import Operate
 # Of a subnet of a leaf: its own address, the leaf's, and the last one.
 _KEPT = 3
 _FIRST_HOST = 2
-_PAIR = 31
+PAIR = 31
 
 
 class RoutedLink(NamedTuple):
@@ -76,11 +76,11 @@ def _pairs(
     case: str, key: str, pool: str, links: Sequence[RoutedLink], faults: list[Fault], pools: list[PoolUse]
 ) -> dict[int, LinkAddresses]:
     """Two addresses for each link: the even one for the end that is further from the servers."""
-    pairs = Addresses(key, pool, _PAIR)
+    pairs = Addresses(key, pool, PAIR)
     faults += pairs.lack(case, len(links), "link")
     pools.append(PoolUse(key, pool, len(links), pairs.size))
     return {
-        link.row: LinkAddresses(f"{dotted(start)}/{_PAIR}", f"{dotted(start + 1)}/{_PAIR}", f"{dotted(start)}/{_PAIR}")
+        link.row: LinkAddresses(f"{dotted(start)}/{PAIR}", f"{dotted(start + 1)}/{PAIR}", f"{dotted(start)}/{PAIR}")
         for link, start in zip(links, pairs.starts(len(links)), strict=True)
     }
 
@@ -95,7 +95,7 @@ def _in_subnets(
         problem = f"a subnet for each leaf needs leaves; the servers of {', '.join(rings)} are joined to each other"
         faults.append(fault(case, "operate.host_addresses", problem, "rails", allowed="routed"))
     leaves = list(dict.fromkeys((link.network, link.b) for link in links))
-    prefix = min((_prefix(link.ports) for link in links), default=_PAIR)
+    prefix = min((_prefix(link.ports) for link in links), default=PAIR)
     blocks = Addresses("hosts", pool, prefix)
     faults += blocks.lack(case, len(leaves), "leaf subnet")
     pools.append(PoolUse("hosts", pool, len(leaves), blocks.size))

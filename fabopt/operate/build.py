@@ -19,6 +19,7 @@ from fabopt.operate.numbers import device_numbers
 from fabopt.operate.ports import PortPlan
 from fabopt.operate.roles import numbered_devices, stage_order
 from fabopt.operate.systems import systems_of
+from fabopt.operate.vrfs import vrf_links
 from fabopt.schema.design import Design
 from fabopt.wiring.booked import booked_fabrics
 from fabopt.wiring.design_file import Embedded
@@ -47,6 +48,7 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
     links = _routed_links(wiring, ports, belongs, networks)
     addressed = link_addresses(case, operate, links, faults)
     planned_links = _links(wiring, ports, belongs, addressed, number)
+    of_vrfs = vrf_links(case, operate, links, planned_links, networks, systems, faults)
     if faults:
         raise InputError(faults)
     planned = [
@@ -58,7 +60,8 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
     ]  # fmt: skip
     return OperationPlan(
         case, design.case.sha256, design.stages[number].name if design.stages else "", number, operate, planned,
-        planned_links, _with_subnets(networks, addressed), [*numbers.pools, *addressed.pools],
+        planned_links, of_vrfs.links, _with_subnets(networks, addressed),
+        [*numbers.pools, *addressed.pools, *of_vrfs.pools],
         notes_of(operate, devices, systems, ports),
     )  # fmt: skip
 

@@ -110,7 +110,10 @@ class PoolUse(NamedTuple):
 
 @dataclass(frozen=True)
 class OperationPlan:
-    """Everything that is there at a stage. ``case``, ``sha256``: of the case; ``stage``: its name; number: from 0."""
+    """Everything that is there at a stage. ``case``, ``sha256``: of the case; ``stage``: its name; number: from 0.
+
+    ``vrf_links``: links between switches as each VRF has them, tagged with its VLAN.
+    """
 
     case: str
     sha256: str
@@ -119,6 +122,7 @@ class OperationPlan:
     operate: Operate
     devices: Sequence[NamedDevice]
     links: Sequence[NamedLink]
+    vrf_links: Sequence[NamedLink]
     networks: Sequence[NamedNetwork]
     pools: Sequence[PoolUse]
     notes: Sequence[str]
@@ -141,11 +145,24 @@ class OperationPlan:
     @cached_property
     def ports_at(self) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
         """Ports with their links by the device's row, in the order of links."""
+        return self._by_device(self.links)
+
+    @cached_property
+    def vrf_ports_at(self) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
+        """What VRFs have of the ports of a switch, likewise."""
+        return self._by_device(self.vrf_links)
+
+    def _by_device(self, links: Sequence[NamedLink]) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
         ports: dict[int, list[tuple[NamedPort, NamedLink]]] = {device.row: [] for device in self.devices}
-        for link in self.links:
+        for link in links:
             ports[link.a.device].append((link.a, link))
             ports[link.b.device].append((link.b, link))
         return ports
+
+    def vrfs_of(self, switch: NamedDevice) -> list[NamedNetwork]:
+        """Networks on a switch that have a VRF there."""
+        return [network for network in self.networks if network.vrf and network.routed
+                and network.fabric == switch.fabric]  # fmt: skip
 
     def other(self, port: NamedPort, link: NamedLink) -> NamedPort:
         """The port at the other end of a link."""

@@ -8,6 +8,9 @@ from fabopt.schema.design import Design
 from fabopt.schema.operate import Operate, span
 from fabopt.units import some
 
+# Linux has fifteen letters for the name of a VRF, and SONiC puts `Vrf-` before it.
+_LONGEST, _SHORT = 11, 6
+
 
 def networks_of(design: Design, operate: Operate, faults: list[Fault]) -> list[NamedNetwork]:
     """All networks in the order of the case. A fabric of Ethernet routes, unless it is out-of-band.
@@ -23,7 +26,7 @@ def networks_of(design: Design, operate: Operate, faults: list[Fault]) -> list[N
         networks.append(NamedNetwork(fabric.name, fabric.name, fabric.role, fabric.protocol, own, "", routed, {}))
         vlan += own > 0
         for logical in fabric.logical:
-            own, vrf = (vlan, logical.name) if fabric.protocol == "ethernet" else (0, "")
+            own, vrf = (vlan, _vrf(logical.name, vlan)) if fabric.protocol == "ethernet" else (0, "")
             networks.append(
                 NamedNetwork(logical.name, fabric.name, logical.role, fabric.protocol, own, vrf, routed, {})
             )
@@ -37,3 +40,8 @@ def networks_of(design: Design, operate: Operate, faults: list[Fault]) -> list[N
         problem = f"too small: it has {some(last - first + 1, 'number')} for {some(vlan - first, 'VLAN')}"
         faults.append(fault(design.case.name, "operate.vlans", problem, operate.vlans))
     return networks
+
+
+def _vrf(network: str, vlan: int) -> str:
+    """The name of a network's VRF: its own, or its first letters and its VLAN where systems have no room for more."""
+    return network if len(network) <= _LONGEST else f"{network[:_SHORT].rstrip('-')}-{vlan}"

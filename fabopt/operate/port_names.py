@@ -15,6 +15,9 @@ from fabopt.parts.lanes import signal_lanes
 from fabopt.schema.catalog import Switch
 from fabopt.schema.operate import SonicPorts
 
+# Letters of a name of an interface of Linux.
+LONGEST = 15
+
 
 class OwnName(NamedTuple):
     """What a system calls a port; ``alias``: how SONiC also does, empty where that is not known."""
@@ -60,6 +63,12 @@ def eos(signal_lanes: dict[int, int], cage: int, lane: int, lanes: int) -> OwnNa
     if signals % lanes:
         raise ValueError(f"EOS cannot number {lanes} ports of a cage with {signals} lanes")
     return OwnName(f"Ethernet{cage}/{1 + lane * (signals // lanes)}")
+
+
+def tagged_port(system: str, name: str, vlan: int) -> str:
+    """What a VRF has of a port: ``swp1.100``, ``Eth1000.1000`` of SONiC where the long form has too many letters."""
+    tagged = f"{name}.{vlan}"
+    return tagged.replace("Ethernet", "Eth") if system == "sonic" and len(tagged) > LONGEST else tagged
 
 
 def namer_of(system: str, switch: Switch, most_lanes: int) -> Namer | None:

@@ -135,6 +135,12 @@ def _addresses(evidence: PlanEvidence) -> dict[str, list[str]]:
         key = "links" if of_switches else "hosts"
         ends = (evidence.ports[end.device, end.port].address for end in (link.a, link.b))
         addresses.setdefault(key, []).extend(address.partition("/")[0] for address in ends if address)
+    if evidence.plan.vrf_links:
+        addresses["vrf_links"] = [
+            address.partition("/")[0]
+            for link in evidence.plan.vrf_links
+            for address in (link.a_address, link.b_address)
+        ]
     gateways = {
         str(IPv4Network(row.subnet)[1]) for network in evidence.plan.networks for row in network.subnets
     }  # fmt: skip
@@ -156,6 +162,12 @@ def subnets_are_apart(proof: Proof, evidence: PlanEvidence) -> None:
         if link.subnet is not None and link.subnet not in shared:
             proof.holds(link.subnet not in subnets, f"{link.subnet} is of several links")
             subnets[link.subnet] = link.a.device
+    for row in evidence.plan.vrf_links:
+        for address in (row.a_address, row.b_address):
+            inside = str(IPv4Interface(address).network) == row.subnet
+            proof.holds(inside, f"{address} of {row.network} is not in {row.subnet}, its link's")
+        proof.holds(row.subnet not in subnets, f"{row.subnet} is of several links")
+        subnets[row.subnet] = row.a.device
     for subnet, following in pairwise(sorted(map(IPv4Network, subnets))):
         proof.holds(not subnet.overlaps(following), f"{subnet} and {following} overlap")
     proof.note(some(len(subnets), "subnet"))
@@ -179,6 +191,34 @@ def systems_are_apart(proof: Proof, evidence: PlanEvidence) -> None:
         near, far = (evidence.devices[end.device].asn for end in (link.a, link.b))
         proof.holds(near is None or near != far, f"{link.a.device} and {link.b.device} are both of {near}")
     proof.note(some(len(leaves), "autonomous system"))
+
+
+def vrfs_are_joined(proof: Proof, evidence: PlanEvidence) -> None:
+    """No two networks have a VLAN or a VRF in common, and each VRF has every link between switches of its fabric once.
+
+    So hosts of a network reach each other wherever those of its fabric do, and nobody else.
+    """
+    networks = evidence.plan.networks
+    for key in ("vlan", "vrf"):
+        for number, times in Counter(getattr(network, key) for network in networks).items():
+            proof.holds(number is None or times == 1, f"{key} {number} is of {times} networks")
+    wanted: Counter[tuple[str, int | None, PortKey, PortKey]] = Counter()
+    for network in networks:
+        for link in evidence.plan.links if network.vrf and network.routed else ():
+            between = {evidence.devices[end.device].role for end in (link.a, link.b)} <= set(SWITCHES)
+            if between and link.network == network.fabric:
+                wanted[network.name, network.vlan, _end(link.a), _end(link.b)] += 1
+    there: Counter[tuple[str, int | None, PortKey, PortKey]] = Counter(
+        (row.network, row.vlan, _end(row.a), _end(row.b)) for row in evidence.plan.vrf_links
+    )
+    for name, vlan, (device, port), _ in (wanted - there) + (there - wanted):
+        proof.holds(False, f"{name}, VLAN {vlan}, and the link at {device} {port} do not agree")
+    vrfs = sum(network.vrf is not None for network in networks)
+    proof.note(f"{some(vrfs, 'VRF')} on {some(len(there), 'link')}")
+
+
+def _end(end: EndRow) -> PortKey:
+    return end.device, end.port
 
 
 def stages_are_done(proof: Proof, evidence: PlanEvidence) -> None:
@@ -225,5 +265,5 @@ def _twice(keys: Iterable[Key]) -> list[Key]:
 
 RULES: Sequence[Callable[[Proof, PlanEvidence], None]] = (
     names_differ, ports_are_invertible, ends_agree, addresses_differ, subnets_are_apart, systems_are_apart,
-    stages_are_done,
+    vrfs_are_joined, stages_are_done,
 )  # fmt: skip

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+from fabopt.operate.port_names import LONGEST
+
 Config: TypeAlias = Mapping[str, Mapping[str, Mapping[str, object]]]
 SPEEDS_MBPS = frozenset((1000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000))
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")
@@ -25,6 +27,7 @@ _NAMED: Mapping[str, Mapping[str, str]] = {
     "BUFFER_PROFILE": {"pool": "BUFFER_POOL"},
     "BUFFER_PG": {"profile": "BUFFER_PROFILE"},
     "BUFFER_QUEUE": {"profile": "BUFFER_PROFILE"},
+    "VLAN_SUB_INTERFACE": {"vrf_name": "VRF"}, "INTERFACE": {"vrf_name": "VRF"}, "VLAN_INTERFACE": {"vrf_name": "VRF"},
     "QUEUE": {"scheduler": "SCHEDULER", "wred_profile": "WRED_PROFILE"},
     "PORT_QOS_MAP": {
         "dscp_to_tc_map": "DSCP_TO_TC_MAP", "tc_to_queue_map": "TC_TO_QUEUE_MAP",
@@ -73,6 +76,12 @@ def _references(config: Config) -> Iterator[tuple[str, str]]:
             name = key.partition("|")[0]
             if name not in ports and name not in others:
                 yield f"{table}|{key}", f"there is no port {name}"
+    for key in _rows(config, "VLAN_SUB_INTERFACE"):
+        name = key.partition("|")[0]
+        if name.partition(".")[0] not in {other for port in ports for other in (port, port.replace("Ethernet", "Eth"))}:
+            yield f"VLAN_SUB_INTERFACE|{key}", f"there is no port of {name}"
+        if len(name) > LONGEST:
+            yield f"VLAN_SUB_INTERFACE|{key}", f"{name} has more than {LONGEST} letters"
     for table, fields in _NAMED.items():
         for key, row in _rows(config, table).items():
             for field, other in fields.items():

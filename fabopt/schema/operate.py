@@ -111,7 +111,8 @@ class Queues(Strict):
 class Operate(Strict):
     """Templates and pools of the plan.
 
-    ``links``: addresses of links between switches, or none of their own; ``host_addresses``: two addresses for every
+    ``links``: addresses of links between switches, or none of their own; ``vrf_links``: of what a VRF has of such a
+    link, which always has addresses; ``host_addresses``: two addresses for every
     port of a host (``routed``), or a subnet for every leaf (``rails``), of ``hosts``. ``systems``: what runs on a
     product, where that is not the first of its ``nos``. ``hcas``: names of a server's RDMA devices by fabric, one for
     each of its ports there in their order.
@@ -122,6 +123,7 @@ class Operate(Strict):
     management: AddressPool = "10.0.0.0/16"
     loopbacks: AddressPool = "10.1.0.0/16"
     links: Literal["unnumbered"] | AddressPool = "unnumbered"
+    vrf_links: AddressPool = "100.64.0.0/10"
     hosts: AddressPool = "10.128.0.0/9"
     host_addresses: Literal["routed", "rails"] = "routed"
     asns: NumberPool = "4200000000-4294967294"
@@ -133,7 +135,7 @@ class Operate(Strict):
     @property
     def pools(self) -> dict[str, str]:
         """Pools of addresses by their key."""
-        pools = {key: getattr(self, key) for key in ("management", "loopbacks", "links", "hosts")}
+        pools = {key: getattr(self, key) for key in ("management", "loopbacks", "links", "vrf_links", "hosts")}
         return {key: pool for key, pool in pools.items() if pool != "unnumbered"}
 
     @model_validator(mode="after")

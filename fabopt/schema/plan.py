@@ -97,6 +97,18 @@ class PlannedLinkRow(Strict):
     subnet: Shown | None = None
 
 
+class VrfLinkRow(Strict):
+    """What a VRF has of a link between switches: the ports of the link, which carry it with its VLAN, and addresses."""
+
+    network: Shown
+    vlan: int
+    a: EndRow
+    b: EndRow
+    a_address: Shown
+    b_address: Shown
+    subnet: Shown
+
+
 class PlanFile(Strict):
     """A plan of one stage of a design. ``plan``: the edition of this format; ``sha256``: of the case."""
 
@@ -113,4 +125,5 @@ class PlanFile(Strict):
     devices: tuple[DeviceRow, ...]
     ports: tuple[PortRow, ...]
     links: tuple[PlannedLinkRow, ...]
+    vrf_links: tuple[VrfLinkRow, ...] = ()
     notes: tuple[Annotated[str, Field(max_length=4000)], ...] = ()

@@ -194,7 +194,7 @@ def test_the_command_writes_a_plan_that_holds(tmp_path: Path, capsys: pytest.Cap
     code, files = export_of(grown(), tmp_path, "--to", "plan", "--stage", "day-1")
     assert (code, list(files)) == (0, ["plan.yaml"])
     assert main(["check", str(files["plan.yaml"]), "--design", str(tmp_path / "design.json")]) == 0
-    assert "all 8 checks hold" in capsys.readouterr().out
+    assert "all 9 checks hold" in capsys.readouterr().out
     files["plan.yaml"].write_text(files["plan.yaml"].read_text().replace('"server-0001"', '"server-0002"'))
     assert main(["check", str(files["plan.yaml"])]) == 1
     files["plan.yaml"].write_text("plan: 1\n")

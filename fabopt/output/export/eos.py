@@ -64,17 +64,21 @@ def _lines(plan: OperationPlan, config: Config) -> Iterator[str]:
 def config_of(plan: OperationPlan, device: NamedDevice, lossless: LosslessSwitch | None) -> Config:
     """All keys of a switch; ``lossless``: its queues where it routes."""
     links = [(port, plan.other(port, link), link) for port, link in plan.ports_at[device.row]]
+    tagged = [(port, plan.other(port, link), link) for port, link in plan.vrf_ports_at[device.row]]
     config = {
         "hostname": device.name,
         "service_routing_protocols_model": "multi-agent",
         "management_interfaces": [_management(plan, device)],
         "vlans": _vlans(plan, links),
-        "ethernet_interfaces": [_interface(plan, device, port, far, link) for port, far, link in links],
+        "ethernet_interfaces": [
+            *(_interface(plan, device, port, far, link) for port, far, link in links),
+            *(_tagged(plan, port, far, link) for port, far, link in tagged),
+        ],
         "vlan_interfaces": list(_gateways(plan, links)),
-        **(_routing(plan, device, links) if device.asn else {}),
+        **(_routing(plan, device, links, tagged) if device.asn else {}),
         **(_queues(plan, lossless) if lossless is not None else {}),
     }
-    vrfs: list[Config] = [{"name": name, "ip_routing": True} for name in _vrfs(plan, links)] if device.asn else []
+    vrfs: list[Config] = [{"name": network.vrf, "ip_routing": True} for network in plan.vrfs_of(device)]
     config["vrfs"] = [{"name": _MANAGEMENT, "ip_routing": False}, *vrfs]
     return {key: value for key, value in config.items() if value != []}
 
@@ -86,10 +90,6 @@ def _management(plan: OperationPlan, device: NamedDevice) -> Config:
         "name": "Management1", "vrf": _MANAGEMENT, "ip_address": f"{device.management}/{network.prefixlen}",
         "gateway": str(network.network_address + 1),
     }  # fmt: skip
-
-
-def _vrfs(plan: OperationPlan, links: Ends) -> list[str]:
-    return sorted({vrf for _, _, link in links if (vrf := plan.network_of[link.network].vrf)})
 
 
 def _is_bridged(plan: OperationPlan, port: NamedPort, link: NamedLink) -> bool:
@@ -134,11 +134,20 @@ def _interface(plan: OperationPlan, device: NamedDevice, port: NamedPort, far: N
     return config
 
 
-def _routing(plan: OperationPlan, device: NamedDevice, links: Ends) -> Config:
+def _tagged(plan: OperationPlan, port: NamedPort, far: NamedPort, link: NamedLink) -> Config:
+    """What a VRF has of a port to another switch."""
+    network = plan.network_of[link.network]
+    return {
+        "name": port.name, "description": f"{plan.device_at[far.device].name} {far.name}", "shutdown": False,
+        "mtu": plan.queues.mtu, "encapsulation_dot1q": {"vlan": network.vlan}, "vrf": network.vrf,
+        "ip_address": port.address,
+    }  # fmt: skip
+
+
+def _routing(plan: OperationPlan, device: NamedDevice, links: Ends, tagged: Ends) -> Config:
     """A session over each link to another switch; loopbacks and hosts are told, all links that lead on are used."""
     upwards = [(port, far) for port, far, _ in links if plan.device_at[far.device].role in SWITCHES]
     is_numbered = plan.operate.links != "unnumbered"
-    paths = min(_MOST_PATHS, max(1, len(upwards)))
     next_hop: Config = (
         {} if is_numbered else {"next_hop": {"address_family_ipv6": {"enabled": True, "originate": True}}}
     )
@@ -147,12 +156,12 @@ def _routing(plan: OperationPlan, device: NamedDevice, links: Ends) -> Config:
         for number, pool in enumerate((plan.operate.loopbacks, plan.operate.hosts), 1)
     ]
     bgp: Config = {
-        "as": str(device.asn), "router_id": device.loopback, "maximum_paths": {"paths": paths, "ecmp": paths},
-        "peer_groups": [{"name": _FABRIC}],
-        "redistribute": {"connected": {"enabled": True, "route_map": _FABRIC}},
+        "as": str(device.asn), **_told(device, len(upwards)), "peer_groups": [{"name": _FABRIC}],
         "address_family_ipv4": {"peer_groups": [{"name": _FABRIC, "activate": True, **next_hop}]},
         **_neighbours(plan, upwards, is_numbered),
     }  # fmt: skip
+    vrfs = list(_sessions_of_vrfs(plan, device, tagged))
+    bgp |= {"vrfs": vrfs} if vrfs else {}
     match = {"sequence": _FIRST_RULE, "type": "permit", "match": [f"ip address prefix-list {_FABRIC}"]}
     return {
         "ip_routing": True,
@@ -162,6 +171,21 @@ def _routing(plan: OperationPlan, device: NamedDevice, links: Ends) -> Config:
         "route_maps": [{"name": _FABRIC, "sequence_numbers": [match]}],
         "router_bgp": bgp,
     }
+
+
+def _told(device: NamedDevice, sessions: int) -> Config:
+    """How a router is known, that all links are used, and that what is its own is told."""
+    paths = min(_MOST_PATHS, max(1, sessions))
+    return {
+        "router_id": device.loopback, "maximum_paths": {"paths": paths, "ecmp": paths},
+        "redistribute": {"connected": {"enabled": True, "route_map": _FABRIC}},
+    }  # fmt: skip
+
+
+def _sessions_of_vrfs(plan: OperationPlan, device: NamedDevice, tagged: Ends) -> Iterator[Config]:
+    for network in plan.vrfs_of(device):
+        own = [(port, far) for port, far, link in tagged if link.network == network.name]
+        yield {"name": network.vrf, **_told(device, len(own)), **_neighbours(plan, own, is_numbered=True)}
 
 
 def _neighbours(plan: OperationPlan, upwards: Iterable[tuple[NamedPort, NamedPort]], is_numbered: bool) -> Config:

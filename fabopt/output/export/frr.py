@@ -8,6 +8,7 @@ from pathlib import Path
 from fabopt.errors import InputError, fault
 from fabopt.operate.build import plan_of
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
+from fabopt.operate.port_names import LONGEST
 from fabopt.output.export.formats import Options
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
@@ -15,6 +16,8 @@ from fabopt.wiring.model import Wiring
 FOLDER = "frr"
 # What FRR is built for by Debian.
 _MOST_PATHS = 256
+# Any route that is learned is better than one with this distance.
+_LAST_CHOICE = 254
 # A port of a switch, the one that it is joined to, and their link.
 Ends = list[tuple[NamedPort, NamedPort, NamedLink]]
 
@@ -44,27 +47,39 @@ def own_files(folder: Path) -> list[Path]:
 def router_lines(plan: OperationPlan, router: NamedDevice) -> Iterator[str]:
     """The configuration of a switch, as ``vtysh -C`` reads it."""
     links: Ends = [(port, plan.other(port, link), link) for port, link in plan.ports_at[router.row]]
+    tagged: Ends = [(port, plan.other(port, link), link) for port, link in plan.vrf_ports_at[router.row]]
     upwards = [(port, far) for port, far, _ in links if plan.device_at[far.device].role in SWITCHES]
     yield from ("frr defaults datacenter", f"hostname {router.name}", "service integrated-vtysh-config", "!")
-    for vrf in sorted({vrf for _, _, link in links if (vrf := plan.network_of[link.network].vrf)}):
-        yield from (f"vrf {vrf}", "exit-vrf", "!")
+    for network in plan.vrfs_of(router):
+        # Linux looks in the table of no VRF for what is not in one, unless this is.
+        yield from (f"vrf {network.vrf}", f" ip route 0.0.0.0/0 reject {_LAST_CHOICE}", "exit-vrf", "!")
     yield from ("interface lo", f" ip address {router.loopback}/32", "!")
     for network in plan.networks:
         if router.row in network.subnets:
             yield from _bridge(plan, network, router, links)
-    for port, far, link in links:
+    for port, far, link in (*links, *tagged):
         yield from _interface(plan, port, far, link)
     yield from _announced(plan)
     yield from _bgp(router, upwards, numbered=plan.operate.links != "unnumbered")
+    for network in plan.vrfs_of(router):
+        sessions = [(port, far) for port, far, link in tagged if link.network == network.name]
+        yield from _bgp(router, sessions, numbered=True, vrf=network.vrf)
+    yield from ("line vty", "!")
 
 
 def _bridge(plan: OperationPlan, network: NamedNetwork, router: NamedDevice, links: Ends) -> Iterator[str]:
     """The subnet of a leaf is of a bridge, which the system makes of the ports to hosts."""
     shared = (port.address for port, _, link in links if plan.is_in_subnet(port, link) and link.network == network.name)
-    yield f"interface br-{network.name[:12]}{f' vrf {network.vrf}' if network.vrf else ''}"
+    yield f"interface {bridge_of(network)}{f' vrf {network.vrf}' if network.vrf else ''}"
     yield f" description ports of {network.name} on {router.name}"
     yield f" ip address {next(shared)}"
     yield "!"
+
+
+def bridge_of(network: NamedNetwork) -> str:
+    """The name of a network's bridge: with its VLAN in place of what Linux has no letters for."""
+    whole = f"br-{network.name}"
+    return whole if len(whole) <= LONGEST else f"br-{network.name[:6].rstrip('-')}-{network.vlan}"
 
 
 def _interface(plan: OperationPlan, port: NamedPort, far: NamedPort, link: NamedLink) -> Iterator[str]:
@@ -84,9 +99,11 @@ def _announced(plan: OperationPlan) -> Iterator[str]:
     yield from ("!", "route-map fabric permit 10", " match ip address prefix-list fabric", "exit", "!")
 
 
-def _bgp(router: NamedDevice, neighbours: list[tuple[NamedPort, NamedPort]], numbered: bool) -> Iterator[str]:
+def _bgp(
+    router: NamedDevice, neighbours: list[tuple[NamedPort, NamedPort]], numbered: bool, vrf: str = ""
+) -> Iterator[str]:
     """Sessions over links, unnumbered by the interface; all links that lead on are used alike."""
-    yield f"router bgp {router.asn}"
+    yield f"router bgp {router.asn}{f' vrf {vrf}' if vrf else ''}"
     yield f" bgp router-id {router.loopback}"
     yield " bgp bestpath as-path multipath-relax"
     yield " neighbor fabric peer-group"
@@ -100,4 +117,4 @@ def _bgp(router: NamedDevice, neighbours: list[tuple[NamedPort, NamedPort]], num
     yield " address-family ipv4 unicast"
     yield "  redistribute connected route-map fabric"
     yield f"  maximum-paths {min(_MOST_PATHS, max(1, len(neighbours)))}"
-    yield from (" exit-address-family", "exit", "!", "line vty", "!")
+    yield from (" exit-address-family", "exit", "!")

@@ -41,6 +41,7 @@ def plan_lines(plan: OperationPlan) -> Iterator[str]:
         "devices": _devices(plan),
         "ports": _ports(plan),
         "links": _links(plan),
+        **({"vrf_links": _vrf_links(plan)} if plan.vrf_links else {}),
     }
     for key, rows in tables.items():
         yield from _table(key, map(_flow, rows))
@@ -84,6 +85,17 @@ def _links(plan: OperationPlan) -> Iterator[Row]:
             "gbps": link.gbps, "cable": link.cable, "medium": link.medium, "length_m": link.length_m or "",
             "subnet": link.subnet,
         })  # fmt: skip
+
+
+def _vrf_links(plan: OperationPlan) -> Iterator[Row]:
+    """By the ports of the links that carry them."""
+    carrying = {link.row: link for link in plan.links}
+    for link in plan.vrf_links:
+        yield {
+            "network": link.network, "vlan": plan.network_of[link.network].vlan,
+            "a": _end(plan, carrying[link.row].a), "b": _end(plan, carrying[link.row].b),
+            "a_address": link.a.address, "b_address": link.b.address, "subnet": link.subnet,
+        }  # fmt: skip
 
 
 def _end(plan: OperationPlan, port: NamedPort) -> Row:

@@ -7,6 +7,7 @@ configured; a platform's own tables stand for what is not known of it.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network
 from math import ceil
@@ -15,7 +16,7 @@ from pathlib import Path
 from fabopt.errors import Fault, InputError, fault
 from fabopt.operate.build import plan_of
 from fabopt.operate.lossless import LosslessSwitch, lossless_switches
-from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
+from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
 from fabopt.operate.sonic_proof import faults_of
 from fabopt.output.export.formats import Options
 from fabopt.output.export.sonic_queues import Table, Tables, queue_tables
@@ -34,7 +35,7 @@ _TYPES = {"leaf": "ToRRouter", "spine": "LeafRouter", "core": "SpineRouter"}
 _MOST_PATHS = 256
 # Below this speed ports are not encoded against errors; of 40G neither.
 _ENCODED_FROM_GBPS, _PLAIN_GBPS = 25, (40,)
-_ROUTES, _FAMILY = "fabric", "ipv4_unicast"
+_ROUTES, _FAMILY, _NO_VRF = "fabric", "ipv4_unicast", "default"
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
@@ -97,7 +98,8 @@ def config_of(plan: OperationPlan, embedded: Embedded, device: NamedDevice, loss
         "CABLE_LENGTH": _lengths(links),
     }
     if device.asn:
-        tables |= _interfaces(plan, device, links) | _routing(plan, device, links)
+        tagged = [(port, plan.other(port, link), link) for port, link in plan.vrf_ports_at[device.row]]
+        tables |= _interfaces(plan, device, links) | _tagged(plan, tagged) | _routing(plan, device, [*links, *tagged])
     else:
         tables |= _bridged(plan, links)
     if lossless is not None:
@@ -152,17 +154,20 @@ def _neighbours(plan: OperationPlan, links: Ends) -> Iterator[tuple[str, dict[st
         yield device.name, {"type": _TYPES.get(device.role, "Server"), "mgmt_addr": device.management, **loopback}
 
 
+def _vrf_of(network: NamedNetwork) -> str:
+    return f"Vrf-{network.vrf}" if network.vrf else _NO_VRF
+
+
 def _vrf(plan: OperationPlan, network: str) -> dict[str, str]:
-    vrf = plan.network_of[network].vrf
-    return {"vrf_name": f"Vrf-{vrf}"} if vrf else {}
+    vrf = _vrf_of(plan.network_of[network])
+    return {} if vrf == _NO_VRF else {"vrf_name": vrf}
 
 
 def _interfaces(plan: OperationPlan, device: NamedDevice, links: Ends) -> dict[str, Table]:
     """Addresses: of the loopback, of ports by the plan, and of the subnets of a leaf."""
     ports: Table = {}
-    vrfs: Table = {}
+    vrfs: Table = {_vrf_of(network): {"fallback": "false"} for network in plan.vrfs_of(device)}
     for port, _, link in links:
-        vrfs |= {vrf: {"fallback": "false"} for vrf in _vrf(plan, link.network).values()}
         if plan.is_in_subnet(port, link):
             continue
         local = {} if port.address else {"ipv6_use_link_local_only": "enable"}
@@ -171,6 +176,16 @@ def _interfaces(plan: OperationPlan, device: NamedDevice, links: Ends) -> dict[s
             ports[f"{port.name}|{port.address}"] = {}
     loopback: Table = {"Loopback0": {}, f"Loopback0|{device.loopback}/32": {}}
     return {"VRF": vrfs, "LOOPBACK_INTERFACE": loopback, "INTERFACE": ports, **_subnets(plan, links)}
+
+
+def _tagged(plan: OperationPlan, tagged: Ends) -> dict[str, Table]:
+    """What VRFs have of ports to other switches, with their VLAN."""
+    rows: Table = {}
+    for port, _, link in tagged:
+        vlan = str(plan.network_of[link.network].vlan)
+        rows[port.name] = {"admin_status": "up", "vlan": vlan, **_vrf(plan, link.network)}
+        rows[f"{port.name}|{port.address}"] = {}
+    return {"VLAN_SUB_INTERFACE": rows}
 
 
 def _subnets(plan: OperationPlan, links: Ends) -> dict[str, Table]:
@@ -201,27 +216,30 @@ def _bridged(plan: OperationPlan, links: Ends) -> dict[str, Table]:
 
 
 def _routing(plan: OperationPlan, device: NamedDevice, links: Ends) -> dict[str, Table]:
-    """A session over each link to another switch; loopbacks and hosts are told, all links that lead on are used."""
+    """A session over each link to another switch, in each VRF; loopbacks and hosts are told, all links are used."""
+    vrfs = [_NO_VRF, *map(_vrf_of, plan.vrfs_of(device))]
     neighbours: Table = {}
-    for port, far, _ in links:
-        other = plan.device_at[far.device]
+    sessions: Counter[str] = Counter()
+    for port, far, link in links:
+        other, vrf = plan.device_at[far.device], _vrf_of(plan.network_of[link.network])
         if other.role in SWITCHES:
+            sessions[vrf] += 1
             if port.address:
-                neighbours[f"default|{far.address.partition('/')[0]}"] = {"asn": str(other.asn), "name": other.name}
+                neighbours[f"{vrf}|{far.address.partition('/')[0]}"] = {"asn": str(other.asn), "name": other.name}
             else:
-                neighbours[f"default|{port.name}"] = {"peer_type": "external", "name": other.name}
-    paths = str(min(_MOST_PATHS, max(1, len(neighbours))))
+                neighbours[f"{vrf}|{port.name}"] = {"peer_type": "external", "name": other.name}
     pools = (plan.operate.loopbacks, plan.operate.hosts)
+    own = {"local_asn": str(device.asn), "router_id": device.loopback, "load_balance_mp_relax": "true"}
     return {
-        "BGP_GLOBALS": {
-            "default": {"local_asn": str(device.asn), "router_id": device.loopback, "load_balance_mp_relax": "true"}
+        "BGP_GLOBALS": dict.fromkeys(vrfs, own),
+        "BGP_GLOBALS_AF": {
+            f"{vrf}|{_FAMILY}": {"max_ebgp_paths": str(min(_MOST_PATHS, max(1, sessions[vrf])))} for vrf in vrfs
         },
-        "BGP_GLOBALS_AF": {f"default|{_FAMILY}": {"max_ebgp_paths": paths}},
         "BGP_NEIGHBOR": neighbours,
         "BGP_NEIGHBOR_AF": {f"{key}|{_FAMILY}": {"admin_status": "up"} for key in neighbours},
         "PREFIX_SET": {_ROUTES: {"mode": "IPv4"}},
         "PREFIX": {f"{_ROUTES}|{pool}|{pool.partition('/')[2]}..32": {"action": "permit"} for pool in pools},
         "ROUTE_MAP_SET": {_ROUTES: {}},
         "ROUTE_MAP": {f"{_ROUTES}|10": {"route_operation": "permit", "match_prefix_set": _ROUTES}},
-        "ROUTE_REDISTRIBUTE": {"default|connected|bgp|ipv4": {"route_map": [_ROUTES]}},
+        "ROUTE_REDISTRIBUTE": {f"{vrf}|connected|bgp|ipv4": {"route_map": [_ROUTES]} for vrf in vrfs},
     }

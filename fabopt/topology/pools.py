@@ -1,5 +1,6 @@
 """Rule ``pools_hold_headroom``: the packet memory of every switch holds what its lossless ports must be able to take.
 
+Attachments on free ports of a tier count on all of its switches as often as on the one that has the most of them.
 All ports of a switch to one side count as long as the longest cable that is bought for these links, which is safe: a
 value for a longer cable is one for a shorter cable too. What is not known of a switch or a cable is no reason to leave
 a design out.
@@ -7,6 +8,7 @@ a design out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -105,9 +107,11 @@ def _hold(part: FilePart, roce: Roce, lengths: Lengths) -> bool:
 
 def weighed_tiers(part: FilePart, roce: Roce, lengths: Lengths) -> Iterator[WeighedTier]:
     """The switches of every tier against their pools, all ports to one side as long as the longest of these cables."""
+    taken = Counter(place for places in part.free_ports for place in places)
     for tier in part.tiers:
         below, above = _runs(tier.role, lengths)
-        sides = [(tier.down_ports, tier.down, below)]
+        on_free = max((ports for (role, _), ports in taken.items() if role == tier.role), default=0)
+        sides = [(tier.down_ports + on_free, tier.down, below)]
         if tier.up is not None:
             sides.append((tier.up_ports, tier.up, above))
         used = [side for side in sides if side[0]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from fabopt.parts.lanes import lanes_of
@@ -19,7 +20,7 @@ ETHERNET = "ethernet"
 def pools_hold_headroom(proof: Proof, fabric: FabricEvidence) -> None:
     """Where the case says ``roce``: no switch has less packet memory than its ports need on so many priorities.
 
-    Of every tier: ports down and up of a switch, each side as long as the longest cable bought for its links; what they
+    Of every tier: ports down (with the most that attachments on free ports have of one) and up of a switch, each side as long as the longest cable bought for its links; what they
     keep as ``parts.pools`` has it. A switch whose pool, ASIC or cables are not known is told and passes. Source: case
     file, ``roce``; docs/cases.md, pools of switches.
     """
@@ -48,7 +49,10 @@ def _ports(fabric: FabricEvidence, tier: TierUse) -> Iterator[LosslessPorts]:
     rows = fabric.designed.links
     below = [row for row in rows if row.to == tier.role and row.from_ != tier.role]
     above = [row for row in rows if row.from_ == tier.role]
-    sides = ((tier.down_ports, tier.down, tier.gbps_down, below), (tier.up_ports, tier.up, tier.gbps_up, above))
+    on_free = Counter(number for places in fabric.designed.free_ports.values()
+                      for role, number in places if role == tier.role)  # fmt: skip
+    down = tier.down_ports + max(on_free.values(), default=0)
+    sides = ((down, tier.down, tier.gbps_down, below), (tier.up_ports, tier.up, tier.gbps_up, above))
     for number, use, speed, links in sides:
         if number and use is not None:
             bought = [part.length_m for row in links for part in row.parts if part.length_m is not None]

@@ -23,7 +23,7 @@ from tests.oracles.brute_force import Space, Structure, solve, structures
 from tests.samples import small
 from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.small import usd
-from tests.solution.test_brute_force import cable, cage, case, catalog, switch
+from tests.solution.test_brute_force import attachment, cable, cage, case, catalog, switch
 
 Json = dict[str, Any]
 NEAR, FAR = 129_032, 138_467
@@ -87,6 +87,23 @@ def test_what_is_not_known_leaves_nothing_out() -> None:
 def test_a_switch_that_others_beat_is_there_where_it_holds() -> None:
     """Equal but for price and pool: the dear one is dropped nowhere, though the cheap one has the same ports."""
     assert leaves(designed(parts(cheap(1), dear()), servers=6)) == {"dear"}
+
+
+def test_attachments_on_free_ports_of_a_spine_count() -> None:
+    """By hand: one spine has the four uplinks of two leaves and two ports of management, all at 30 m."""
+    manager = attachment(2, kind="management")
+    for need, spine in ((6 * FAR, "tight"), (6 * FAR - TIMES, "roomy")):
+        tight = switch("tight", cage(6, "1x100"), usd=1400, **pool(-(-need // TIMES)))
+        roomy = switch("roomy", cage(6, "1x100"), usd=1500, **pool(ROOMY))
+        tiers = {"leaf": ["dear"], "spine": ["tight", "roomy"]}
+        design = designed(parts(dear(), tight, roomy), attachments=[manager], switches=tiers)
+        (top,) = [tier for tier in design.fabrics[0].tiers if tier.role == "spine"]
+        assert (top.id, top.count, design.fabrics[0].free_ports["manager"]) == (spine, 1, (("spine", 0), ("spine", 0)))
+        assert all(check.ok for check in verify(design))
+    loose = tight["buffer_pool"] | {"shared_headroom": 1}
+    shrunk = design.model_copy(update={"parts": {**design.parts, spine: {**design.parts[spine], "buffer_pool": loose}}})
+    failed = {check.name: check.detail for check in verify(shrunk) if not check.ok}
+    assert "6 x 100G at 30 m" in failed["pools_hold_headroom"]
 
 
 def test_two_priorities_take_twice_as_much() -> None:

@@ -19,6 +19,8 @@ FIELDS = ("name", "site", "fabric", "role", "number", "plane", "pod", "group", "
 _FIELD = re.compile(r"\{([a-z]+)(?::0?[1-9]d)?\}")
 _WORDS = ("name", "site", "fabric", "role", "rack")
 MAX_ASN = 4_294_967_294
+# Shared addresses (RFC 6598), which no other pool begins with.
+VRF_LINKS = "100.64.0.0/10"
 
 
 def _check_template(text: str) -> str:
@@ -54,6 +56,11 @@ def span(text: str) -> tuple[int, int]:
     """The first and the last number of a range as ``FIRST-LAST``."""
     first, _, last = text.partition("-")
     return int(first), int(last)
+
+
+def _is_default_of_vrfs(pool: object) -> bool:
+    """Whether nothing is written, as in files from before the key was there."""
+    return pool == VRF_LINKS
 
 
 def _check_asns(text: str) -> str:
@@ -123,7 +130,7 @@ class Operate(Strict):
     management: AddressPool = "10.0.0.0/16"
     loopbacks: AddressPool = "10.1.0.0/16"
     links: Literal["unnumbered"] | AddressPool = "unnumbered"
-    vrf_links: AddressPool = "100.64.0.0/10"
+    vrf_links: Annotated[AddressPool, Field(exclude_if=_is_default_of_vrfs)] = VRF_LINKS
     hosts: AddressPool = "10.128.0.0/9"
     host_addresses: Literal["routed", "rails"] = "routed"
     asns: NumberPool = "4200000000-4294967294"

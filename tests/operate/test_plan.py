@@ -15,6 +15,7 @@ from fabopt.operate.port_names import eos, infiniband, sonic
 from fabopt.operate.proof import design_check, plan_checks
 from fabopt.schema.operate import SonicPorts
 from fabopt.schema.plan import PlanFile
+from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.samples import small
 from tests.samples.export_samples import CASES, solved
@@ -119,6 +120,14 @@ def test_keys_that_mean_nothing_are_refused(operate: dict[str, Any], message: st
 
 def test_a_case_that_says_nothing_writes_nothing() -> None:
     assert "operate" not in solved("plain").case.content
+
+
+def test_a_case_from_before_vrfs_had_a_pool_is_whole() -> None:
+    """Its content has no such key, and is still written out in full."""
+    design = small.solved(small.case(servers=4, operate={"site": "ams1"}))
+    assert "vrf_links" not in design.case.content["operate"]
+    (check,) = [check for check in verify(design) if check.name == "case_is_resolved"]
+    assert check.ok
 
 
 def test_names_of_ports_by_hand() -> None:

@@ -20,9 +20,9 @@ ETHERNET = "ethernet"
 def pools_hold_headroom(proof: Proof, fabric: FabricEvidence) -> None:
     """Where the case says ``roce``: no switch has less packet memory than its ports need on so many priorities.
 
-    Of every tier: ports down (with the most that attachments on free ports have of one) and up of a switch, each side as long as the longest cable bought for its links; what they
-    keep as ``parts.pools`` has it. A switch whose pool, ASIC or cables are not known is told and passes. Source: case
-    file, ``roce``; docs/cases.md, pools of switches.
+    Of every tier: ports down (with the most that attachments on free ports have of one) and up of a switch, each side
+    as long as the longest cable bought for its links; what they keep as ``parts.pools`` has it. A switch whose pool,
+    ASIC or cables are not known is told and passes. Source: case file, ``roce``; docs/cases.md, pools of switches.
     """
     roce = fabric.wanted.roce
     assert roce is not None

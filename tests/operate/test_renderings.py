@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -25,7 +29,7 @@ from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import CASES, solved
 from tests.samples.operate import export_of, grown, planned, with_operate
-from tests.samples.system_parts import require
+from tests.samples.system_parts import require, without
 
 # Of a design without a floor, of Ethernet switches of which it is not known what runs there, leaves that differ; and
 # what is for all stages at once.
@@ -220,6 +224,27 @@ def test_every_device_is_in_the_inventory(name: str, tmp_path: Path) -> None:
     assert counts == {"gpu" if role == "server" else role: number for role, number in roles.items()}
     addresses = [host["ansible_host"] for content in groups.values() for host in content["hosts"].values()]
     assert len(set(addresses)) == len(addresses)
+
+
+def test_ansible_counts_right(tmp_path: Path) -> None:
+    """What its own program reads: every device once, with what the plan gave it."""
+    program = shutil.which("ansible-inventory", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if program is None:
+        without("there is no ansible-inventory")
+    design = shipped("h100-growth-128")
+    (path,) = written(design, tmp_path, "ansible").values()
+    own = {**os.environ, "ANSIBLE_HOME": str(tmp_path), "ANSIBLE_LOCALHOST_WARNING": "false"}
+    done = subprocess.run([program, "-i", str(path), "--list"], env=own, capture_output=True, text=True, check=True)
+    groups = json.loads(done.stdout)
+    variables = groups.pop("_meta")["hostvars"]
+    devices = {device.name: device for device in planned(design).devices}
+    assert variables.keys() == devices.keys()
+    assert {name: host["ansible_host"] for name, host in variables.items()} == {
+        name: device.management for name, device in devices.items()
+    }
+    for role, group in {"server": "gpu", "leaf": "leaf", "spine": "spine"}.items():
+        assert sorted(groups[group]["hosts"]) == sorted(name for name, one in devices.items() if one.role == role)
+    assert all(variables[name]["group"] == devices[name].group for name in groups["gpu"]["hosts"])
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -93,6 +93,29 @@ def test_a_fat_tree_comes_up_as_planned(tmp_path: Path) -> None:
     assert "as ibnetdiscover saw them" in (again / "opensm.conf").read_text()
 
 
+@pytest.mark.parametrize(
+    ("name", "roots", "hops", "destinations"),
+    [
+        # 127 servers on eight rails, and four hosts of a subnet manager on ports of the group that is not full: 32 ends
+        # a leaf, but 31 servers and the manager there. Its leaves have 32 links to 16 spines.
+        ("dgx-superpod-127", 16, {2: 31_496, 4: 1_007_884}, {0: 4, 1: 1020, 27: 28, 28: 4, 31: 992}),
+        # 4,096 ends, 32 a leaf, 256 a pod of eight leaves and eight spines: 4096 x 31, x 224 and x 3840 pairs. Of the
+        # 4,064 destinations beyond a leaf 127 are on each uplink; of the 3,840 beyond a pod 15 on each of 256.
+        ("dgx-superpod-512", 64, {2: 126_976, 4: 917_504, 6: 15_728_640}, {1: 8192, 15: 4096, 127: 4096}),
+    ],
+)  # fmt: skip
+def test_large_fat_trees_come_up_as_planned(
+    name: str, roots: int, hops: dict[int, int], destinations: dict[int, int], tmp_path: Path
+) -> None:
+    log, checked, _ = routed(written(shipped(name), tmp_path))
+    assert "ftree tables configured on all switches" in log and "SUBNET UP" in log
+    assert f"{roots} switches at rank 0 (roots)" in log
+    assert not re.search(r"PARSE ERROR|falling back|Fatal|unable to", log)
+    assert histogram(checked, "HOPS NUM-CA-CA-PAIRS") == hops
+    assert histogram(checked, "NUM-DLIDS NUM-SWITCH-PORTS") == destinations
+    assert "no credit loops found" in checked
+
+
 def infiniband(name: str) -> Design:
     """A design of a family, as if its fabric were InfiniBand."""
     design = designed(name)

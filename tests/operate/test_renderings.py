@@ -292,6 +292,21 @@ def test_every_format_of_the_plan_refuses_what_cannot_be_given(
         assert count in capsys.readouterr().err, name
 
 
+def test_all_formats_that_do_not_apply_are_named_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And what they have in common once; nothing is written of those that do apply."""
+    assert export_of(shipped("dgx-superpod-32"), tmp_path, "--to", "slurm,frr,roce,eos") == (2, {})
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in lines if line.startswith("--to")] == [
+        "--to frr",
+        "--to roce",
+        "--to eos",
+    ]
+    (tmp_path / "own").mkdir()
+    design = small.solved(small.case(servers=4, operate={"asns": "64512-64513"}))
+    assert export_of(design, tmp_path / "own", "--to", "plan,frr,slurm") == (2, {})
+    assert capsys.readouterr().err.count("operate.asns: too small") == 1
+
+
 def test_every_format_takes_a_stage(tmp_path: Path) -> None:
     """What is written of the first stage has less in it than of the last one."""
     sizes: dict[str, dict[str, int]] = {}

@@ -102,11 +102,7 @@ def _through_temporary(
     """Write beside the target, on the same disk, so that moving a file in is one step."""
     temporary = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX, dir=folder))
     try:
-        then = _cut(design, wiring, options.stage)
-        written = [
-            path for name in formats
-            for path in _writer(name)(design, wiring if name in PLANNED else then, temporary, options)
-        ]  # fmt: skip
+        written = _written(design, wiring, formats, temporary, options)
         if options.mark:
             written = [path for file in written for path in marked(file, options.mark)]
         targets = [folder / path.relative_to(temporary) for path in written]
@@ -119,6 +115,21 @@ def _through_temporary(
         return targets
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Path, options: Options) -> list[Path]:
+    """Write every format; an ``InputError`` has what each of them refuses, once."""
+    then = _cut(design, wiring, options.stage)
+    written: list[Path] = []
+    faults: list[Fault] = []
+    for name in formats:
+        try:
+            written += _writer(name)(design, wiring if name in PLANNED else then, folder, options)
+        except InputError as error:
+            faults += [fault for fault in error.faults if fault not in faults]
+    if faults:
+        raise InputError(faults)
+    return written
 
 
 def _cut(design: Design, wiring: Wiring, stage: int | None) -> Wiring:

@@ -16,10 +16,12 @@ from fabopt.io.catalog import read_catalog
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.netbox.check import check
 from fabopt.output.export.netbox.files import tables_of
+from fabopt.output.export.netbox.interfaces import Interfaces
 from fabopt.output.export.netbox.objects import Objects
 from fabopt.output.export.netbox.ports import Ports
 from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import VERSIONS, cable_type, interface_type, slugs, text, version_of
+from fabopt.output.export.ports import RESERVED, port_map
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import Design
 from fabopt.schema.product import Cage
@@ -216,6 +218,25 @@ def test_unused_cages_are_whole_interfaces_without_a_speed(tmp_path: Path) -> No
     assert [row["name"] for row in leaf] == [f"swp{cage}" for cage in range(1, 17)]
     assert [row["speed"] for row in leaf] == ["400000000"] * 8 + [""] * 8
     assert {row["type"] for row in leaf} == {"400gbase-x-qsfpdd"}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_ports_that_are_kept_free_have_the_names_of_the_port_map(release: str) -> None:
+    """Cages of two ports, a quarter of which are kept free: those of cages that nothing uses too."""
+    content = small.case({"tiers": 2, "reserve_ports": 0.5}, servers=4)
+    parts = small.catalog()
+    for switch in parts["switches"]:
+        for cage in switch["cages"]:
+            cage["splits"] = ["2x400"]
+    design = small.solved(content, parts)
+    wiring = wiring_of(design)
+    mapped = port_map(design, wiring)
+    reserved = mapped[mapped["state"] == RESERVED]
+    objects = Objects(design, wiring)
+    table = Interfaces(Ports(objects, version_of(release))).table()
+    names = {(row[0], row[1]) for row in table.rows}
+    wanted = set(zip(reserved["device"], reserved["port"], strict=True))
+    assert wanted and wanted <= names and any(name.endswith("s1") for _, name in wanted)
 
 
 def test_attachments_are_devices_with_ports(tmp_path: Path) -> None:

@@ -55,6 +55,13 @@ def port_map(design: Design, wiring: Wiring) -> pd.DataFrame:
     return table.assign(module=part_numbers(design, table["module"].tolist()))
 
 
+def kept_ports(design: Design, wiring: Wiring) -> dict[tuple[int, int], list[tuple[str, float]]]:
+    """Names and Gb/s of the ports of cages of which some are kept free and none is used, by device and cage."""
+    ports = _Ports(design, wiring)
+    rows = [row for row, role in enumerate(wiring.devices.role) if role not in HOSTS]
+    return {(row, cage): kept for row in rows for cage, kept in ports.kept(row).items()}
+
+
 class _PortEnd(NamedTuple):
     """An end of a link at a switch, and what is at the other end. ``lanes``: ports that its cage is split into."""
 
@@ -113,6 +120,24 @@ class _Ports:
                 by_device[row][at_cage, at_lane] = _PortEnd(port, of, speed, up, *other)
         return by_device
 
+    def kept(self, row: int) -> dict[int, list[tuple[str, float]]]:
+        """Ports of the cages of a switch of which some are kept free and none is used."""
+        tier, ends = (
+            self._tiers[self.wiring.devices.fabric[row], self.wiring.devices.role[row]],
+            self._ends.get(row, {}),
+        )
+        if not tier.reserved_ports:
+            return {}
+        ports = list(_ports_of(self._embedded.part(self.wiring.devices.product[row], Switch), tier, ends))
+        cages = {port.cage for port in ports if port.reserved} - {cage for cage, _ in ends}
+        return {cage: [(self._name(row, port), float(gbps(port.split.port_mbps))) for port in ports if port.cage == cage]
+                for cage in cages}  # fmt: skip
+
+    def _name(self, row: int, port: _Port) -> str:
+        """What a port without a link is called."""
+        protocol = self._protocols[self.wiring.devices.fabric[row]]
+        return port_name(protocol, len(KINDS), port.cage, port.lane, port.split.ports)
+
     def of_switch(self, row: int) -> Iterator[tuple[object, ...]]:
         """Yield every port of a switch with the values of ``PORT_COLUMNS``."""
         devices = self.wiring.devices
@@ -126,9 +151,8 @@ class _Ports:
                 end = port.end
                 yield *head, *shown, end.port, end.gbps, USED, end.peer, end.peer_port, end.cable, module
             else:
-                name = port_name(self._protocols[fabric], len(KINDS), port.cage, port.lane, port.split.ports)
                 state = RESERVED if port.reserved else FREE
-                yield *head, *shown, name, gbps(port.split.port_mbps), state, "", "", "", module
+                yield *head, *shown, self._name(row, port), gbps(port.split.port_mbps), state, "", "", "", module
 
 
 class _Port(NamedTuple):

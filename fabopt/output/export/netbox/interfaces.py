@@ -45,6 +45,11 @@ class Interfaces:
 
     def _cage(self, cage: CageKey) -> Iterator[Row]:
         kind, ports = self._kind(cage), self.ports.used.get(cage)
+        kept = self.ports.kept.get((cage.device, cage.cage), []) if ports is None else []
+        for port in kept:
+            yield self._row(cage, port.name, self._type(cage, kind, port.gbps), port.gbps)
+        if kept:
+            return
         if ports is None:
             yield self._row(cage, self.ports.switch_port(cage), self._type(cage, kind, _most_gbps(kind)), None)
             return

@@ -17,6 +17,7 @@ from fabopt.output.export.netbox.connectors import (
 )
 from fabopt.output.export.netbox.objects import Objects
 from fabopt.output.export.netbox.words import Version
+from fabopt.output.export.ports import kept_ports
 from fabopt.schema.catalog import Switch
 from fabopt.schema.product import Cage
 from fabopt.wiring.model import KINDS, port_name
@@ -78,6 +79,12 @@ class Ports:
                     ports.update({lane: Port(self.switch_port(end.cage, lane, end.lanes), speed) for lane in lanes})
                 ports[end.lane] = Port(name, speed)
         return by_cage
+
+    @cached_property
+    def kept(self) -> dict[tuple[int, int], list[Port]]:
+        """Ports of cages of which some are kept free and none is used, by device and cage: those of the port map."""
+        kept = kept_ports(self.objects.design, self.wiring)
+        return {place: [Port(*port) for port in ports] for place, ports in kept.items()}
 
     def cages(self) -> Iterator[CageKey]:
         """Yield cages device by device: those of a host in use, all of a switch."""

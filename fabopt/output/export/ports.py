@@ -56,7 +56,7 @@ def port_map(design: Design, wiring: Wiring) -> pd.DataFrame:
 
 
 def kept_ports(design: Design, wiring: Wiring) -> dict[tuple[int, int], list[tuple[str, float]]]:
-    """Names and Gb/s of the ports of cages of which some are kept free and none is used, by device and cage."""
+    """Names and Gb/s of the ports of split cages of which some are kept free and none is used, by device and cage."""
     ports = _Ports(design, wiring)
     rows = [row for row, role in enumerate(wiring.devices.role) if role not in HOSTS]
     return {(row, cage): kept for row in rows for cage, kept in ports.kept(row).items()}
@@ -121,7 +121,7 @@ class _Ports:
         return by_device
 
     def kept(self, row: int) -> dict[int, list[tuple[str, float]]]:
-        """Ports of the cages of a switch of which some are kept free and none is used."""
+        """Ports of the split cages of a switch of which some are kept free and none is used."""
         tier, ends = (
             self._tiers[self.wiring.devices.fabric[row], self.wiring.devices.role[row]],
             self._ends.get(row, {}),
@@ -130,8 +130,11 @@ class _Ports:
             return {}
         ports = list(_ports_of(self._embedded.part(self.wiring.devices.product[row], Switch), tier, ends))
         cages = {port.cage for port in ports if port.reserved} - {cage for cage, _ in ends}
-        return {cage: [(self._name(row, port), float(gbps(port.split.port_mbps))) for port in ports if port.cage == cage]
-                for cage in cages}  # fmt: skip
+        kept: dict[int, list[tuple[str, float]]] = defaultdict(list)
+        for port in ports:
+            if port.cage in cages and port.split.ports > 1:
+                kept[port.cage].append((self._name(row, port), float(gbps(port.split.port_mbps))))
+        return kept
 
     def _name(self, row: int, port: _Port) -> str:
         """What a port without a link is called."""

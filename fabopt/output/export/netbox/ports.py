@@ -82,7 +82,7 @@ class Ports:
 
     @cached_property
     def kept(self) -> dict[tuple[int, int], list[Port]]:
-        """Ports of cages of which some are kept free and none is used, by device and cage: those of the port map."""
+        """Ports of split cages of which some are kept free and none is used, by device and cage, as in the port map."""
         kept = kept_ports(self.objects.design, self.wiring)
         return {place: [Port(*port) for port in ports] for place, ports in kept.items()}
 

@@ -62,8 +62,8 @@ def nccl_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
         yield f"NCCL_IB_TC={plan.queues.rdma_dscp << 2 | CAN_MARK}"
         if plan.operate.host_addresses == "rails" and fabric.topology != "rail-only":
             yield "NCCL_IB_SUBNET_AWARE_ROUTING=1"
-    yield "# NCCL_TOPO_FILE is a fact of the machine, not of the fabric: no bus ids of this server are published."
-    yield "# NCCL reads its PCI tree itself, except on virtual machines, whose provider has the file."
+    yield "# NCCL_TOPO_FILE is a fact of the machine, not of the fabric: the catalog has no file of its PCI tree."
+    yield "# NCCL reads that itself, except on virtual machines, whose provider has the file."
 
 
 def host_lines(plan: OperationPlan, gpus: int) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -203,6 +204,29 @@ def test_nccl_is_told_what_follows_from_the_design(tmp_path: Path) -> None:
     assert "--pfc 0,0,0,1,0,0,0,0" in roce and "cma_roce_tos -d mlx5_0 -t 106" in roce
     rails = written(designed("rail-only"), tmp_path, "hosts")["hosts/nccl.conf"].read_text()
     assert "NCCL_CROSS_NIC=0\n" in rails and "names of the RDMA devices are not known" in rails
+
+
+def test_queue_pairs_follow_the_spreading(tmp_path: Path) -> None:
+    """What the case says of it, else what the catalog says of the switches; nothing where there are no uplinks."""
+    parts = small.catalog()
+    parts["servers"][0] |= {"gpu_peak_tflops": {"bf16": 100}, "gpu_memory_gb": 1000}
+    plain = copy.deepcopy(parts)
+    for switch in parts["switches"]:
+        switch["features"] = ["roce", "adaptive-routing"]
+    spread = "NCCL_IB_ADAPTIVE_ROUTING=1"
+    cases = [
+        (small.solved(small.case(servers=4)), "NCCL_IB_QPS_PER_CONNECTION=4"),
+        (small.solved(small.case(servers=4), parts), spread),
+        (small.solved(small.case(servers=4, workload={"model": "llama3-8b", "spreading": {"queue_pairs": 3}}), parts),
+         "NCCL_IB_QPS_PER_CONNECTION=3"),
+        (small.solved(small.case(servers=4, workload={"model": "llama3-8b", "spreading": "adaptive"}), plain), spread),
+        (solved("one tier"), ""),
+    ]  # fmt: skip
+    for number, (design, line) in enumerate(cases):
+        (tmp_path / str(number)).mkdir()
+        text = written(design, tmp_path / str(number), "hosts")["hosts/nccl.conf"].read_text()
+        own = [row for row in text.splitlines() if row.startswith(("NCCL_IB_QPS", "NCCL_IB_ADAPTIVE"))]
+        assert own == ([line] if line else []), number
 
 
 def test_ranks_follow_the_groups(tmp_path: Path) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fabopt.operate.build import plan_of
 from fabopt.operate.hostlists import crossings, rank_order
 from fabopt.operate.model import NamedPort, OperationPlan
 from fabopt.output.export.formats import Options
+from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.workload import QueuePairs
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
@@ -18,13 +20,18 @@ FOLDER = "hosts"
 NCCL, HOSTS, ROCE = "nccl.conf", "hostfile", "roce.sh"
 # The bits of the type of service that say that a packet may be marked.
 CAN_MARK = 2
+ADAPTIVE = "adaptive-routing"
+# For each connection, where switches hash flows to uplinks: those who run such fabrics take two to four.
+_QUEUE_PAIRS = 4
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
     """Write ``nccl.conf`` and ``hostfile``, and of Ethernet ``roce.sh``."""
     plan = plan_of(design, wiring, options.stage)
     fabric = next((fabric for fabric in design.fabrics if fabric.role == "compute"), design.fabrics[0])
-    files = {NCCL: nccl_lines(plan, fabric), HOSTS: host_lines(plan, Embedded(design).server.gpus)}
+    embedded = Embedded(design)
+    nccl = [*nccl_lines(plan, fabric), *spreading_lines(embedded, fabric)]
+    files: dict[str, Iterable[str]] = {NCCL: nccl, HOSTS: host_lines(plan, embedded.server.gpus)}
     if fabric.protocol == "ethernet":
         files[ROCE] = roce_lines(plan, fabric)
     own = folder / FOLDER
@@ -64,6 +71,25 @@ def nccl_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
             yield "NCCL_IB_SUBNET_AWARE_ROUTING=1"
     yield "# NCCL_TOPO_FILE is a fact of the machine, not of the fabric: the catalog has no file of its PCI tree."
     yield "# NCCL reads that itself, except on virtual machines, whose provider has the file."
+
+
+def spreading_lines(embedded: Embedded, fabric: FabricDesign) -> Iterator[str]:
+    """Yield how flows of Ethernet come to all uplinks: switches spread packets, or hash several queue pairs."""
+    if fabric.protocol != "ethernet" or not any(tier.up_ports for tier in fabric.tiers):
+        return
+    workload = embedded.case.workload
+    said = workload.spreading if workload else None
+    others = [tier.id for tier in fabric.tiers if ADAPTIVE not in embedded.part(tier.id, Switch).features]
+    if isinstance(said, QueuePairs):
+        yield f"# workload.spreading: flows are hashed to uplinks, {said.queue_pairs} queue pairs for each connection."
+        yield f"NCCL_IB_QPS_PER_CONNECTION={said.queue_pairs}"
+    elif said == "adaptive" or not others:
+        yield f"# {'workload.spreading' if said else 'The catalog'}: switches spread packets over uplinks."
+        yield "NCCL_IB_ADAPTIVE_ROUTING=1"
+    else:
+        yield f"# The catalog does not say that {others[0]} routes adaptively, so flows are hashed to uplinks"
+        yield "# (workload.spreading says it): several queue pairs for each connection use more of them."
+        yield f"NCCL_IB_QPS_PER_CONNECTION={_QUEUE_PAIRS}"
 
 
 def host_lines(plan: OperationPlan, gpus: int) -> Iterator[str]:

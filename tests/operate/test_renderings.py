@@ -295,6 +295,24 @@ def test_a_laboratory_has_the_words_of_containerlab(name: str, tmp_path: Path) -
         assert all(re.fullmatch(r"[^:]+:eth[1-9]\d*", end) for end in link["endpoints"])
 
 
+def test_a_laboratory_of_cumulus_has_the_ports_of_its_routers(tmp_path: Path) -> None:
+    """Nodes of plain Linux whose interfaces are those that the files for FRR configure."""
+    parts = small.catalog()
+    for switch in parts["switches"]:
+        switch["nos"] = ["cumulus"]
+    design = small.solved(CASES["splitters"], parts)
+    files = written(design, tmp_path, "frr") | written(design, tmp_path, "containerlab")
+    lab = yaml.safe_load(files["containerlab/clab.yml"].read_text())
+    ends = {tuple(end.split(":")) for link in lab["topology"]["links"] for end in link["endpoints"]}
+    for device in planned(design).devices:
+        own = {port for name, port in ends if name == device.name}
+        if device.asn:
+            configured = re.findall(r"^interface (swp\S+)", files[f"frr/{device.name}.conf"].read_text(), re.MULTILINE)
+            assert own == set(configured) and lab["topology"]["nodes"][device.name]["kind"] == "linux"
+        else:
+            assert all(re.fullmatch(r"eth[1-9]\d*", port) for port in own)
+
+
 # -- what all have in common ----------------------------------------------------------------------------------------
 
 

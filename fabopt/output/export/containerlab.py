@@ -15,6 +15,8 @@ from fabopt.wiring.model import Wiring
 FILE = "containerlab/clab.yml"
 # Kinds of nodes by system; others are plain Linux.
 KINDS = {"sonic": "sonic-vs", "eos": "arista_ceos"}
+# Linux itself, with FRR.
+PLAIN = "cumulus"
 GROUPS = {"core": "superspine", "spine": "spine", "leaf": "leaf"}
 
 
@@ -30,8 +32,8 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 def lab_lines(plan: OperationPlan) -> Iterator[str]:
     """Yield nodes and links. Ports of a node are ``eth1``, ``eth2`` ... in the order of its links.
 
-    Linux cuts names of interfaces after fifteen letters, and kinds have words of their own for ports; images are named
-    where the laboratory is run.
+    Linux cuts names of interfaces after fifteen letters, and kinds have words of their own for ports; those of Cumulus
+    Linux are plain Linux, so their ports have the names that ``--to frr`` has. Images are named where it is run.
     """
     yield "---"
     yield f"# {plan.case}, stage {plan.stage}; images are set by kind, under topology.kinds"
@@ -40,11 +42,12 @@ def lab_lines(plan: OperationPlan) -> Iterator[str]:
     yield "  nodes:"
     yield from (f"    {json.dumps(device.name)}: {_node(device)}" for device in plan.devices)
     yield "  links:"
-    number = {
-        (row, port.port): index for row, ports in plan.ports_at.items() for index, (port, _) in enumerate(ports, 1)
-    }
+    interface = {
+        (row, port.port): port.name if plan.device_at[row].system == PLAIN else f"eth{index}"
+        for row, ports in plan.ports_at.items() for index, (port, _) in enumerate(ports, 1)
+    }  # fmt: skip
     for link in plan.links:
-        ends = [f"{plan.device_at[end.device].name}:eth{number[end.device, end.port]}" for end in (link.a, link.b)]
+        ends = [f"{plan.device_at[end.device].name}:{interface[end.device, end.port]}" for end in (link.a, link.b)]
         yield f"  - endpoints: {json.dumps(ends)}"
 
 

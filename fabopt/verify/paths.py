@@ -100,9 +100,9 @@ def _at_other_ports(cabling: FabricCabling, rows: Ints, per_group: int) -> int:
 def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     """Every leaf reaches every spine of its pod, by the same number of links.
 
-    u links a leaf, all within its plane and pod; to each spine u / S (even), or counts that differ by one at most, as
-    do the down links of a pod's spines (any); or counts that leaves of one rail have alike, and down links of a pod's
-    spines that differ by its groups at most (rail). Source: case file, ``striping``.
+    u links a leaf, all within its plane and pod; to each spine u / S (even, or with a last group of its own), or counts
+    that differ by one at most, as do the down links of a pod's spines (any); or counts that leaves of one rail have
+    alike, and down links of a pod's spines that differ by its groups at most (rail). Source: case file, ``striping``.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(LEAF_SPINE)
@@ -121,9 +121,9 @@ def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     of_pair = counts_of(combined(leaf, spine))
     proof.equal("(leaf, spine) pairs", len(of_pair), clos.planes * clos.leaves * clos.spines)
     low, high = _fewest_and_most(clos, combined(leaf, spine), np.isin(leaf, leaves[is_odd]))
-    apart = 0 if cabling.fabric.wanted.striping == "even" else 1
+    apart = 0 if cabling.fabric.wanted.striping == "even" or clos.is_odd else 1
     proof.holds(high - low <= apart, f"{low} to {high} links between a leaf and a spine of its pod")
-    if clos.by_rail:
+    if clos.by_rail and not clos.is_odd:
         _rails_are_alike(proof, cabling, leaf, spine)
         apart = clos.groups_per_pod
     _spines_are_even(proof, cabling, spine, apart)

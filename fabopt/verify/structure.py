@@ -97,7 +97,8 @@ def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
 def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
     """Every leaf reaches every spine of its pod, with equally many links where the case says so.
 
-    S <= u; even: S x m = u; any: counts differ by at most one, m the fewest. Source: case file, ``striping``.
+    S <= u; even, or with a last group of its own: S x m = u; any: counts differ by at most one, m the fewest. Source:
+    case file, ``striping``.
     """
     clos, structure = fabric.clos, fabric.designed.clos
     if clos.tiers == 1:
@@ -107,7 +108,7 @@ def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
         return
     proof.holds(1 <= clos.spines <= clos.uplinks, f"{some(clos.uplinks, 'uplink')} to {some(clos.spines, 'spine')}")
     proof.equal("structure.links_per_pair", structure.links_per_pair, clos.links_per_pair)
-    if fabric.wanted.striping == "even":
+    if fabric.wanted.striping == "even" or clos.is_odd:
         proof.equal("uplinks of a leaf", clos.uplinks, clos.spines * clos.links_per_pair)
     uplinks = f"{some(clos.uplinks, 'uplink')} of a leaf to {some(clos.spines, 'spine')}"
     proof.note(f"{uplinks}, at least {clos.links_per_pair} to each")

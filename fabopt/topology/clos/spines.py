@@ -84,7 +84,6 @@ class Spines:
         self.fabric = bounds.fabric
         self.cutoff = cutoff
         self.plain = plain
-        self._counts: dict[int, list[int]] = {}
         self._divisors: dict[int, list[int]] = {}
 
     def expand(self, block: Block, shape: Shape, base: Floats) -> None:
@@ -109,10 +108,9 @@ class Spines:
         spines: list[int] = []
         fewest = fewest_spines(self.fabric, shape.planes)
         for row, u in enumerate(shape.u.tolist()):
-            # Rule ``striping_is_even``
-            if u not in self._counts:
-                self._counts[u] = divisors(u) if self.fabric.even else list(range(1, u + 1))
-            counts = [one for one in self._counts[u] if one >= fewest]
+            # Rules ``striping_is_even``, ``last_group_may_differ``
+            counts = self._divisors_of(u) if self.fabric.even or shape.is_odd else range(1, u + 1)
+            counts = [one for one in counts if one >= fewest]
             rows.extend([row] * len(counts))
             spines.extend(counts)
         return np.array(rows, dtype=np.int64), np.array(spines, dtype=np.int64)

@@ -236,9 +236,7 @@ def _fibres(kind: LinkKind, row: ListedRow) -> tuple[int, int]:
     One per occupied connector of the side whose connectors carry several ports, else one per link.
     """
     if row.near is None and row.fibre is not None and row.far is not None:
-        size = most_connectors(row.fibre)
-        side = kind.near if ports_per_connector(row.far, kind.far.end.lane) == 1 else kind.far
-        return side.connectors(size), side.connectors(size)
+        return _fibres_to_their_modules(kind, row, row.far, most_connectors(row.fibre))
     ends = ((row.near, kind.near, row.listed.from_cages), (row.far, kind.far, row.listed.to_cages))
     for module, side, cages in ends:
         size = ports_per_connector(module, side.end.lane) if module is not None else 1
@@ -248,6 +246,18 @@ def _fibres(kind: LinkKind, row: ListedRow) -> tuple[int, int]:
             return side.connectors(size), side.connectors(size)
         return _mixed_connectors(side, module.connectors, size, cages, row.listed.count)
     return row.listed.count, row.listed.count
+
+
+def _fibres_to_their_modules(kind: LinkKind, row: ListedRow, module: Transceiver, size: int) -> tuple[int, int]:
+    """The same where the near end has modules already; ``size``: connectors at the wider end of the fibre."""
+    is_near = ports_per_connector(module, kind.far.end.lane) == 1
+    side, cages = (kind.near, row.listed.from_cages) if is_near else (kind.far, row.listed.to_cages)
+    if kind.single is row:
+        return side.connectors(size), side.connectors(size)
+    if size == 1:
+        return row.listed.count, row.listed.count
+    per_cage = ceil_div(side.end.lane.ports, size) if is_near else module.connectors
+    return _mixed_connectors(side, per_cage, size, cages, row.listed.count)
 
 
 def _mixed_connectors(side: LinkSide, per_cage: int, size: int, cages: int, links: int) -> tuple[int, int]:

@@ -101,3 +101,10 @@ def test_relaxing_one_limit_never_costs_more(family: str) -> None:
     for seed in range(1000, 1000 + SEEDS):
         name, given, wider = a_pair(family, seed)
         assert cost(*wider) <= cost(*given), (family, seed, name)
+
+
+def test_rows_of_fibres_to_modules_that_are_there() -> None:
+    """Attachments with modules of their own on two sorts of fibre: each row has the fibres of its own links."""
+    name, given, _ = a_pair("hosted", 1011)
+    assert name == "reserve_ports"
+    assert cost(*given) == 15225.11

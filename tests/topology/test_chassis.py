@@ -46,3 +46,18 @@ def test_its_power_and_units_count() -> None:
 def test_a_limit_keeps_fixed_cores(limits: Json) -> None:
     # 4 fixed cores take 4 units and 400 W.
     assert usd(parts(3000), case(16, FABRIC, limits=limits)) == BELOW + 4000
+
+
+def test_a_chassis_spine_wins_and_the_floor_stays_under_it() -> None:
+    """16 leaves of 2 down and 2 up for 32 servers: 32 links are the 16 of each of two chassis, or all of one of 32."""
+    for ports, price_usd, spines in ((16, 3000, 2), (32, 5000, 1)):
+        chassis = switch("chassis", cage(ports, "1x100"), usd=price_usd, watts=600, rack_units=8)
+        made = solved(
+            case(32, {"tiers": "any", "switches": {"leaf": ["switch"]}}),
+            catalog(switches=[*catalog()["switches"], chassis]),
+        )
+        assert_proven(made)
+        spine = made.fabrics[0].tiers[1]
+        assert (len(made.fabrics[0].tiers), spine.id, spine.count) == (2, "chassis", spines)
+        assert made.objective.floor is not None and made.objective.value is not None
+        assert made.objective.floor <= made.objective.value

@@ -7,7 +7,7 @@ timed in floating point, those near the deadline exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -105,14 +105,27 @@ class Deadline:
         own = step_s < self.most_s if self.less else step_s <= self.most_s
         return own and (self.also is None or self.also.is_met(network))
 
-    def are_met(self, networks: FabricBandwidths, exactly: Callable[[int], FabricBandwidth]) -> NDArray[np.bool_]:
-        """Which networks are in time, shape (networks,); ``exactly``: one of them, for those near the deadline."""
+    def are_met(
+        self, networks: FabricBandwidths, exactly: Callable[[int], FabricBandwidth], key: Callable[[int], Hashable]
+    ) -> NDArray[np.bool_]:
+        """Which networks are in time, shape (networks,).
+
+        ``exactly``: one of them, for those near the deadline; ``key``: what it follows from, so that it is asked once.
+        """
         steps = self.pace.steps_s(networks)
         most = float(self.most_s)
         met = steps <= most * (1 - MARGIN)
         for place in np.flatnonzero((steps <= most * (1 + MARGIN)) & ~met).tolist():
-            met[place] = self.is_met(exactly(place))
-        return met if self.also is None else met & self.also.are_met(networks, exactly)
+            known = key(place)
+            if known not in self._met:
+                self._met[known] = self.is_met(exactly(place))
+            met[place] = self._met[known]
+        return met if self.also is None else met & self.also.are_met(networks, exactly, key)
+
+    @cached_property
+    def _met(self) -> dict[Hashable, bool]:
+        """Whether networks near the deadline are in time, by what they follow from."""
+        return {}
 
     def leaf_shares(self, injection: Fraction, leaf_gpus: Ints, gpus: int, reduces: bool) -> Floats:
         """Shares of the injection that leaves must give for a step to be in time, nothing slowing above.

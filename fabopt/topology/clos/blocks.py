@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
+from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.topology.clos.shape import Parts
 from fabopt.topology.link_parts import Floats
 
 
@@ -30,6 +33,11 @@ class Block(NamedTuple):
         assert self.up is not None
         return self.up
 
+    @property
+    def parts(self) -> Parts:
+        """The hardware, without what is above it."""
+        return Parts(self.protocol, self.nic, self.leaf, self.down, self.up)
+
 
 class Upper(NamedTuple):
     """A spine switch as seen from a leaf: what it takes downwards, and (three tiers) upwards."""
@@ -48,3 +56,29 @@ class Lower(NamedTuple):
     share: Floats
     leaf: SwitchType
     down: CageUse
+
+
+class Stack(NamedTuple):
+    """A block under a spine switch: what joins them, the least that a link and a spine's uplink cost."""
+
+    block: Block
+    spine: Upper
+    joins: tuple[Assembly, ...]
+    least: Floats
+    upward: Floats
+
+    @property
+    def planes(self) -> int:
+        """P: planes."""
+        return self.block.nic.planes
+
+    @property
+    def spine_up(self) -> CageUse:
+        """Use of the spine's cages for uplinks; three tiers only."""
+        assert self.spine.up is not None
+        return self.spine.up
+
+    def parts(self, core: SwitchType | None = None, core_down: CageUse | None = None) -> Parts:
+        """The hardware, with a core switch."""
+        switch, down, up = self.spine
+        return replace(self.block.parts, spine=switch, spine_down=down, spine_up=up, core=core, core_down=core_down)

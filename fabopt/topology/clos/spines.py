@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.parts.assemblies import Assembly
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.schema.resilience import TWO_CORES
 from fabopt.topology.clos import step_deadline
-from fabopt.topology.clos.blocks import Block, Upper
+from fabopt.topology.clos.blocks import Block, Stack, Upper
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.classes import busiest_leaves, endpoints_in_ratio
@@ -43,35 +41,6 @@ from fabopt.topology.subnet_manager import may_be_managed
 from fabopt.units import Number, ceil_of
 
 
-class _Stack(NamedTuple):
-    """A block under a spine switch: what joins them, the least that a link and a spine's uplink cost."""
-
-    block: Block
-    spine: Upper
-    joins: tuple[Assembly, ...]
-    least: Floats
-    upward: Floats
-
-    @property
-    def planes(self) -> int:
-        """P: planes."""
-        return self.block.nic.planes
-
-    @property
-    def spine_up(self) -> CageUse:
-        """Use of the spine's cages for uplinks; three tiers only."""
-        assert self.spine.up is not None
-        return self.spine.up
-
-    def parts(self, core: SwitchType | None = None, core_down: CageUse | None = None) -> Parts:
-        """The hardware, with a core switch."""
-        block, spine = self.block, self.spine
-        return Parts(
-            block.protocol, block.nic, block.leaf, block.down, block.up,
-            spine.switch, spine.down, spine.up, core, core_down,
-        )  # fmt: skip
-
-
 class Spines:
     """The ways to put spines (and cores) above sized leaves that stay below a cutoff; ``plain``: see ``Leaves``.
 
@@ -89,6 +58,11 @@ class Spines:
     def expand(self, block: Block, shape: Shape, base: Floats) -> None:
         """Offer every candidate made of these leaves that stays below the cutoff; ``base``: shape (metrics, size)."""
         rows, spines = self._spine_counts(shape)
+        if not shape.is_odd:
+            timely = self._leaves_in_time(block, replace(shape.take(rows), spines=spines))
+            rows, spines = rows[timely], spines[timely]
+            if not rows.size:
+                return
         if block.tiers == 2:
             wide = replace(shape.take(rows), spines=spines)
             if shape.is_odd:
@@ -99,6 +73,10 @@ class Spines:
         self._three_tiers(block, shape, rows, spines, False, base)
         if shape.rails > 1:
             self._three_tiers(block, shape, rows, spines, True, base)
+
+    def _leaves_in_time(self, block: Block, shape: Shape) -> NDArray[np.bool_]:
+        """Which rows of uplinks and spines may be in time, whatever is above them."""
+        return step_deadline.leaves_in_time(self.fabric, block.parts, shape, self.bounds.problem.server.gpus)
 
     def _spine_counts(self, shape: Shape) -> tuple[Ints, Ints]:
         """Row and number of spines, for every number over which the uplinks can be spread."""
@@ -115,7 +93,7 @@ class Spines:
             spines.extend(counts)
         return np.array(rows, dtype=np.int64), np.array(spines, dtype=np.int64)
 
-    def _stack(self, block: Block, spine: Upper, shape: Shape, base: Floats) -> tuple[_Stack, NDArray[np.bool_]] | None:
+    def _stack(self, block: Block, spine: Upper, shape: Shape, base: Floats) -> tuple[Stack, NDArray[np.bool_]] | None:
         """A spine switch above the block, and which rows could stay below the cutoff with it; None if none."""
         upward = np.zeros(base.shape[0])
         if spine.up is not None:
@@ -128,7 +106,7 @@ class Spines:
         if not inside.any():
             return None
         joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
-        return (_Stack(block, spine, joins, least, upward), inside) if joins else None
+        return (Stack(block, spine, joins, least, upward), inside) if joins else None
 
     def _uppers(self, block: Block) -> Iterator[Upper]:
         """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``"""
@@ -139,7 +117,7 @@ class Spines:
             if own and managed and self.fabric.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
                 yield spine
 
-    def _cores(self, stack: _Stack) -> Iterator[tuple[SwitchType, CageUse]]:
+    def _cores(self, stack: Stack) -> Iterator[tuple[SwitchType, CageUse]]:
         """Core switches that may be above a spine and its leaves. Rule ``generations_agree``"""
         leaf, spine = stack.block.leaf, stack.spine.switch
         for core, use in self.bounds.cores(stack.spine_up.lane.port_mbps, stack.block.protocol):
@@ -150,7 +128,7 @@ class Spines:
     def _may_be_managed(self, block: Block, *switches: SwitchType) -> bool:
         return may_be_managed(self.fabric, self.bounds.problem.servers, block.protocol, block.nic, switches)
 
-    def _leaf_up_limit(self, stack: _Stack, shape: Shape) -> Number:
+    def _leaf_up_limit(self, stack: Stack, shape: Shape) -> Number:
         """Cages of a leaf left for uplinks."""
         down_ports = self.bounds.reserved(most_endpoints(shape, self.fabric.attached))
         return up_cage_limit(stack.block.down, stack.block.uplinks, down_ports)
@@ -184,7 +162,7 @@ class Spines:
                 total = self._with_early(stack, some, cost[:, rows] + uplinks)
                 self.cutoff.offer(ClosBatch(self.fabric, stack.parts(), some, total))
 
-    def _with_early(self, stack: _Stack, shape: Shape, cost: Floats) -> Floats:
+    def _with_early(self, stack: Stack, shape: Shape, cost: Floats) -> Floats:
         """Add what spines of stages before the last cost at least."""
         if self.bounds.early is not None:
             cost[0] += self.bounds.early.of_spines(stack.parts(), shape)
@@ -195,7 +173,7 @@ class Spines:
         endpoints = busiest_leaves(self.fabric, shape)
         return survives(self.fabric, parts, shape, endpoints, self.bounds.problem.server.gpus)
 
-    def _uplink_cost(self, stack: _Stack, shape: Shape, spine_cages: Number) -> Floats:
+    def _uplink_cost(self, stack: Stack, shape: Shape, spine_cages: Number) -> Floats:
         """What the leaves' uplinks cost at least, shape (metrics, rows)."""
         need = shape.leaf_spine(
             stack.block.uplinks.lane.ports,
@@ -210,7 +188,7 @@ class Spines:
             lambda runs: runs.uplinks(self._link_rows(stack, stack.block.uplinks, stack.spine.down, shape)) * links,
         )
 
-    def _near_uplink_cost(self, stack: _Stack, shape: Shape) -> Floats:
+    def _near_uplink_cost(self, stack: Stack, shape: Shape) -> Floats:
         """What the leaves' uplinks cost at least before any switch is placed, shape (metrics, rows)."""
         links = stack.planes * shape.uplinks
         return self.bounds.runs.raised(
@@ -220,7 +198,7 @@ class Spines:
             ),
         )
 
-    def _link_rows(self, stack: _Stack, near: CageUse, far: CageUse, shape: Shape) -> LinkRows:
+    def _link_rows(self, stack: Stack, near: CageUse, far: CageUse, shape: Shape) -> LinkRows:
         """Links between two uses of cages for every row of a shape."""
         block, spine, problem = stack.block, stack.spine, self.bounds.problem
         uses = (spine.down,) if spine.up is None else (spine.down, spine.up)
@@ -230,13 +208,13 @@ class Spines:
         )
         return LinkRows((near.port, far.port, block.protocol), block.nic, shape, sizes)
 
-    def _core_links(self, stack: _Stack, use: CageUse, shape: Shape) -> Floats:
+    def _core_links(self, stack: Stack, use: CageUse, shape: Shape) -> Floats:
         """The least that a spine's uplink to a core costs, shape (metrics, rows or 1)."""
         up = stack.spine_up
         least = self.bounds.least_link(up.port, use.port, "spine-core", stack.block.protocol)[:, np.newaxis]
         return self.bounds.runs.raised(least, lambda runs: runs.core_links(self._link_rows(stack, up, use, shape)))
 
-    def _upward(self, stack: _Stack, shape: Shape) -> Floats:
+    def _upward(self, stack: Stack, shape: Shape) -> Floats:
         """The least that a spine's uplink costs with its share of a core, shape (metrics, rows)."""
         best = np.full((stack.upward.size, np.size(shape.g)), np.inf)
         for core, use in self._cores(stack):
@@ -258,7 +236,7 @@ class Spines:
             if pod_rows.size:
                 self._sized_pods(stack, wide, base[:, pod_rows])
 
-    def _pods(self, stack: _Stack, shape: Shape, rows: Ints, spines: Ints, rail_pods: bool) -> tuple[Ints, Shape]:
+    def _pods(self, stack: Stack, shape: Shape, rows: Ints, spines: Ints, rail_pods: bool) -> tuple[Ints, Shape]:
         """Every pod size whose leaves fit on the spines, as (row of ``shape``, wide shape)."""
         widest = self.bounds.most_pods(stack.spine, stack.block.protocol)
         pods_of_a_rail = widest // int(shape.rails) if rail_pods else widest
@@ -288,7 +266,7 @@ class Spines:
         )
         return from_rows, wide
 
-    def _sized_pods(self, stack: _Stack, shape: Shape, base: Floats) -> None:
+    def _sized_pods(self, stack: Stack, shape: Shape, base: Floats) -> None:
         """Add the spine tier, and then cores to what is left below the cutoff."""
         spine, up = stack.spine, stack.spine_up
         down = shape.spine_down
@@ -322,11 +300,17 @@ class Spines:
             cost = self._with_early(stack, some, base[:, rows] + switches[:, rows] + links)
             upward = np.multiply.outer(stack.upward, num_spines[rows] * fewest[rows])
             inside = np.flatnonzero(self.cutoff.within(cost + upward))
+            # more uplinks of spines never slow a step
+            inside = inside[self._pods_in_time(stack, replace(some, x=most[rows]).take(inside))]
             if inside.size:
                 left = rows[inside]
                 self._with_cores(stack, shape.take(left), cost[:, inside], fewest[left], most[left])
 
-    def _with_cores(self, stack: _Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
+    def _pods_in_time(self, stack: Stack, shape: Shape) -> NDArray[np.bool_]:
+        """Which rows may be in time, whatever cores are above them."""
+        return step_deadline.pods_in_time(self.fabric, stack.parts(), shape, self.bounds.problem.server.gpus)
+
+    def _with_cores(self, stack: Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
         """Every number of spine uplinks, core switch and way to join them that stays below the cutoff."""
         num_spines = stack.planes * shape.pods * shape.spines
         upward = self._upward(stack, shape)
@@ -339,13 +323,14 @@ class Spines:
             if not rows.size:
                 return
             sized = replace(shape.take(rows), x=x)
-            for core, use in self._cores(stack):
-                self._join_cores(stack, core, use, sized, base[:, rows])
+            timely = np.flatnonzero(self._pods_in_time(stack, sized))
+            for core, use in self._cores(stack) if timely.size else ():
+                self._join_cores(stack, core, use, sized.take(timely), base[:, rows[timely]])
             if self.plain:
                 return
             x = x + 1
 
-    def _join_cores(self, stack: _Stack, core: SwitchType, use: CageUse, shape: Shape, base: Floats) -> None:
+    def _join_cores(self, stack: Stack, core: SwitchType, use: CageUse, shape: Shape, base: Floats) -> None:
         spine, up = stack.spine, stack.spine_up
         ports = usable_ports(use, core)
         link = self._core_links(stack, use, shape)

@@ -6,7 +6,9 @@ offered is then timed as its prediction is (``fabopt.workload``). Symbols are th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,7 @@ from fabopt.topology.clos.classes import LeafEndpoints, busiest_leaves
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.units import Number
-from fabopt.workload.deadline import MARGIN
+from fabopt.workload.deadline import MARGIN, Deadline
 from fabopt.workload.many import FabricBandwidths, Floats
 from fabopt.workload.prediction import network_of, ratio_left
 from fabopt.workload.timing import FabricBandwidth
@@ -59,53 +61,93 @@ def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDA
     """Which candidates of a batch are in time, exactly, shape (size,). ``gpus``: of a server."""
     down = busiest_leaves(fabric, batch.shape)
     above = 0 if batch.parts.spine is None else batch.shape.spine_down
-    return _are_in_time(fabric, batch.parts, batch.shape, down, above, len(batch), gpus)
+    return _are_in_time(fabric, batch.parts, _Rows(batch.shape, down, above, len(batch), batch.parts.tiers), gpus)
+
+
+def leaves_in_time(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> NDArray[np.bool_]:
+    """Which rows of uplinks and spines may be in time, nothing slowing above them. ``gpus``: of a server."""
+    rows = _Rows(shape, busiest_leaves(fabric, shape), 0, np.size(shape.spines), 2)
+    return _are_in_time(fabric, parts, rows, gpus)
+
+
+def pods_in_time(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> NDArray[np.bool_]:
+    """Which rows of three tiers may be in time, whatever their cores, shape (size,). ``gpus``: of a server."""
+    rows = _Rows(shape, busiest_leaves(fabric, shape), shape.spine_down, np.size(shape.x), 3)
+    return _are_in_time(fabric, parts, rows, gpus)
 
 
 def is_in_time(fabric: FabricProblem, clos: ClosNetwork, gpus: int) -> bool:
     """Whether one Clos is in time, with all that is on its leaves and spines. ``gpus``: of a server."""
     down = LeafEndpoints(*(np.array([ports]) for ports in clos.endpoints))
-    return bool(_are_in_time(fabric, clos.parts, clos.shape, down, np.array([clos.spine_ports]), 1, gpus)[0])
+    rows = _Rows(clos.shape, down, np.array([clos.spine_ports]), 1, clos.tiers)
+    return bool(_are_in_time(fabric, clos.parts, rows, gpus)[0])
 
 
-def _are_in_time(
-    fabric: FabricProblem, parts: Parts, shape: Shape, down: LeafEndpoints, spine_down: Number, size: int, gpus: int
-) -> NDArray[np.bool_]:
-    """Which rows are in time. ``down``, ``spine_down``: what counts in the ratios of leaves and spines."""
+class _Rows(NamedTuple):
+    """``size`` rows of a shape. ``down``, ``spine_down``: what counts in the ratios of leaves and spines."""
+
+    shape: Shape
+    down: LeafEndpoints
+    spine_down: Number
+    size: int
+    tiers: int
+
+
+def _are_in_time(fabric: FabricProblem, parts: Parts, rows: _Rows, gpus: int) -> NDArray[np.bool_]:
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
-        return np.ones(size, dtype=bool)
-    speeds = _speeds(parts)
-    ratios = {"leaf": _busiest(shape, down)} if "leaf" in speeds else {}
-    left = _busiest_left(shape, down) if "leaf" in speeds else None
-    if "spine" in speeds:
-        ratios["spine"] = (spine_down, shape.x)
-    leaf_gpus, pod_gpus = _below(parts.tiers, shape, gpus, size)
+        return np.ones(rows.size, dtype=bool)
+    speeds, shape = _speeds(parts), rows.shape
+    ratios = {"leaf": _busiest(shape, rows.down), "spine": (rows.spine_down, shape.x)}
+    columns = [*_below(rows.tiers, shape, gpus, rows.size)]
+    for name, speed in speeds.items():
+        columns += _reduced(*ratios[name], speed)
+    if "leaf" in speeds:
+        columns += _reduced(*_busiest_left(shape, rows.down), speeds["leaf"])
+    # many differ in nothing that a step depends on
+    table = np.stack([np.broadcast_to(column, rows.size) for column in columns])
+    alike, row_of = np.unique(table, axis=1, return_inverse=True)
+    return np.asarray(_are_met(deadline, parts, tuple(speeds), alike)[row_of.reshape(-1)])
+
+
+def _are_met(deadline: Deadline, parts: Parts, tiers: Sequence[str], table: Ints) -> NDArray[np.bool_]:
+    """Which networks are in time. ``table``: columns of ``_are_in_time``, shape (columns, networks)."""
+    leaf_gpus, pod_gpus, *numbers = table
+    pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
+    ratios = dict(zip(tiers, pairs, strict=False))
+    left = pairs[-1] if "leaf" in ratios else None
 
     def network_at(place: int) -> FabricBandwidth:
         """The network of a candidate, exactly as its prediction has it."""
-        exact = {
-            name: Fraction(_at(above, place), _at(below, place)) * speeds[name]
-            for name, (above, below) in ratios.items()
-        }
+        exact = {name: Fraction(int(down[place]), int(up[place])) for name, (down, up) in ratios.items()}
+        without = None if left is None else Fraction(int(left[0][place]), int(left[1][place]))
         below = int(leaf_gpus[place]), int(pod_gpus[place])
-        without = None if left is None else Fraction(_at(left[0], place), _at(left[1], place)) * speeds["leaf"]
         return network_of(parts.nic.injection, exact, below, parts.reduces, without)
 
-    def rates(of_leaves: tuple[Number, Number] | None) -> tuple[Floats, Floats]:
+    def rates(of_leaves: tuple[Ints, Ints] | None) -> tuple[Floats, Floats]:
         """What leaves and pods give each GPU, in Mb/s."""
-        whole = np.full(size, float(parts.nic.injection))
-        for_leaf = whole if of_leaves is None else _divided(whole, *of_leaves, speeds["leaf"])
-        return for_leaf, _divided(for_leaf, *ratios["spine"], speeds["spine"]) if "spine" in ratios else for_leaf
+        for_leaf = np.full(leaf_gpus.size, float(parts.nic.injection)) / _ratio(of_leaves)
+        return for_leaf, for_leaf / _ratio(ratios.get("spine"))
 
     networks = FabricBandwidths(
         float(parts.nic.injection), *rates(ratios.get("leaf")), leaf_gpus, pod_gpus, parts.reduces, rates(left)
     )
-    return deadline.are_met(networks, network_at)
+    alike = parts.nic.injection.numerator, parts.nic.injection.denominator, parts.reduces, tiers
+    return deadline.are_met(networks, network_at, lambda place: (*alike, *table[:, place].tolist()))
 
 
-def _divided(rate: Floats, down: Number, up: Number, speed: Fraction) -> Floats:
-    return np.asarray(rate / np.maximum(1.0, down * float(speed) / up))
+def _ratio(numbers: tuple[Ints, Ints] | None) -> Floats | float:
+    return 1.0 if numbers is None else np.asarray(numbers[0] / numbers[1])
+
+
+def _reduced(down: Number, up: Number, speed: Fraction) -> tuple[Ints, Ints]:
+    """A ratio in lowest terms, 1 where there are uplinks to spare: they slow nothing."""
+    above, below = np.broadcast_arrays(
+        np.asarray(down, dtype=np.int64) * speed.numerator, np.asarray(up, dtype=np.int64) * speed.denominator
+    )
+    common = np.gcd(above, below)
+    spare = above <= below
+    return np.where(spare, 1, above // common), np.where(spare, 1, below // common)
 
 
 def _busiest(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
@@ -132,10 +174,6 @@ def _below(tiers: int, shape: Shape, gpus: int, size: int) -> tuple[Ints, Ints]:
     whole = np.full(size, int(shape.servers) * gpus, dtype=np.int64)
     leaf = whole if tiers == 1 else group
     return leaf, whole if tiers <= 2 else group * shape.groups_per_pod
-
-
-def _at(values: Number, place: int) -> int:
-    return int(np.atleast_1d(values)[place if np.size(values) > 1 else 0])
 
 
 def _speeds(parts: Parts) -> dict[str, Fraction]:

@@ -195,9 +195,13 @@ class _KnownShares:
 
     def of(self, sizes: Ints, least: Callable[[Ints], Floats]) -> Floats:
         """The shares of some sizes, shape as theirs; ``least`` works out those of new ones."""
-        new = np.setdiff1d(sizes, self._sizes)
-        if new.size:
+        places = np.searchsorted(self._sizes, sizes)
+        known = places < self._sizes.size
+        known[known] = self._sizes[places[known]] == sizes[known]
+        if not known.all():
+            new = np.unique(sizes[~known])
             every, shares = np.concatenate([self._sizes, new]), np.concatenate([self._shares, least(new)])
             order = np.argsort(every)
             self._sizes, self._shares = every[order], shares[order]
-        return np.asarray(self._shares[np.searchsorted(self._sizes, sizes)])
+            places = np.searchsorted(self._sizes, sizes)
+        return np.asarray(self._shares[places])

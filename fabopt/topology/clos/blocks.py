@@ -59,7 +59,10 @@ class Lower(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """A block under a spine switch: what joins them, the least that a link and a spine's uplink cost."""
+    """A block under a spine switch: what joins them, the least that a link and a spine's uplink cost.
+
+    ``least``, ``upward``: shape (metrics,).
+    """
 
     block: Block
     spine: Upper

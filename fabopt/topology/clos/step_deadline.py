@@ -65,7 +65,10 @@ def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDA
 
 
 def leaves_in_time(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> NDArray[np.bool_]:
-    """Which rows of uplinks and spines may be in time, nothing slowing above them. ``gpus``: of a server."""
+    """Which rows of uplinks and spines may be in time if nothing above them slows it, shape (size,).
+
+    ``gpus``: of a server.
+    """
     rows = _Rows(shape, busiest_leaves(fabric, shape), 0, np.size(shape.spines), 2)
     return _are_in_time(fabric, parts, rows, gpus)
 

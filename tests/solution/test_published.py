@@ -24,7 +24,7 @@ RAILS = 8
 
 
 def designed(parts: str, server: str, servers: int, site: dict[str, Any] | None = None, **fabric: Any) -> Design:
-    demand = {"name": "compute", "min_gbps_per_gpu": 400, "max_oversubscription": 1, **fabric}
+    demand = {"name": "compute", "min_gbps_per_gpu": 400, "max_oversubscription": 1, "groups": "equal", **fabric}
     case = {"name": "published", "server": server, "servers": servers, "fabrics": [demand], "site": site or {}}
     design = optimize.solve(inputs_from_objects(case, catalogs=[parts]), alternatives_s=0)
     assert_proven(design)
@@ -101,6 +101,16 @@ def test_juniper_stripes(row: dict[str, int]) -> None:
     assert counts(full)["leaf"] == RAILS
     above = designed(FAT_TREE_PARTS, "eight-ports", servers + 1, tiers=2, switches=leaf)
     assert counts(above)["leaf"] == 2 * RAILS
+
+
+@pytest.mark.parametrize(("servers", "equal_usd", "any_usd"), [(17, 593_000, 465_600), (33, 1_071_200, 845_400)])
+def test_a_last_group_of_its_own_saves(servers: int, equal_usd: int, any_usd: int) -> None:
+    """What docs/benchmarks.md says of ``groups: any``, one server above a full stripe."""
+    leaf = {"leaf": [f"ports-{2 * servers - 2}"]}
+    for groups, usd in (("equal", equal_usd), ("any", any_usd)):
+        design = designed(FAT_TREE_PARTS, "eight-ports", servers, tiers=2, switches=leaf, groups=groups)
+        assert design.totals is not None
+        assert design.totals.capex_usd == usd
 
 
 def test_juniper_16000_gpus() -> None:

@@ -312,11 +312,8 @@ def fabric_of(
 
 
 def _last_group(fabric: Fabric, case: Case) -> LastGroup:
-    """Whether a case lets the last leaf group be unlike the others. Rule ``last_group_may_differ``.
-
-    Not where pools are weighed: they are of leaves that are all alike.
-    """
-    if fabric.roce is not None or not last_group_may_differ(case, fabric):
+    """Whether a case lets the last leaf group be unlike the others. Rule ``last_group_may_differ``."""
+    if not last_group_may_differ(case, fabric):
         return "equal"
     return "any" if case.resilience_of(fabric) == NO_RULE else "spread"
 

@@ -18,6 +18,8 @@ def what_keeps_groups_equal(case: Case, fabric: Fabric) -> Iterator[str]:
         yield "out-of-band"
     if fabric.racks_per_group is not None:
         yield "with `group_by`"
+    if fabric.roce is not None:  # pools are weighed of leaves that are all alike
+        yield "with `roce`"
     if len(case.stages or ()) > 1:
         yield "in a cluster that grows"
     if case.site.has_floor:

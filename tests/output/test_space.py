@@ -65,3 +65,11 @@ def test_a_case_that_cannot_be_read_has_no_space() -> None:
     design = solved(case({"tiers": "any"}, servers=3))
     broken = design.model_copy(update={"case": design.case.model_copy(update={"content": {}})})
     assert space_line(broken) == pages_line(broken) == ""
+
+
+def test_a_space_whose_last_group_is_not_looked_at_says_so() -> None:
+    design = solved(case({"tiers": "any"}, servers=3))
+    asked = {"groups": "any", "roce": {"lossless_priorities": 1, "mtu": 9216}}
+    content = {**design.case.content, "fabrics": [{**design.case.content["fabrics"][0], **asked}]}
+    equal = design.model_copy(update={"case": design.case.model_copy(update={"content": content})})
+    assert "equal groups (no other last one with `roce`), one switch" in space_line(equal)

@@ -101,7 +101,8 @@ def _groups(design: Design, asked: Fabric) -> str:
     equal = list(what_keeps_groups_equal(Embedded(design).case, asked))
     if equal:
         return f"equal groups (no other last one {listed(equal, 'or')})"
-    return "equal groups (on two tiers the last one with ports on a leaf and uplinks of its own)"
+    even = "" if asked.striping == "even" else ", and even stripes then"
+    return f"equal groups (on two tiers the last one with ports on a leaf and uplinks of its own{even})"
 
 
 def _planes(planes: int | tuple[int, ...]) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from fabopt.output.space import pages_line, space_line
 from fabopt.output.terminal.answer import headline
+from fabopt.schema.design import Design
 from tests.samples.small import case, solved
 
 REST = "equal groups, one switch type a tier"
@@ -67,9 +68,20 @@ def test_a_case_that_cannot_be_read_has_no_space() -> None:
     assert space_line(broken) == pages_line(broken) == ""
 
 
+def _asking(design: Design, **asked: object) -> Design:
+    """A design whose case asks something else of its fabric."""
+    content = {**design.case.content, "fabrics": [{**design.case.content["fabrics"][0], **asked}]}
+    return design.model_copy(update={"case": design.case.model_copy(update={"content": content})})
+
+
 def test_a_space_whose_last_group_is_not_looked_at_says_so() -> None:
     design = solved(case({"tiers": "any"}, servers=3))
-    asked = {"groups": "any", "roce": {"lossless_priorities": 1, "mtu": 9216}}
-    content = {**design.case.content, "fabrics": [{**design.case.content["fabrics"][0], **asked}]}
-    equal = design.model_copy(update={"case": design.case.model_copy(update={"content": content})})
+    equal = _asking(design, groups="any", roce={"lossless_priorities": 1, "mtu": 9216})
     assert "equal groups (no other last one with `roce`), one switch" in space_line(equal)
+
+
+def test_other_last_groups_are_looked_at_with_even_stripes() -> None:
+    design = solved(case({"tiers": "any"}, servers=3))
+    assert "any stripes" in space_line(_asking(design, groups="any", striping="any"))
+    assert "of its own, and even stripes then)" in space_line(_asking(design, groups="any", striping="any"))
+    assert "of its own)" in space_line(_asking(design, groups="any"))

@@ -17,7 +17,7 @@ KIND_NAMES = {
     "cable": "cables",
     "fibre": "fibres",
     "server": "servers",
-    "other": "other",
+    "other": "charges and work",
 }
 
 

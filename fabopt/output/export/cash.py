@@ -22,6 +22,7 @@ def write_cash(sheet: Worksheet, formats: dict[str, Format], design: Design) -> 
     periods, columns = cash_flow(design, QUARTER), cash_columns(design)
     for column, (title, is_number) in enumerate(columns):
         sheet.set_column(column, column, _WIDTHS[is_number])
+        title = title[:1].upper() + title[1:]
         write_text(sheet, 0, column, f"{title} USD" if 0 < column <= SO_FAR else title, formats["head"])
     for line, period in enumerate(periods, start=1):
         _write_period(sheet, formats, line, period)

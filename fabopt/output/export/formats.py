@@ -121,14 +121,14 @@ def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Pat
     """Write every format; an ``InputError`` has what each of them refuses, once."""
     then = _cut(design, wiring, options.stage)
     written: list[Path] = []
-    faults: list[Fault] = []
+    refusals: list[InputError] = []
     for name in formats:
         try:
             written += _writer(name)(design, wiring if name in PLANNED else then, folder, options)
         except InputError as error:
-            faults += [fault for fault in error.faults if fault not in faults]
-    if faults:
-        raise InputError(faults)
+            refusals.append(error)
+    if refusals:
+        raise InputError(list(dict.fromkeys(fault for error in refusals for fault in error.faults)))
     return written
 
 

@@ -128,7 +128,8 @@ def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Pat
         except InputError as error:
             refusals.append(error)
     if refusals:
-        raise InputError(list(dict.fromkeys(fault for error in refusals for fault in error.faults)))
+        faults = [fault for error in refusals for fault in error.faults]
+        raise InputError([fault for place, fault in enumerate(faults) if fault not in faults[:place]])
     return written
 
 

@@ -110,4 +110,3 @@ def write_orders(sheet: Worksheet, formats: dict[str, Format], design: Design) -
     total = end + 1 + len(vendors)
     write_text(sheet, total, 2, "all orders", formats["total"])
     sheet.write_formula(total, last, f"=SUM($M$2:$M${end})", formats["total_money"], sum(vendors.values()) / 100)
-    sheet.repeat_rows(0)

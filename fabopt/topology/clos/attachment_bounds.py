@@ -8,8 +8,11 @@ from fabopt.network.free_ports import HOST_TIERS
 from fabopt.parts.assemblies import Mode
 from fabopt.parts.port_types import PortType
 from fabopt.problem.attachments import AttachmentDemand
+from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.joins import attachment_joins
+from fabopt.topology.clos.shape import Shape
+from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
 
 
@@ -25,9 +28,31 @@ class AttachmentBounds:
 
     def least(self) -> float:
         """The least that the links of all attachments add to the objective."""
-        attachments = self.bounds.fabric.attachments
-        least_costs = (one.ports * self._least_of(one) for one in attachments if one.buys == "both")
-        return sum(least for least in least_costs if np.isfinite(least))
+        bought = [one for one in self.bounds.fabric.attachments if one.buys == "both"]
+        return sum(one.ports * least for one in bought if np.isfinite(least := self._least_of(one)))
+
+    def above_least(self, block: Block, shape: Shape) -> Floats | float:
+        """By how much more they cost at least on the leaves of some sizes, shape (rows,), where racks and stages leave
+        these equal: a leaf has its own cages, and only ports that servers leave free in these cost nothing there.
+        """
+        problem, fabric, host = self.bounds.problem, self.bounds.fabric, block.down.port
+        on_leaves = [one for one in fabric.attachments if one.tier == "leaf"]
+        plain = fabric.span is None and not problem.sizes and all(one.buys in ("both", "none") for one in on_leaves)
+        demands = [one for one in on_leaves if one.buys == "both"]
+        if not plain or not demands or any(one.port is None for one in demands):
+            return 0.0
+        own = sum(one.ports * self._least_to(one, host, block.protocol, "leaf") for one in demands)
+        least = sum(one.ports * self._least_of(one) for one in demands)
+        if not np.isfinite(own) or not np.isfinite(least):
+            return 0.0
+        on_odd = shape.last_group * shape.last_k
+        free = block.nic.planes * (
+            (shape.groups - 1) * shape.rails * (-shape.g * shape.k % host.ports)
+            + shape.last_rails * (-on_odd % host.ports)
+        )
+        new_ports = np.maximum(sum(one.ports for one in demands) - free, 0)
+        cage = min(self._least_cage(one, host, block.protocol) for one in demands)
+        return np.asarray(own - least + new_ports * cage)
 
     def _least_of(self, demand: AttachmentDemand) -> float:
         if demand.port is None:
@@ -62,4 +87,16 @@ class AttachmentBounds:
             if alone or way.mode is not Mode.FAR:
                 cost += float(costs.of(way.cable)[0]) / way.ports_per_cable
             least = min(least, cost + (float(costs.of(way.far)[0]) if alone else 0.0))
+        return least
+
+    @remembered("attachment-leaf")
+    def _least_cage(self, demand: AttachmentDemand, host: PortType, protocol: str) -> float:
+        """The least that a port has of a cage at the switch which only attachments use, beside ``_least_to``."""
+        problem, fabric, costs = self.bounds.problem, self.bounds.fabric, self.bounds.costs
+        if host.ports == 1:
+            return 0.0
+        least = np.inf
+        for way in attachment_joins(problem, fabric, demand, host, protocol, "leaf"):
+            cable = float(costs.of(way.cable)[0]) / way.ports_per_cable if way.mode is Mode.FAR else 0.0
+            least = min(least, cable + float(costs.of(way.far)[0]) / host.ports)
         return least

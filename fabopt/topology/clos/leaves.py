@@ -9,6 +9,7 @@ import numpy as np
 
 from fabopt.parts.assemblies import Assembly
 from fabopt.topology.clos import classes, step_deadline
+from fabopt.topology.clos.attachment_bounds import AttachmentBounds
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
@@ -55,6 +56,7 @@ class Leaves:
         self.plain = plain
         self.sizes_met = False
         self.spines = Spines(bounds, cutoff, plain)
+        self.attachments = AttachmentBounds(bounds)
 
     def expand(self, block: Block) -> None:
         """Offer every candidate of a block that stays below the cutoff."""
@@ -162,11 +164,14 @@ class Leaves:
                 yield shape.take(kept)
 
     def _leaf_cost(self, block: Block, shape: Shape) -> Floats:
-        """NICs, leaves and server links (attachments' own parts aside): exact without attachments, else a bound."""
+        """NICs, leaves, server links, and what those of attachments cost above the least of all leaves: exact without
+        attachments, else a bound.
+        """
         costs, nic = self.bounds.costs, block.nic
         joins = self._server_joins(block, *{int(shape.k), int(shape.last_k)})
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
         cost = np.asarray(self._devices_cost(block, shape) + costs.least(joins, need))
+        cost[0] += self.attachments.above_least(block, shape)
         if self.bounds.early is not None:
             cost[0] += self.bounds.early.of_leaves(Parts(block.protocol, nic, block.leaf, block.down), shape)
         return cost

@@ -61,3 +61,17 @@ def test_absent_servers_are_not_counted() -> None:
     served = Served(network, np.array([[0], [0], [0], [1], [1]]), np.array([0]))
     loss = served.after(np.array([0]), np.array([True, False, False, False, False]))
     assert loss.cut_off.tolist() == [False, True, True, False, False]
+
+
+def test_losing_no_switch_hits_nobody_but_those_who_were_apart() -> None:
+    """Two servers on leaf 0, one on leaf 1, under spine 2: nothing is lost, whoever is absent. Where leaf 1 has no link
+    its server is outside the largest part, unless it is the only one.
+    """
+    absent = np.array([True, False, False])
+    switch_of = np.array([[0], [0], [1]])
+    joined = Served(network_of([0, 1], [2, 2], 1, [1, 1, 1], 1), switch_of, np.array([0]))
+    loss = joined.after(np.arange(0), absent)
+    assert not loss.cut_off.any() and not loss.nics.any() and not loss.parted.any()
+    apart = Served(network_of([0], [2], 1, [1, 1, 1], 1), switch_of, np.array([0]))
+    assert apart.after(np.arange(0)).cut_off.tolist() == [False, False, True]
+    assert apart.after(np.arange(0), np.array([True, True, False])).cut_off.tolist() == [False, False, False]

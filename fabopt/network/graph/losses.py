@@ -94,6 +94,12 @@ class Served:
         """The network that each switch is in without failures, shape (switches,)."""
         return components(self.network)
 
+    @cached_property
+    def _unhurt(self) -> Loss | None:
+        """The effect of losing no switch, whichever servers are absent; None where it hits any as it is."""
+        loss = self._of(np.zeros(0, dtype=np.int64), np.ones(self.servers, dtype=np.bool_), False)
+        return None if loss.cut_off.any() or loss.nics.any() or loss.parted.any() else loss
+
     def after(self, lost: Ints, absent: Mask | None = None, splits: bool = True) -> Loss:
         """The effect when some switches are lost.
 
@@ -101,8 +107,12 @@ class Served:
         servers count as neither cut off nor hit. ``splits``: False where it is known that the others stay joined as
         they were.
         """
-        network, there = self.network, np.ones(self.servers, dtype=np.bool_) if absent is None else ~absent
-        gone = np.zeros(network.switches, dtype=np.bool_)
+        if not len(lost) and self._unhurt is not None:
+            return self._unhurt
+        return self._of(lost, np.ones(self.servers, dtype=np.bool_) if absent is None else ~absent, splits)
+
+    def _of(self, lost: Ints, there: Mask, splits: bool) -> Loss:
+        network, gone = self.network, np.zeros(self.network.switches, dtype=np.bool_)
         gone[lost] = True
         part = self.joined
         if splits:

@@ -29,7 +29,7 @@ from fabopt.output.terminal.quote_audit import (
     summary_lines,
 )
 from fabopt.output.words import money
-from fabopt.parts.quotes import Quote, book_of
+from fabopt.parts.quotes import LineStatus, Quote, book_of
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design
 from fabopt.solution.quotes import ends_early
@@ -138,14 +138,20 @@ def _ends_early(quote: Quote, design: Design) -> list[QuoteFinding]:
 
 def _left_out(quote: Quote) -> list[str]:
     """What lines with a price come to that are in no sum."""
-    dollars = [
-        unit * line.quantity
-        for line in quote.with_status("left over")
-        if line.quantity is not None and (unit := quote.unit_usd(line)) is not None
-    ]
-    if not dollars:
-        return []
-    return [f"not matched, and in no sum: {some(len(dollars), 'line')} with {money(round(sum(dollars), 2))} in all"]
+    notes = []
+    kinds: tuple[tuple[LineStatus, str, str], ...] = (
+        ("left over", "not matched, and in no sum", "line"),
+        ("charge", "charges, which are in no sum", "charge"),
+    )
+    for status, what, line_name in kinds:
+        dollars = [
+            unit * line.quantity
+            for line in quote.with_status(status)
+            if line.quantity is not None and (unit := quote.unit_usd(line)) is not None
+        ]
+        if dollars:
+            notes.append(f"{what}: {some(len(dollars), line_name)} with {money(round(sum(dollars), 2))} in all")
+    return notes
 
 
 def _deliver(request: AuditRequest, audit: QuoteAudit, quote: Quote, comparison: QuoteComparison) -> None:

@@ -121,7 +121,8 @@ def compared(quote: Quote, design: Design, catalog: Catalog) -> QuoteComparison:
     counts = _Counts(planned, quoted)
     counts.pair_lengths()
     counts.pair_stand_ins(stand_ins(design, counts.missing_optics(), counts.other_optics(catalog)))
-    findings = (*counts.findings, *counts.rest(), *_lines(quote, planned), *_prices(planned, quoted))
+    findings = (*counts.findings, *counts.rest(), *_lines(quote, planned), *_prices(planned, quoted),
+                *_charges(quote, design))  # fmt: skip
     return QuoteComparison(planned, quoted, findings, _sums(planned, quoted, counts.lacking()))
 
 
@@ -244,6 +245,24 @@ def _prices(planned: Mapping[Key, Planned], quoted: Mapping[Key, Quoted]) -> Ite
         line = offer.lines[0]
         yield QuoteFinding("above-planned", text, "remark", *key, line.sheet, line.row, planned[key].quantity,
                            offer.quantity, more)  # fmt: skip
+
+
+def _charges(quote: Quote, design: Design) -> Iterator[QuoteFinding]:
+    """Charges above those of the bill, or that it does not have; a price is of one, the first year's share included."""
+    for line in quote.with_status("charge"):
+        rows = [row for row in design.bom if row.charge is not None and row.id == line.part]
+        number, dollars = sum(row.quantity for row in rows), quote.unit_usd(line) or 0
+        if not number:
+            text = f"{line.part}: a charge that is not on the bill"
+            yield QuoteFinding("surplus", text, "fault", "", None, line.sheet, line.row, 0, line.quantity, dollars)
+            continue
+        cents = sum(rounded(exact(row.total_usd + (row.yearly_usd or 0)) * CENTS_PER_USD) for row in rows)
+        unit_usd = usd(rounded(Fraction(cents, number)))
+        if dollars > unit_usd:
+            more = round((dollars - unit_usd) * number, 2)
+            text = f"{line.part} at ${dollars:,.2f}, planned at ${unit_usd:,.2f}: ${more:,.2f} more"
+            yield QuoteFinding("above-planned", text, "remark", "", None, line.sheet, line.row, number,
+                               line.quantity, more)  # fmt: skip
 
 
 def _sums(planned: Mapping[Key, Planned], quoted: Mapping[Key, Quoted], lacking: Mapping[Key, int]) -> QuoteSums:

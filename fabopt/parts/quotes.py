@@ -12,9 +12,11 @@ from fabopt.schema.catalog import OrderTerms, OrderTermsByLength, PriceBook
 from fabopt.schema.product import Price, PriceSource
 from fabopt.units import CENTS_PER_USD, rounded, usd
 
-# Matched: a product with its price. Unpriced: no price is stated. Left over: a price that is not taken. A subtotal or a
-# note is no line of its own.
-LineStatus = Literal["matched", "unpriced", "left over", "subtotal", "note"]
+# Matched: a product with its price. Unpriced: no price is stated. Left over: a price that is not taken. Charge: a price
+# of a charge that a design asks for, which no price book holds. A subtotal or a note is no line of its own.
+LineStatus = Literal["matched", "unpriced", "left over", "charge", "subtotal", "note"]
+# What an RFQ sheet says of its charges begins so; it is read back by that.
+CHARGE_REMARK = "a charge: "
 Value = TypeVar("Value")
 
 

@@ -116,6 +116,42 @@ def test_the_sheet_that_asks_for_quotes_reads_back(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_charges_that_were_asked_for_read_back(run: Run) -> None:
+    """Two charges of a design are listed with their prices, in no book; dearer than planned, or of another design, they
+    are found by the audit.
+    """
+    case = yaml.safe_load(Path("case.yaml").read_text())
+    nos = {"name": "nos", "what": "licence", "usd": 1200, "kinds": ["switch"]}
+    case["charges"] = [nos, {"name": "total-care", "what": "support", "usd": 50, "kinds": ["switch"], "yearly": True}]
+    Path("case.yaml").write_text(yaml.safe_dump(case))
+    assert run("solve", "case.yaml", "--json", "design.json", "--bom", "bill.xlsx").code == 0
+    book = openpyxl.load_workbook("bill.xlsx")
+    heads = [cell.value for cell in book["RFQ"][1]]
+    for row in book["RFQ"].iter_rows(min_row=2):
+        asked = row[heads.index("Id")].value
+        quantity, planned = (row[heads.index(title)].value for title in ("Quantity", "Planned USD"))
+        row[heads.index(QUOTED[0])].value = planned / quantity + (asked == "nos")
+    book.save("filled.xlsx")
+    read = run("quote", "import", "filled.xlsx", "--catalog", "./acme.yaml", "--json", "lines.json", "-o", "book.yaml")
+    assert read.code == 0 and "2 charges" in read.out
+    lines = json.loads(Path("lines.json").read_text())["lines"]
+    assert {line["part"]: line["unit_price_usd"] for line in lines if line["status"] == "charge"} == {
+        "nos": 1201, "total-care": 50,
+    }  # fmt: skip
+    assert set(yaml.safe_load(Path("book.yaml").read_text())["prices"]).isdisjoint({"nos", "total-care"})
+    audit = ("quote", "audit", "filled.xlsx", "--design", "design.json", "--json", "audit.json")
+    done = run(*audit)
+    assert done.code == 0, done.out
+    found = json.loads(Path("audit.json").read_text())
+    assert [(one["kind"], one["planned"] == one["quoted"]) for one in found["findings"]] == [("above-planned", True)]
+    case["charges"] = [nos]
+    Path("case.yaml").write_text(yaml.safe_dump(case))
+    assert run("solve", "case.yaml", "--json", "design.json").code == 0
+    assert run(*audit).code == 1
+    assert "total-care: a charge that is not on the bill" in Path("audit.json").read_text()
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_case_is_solved_with_the_book_and_warned_of_its_end(run: Run) -> None:
     assert imported(run, "T4-8,,4,3100,6 weeks,,,2026-12-31\n") == 0
 

@@ -28,7 +28,7 @@ from fabopt.io.quote.values import (
     signs_in,
     wait_of,
 )
-from fabopt.parts.quotes import QuoteLine
+from fabopt.parts.quotes import CHARGE_REMARK, QuoteLine
 
 _SUM = re.compile(
     r"\W*(?:sub\W?-?totals?|(?:grand |net |section |line |page )?totals?|sums?|summe|zwischensumme|amount due|"
@@ -107,6 +107,8 @@ class RowReader:
         known = matched(self._named(row, names, description), self.reading.names)
         base = QuoteLine(self.sheet.name, row, "note", " / ".join(dict.fromkeys(names)), description)
         texts = self.own_texts(row)
+        if not known.id and any(text.startswith(CHARGE_REMARK) for text in texts):
+            return self._charge(row, base)
         is_sum = any(_SUM.match(text) for text in texts)
         if self._quantity(row) is None:
             is_sum = is_sum or any(_SUM_AT_END.match(text) for text in texts)
@@ -119,6 +121,13 @@ class RowReader:
                 return _changed(base, status="subtotal", reason="a sum without a name")
             return self._priced(row, base, MatchedLine(reason="a price without a part number"))
         return self._priced(row, base, known)
+
+    def _charge(self, row: int, base: QuoteLine) -> QuoteLine:
+        """A charge that a design asks for, with its price; unpriced where none is stated."""
+        if not self.is_priced(row, True):
+            return self._without_price(row, base, MatchedLine(reason="a charge"))
+        line = self._priced(row, base, MatchedLine())
+        return _changed(line, status="charge") if line.status == "matched" else line
 
     def _named(self, row: int, names: Sequence[str], description: str) -> NamedLine:
         lengths = [length for _, cell in self.cells(row, "length") if (length := length_of(cell)) is not None]

@@ -11,6 +11,7 @@ from xlsxwriter.worksheet import Worksheet
 from fabopt.output.export.order_codes import body_of
 from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
 from fabopt.parts.part_numbers import order_code
+from fabopt.parts.quotes import CHARGE_REMARK
 from fabopt.schema.design import BomRow, Design
 
 # Nobody quotes for what is done by one's own people.
@@ -111,7 +112,7 @@ def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str]) -
     dates = [row.order_by_month for row in group if row.order_by_month is not None]
     days = [row.order_by for row in group if row.order_by is not None]
     number = order_code(design.parts.get(first.id, {}), first.length_m)
-    remark = number.remark if first.charge is None else f"a charge: {first.description}"
+    remark = number.remark if first.charge is None else f"{CHARGE_REMARK}{first.description}"
     planned = sum(row.total_usd + (row.yearly_usd or 0) for row in group)
     return (
         vendor, first.kind, number.code, first.id, first.description, first.length_m, *by_stage, sum(by_stage),

@@ -25,6 +25,7 @@ _OTHERS = (("row", True), ("part", False), ("quantity", True), ("price", True), 
 _TITLES: tuple[tuple[LineStatus, str], ...] = (
     ("left over", "Left over: a price that is not in the book"),
     ("unpriced", "Without a price"),
+    ("charge", "Charges: what a case's `charges` hold, and no price book"),
 )
 
 
@@ -50,9 +51,11 @@ def _blocks(quote: Quote) -> Iterator[RenderableType]:
 def headline_of_quote(quote: Quote) -> str:
     """How many lines there are, and what became of them; until when they hold."""
     counts = {status: len(quote.with_status(status)) for status in ("matched", "left over", "unpriced")}
-    lines = sum(counts.values())
+    charges = len(quote.with_status("charge"))
+    lines = sum(counts.values()) + charges
     ends = f"; valid until {quote.valid_until}" if quote.valid_until else ""
     said = [f"{number} {status}" for status, number in counts.items() if number or status == "matched"]
+    said += [some(charges, "charge")] if charges else []
     return f"{quote.file}: {some(lines, 'line')}, {listed(said)}{ends}"
 
 

@@ -19,7 +19,8 @@ class Cutoff:
 
     Arrays of costs have shape (metrics, size): row 0 is the objective, the others those that ``caps``, shape
     (metrics,), limits. Without ``prune`` the objective cuts nothing. ``sizing``: of other parts of the space, which is
-    added to. ``admits``: which candidates of a batch may be kept at all, shape (size,); None: all.
+    added to. ``admits``: which candidates of a batch may be kept at all, shape (size,); None: all. Once
+    ``should_stop`` says so nothing more is within, if anything was met.
     """
 
     def __init__(
@@ -29,12 +30,14 @@ class Cutoff:
         prune: bool,
         sizing: Sizing | None = None,
         admits: Callable[[AnyBatch], NDArray[np.bool_]] | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self.sizing = Sizing() if sizing is None else sizing
         self._caps = [(metric, cap * (1 + RELATIVE_SLACK)) for metric, cap in enumerate(caps) if np.isfinite(cap)]
         self._slack = slack
         self._prune = prune
         self._admits = admits
+        self._should_stop = should_stop
 
     @property
     def limit(self) -> float:
@@ -46,6 +49,12 @@ class Cutoff:
 
     def within(self, cost: Floats) -> NDArray[np.bool_]:
         """Which of these costs (or bounds) are below the cutoff and the caps, shape (size,)."""
+        if self.sizing.batches and self._should_stop():
+            self.sizing.stopped = True
+            return np.zeros(cost.shape[1:], dtype=np.bool_)
+        return self._is_kept(cost)
+
+    def _is_kept(self, cost: Floats) -> NDArray[np.bool_]:
         limit = self.limit
         inside = cost[0] <= limit if np.isfinite(limit) else np.isfinite(cost[0])
         return self._under_caps(cost, inside)
@@ -75,7 +84,7 @@ class Cutoff:
         return self.sizing
 
     def _cut(self, batch: AnyBatch) -> AnyBatch | None:
-        return _some(batch, self.within(batch.cost))
+        return _some(batch, self._is_kept(batch.cost))
 
 
 def _some(batch: AnyBatch, inside: NDArray[np.bool_]) -> AnyBatch | None:

@@ -9,6 +9,8 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock
 from fabopt.search.search import Search
 from fabopt.solution import optimize
+from fabopt.topology.batch import AnyBatch
+from fabopt.topology.cutoff import Cutoff
 from tests.paths import ROOT
 from tests.samples.small import case, inputs
 
@@ -37,6 +39,22 @@ def test_what_was_met_is_the_answer(asked: Inputs, monkeypatch: pytest.MonkeyPat
     assert design.status == "feasible" and design.fabrics
     assert all(check.ok for check in design.checks)
     assert not design.alternatives_complete and design.notes[-1].endswith("stopped by a signal")
+
+
+def test_what_was_met_within_a_block_is_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of three tiers may take longer than there is time: nothing more is looked at once one candidate is met."""
+    clock, offer, late = Clock(None), Cutoff.offer, []
+
+    def stop(self: Cutoff, batch: AnyBatch) -> None:
+        late.append(clock.is_stopped)
+        offer(self, batch)
+        if self.sizing.batches:
+            clock.stop()
+
+    monkeypatch.setattr(Cutoff, "offer", stop)
+    design = optimize.solve(inputs(case({"tiers": 3, "max_oversubscription": 2}, servers=8)), clock=clock)
+    assert design.status == "feasible" and design.fabrics and not any(late)
+    assert all(check.ok for check in design.checks)
 
 
 def test_nothing_was_met() -> None:

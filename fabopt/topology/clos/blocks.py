@@ -61,7 +61,7 @@ class Lower(NamedTuple):
 class Stack(NamedTuple):
     """A block under a spine switch: what joins them, the least that a link and a spine's uplink cost.
 
-    ``least``, ``upward``: shape (metrics,).
+    ``least``, ``upward``: shape (metrics,); ``cores``: what may be above, none on two tiers.
     """
 
     block: Block
@@ -69,6 +69,7 @@ class Stack(NamedTuple):
     joins: tuple[Assembly, ...]
     least: Floats
     upward: Floats
+    cores: tuple[tuple[SwitchType, CageUse], ...] = ()
 
     @property
     def planes(self) -> int:

@@ -74,7 +74,7 @@ class Bounds:
         self.fabric = fabric
         self.costs = costs
         self.prune = prune
-        self.early = EarlyCosts(problem, fabric, costs) if costs.steps else None
+        self.early = EarlyCosts(problem, fabric, costs)
         self._scopes: dict[tuple[str, ...], Scope] = {}
         self.runs = self._run_bounds()
 

@@ -172,8 +172,7 @@ class Leaves:
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
         cost = np.asarray(self._devices_cost(block, shape) + costs.least(joins, need))
         cost[0] += self.attachments.above_least(block, shape)
-        if self.bounds.early is not None:
-            cost[0] += self.bounds.early.of_leaves(Parts(block.protocol, nic, block.leaf, block.down), shape)
+        cost[0] += self.bounds.early.of_leaves(Parts(block.protocol, nic, block.leaf, block.down), shape)
         return cost
 
     def _devices_cost(self, block: Block, shape: Shape) -> Floats:
@@ -221,7 +220,12 @@ class Leaves:
     def _above(self, block: Block, shape: Shape) -> Floats:
         """The least that uplinks cost with everything above them, shape (metrics, rows)."""
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
-        return np.asarray(np.multiply.outer(upward, block.nic.planes * shape.uplinks))
+        above = np.asarray(np.multiply.outer(upward, block.nic.planes * shape.uplinks))
+        uppers = self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers)
+        uses = tuple((spine.switch, spine.down) for spine in uppers)
+        share = self.bounds.early.shares(block.uplinks, uses, "leaf-spine", block.protocol)
+        above[0] += share @ self.bounds.early.uplinks(block.parts, shape)
+        return above
 
     def _fewest_uplinks(self, block: Block, shape: Shape, endpoints: Number) -> Ints:
         """Fewest uplinks of a leaf: of all groups, or of all but an odd last one, shape (rows,)."""

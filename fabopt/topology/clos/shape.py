@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -287,9 +288,10 @@ def uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fractio
     return np.asarray(np.maximum(1, scaled_ceil(down_links, factor, divisor)))
 
 
-def divisors(number: int) -> list[int]:
+@cache
+def divisors(number: int) -> tuple[int, ...]:
     """The divisors of a number, rising."""
-    return [one for one in range(1, number + 1) if number % one == 0]
+    return tuple(one for one in range(1, number + 1) if number % one == 0)
 
 
 def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:

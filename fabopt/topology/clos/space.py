@@ -83,7 +83,7 @@ class ClosSpace:
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
         """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
-        cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._admits)
+        cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._admits, self.should_stop)
         if self.fabric.span is None or self.lowest_bound <= cutoff.limit:
             self._expand_all(cutoff, [Leaves(bounds, cutoff, plain=False) for bounds in self.parts])
         return cutoff.close()

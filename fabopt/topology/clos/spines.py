@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -53,13 +53,13 @@ class Spines:
         self.fabric = bounds.fabric
         self.cutoff = cutoff
         self.plain = plain
-        self._divisors: dict[int, list[int]] = {}
 
     def expand(self, block: Block, shape: Shape, base: Floats) -> None:
         """Offer every candidate made of these leaves that stays below the cutoff; ``base``: shape (metrics, size)."""
         rows, spines = self._spine_counts(shape)
         if not shape.is_odd:
-            timely = self._leaves_in_time(block, replace(shape.take(rows), spines=spines))
+            wide, gpus = replace(shape.take(rows), spines=spines), self.bounds.problem.server.gpus
+            timely = step_deadline.leaves_in_time(self.fabric, block.parts, wide, gpus)
             rows, spines = rows[timely], spines[timely]
             if not rows.size:
                 return
@@ -74,10 +74,6 @@ class Spines:
         if shape.rails > 1:
             self._three_tiers(block, shape, rows, spines, True, base)
 
-    def _leaves_in_time(self, block: Block, shape: Shape) -> NDArray[np.bool_]:
-        """Which rows of uplinks and spines may be in time, whatever is above them."""
-        return step_deadline.leaves_in_time(self.fabric, block.parts, shape, self.bounds.problem.server.gpus)
-
     def _spine_counts(self, shape: Shape) -> tuple[Ints, Ints]:
         """Row and number of spines, for every number over which the uplinks can be spread."""
         if self.plain:
@@ -87,14 +83,19 @@ class Spines:
         fewest = fewest_spines(self.fabric, shape.planes)
         for row, u in enumerate(shape.u.tolist()):
             # Rules ``striping_is_even``, ``last_group_may_differ``
-            counts = self._divisors_of(u) if self.fabric.even or shape.is_odd else range(1, u + 1)
+            counts: Sequence[int] = divisors(u) if self.fabric.even or shape.is_odd else range(1, u + 1)
             counts = [one for one in counts if one >= fewest]
             rows.extend([row] * len(counts))
             spines.extend(counts)
         return np.array(rows, dtype=np.int64), np.array(spines, dtype=np.int64)
 
-    def _stack(self, block: Block, spine: Upper, shape: Shape, base: Floats) -> tuple[Stack, NDArray[np.bool_]] | None:
-        """A spine switch above the block, and which rows could stay below the cutoff with it; None if none."""
+    def _stack(
+        self, block: Block, spine: Upper, shape: Shape, base: Floats, early_uplinks: Floats
+    ) -> tuple[Stack, NDArray[np.bool_]] | None:
+        """A spine switch above the block, and which rows could stay below the cutoff with it; None if none.
+
+        ``early_uplinks``: links above leaves at stages before the last, shape (stages, rows).
+        """
         upward = np.zeros(base.shape[0])
         if spine.up is not None:
             upward = self.bounds.core_link(spine.up.port, block.protocol)
@@ -102,11 +103,14 @@ class Spines:
             return None
         least = self.bounds.least_link(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
         share = least + self.bounds.spine_share(spine, block.protocol)
-        inside = self.cutoff.within(base + np.multiply.outer(share, block.nic.planes * shape.uplinks))
+        above = np.multiply.outer(share, block.nic.planes * shape.uplinks)
+        uses = ((spine.switch, spine.down),)
+        above[0] += self.bounds.early.shares(block.uplinks, uses, "leaf-spine", block.protocol) @ early_uplinks
+        inside = self.cutoff.within(base + above)
         if not inside.any():
             return None
         joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
-        return (Stack(block, spine, joins, least, upward), inside) if joins else None
+        return (Stack(block, spine, joins, least, upward, tuple(self._cores(block, spine))), inside) if joins else None
 
     def _uppers(self, block: Block) -> Iterator[Upper]:
         """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``"""
@@ -117,12 +121,12 @@ class Spines:
             if own and managed and self.fabric.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
                 yield spine
 
-    def _cores(self, stack: Stack) -> Iterator[tuple[SwitchType, CageUse]]:
-        """Core switches that may be above a spine and its leaves. Rule ``generations_agree``"""
-        leaf, spine = stack.block.leaf, stack.spine.switch
-        for core, use in self.bounds.cores(stack.spine_up.lane.port_mbps, stack.block.protocol):
-            agree = self.fabric.are_of_one_generation(leaf=leaf, spine=spine, core=core)
-            if agree and self._may_be_managed(stack.block, leaf, spine, core):
+    def _cores(self, block: Block, spine: Upper) -> Iterator[tuple[SwitchType, CageUse]]:
+        """Core switches that may be above a spine with uplinks and its leaves. Rule ``generations_agree``"""
+        leaf, switch = block.leaf, spine.switch
+        for core, use in self.bounds.cores(spine.up.lane.port_mbps, block.protocol) if spine.up is not None else ():
+            agree = self.fabric.are_of_one_generation(leaf=leaf, spine=switch, core=core)
+            if agree and self._may_be_managed(block, leaf, switch, core):
                 yield core, use
 
     def _may_be_managed(self, block: Block, *switches: SwitchType) -> bool:
@@ -136,9 +140,9 @@ class Spines:
     # -- two tiers --------------------------------------------------------------------------------------------
 
     def _two_tiers(self, block: Block, shape: Shape, base: Floats) -> None:
-        down = shape.spine_down
+        down, early_uplinks = shape.spine_down, self.bounds.early.uplinks(block.parts, shape)
         for spine in self._uppers(block):
-            stacked = self._stack(block, spine, shape, base)
+            stacked = self._stack(block, spine, shape, base, early_uplinks)
             if stacked is None:
                 continue
             stack, _ = stacked
@@ -152,7 +156,8 @@ class Spines:
             bound = cost + np.multiply.outer(stack.least, links)
             kept = np.flatnonzero(fits & self.cutoff.within(bound))
             if kept.size:
-                bound[:, kept] = cost[:, kept] + self._near_uplink_cost(stack, shape.take(kept))
+                some = shape.take(kept)
+                bound[:, kept] = self._with_early(stack, some, cost[:, kept] + self._near_uplink_cost(stack, some))
                 kept = kept[self.cutoff.within(bound[:, kept])]
             if not kept.size:
                 continue
@@ -164,8 +169,7 @@ class Spines:
 
     def _with_early(self, stack: Stack, shape: Shape, cost: Floats) -> Floats:
         """Add what spines of stages before the last cost at least."""
-        if self.bounds.early is not None:
-            cost[0] += self.bounds.early.of_spines(stack.parts(), shape)
+        cost[0] += self.bounds.early.of_spines(stack.parts(), shape)
         return cost
 
     def _survives(self, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
@@ -217,7 +221,7 @@ class Spines:
     def _upward(self, stack: Stack, shape: Shape) -> Floats:
         """The least that a spine's uplink costs with its share of a core, shape (metrics, rows)."""
         best = np.full((stack.upward.size, np.size(shape.g)), np.inf)
-        for core, use in self._cores(stack):
+        for core, use in stack.cores:
             share = self.costs.of(core.item) / usable_ports(use, core)
             best = np.minimum(best, self._core_links(stack, use, shape) + share[:, np.newaxis])
         return best
@@ -226,8 +230,9 @@ class Spines:
 
     def _three_tiers(self, block: Block, shape: Shape, rows: Ints, spines: Ints, rail_pods: bool, base: Floats) -> None:
         """``rows``, ``spines``: numbers of spines to try for each row of the shape."""
+        early_uplinks = self.bounds.early.uplinks(block.parts, shape)
         for spine in self._uppers(block):
-            stacked = self._stack(block, spine, shape, base)
+            stacked = self._stack(block, spine, shape, base, early_uplinks)
             if stacked is None:
                 continue
             stack, inside = stacked
@@ -269,13 +274,8 @@ class Spines:
     def _sized_pods(self, stack: Stack, shape: Shape, base: Floats) -> None:
         """Add the spine tier, and then cores to what is left below the cutoff."""
         spine, up = stack.spine, stack.spine_up
-        down = shape.spine_down
-        fewest = self.bounds.spine_uplinks(down, spine.down, up)
-        endpoints = endpoints_in_ratio(self.fabric, shape)
-        gpus = self.bounds.problem.server.gpus
-        fewest = np.maximum(fewest, spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
-        fewest = np.maximum(fewest, step_deadline.spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
-        most = uplinks_that_fit(spine.switch, spine.down, up, down)
+        fewest = self._fewest_uplinks(stack, shape)
+        most = uplinks_that_fit(spine.switch, spine.down, up, shape.spine_down)
         num_spines = stack.planes * shape.pods * shape.spines
         switches = np.multiply.outer(self.costs.of(spine.switch.item), num_spines)
         bound = (
@@ -284,6 +284,9 @@ class Spines:
             + np.multiply.outer(stack.least, stack.planes * shape.leaves * shape.u)
             + np.multiply.outer(stack.upward, num_spines * fewest)
         )
+        early_cores = self.bounds.early.of_any_cores(stack.parts(), shape, stack.cores)
+        bound = self._with_early(stack, shape, bound)
+        bound[0] += early_cores
         widest = self.bounds.most_pods(spine, stack.block.protocol)
         fits = (fewest <= most) & (shape.pods <= widest) & (shape.pods >= 2)
         kept = np.flatnonzero(fits & self.cutoff.within(bound))
@@ -299,12 +302,21 @@ class Spines:
             links = self._uplink_cost(stack, some, down_cage_limit(spine.down, up, fewest[rows]))
             cost = self._with_early(stack, some, base[:, rows] + switches[:, rows] + links)
             upward = np.multiply.outer(stack.upward, num_spines[rows] * fewest[rows])
+            upward[0] += early_cores[rows]
             inside = np.flatnonzero(self.cutoff.within(cost + upward))
             # more uplinks of spines never slow a step
             inside = inside[self._pods_in_time(stack, replace(some, x=most[rows]).take(inside))]
             if inside.size:
                 left = rows[inside]
                 self._with_cores(stack, shape.take(left), cost[:, inside], fewest[left], most[left])
+
+    def _fewest_uplinks(self, stack: Stack, shape: Shape) -> Ints:
+        """Fewest uplinks of a spine, shape (rows,)."""
+        fabric, parts, gpus = self.fabric, stack.parts(), self.bounds.problem.server.gpus
+        endpoints = endpoints_in_ratio(fabric, shape)
+        fewest = self.bounds.spine_uplinks(shape.spine_down, stack.spine.down, stack.spine_up)
+        fewest = np.maximum(fewest, spine_uplinks(fabric, parts, shape, endpoints, gpus))
+        return np.maximum(fewest, step_deadline.spine_uplinks(fabric, parts, shape, endpoints, gpus))
 
     def _pods_in_time(self, stack: Stack, shape: Shape) -> NDArray[np.bool_]:
         """Which rows may be in time, whatever cores are above them."""
@@ -313,30 +325,36 @@ class Spines:
     def _with_cores(self, stack: Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
         """Every number of spine uplinks, core switch and way to join them that stays below the cutoff."""
         num_spines = stack.planes * shape.pods * shape.spines
-        upward = self._upward(stack, shape)
-        x = fewest.copy()
+        upward, x = self._upward(stack, shape), fewest.copy()
+        early = self.bounds.early.of_any_cores(stack.parts(), shape, stack.cores)
         rows = np.arange(x.size)
         while rows.size:
             cost = base[:, rows] + upward[:, rows] * (num_spines[rows] * x)
+            cost[0] += early[rows]
             inside = self.cutoff.within(cost) & (x <= most[rows])
             rows, x = rows[inside], x[inside]
             if not rows.size:
                 return
             sized = replace(shape.take(rows), x=x)
             timely = np.flatnonzero(self._pods_in_time(stack, sized))
-            for core, use in self._cores(stack) if timely.size else ():
-                self._join_cores(stack, core, use, sized.take(timely), base[:, rows[timely]])
+            for core, use in stack.cores if timely.size else ():
+                self._join_cores(stack, core, use, sized.take(timely), base[:, rows[timely]], early[rows[timely]])
             if self.plain:
                 return
             x = x + 1
 
-    def _join_cores(self, stack: Stack, core: SwitchType, use: CageUse, shape: Shape, base: Floats) -> None:
+    def _join_cores(
+        self, stack: Stack, core: SwitchType, use: CageUse, shape: Shape, base: Floats, early: Floats
+    ) -> None:
+        """``early``: the least that cores of stages before the last cost, shape (rows,)."""
         spine, up = stack.spine, stack.spine_up
         ports = usable_ports(use, core)
         link = self._core_links(stack, use, shape)
         share = link + (self.costs.of(core.item) / ports)[:, np.newaxis]
         num_spines = stack.planes * shape.pods * shape.spines
-        open_ = np.flatnonzero(self.cutoff.within(base + share * (num_spines * shape.x)))
+        bound = base + share * (num_spines * shape.x)
+        bound[0] += early
+        open_ = np.flatnonzero(self.cutoff.within(bound))
         rows, wide = self._core_groups(shape, open_, ports)
         if rows.size and (self.fabric.resilience or self.fabric.on_free_ports or TWO_CORES in self.fabric.kept_rules):
             kept = enough_cores(self.fabric, wide) & self._survives(stack.parts(core, use), wide)
@@ -351,8 +369,7 @@ class Spines:
             self.costs.least(joins, need), lambda runs: link[:, rows] * (num_spines * shape.x)[rows]
         )
         cost, parts = base[:, rows] + switches + links, stack.parts(core, use)
-        if self.bounds.early is not None:
-            cost[0] += self.bounds.early.of_cores(parts, wide)
+        cost[0] += self.bounds.early.of_cores(parts, wide)
         self.cutoff.offer(ClosBatch(self.fabric, parts, wide, cost))
 
     def _core_groups(self, shape: Shape, open_: Ints, core_ports: int) -> tuple[Ints, Shape]:
@@ -365,10 +382,10 @@ class Spines:
         m2s: list[int] = []
         for row in open_.tolist():
             room = core_ports // int(shape.pods[row])
-            for m2 in self._divisors_of(int(shape.x[row])):
+            for m2 in divisors(int(shape.x[row])):
                 if m2 > room:
                     break
-                for q in self._divisors_of(int(shape.spines[row])):
+                for q in divisors(int(shape.spines[row])):
                     if q * m2 > room or (self.plain and q * m2 > 1):
                         break
                     rows.append(row)
@@ -376,8 +393,3 @@ class Spines:
                     m2s.append(m2)
         index = np.array(rows, dtype=np.int64)
         return index, replace(shape.take(index), q=np.array(qs), m2=np.array(m2s))
-
-    def _divisors_of(self, number: int) -> list[int]:
-        if number not in self._divisors:
-            self._divisors[number] = divisors(number)
-        return self._divisors[number]

@@ -7,11 +7,13 @@ search counts the last stage; this adds what the others need at least. See docs/
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from fabopt.parts.items import Item
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.classes import leaf_uplinks
@@ -19,6 +21,8 @@ from fabopt.topology.clos.joins import joins_of, runs_differ, server_joins
 from fabopt.topology.clos.shape import Parts, Shape, most_endpoints, uplinks_needed, usable_ports
 from fabopt.topology.link_parts import Costs, Floats
 from fabopt.units import Number, ceil_of
+
+SwitchUse = tuple[SwitchType, CageUse]
 
 
 class EarlyCosts:
@@ -32,6 +36,7 @@ class EarlyCosts:
         self.fabric = fabric
         self.stages = list(zip(costs.stages, costs.steps, strict=True))
         self.lends = problem.case.growth.recabling == "allow"
+        self._shares: dict[tuple[CageUse, tuple[SwitchUse, ...], str, str], Floats] = {}
 
     def of_leaves(self, parts: Parts, shape: Shape) -> Floats:
         """The part of NICs, leaves and server links."""
@@ -45,6 +50,26 @@ class EarlyCosts:
             total = total + _of(costs, parts.leaf.item) * (parts.nic.planes * stage_shape.leaves)
         return total
 
+    def uplinks(self, parts: Parts, shape: Shape) -> Floats:
+        """Fewest links above all leaves at each stage, shape (stages, rows)."""
+        links = []
+        for number, _ in self.stages:
+            stage_shape = self._shape(number, shape)
+            uplinks = parts.nic.planes * stage_shape.leaves * self._uplinks(number, stage_shape, parts)
+            links.append(np.where(stage_shape.leaves > 1, uplinks, 0.0))
+        return np.reshape(links, (len(self.stages), np.size(shape.g)))
+
+    def shares(self, near: CageUse, uses: tuple[SwitchUse, ...], kind: str, protocol: str) -> Floats:
+        """The least that a link from cages costs at each stage with its share of a switch, of which some may be above.
+
+        The result has shape (stages,); 0 where none may.
+        """
+        key = near, uses, kind, protocol
+        if key not in self._shares:
+            least = [self._least_share(costs, near, uses, kind, protocol) for _, costs in self.stages]
+            self._shares[key] = np.array(least, dtype=np.float64)
+        return self._shares[key]
+
     def of_spines(self, parts: Parts, shape: Shape) -> Floats:
         """The part of spines and the links below them."""
         assert parts.spine is not None
@@ -54,23 +79,36 @@ class EarlyCosts:
             uplinks, spines = self._fewest(number, stage_shape, parts, shape)
             pods = stage_shape.pods if parts.spine_up is not None else 1
             switches = _of(costs, parts.spine.item) * (parts.nic.planes * pods * spines)
-            links = self._least_link(costs, parts, "leaf-spine") * (parts.nic.planes * stage_shape.leaves * uplinks)
+            assert parts.leaf_up is not None and parts.spine_down is not None
+            link = self._least_link(costs, parts.leaf_up, parts.spine_down, "leaf-spine", parts.protocol)
+            links = link * (parts.nic.planes * stage_shape.leaves * uplinks)
             total = total + np.where(stage_shape.leaves > 1, switches + links, 0.0)
+        return total
+
+    def of_any_cores(self, parts: Parts, shape: Shape, cores: tuple[SwitchUse, ...]) -> Floats:
+        """The least part of cores and the links below them, whichever of some cores join the pods, in whichever way."""
+        assert parts.spine_up is not None
+        total = np.zeros(np.size(shape.g))
+        shares = self.shares(parts.spine_up, cores, "spine-core", parts.protocol)
+        for (number, _), share in zip(self.stages, shares.tolist(), strict=True):
+            stage_shape = self._shape(number, shape)
+            spines, uplinks = self._fewest_of_spines(number, stage_shape, parts, shape)
+            cost = share * (parts.nic.planes * stage_shape.pods * spines * uplinks)
+            total = total + np.where((stage_shape.leaves > 1) & (stage_shape.pods > 1), cost, 0.0)
         return total
 
     def of_cores(self, parts: Parts, shape: Shape) -> Floats:
         """The part of cores and the links below them."""
-        assert parts.core is not None and parts.spine_down is not None and parts.spine_up is not None
+        assert parts.core is not None and parts.spine_up is not None and parts.core_down is not None
         total = np.zeros(np.size(shape.g))
         for number, costs in self.stages:
             stage_shape = self._shape(number, shape)
-            _, spines = self._fewest(number, stage_shape, parts, shape)
-            most = self.problem.stages[number].oversubscription[self.fabric.name][1]
-            down = _leaves_of_a_pod(stage_shape, shape) * (shape.u // shape.spines)
-            group = ceil_of(uplinks_needed(down, parts.spine_down, parts.spine_up, most), shape.m2)
+            spines, uplinks = self._fewest_of_spines(number, stage_shape, parts, shape)
+            group = ceil_of(uplinks, shape.m2)
             switches = _of(costs, parts.core.item) * (parts.nic.planes * group * ceil_of(spines, shape.q))
             links = parts.nic.planes * stage_shape.pods * spines * group * shape.m2
-            cost = switches + self._least_link(costs, parts, "spine-core") * links
+            link = self._least_link(costs, parts.spine_up, parts.core_down, "spine-core", parts.protocol)
+            cost = switches + link * links
             total = total + np.where((stage_shape.leaves > 1) & (stage_shape.pods > 1), cost, 0.0)
         return total
 
@@ -79,29 +117,42 @@ class EarlyCosts:
 
     def _fewest(self, number: int, stage_shape: Shape, parts: Parts, shape: Shape) -> tuple[Number, Number]:
         """Fewest uplinks of a leaf, and fewest spines of a pod that take them."""
-        assert parts.spine is not None and parts.leaf_up is not None and parts.spine_down is not None
-        most = self.problem.stages[number].oversubscription[self.fabric.name][0]
-        down = most_endpoints(stage_shape, self.fabric.attached)
-        uplinks = uplinks_needed(down, parts.leaf_down, parts.leaf_up, most)
-        uplinks = np.maximum(uplinks, leaf_uplinks(self.fabric, parts, stage_shape, most))
+        assert parts.spine is not None and parts.spine_down is not None
+        uplinks = self._uplinks(number, stage_shape, parts)
         spines = ceil_of(_leaves_of_a_pod(stage_shape, shape) * uplinks, usable_ports(parts.spine_down, parts.spine))
         if not self.lends:
             links = np.maximum(1, ceil_of(shape.u, shape.spines))
             spines = np.minimum(np.maximum(spines, ceil_of(uplinks, links)), shape.spines)
         return uplinks, spines
 
-    def _least_link(self, costs: Costs, parts: Parts, kind: str) -> float:
-        near, far = (parts.leaf_up, parts.spine_down) if kind == "leaf-spine" else (parts.spine_up, parts.core_down)
-        assert near is not None and far is not None
-        key = (
-            near.port,
-            far.port,
-            self.fabric.runs_m[kind],
-            parts.protocol,
-            runs_differ(self.problem, self.fabric, kind),
+    def _uplinks(self, number: int, stage_shape: Shape, parts: Parts) -> Number:
+        """Fewest uplinks of a leaf."""
+        assert parts.leaf_up is not None
+        most = self.problem.stages[number].oversubscription[self.fabric.name][0]
+        down = most_endpoints(stage_shape, self.fabric.attached)
+        uplinks = uplinks_needed(down, parts.leaf_down, parts.leaf_up, most)
+        return np.maximum(uplinks, leaf_uplinks(self.fabric, parts, stage_shape, most))
+
+    def _fewest_of_spines(self, number: int, stage_shape: Shape, parts: Parts, shape: Shape) -> tuple[Number, Number]:
+        """Fewest spines of a pod, and fewest uplinks of each."""
+        assert parts.spine_down is not None and parts.spine_up is not None
+        _, spines = self._fewest(number, stage_shape, parts, shape)
+        most = self.problem.stages[number].oversubscription[self.fabric.name][1]
+        down = _leaves_of_a_pod(stage_shape, shape) * (shape.u // shape.spines)
+        return spines, uplinks_needed(down, parts.spine_down, parts.spine_up, most)
+
+    def _least_share(self, costs: Costs, near: CageUse, uses: Sequence[SwitchUse], kind: str, protocol: str) -> float:
+        """The least that a link costs with its share of the switch above it, of which some may be; 0 if none may."""
+        shares = (
+            self._least_link(costs, near, far, kind, protocol) + _of(costs, switch.item) / usable_ports(far, switch)
+            for switch, far in uses
         )
+        return min((share for share in shares if np.isfinite(share)), default=0.0)
+
+    def _least_link(self, costs: Costs, near: CageUse, far: CageUse, kind: str, protocol: str) -> float:
+        key = (near.port, far.port, self.fabric.runs_m[kind], protocol, runs_differ(self.problem, self.fabric, kind))
         if key not in costs.least_links:
-            joins = joins_of(self.problem, self.fabric, kind, near.port, far.port, parts.protocol)
+            joins = joins_of(self.problem, self.fabric, kind, near.port, far.port, protocol)
             costs.least_links[key] = costs.least_per_link(joins, near.port.ports, far.port.ports)
         return float(costs.least_links[key][0])
 

@@ -24,7 +24,7 @@ class DealtRanks:
 
     def __init__(self, workload: ModelRun) -> None:
         self.gpus, self.domain = workload.ranks.gpus, workload.domain_gpus
-        self.placing = workload.placing
+        self.placing, self.experts = workload.placing, workload.model.architecture.experts
         self._numbers = np.arange(self.gpus, dtype=np.int64)
 
     def bytes_over(self, cost: Cost, network: FabricBandwidth) -> dict[str, Fraction]:
@@ -76,4 +76,16 @@ class DealtRanks:
             share = max(Fraction(int(count), int(gpus)) for count, gpus in set(zip(leaving, held, strict=True)))
         if traffic.operation != "all-to-all":
             share *= factor(traffic.operation, cost.algorithm, size)
-        return traffic.calls * share * traffic.message * (1 if place == "gpu" else traffic.copies)
+        copies = self._copies(traffic.operation, first) if place != "gpu" else Fraction(1)
+        return traffic.calls * share * traffic.message * copies
+
+    def _copies(self, operation: str, first: Ints) -> Fraction:
+        """The share of a token's copies that are sent to domains: once to each that it may go to, with its group."""
+        experts = self.experts
+        if operation != "all-to-all" or experts is None or experts.servers_per_token is None:
+            return Fraction(1)
+        met, members = np.unique(self._numbers // self.domain * self.gpus + first, return_counts=True)
+        most = experts.servers_per_token
+        if members.min() == members.max():
+            most = min(most, int(np.bincount(met % self.gpus).max()))
+        return min(Fraction(1), Fraction(most, experts.top_k))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.schema.case import Case, Fabric
+from fabopt.schema.model import Model
 from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.units import some
@@ -21,6 +22,7 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str
     for row in use.communicators:
         if row.communicator == "tensor" and row.place != DOMAIN:
             yield _wide_tensor(use, row, domain)
+    yield from _limited_routing(use, case, domain)
     yield from _tight_memory(use)
     if all(one.place == DOMAIN for one in use.communicators):
         yield (
@@ -28,6 +30,20 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str
             "min_gbps_per_gpu and max_oversubscription for what else the fabric carries"
         )
     yield from _overruled(use, case, fabric)
+
+
+def _limited_routing(use: WorkloadUse, case: Case, domain: int) -> Iterator[str]:
+    """Tokens that go to a few domains only, and what leaves a domain of all copies that their experts take."""
+    model = case.workload.model if case.workload is not None else None
+    experts = model.architecture.experts if isinstance(model, Model) else None
+    row = next((one for one in use.communicators if one.communicator == "expert"), None)
+    if experts is None or experts.servers_per_token is None or row is None or "server" not in row.bytes_over:
+        return
+    yield (
+        f"{use.model}: a token goes to {experts.top_k} experts in at most {experts.servers_per_token} scale-up domains "
+        f"of {some(domain, 'GPU')} (servers_per_token), one copy to each: {row.bytes_over['server'] / _GIGA:,.4g} GB a "
+        f"step leave a domain for each GPU, of {row.bytes_sent / _GIGA:,.4g} GB that its experts take"
+    )
 
 
 def _tight_memory(use: WorkloadUse) -> Iterator[str]:

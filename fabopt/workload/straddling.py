@@ -79,6 +79,14 @@ def most_domains(group: Group, domain: int) -> int:
     return min(apart * _domains_on_the_way(near, domain), _domains_on_the_way(dimensions, domain))
 
 
+def domains_of_each(group: Group, domain: int, gpus: int) -> int | None:
+    """The domains that every group lies in, with as many members in each; None where some straddle."""
+    dimensions = merged(group)
+    if not dimensions or domain >= gpus:
+        return 1
+    return _BlockMembers(dimensions, domain, gpus).even_blocks()
+
+
 def _domains_on_the_way(dimensions: Dimensions, domain: int) -> int:
     """Most domains from a group's first GPU to its last.
 
@@ -109,6 +117,13 @@ class _BlockMembers:
         self.members = np.concatenate([head[0], tail[0]], axis=1)
         self.groups = np.concatenate([head[1], tail[1]], axis=1)
         self.block = block
+        self.holds_whole = bool((high >= 2 * period).any())
+
+    def even_blocks(self) -> int | None:
+        """Blocks that a group lies in where all groups have as many members in each; None where they do not."""
+        members = set(self.members[(self.members > 0) & (self.groups > 0)].tolist())
+        members |= {self.size} if self.holds_whole else set()
+        return self.size // members.pop() if len(members) == 1 else None
 
     def worst(self, of_domain: bool) -> Crossing:
         """Of all blocks; see ``Crossings``."""

@@ -107,7 +107,7 @@ class ModelRun:
     @cached_property
     def traffic(self) -> tuple[Traffic, ...]:
         """The calls of a step."""
-        return traffic_of(self.model, self.ranks)
+        return traffic_of(self.model, self.ranks, self.domain_gpus)
 
     @cached_property
     def crossings(self) -> Crossings:

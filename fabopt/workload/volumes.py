@@ -7,7 +7,7 @@ l layers, m micro-batches a step, B bytes of a number. Messages are in bytes for
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fabopt.schema.model import Model, Plan
@@ -15,6 +15,7 @@ from fabopt.units import exact
 from fabopt.workload.architecture import expert_layers, kv_width, parameters
 from fabopt.workload.collectives import Operation
 from fabopt.workload.ranks import Group, Ranks
+from fabopt.workload.straddling import domains_of_each
 
 # ZeRO stage in which no GPU keeps all of its parameters.
 PARAMETERS_SHARDED = 3
@@ -25,7 +26,7 @@ COMMUNICATORS = ("tensor", "context", "expert", "pipeline", "data")
 class Traffic:
     """Calls of one kind. ``message``: bytes of the vector of each; ``repeats``: in every micro-batch.
 
-    ``copies``: for all-to-all, how many domains at most a token's copies go to, of ``of_copies`` copies.
+    ``copies``: for all-to-all, the share of a token's copies that are sent to domains; others are passed on in them.
     """
 
     communicator: str
@@ -42,10 +43,20 @@ def micro_batches(plan: Plan, data: int) -> Fraction:
     return Fraction(plan.batch, data * plan.micro_batch)
 
 
-def traffic_of(model: Model, ranks: Ranks) -> tuple[Traffic, ...]:
-    """The calls of a step in which a GPU takes part with others."""
+def traffic_of(model: Model, ranks: Ranks, domain: int = 1) -> tuple[Traffic, ...]:
+    """The calls of a step in which a GPU takes part with others. ``domain``: GPUs of a scale-up domain."""
     kinds = (_tensor, _context, _expert, _pipeline, _data)
-    return tuple(one for kind in kinds for one in kind(model, ranks) if one.group.size > 1 and one.calls)
+    calls = (one for kind in kinds for one in kind(model, ranks) if one.group.size > 1 and one.calls)
+    return tuple(replace(one, copies=_copies(model, one, domain, ranks.gpus)) for one in calls)
+
+
+def _copies(model: Model, traffic: Traffic, domain: int, gpus: int) -> Fraction:
+    """M / k for a token of k experts that is sent once to each of at most M domains, of those with its group."""
+    experts = model.architecture.experts
+    if traffic.operation != "all-to-all" or experts is None or experts.servers_per_token is None:
+        return Fraction(1)
+    most = min(experts.servers_per_token, domains_of_each(traffic.group, domain, gpus) or traffic.group.size)
+    return min(Fraction(1), Fraction(most, experts.top_k))
 
 
 def _tokens(model: Model, plan: Plan) -> Fraction:
@@ -115,9 +126,7 @@ def _expert(model: Model, ranks: Ranks) -> Iterator[Traffic]:
         * micro_batches(plan, ranks.data)
         * Fraction(expert_layers(architecture), plan.pipeline)
     )
-    most = architecture.experts.servers_per_token
-    copies = Fraction(1) if most is None else min(Fraction(1), Fraction(most, architecture.experts.top_k))
-    yield Traffic("expert", "all-to-all", ranks.group("expert"), message, calls, copies=copies)
+    yield Traffic("expert", "all-to-all", ranks.group("expert"), message, calls)
 
 
 def _pipeline(model: Model, ranks: Ranks) -> Iterator[Traffic]:

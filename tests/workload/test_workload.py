@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -178,6 +179,23 @@ def test_expert_bytes() -> None:
     assert (found.message, found.calls, found.copies) == (128 * 64 * 2 * 2, 2 * 2 * 3, 1)
     routed = TINY.model_copy(update={"experts": experts.model_copy(update={"servers_per_token": 1})})
     assert traffic(model.model_copy(update={"architecture": routed}), GPUS, "expert").copies == HALF
+
+
+@pytest.mark.parametrize(("expert", "most"), [(8, 4), (16, 4), (16, 1), (32, 3), (64, 4), (64, 8)])
+def test_node_limited_routing_at_the_server_boundary(expert: int, most: int) -> None:
+    """Bytes that leave a server are those of all choices of servers, one copy to each: none goes to a token's own.
+
+    Servers of 8 GPUs; a token of 8 experts goes to as many servers as it may and as its group lies in.
+    """
+    routed = TINY.model_copy(update={"experts": Experts(count=64, top_k=8, servers_per_token=most)})
+    model = tiny_model(expert=expert, batch=128).model_copy(update={"architecture": routed})
+    work = on(model, H100, 128)
+    one = next(one for one in step_on(work, network(1000)).costs if one.traffic.communicator == "expert")
+    servers = expert // 8
+    choices = list(combinations(range(servers), min(most, servers)))
+    sent = sum(server != 0 for choice in choices for server in choice)
+    copy_bytes = one.traffic.message * one.traffic.calls / 8
+    assert one.bytes_over.get("server", 0) == copy_bytes * Fraction(sent, len(choices))
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def placement_words(placement: Placement | None) -> str:
 
 
 def _slower(step_s: int | float, least_s: int | float) -> str:
-    return f"{_PERCENT * (step_s / least_s - 1):.2g} %"
+    return f"{float(f'{_PERCENT * (step_s / least_s - 1):.2g}'):g} %"
 
 
 def utilization_line(use: WorkloadUse) -> str:

@@ -197,7 +197,9 @@ class _Comparison:
                 yield alternative.model_copy(update={"summary": alternative.summary + _last_group(structure)})
 
     def below_cliffs(self) -> Iterator[Alternative]:
-        """The best designs with settings that may do with a tier less, where the answer is just above a cliff."""
+        """The best designs with settings that may do with a tier less, where the answer is just above a cliff; where it
+        has three tiers those that are cheaper.
+        """
         problem = self.answer.problem
         for cliff in cliffs_of(problem, self.answer.picked):
             name = problem.fabrics[cliff.fabric].name
@@ -206,7 +208,8 @@ class _Comparison:
                 self.clock.look()
                 self.settings.progress(f"looking at the best design with {other.what} {other.value}")
                 free = self._without(other.problem)
-                rival = free._rival({name: other.restriction})
+                look = free._rival if cliff.is_of_ports else free._cheaper_rival
+                rival = look({name: other.restriction})
                 if rival.value is not None:
                     yield free._alternative(rival, cliff.fabric, prefix + other.what, other.value)
 

@@ -1,7 +1,8 @@
 """Answers just above a cliff: a few servers less would do with a tier less, and so would these with other settings.
 
-That a fabric is above one follows from arithmetic (``most_servers_of``); what other settings cost is looked at beside
-the answer, as all other kinds of designs are. See docs/benchmarks.md.
+That a fabric is above one follows from arithmetic (``most_servers_of``), or, where switches for a tier less are there
+but dear, from what a ratio a little higher saves. What other settings cost is looked at beside the answer, as all other
+kinds of designs are. See docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.rules_kept import bound_alike
+from fabopt.problem.rules_kept import RulePart, bound_alike, taken_up
 from fabopt.program.orders import Picked
 from fabopt.schema.case import Fabric
 from fabopt.schema.cliff import CLIFF
+from fabopt.schema.default_rules import SUBNET_MANAGER
 from fabopt.schema.design import Alternative
 from fabopt.schema.topologies import refused
+from fabopt.solution.subnet_hosts import HOST
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.family import Restriction
@@ -28,16 +30,23 @@ from fabopt.units import plain_fraction, some
 ABOVE = Fraction(1, 10)
 MOST_RATIO = Fraction(11, 10)
 STEP = Fraction(1, 100)
+# A ratio a little higher, and what it has to save of the purchase price for its ratio to be called a cliff.
+LITTLE_HIGHER = Fraction(21, 20)
+MUCH_LESS = 0.1
 SETTINGS = ("oversubscription", "planes", "family")
 _TIERS = {1: "one tier", 2: "two tiers"}
 
 
 class Cliff(NamedTuple):
-    """A fabric, by its place, with a tier more than ``tiers``, which at its settings join at most ``most`` servers."""
+    """A fabric, by its place, with a tier more than ``tiers``, which at its settings join at most ``most`` servers.
+
+    ``is_of_ports``: these are just too few; else the fabric has three tiers, and may be above a cliff of cost.
+    """
 
     fabric: int
     tiers: int
     most: int
+    is_of_ports: bool = True
 
 
 class OtherSettings(NamedTuple):
@@ -50,7 +59,7 @@ class OtherSettings(NamedTuple):
 
 
 def cliffs_of(problem: Problem, picked: Sequence[Picked]) -> Iterator[Cliff]:
-    """The fabrics of an answer that are just above a cliff."""
+    """The fabrics of an answer that are, or may be, just above a cliff."""
     if len(problem.stages) > 1 or problem.site.policies:
         return
     for index, (fabric, (candidate, _)) in enumerate(zip(problem.fabrics, picked, strict=True)):
@@ -58,16 +67,16 @@ def cliffs_of(problem: Problem, picked: Sequence[Picked]) -> Iterator[Cliff]:
         if not isinstance(design, ClosDesign) or design.tiers == 1 or design.tiers - 1 not in fabric.tiers:
             continue
         most = most_servers_of(problem, replace(fabric, tiers=(design.tiers - 1,)))
-        if 0 < most < problem.servers <= most * (1 + ABOVE):
-            yield Cliff(index, design.tiers - 1, most)
+        is_of_ports = 0 < most < problem.servers <= most * (1 + ABOVE)
+        if is_of_ports or design.tiers > 2:
+            yield Cliff(index, design.tiers - 1, most, is_of_ports)
 
 
 def other_settings(problem: Problem, cliff: Cliff) -> Iterator[OtherSettings]:
     """A ratio a few percent higher, any number of planes, and rail-only, each where it may do with a tier less."""
-    fabric = problem.fabrics[cliff.fabric]
-    ratio = _least_ratio(problem, fabric, cliff.tiers)
+    ratio = _higher_ratio(problem, cliff)
     if ratio is not None:
-        part = Restriction(topology="clos", tiers=cliff.tiers)
+        part = Restriction(topology="clos", tiers=cliff.tiers if cliff.is_of_ports else None)
         yield OtherSettings("oversubscription", f"{plain_fraction(ratio)}:1", _at_ratio(problem, cliff, ratio), part)
     asked = problem.case.fabrics[cliff.fabric]
     if asked.planes == 1:
@@ -78,11 +87,16 @@ def other_settings(problem: Problem, cliff: Cliff) -> Iterator[OtherSettings]:
         yield from _changed(problem, cliff, "family", "rail-only", other, Restriction(topology="rail-only"))
 
 
-def _least_ratio(problem: Problem, fabric: FabricProblem, tiers: int) -> Fraction | None:
-    """The least ratio above the fabric's, in hundredths, at which a tier less may do; none up to a tenth higher."""
+def _higher_ratio(problem: Problem, cliff: Cliff) -> Fraction | None:
+    """The least ratio above the fabric's, in hundredths, at which a tier less may do; none up to a tenth higher. Where
+    a tier less may do at any, one a little higher.
+    """
+    fabric, tiers = problem.fabrics[cliff.fabric], cliff.tiers
     least = fabric.oversubscription_leaf
     if fabric.networked or fabric.attachment_oversubscription is not None:
         return None
+    if not cliff.is_of_ports:
+        return least * LITTLE_HIGHER
     steps = int((MOST_RATIO - 1) / STEP)
     for ratio in (least * (1 + step * STEP) for step in range(1, steps + 1)):
         if most_servers_of(problem, replace(fabric, tiers=(tiers,), oversubscription_leaf=ratio)) >= problem.servers:
@@ -91,8 +105,11 @@ def _least_ratio(problem: Problem, fabric: FabricProblem, tiers: int) -> Fractio
 
 
 def _at_ratio(problem: Problem, cliff: Cliff, ratio: Fraction) -> Problem:
-    """The problem with another ratio at the leaves of a fabric."""
-    other = replace(problem.fabrics[cliff.fabric], oversubscription_leaf=ratio)
+    """The problem with another ratio at the leaves of a fabric, and at the spines where it is the same."""
+    fabric = problem.fabrics[cliff.fabric]
+    alike = fabric.oversubscription_spine == fabric.oversubscription_leaf
+    spine = ratio if alike else fabric.oversubscription_spine
+    other = replace(fabric, oversubscription_leaf=ratio, oversubscription_spine=spine)
     fabrics = (*problem.fabrics[: cliff.fabric], other, *problem.fabrics[cliff.fabric + 1 :])
     return replace(problem, fabrics=fabrics)
 
@@ -100,10 +117,17 @@ def _at_ratio(problem: Problem, cliff: Cliff, ratio: Fraction) -> Problem:
 def _changed(
     problem: Problem, cliff: Cliff, what: str, value: str, fabric: Fabric, part: Restriction
 ) -> Iterator[OtherSettings]:
-    """The problem with another fabric, if that may join all servers with a tier less."""
+    """The problem with another fabric, if that may join all servers with a tier less.
+
+    Its subnets are others: they are managed by switches, and hosts that were attached for one subnet are not there.
+    """
     fabrics = problem.case.fabrics
-    case = problem.case.model_copy(update={"fabrics": (*fabrics[: cliff.fabric], fabric, *fabrics[cliff.fabric + 1 :])})
+    attached = tuple(one for one in fabric.attachments if one.name != HOST)
+    bare = fabric.model_copy(update={"attachments": attached})
+    case = problem.case.model_copy(update={"fabrics": (*fabrics[: cliff.fabric], bare, *fabrics[cliff.fabric + 1 :])})
     other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
+    if attached != fabric.attachments:
+        other = taken_up(other, RulePart(cliff.fabric, SUBNET_MANAGER))
     tiers = tuple(number for number in (1, 2) if number <= cliff.tiers)
     if most_servers_of(other, replace(other.fabrics[cliff.fabric], tiers=tiers)) >= other.servers:
         yield OtherSettings(what, value, other, part)
@@ -114,11 +138,14 @@ def cliff_notes(problem: Problem, picked: Sequence[Picked], alternatives: Sequen
     for cliff in cliffs_of(problem, picked):
         name = problem.fabrics[cliff.fabric].name
         prefix = f"{name} " if len(problem.fabrics) > 1 else ""
-        cheaper = sorted(
-            (row.capex_usd, f"${row.capex_usd:,.0f} with {row.what} {row.value}")
-            for row in alternatives
-            if row.capex_delta_usd < 0 and row.what in {prefix + word for word in SETTINGS}
-        )
+        rows = [row for row in alternatives if row.capex_delta_usd < 0 and row.what in {prefix + w for w in SETTINGS}]
+        cheaper = sorted((row.capex_usd, f"${row.capex_usd:,.0f} with {row.what} {row.value}") for row in rows)
+        if not cliff.is_of_ports:
+            shares = (-row.capex_delta_usd / (row.capex_usd - row.capex_delta_usd)
+                      for row in rows if row.what == prefix + "oversubscription")  # fmt: skip
+            if max(shares, default=0) >= MUCH_LESS:
+                yield f"{CLIFF} {name} would cost {', '.join(words for _, words in cheaper)}"
+            continue
         more = problem.servers - cliff.most
         text = (
             f"{CLIFF} at these settings {_TIERS[cliff.tiers]} of {name} join at most {some(cliff.most, 'server')}, "

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.terminal.answer import alternative_line
 from fabopt.output.terminal.summary import summary
 from fabopt.schema.cliff import CLIFF
@@ -59,12 +60,40 @@ def test_it_is_said_first_with_what_would_do() -> None:
     assert note in text.get().splitlines()[1]
 
 
-@pytest.mark.parametrize("servers", [16, 18])
-def test_it_is_not_said_below_nor_far_above(servers: int) -> None:
-    """18 servers are more than a tenth above 16."""
-    design, rivals = with_rivals(servers)
+def test_it_is_not_said_below() -> None:
+    design, rivals = with_rivals(16)
     assert on_cliff(design) == []
     assert "planes" not in {rival.what for rival in rivals}
+
+
+def test_it_is_not_said_far_above_but_what_would_do_is_there() -> None:
+    """18 servers are more than a tenth above 16."""
+    design, rivals = with_rivals(18)
+    assert on_cliff(design) == []
+    (planes,) = [rival for rival in rivals if rival.what == "planes"]
+    assert planes.capex_delta_usd < 0
+
+
+@pytest.mark.parametrize(("protocol", "is_cliff"), [("ethernet", True), ("infiniband", False)])
+def test_of_a_cliff_of_cost_is_said_what_a_ratio_a_little_higher_saves(protocol: str, is_cliff: bool) -> None:
+    """8,256 GPUs: two tiers of Ethernet can join them, but only on dear switches; InfiniBand needs three all the same.
+    The rows are what a case with these settings gives.
+    """
+    fabric = {"name": "compute", "protocol": protocol, "min_gbps_per_gpu": 400, "max_oversubscription": 1}
+    content: Json = {"name": "tall", "server": "nvidia-dgx-h100", "gpus": 8256, "fabrics": [fabric]}
+    found: list[Alternative] = []
+    design = optimize.solve(inputs_from_objects(content), alternatives_s=60, compared=found.append)
+    assert_proven(design)
+    rows = {rival.what: rival for rival in found}
+    for what, setting in (("oversubscription", {"max_oversubscription": 1.05}),
+                          ("family", {"topologies": ["rail-only"]})):  # fmt: skip
+        other = optimize.solve(inputs_from_objects(content | {"fabrics": [fabric | setting]}), alternatives_s=0)
+        assert other.totals is not None and rows[what].capex_usd == other.totals.capex_usd
+        assert rows[what].capex_delta_usd < 0
+    ratio = rows["oversubscription"]
+    assert (-ratio.capex_delta_usd >= 0.1 * (ratio.capex_usd - ratio.capex_delta_usd)) == is_cliff
+    said = f"${ratio.capex_usd:,.0f} with oversubscription 1.05:1"
+    assert [said in note for note in on_cliff(design)] == [True] * is_cliff
 
 
 def test_it_is_not_said_where_nobody_asks_what_else_there_is() -> None:

@@ -64,7 +64,7 @@ def with_open_limit(case: Case) -> Case:
 
 
 def with_plan(case: Case, catalog: Catalog) -> Case:
-    """The case with the fastest plan that fits in the place of ``plan: auto``; as it is where none fits.
+    """The case with the fastest plan that fits in the place of ``plan: auto``; still open where none fits.
 
     Only for GPUs whose speed is known, and then for those of the last stage.
     """
@@ -76,7 +76,7 @@ def with_plan(case: Case, catalog: Catalog) -> Case:
     if wanted.model.precision.compute in server.gpu_peak_tflops and gpus:
         best = fastest_plan(wanted.model, plan, server, gpus, wanted.software, wanted.changes.given)
     picked = {} if best is None else {key: getattr(best, key) for key in KEYS}
-    changes = wanted.changes.model_copy(update={**picked, "auto": False})
+    changes = wanted.changes.model_copy(update={**picked, "auto": best is None})
     return case.model_copy(update={"workload": wanted.model_copy(update={"plan": changes})})
 
 

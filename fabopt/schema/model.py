@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from fabopt.schema.base import Strict, Text, Word
 from fabopt.schema.product import Source
@@ -123,12 +123,13 @@ class OverlapChanges(Strict):
     data: Share | None = None
 
 
-Order = Annotated[tuple[Dimension, ...], Field(min_length=4, max_length=4)]
+def _each_once(order: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+    if set(order) != set(DIMENSIONS):
+        raise ValueError(f"each of {', '.join(DIMENSIONS)} once, innermost first; found {', '.join(order)}")
+    return order
 
 
-def _check_order(order: tuple[Dimension, ...] | None) -> None:
-    if order is not None and set(order) != set(DIMENSIONS):
-        raise ValueError(f"order names each of {', '.join(DIMENSIONS)} once, innermost first")
+Order = Annotated[tuple[Dimension, ...], Field(min_length=4, max_length=4), AfterValidator(_each_once)]
 
 
 class Plan(Strict):
@@ -175,11 +176,6 @@ class Plan(Strict):
         """Tensor ways that each expert is split; of a plan on GPUs, see ``fabopt.workload.ranks``."""
         return self.tensor if self.expert_tensor is None else self.expert_tensor
 
-    @model_validator(mode="after")
-    def _order_is_whole(self) -> Self:
-        _check_order(self.order)
-        return self
-
 
 class PlanChanges(Strict):
     """What a case says otherwise of the model's plan.
@@ -204,11 +200,6 @@ class PlanChanges(Strict):
     fused_attention: bool | None = None
     overlap: OverlapChanges | None = None
     order: Order | None = None
-
-    @model_validator(mode="after")
-    def _order_is_whole(self) -> Self:
-        _check_order(self.order)
-        return self
 
     @property
     def given(self) -> tuple[str, ...]:

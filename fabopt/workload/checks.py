@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import gcd
 from typing import NamedTuple
 
@@ -12,12 +12,16 @@ from fabopt.schema.workload import Workload as Wanted
 from fabopt.units import exact
 from fabopt.workload.memory import GIB, least_memory
 from fabopt.workload.needs import Reach, least_exposed
-from fabopt.workload.plans import difference, nearest_plan
+from fabopt.workload.plans import difference, fits, nearest_plan, plans_of
 from fabopt.workload.ranks import can_be_dealt, ranks_of, replica_gpus
 from fabopt.workload.timing import workload_of
 
 # The embedding and the output are parts of a pipeline, too.
 ENDS = 2
+# How often GPUs are doubled in search of a number on which some plan fits.
+MOST_DOUBLINGS = 10
+# Servers more or fewer on which a plan is looked for.
+MOST_NEAR = 65
 
 
 class Wrong(NamedTuple):
@@ -34,8 +38,23 @@ def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[W
     """Everything that keeps a model from running on so many GPUs of a server; empty if nothing."""
     plan = wanted.changes.on(model.plan)
     wrongs = [*_fits_model(plan, model), *_fits_gpus(plan, gpus), *_fits_server(model, server)]
+    if wanted.changes.auto and wrongs:
+        wrongs = [*_fits_server(model, server)] or [_no_plan(model, plan, server, gpus)]
     wrongs = wrongs or list(_fits_memory(model, plan, server, gpus))
     return wrongs or list(_fits_limit(wanted, model, plan, server, gpus))
+
+
+def _no_plan(model: Model, plan: Plan, server: Server, gpus: int) -> Wrong:
+    """Of plans that are picked, none divides so evenly that no GPU is idle, or none fits."""
+    step = server.gpus
+    near = (gpus + sign * times * step for times in range(1, MOST_NEAR) for sign in (-1, 1))
+    good = _first_with_a_plan((one for one in near if one > 0), model, plan, server)
+    problem = (
+        f"no plan keeps all {gpus} GPUs at work and fits: tensor x context x pipeline x data is their number, and data "
+        f"x micro_batch divides the batch of {plan.batch}"
+    )
+    allowed = "" if good is None else f"another number of GPUs, such as {good}, or another batch"
+    return Wrong("plan", problem, "auto", allowed=allowed, hint="keys that are given stay as they are")
 
 
 def _fits_model(plan: Plan, model: Model) -> Iterator[Wrong]:
@@ -76,20 +95,33 @@ def _fits_gpus(plan: Plan, gpus: int) -> Iterator[Wrong]:
                     allowed=f"a multiple of {replica} GPUs, such as {near}")  # fmt: skip
         return
     data = gpus // replica
-    if plan.expert_tensor is None and data % plan.expert:
-        plan = plan.model_copy(update={"expert_tensor": 1})
-    if plan.expert_tensor is not None and not can_be_dealt(plan, data):
-        ranks = plan.tensor * plan.context * data
-        stage = f"{plan.tensor} tensor x {plan.context} context x {data} data = {ranks} ranks of a stage"
-        problem = f"{stage} are not dealt evenly to {plan.expert} expert x {plan.expert_ways} expert_tensor"
-        allowed = f"a divisor of {ranks // gcd(ranks, plan.expert_ways)}"
-        yield Wrong("plan.expert", problem, plan.expert, allowed=allowed)
+    yield from _deals_experts(plan, data)
     step = data * plan.micro_batch
     if plan.batch % step:
         below = plan.batch - plan.batch % step
         near = " or ".join(str(one) for one in (below, below + step) if one)
         yield Wrong("plan.batch", f"{data} data x {plan.micro_batch} micro_batch = {step} does not divide the batch",
                     plan.batch, allowed=f"a multiple of {step}, such as {near}")  # fmt: skip
+
+
+def _deals_experts(plan: Plan, data: int) -> Iterator[Wrong]:
+    """Ranks of a stage come out even as experts and ways of each."""
+    given = plan.expert_tensor
+    if given is None and data % plan.expert:
+        plan = plan.model_copy(update={"expert_tensor": 1})
+    if plan.expert_tensor is None or can_be_dealt(plan, data):
+        return
+    ranks = plan.tensor * plan.context * data
+    stage = f"{plan.tensor} tensor x {plan.context} context x {data} data = {ranks} ranks of a stage"
+    problem = f"{stage} are not dealt evenly to {plan.expert} expert x {plan.expert_ways} expert_tensor"
+    if given is None or ranks % plan.expert:
+        yield Wrong("plan.expert", problem, plan.expert, allowed=_divisor(ranks // gcd(ranks, plan.expert_ways)))
+    else:
+        yield Wrong("plan.expert_tensor", problem, given, allowed=_divisor(ranks // plan.expert))
+
+
+def _divisor(number: int) -> str:
+    return "1" if number == 1 else f"a divisor of {number}"
 
 
 def _fits_server(model: Model, server: Server) -> Iterator[Wrong]:
@@ -110,9 +142,29 @@ def _fits_memory(model: Model, plan: Plan, server: Server, gpus: int) -> Iterato
         return
     sums = " + ".join(f"{float(amount / GIB):,.1f} {name.replace('_', ' ')}" for name, amount in least.parts.items())
     near = nearest_plan(model, plan, server, gpus)
-    fits = "no plan of this model on so many GPUs" if near is None else difference(plan, near)
-    yield Wrong("plan", f"a GPU needs at least {sums} = {float(least.total / GIB):,.1f} GB, and has "
-                f"{server.gpu_memory_gb:g} GB", server.id, allowed=f"what fits: {fits}")  # fmt: skip
+    what_fits = _on_more_gpus(model, plan, server, gpus) if near is None else difference(plan, near)
+    problem = f"a GPU needs at least {sums} = {float(least.total / GIB):,.1f} GB, and has {server.gpu_memory_gb:g} GB"
+    yield Wrong("plan", problem, _ways_in_words(plan), allowed=f"what fits: {what_fits}")
+
+
+def _ways_in_words(plan: Plan) -> str:
+    return f"tensor {plan.tensor}, context {plan.context}, pipeline {plan.pipeline}"
+
+
+def _first_with_a_plan(numbers: Iterable[int], model: Model, plan: Plan, server: Server) -> int | None:
+    """The first number of GPUs on which some plan keeps all of them at work and fits."""
+    for gpus in numbers:
+        if any(fits(model, one, server, gpus) for one in plans_of(model, plan, server, gpus)):
+            return gpus
+    return None
+
+
+def _on_more_gpus(model: Model, plan: Plan, server: Server, gpus: int) -> str:
+    """Where no plan fits on so many GPUs: how many more would do, by doubling them."""
+    none = "no plan of this model on so many GPUs"
+    more = (gpus * 2**times for times in range(1, MOST_DOUBLINGS + 1))
+    enough = _first_with_a_plan(more, model, plan, server)
+    return none if enough is None else f"{none}; with {enough} GPUs some plan does"
 
 
 def _fits_limit(wanted: Wanted, model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Wrong]:

@@ -104,3 +104,42 @@ def test_shipped_models_run_on_1024_gpus(name: str) -> None:
     for plan in (model.plan, best):
         run = workload_of(model, ranks_of(model, plan, 1024), server, None)
         assert (least_mbps(run, Fraction(1, 20), Reach(8)) or 0) <= COMPARED_MBPS
+
+
+def refusals(model: Model, plan: Any, gpus: int, server: Server = H100) -> list[tuple[str, str, str]]:
+    """Path, problem and what is allowed of every fault of a case, its plan picked where that is left open."""
+    case = Case(
+        name="x", server="h100", gpus=gpus, workload=Workload(model=model, plan=plan, max_exposed_communication=1)
+    )
+    wanted = with_plan(case, Catalog(servers=(server,))).workload
+    assert wanted is not None
+    return [(one.path, one.problem, one.allowed) for one in wrongs_of(wanted, model, server, gpus)]
+
+
+def test_an_open_plan_that_does_not_come_out_is_refused_as_such() -> None:
+    """On 8 x 17 GPUs: 17 divides neither heads, layers, tokens nor the batch; on 128 GPUs one fits."""
+    model = middle_model(batch=128)
+    [(path, problem, allowed)] = refusals(model, "auto", 8 * 17)
+    assert path == "plan" and "all 136 GPUs" in problem and "batch of 128" in problem
+    assert allowed == "another number of GPUs, such as 128, or another batch"
+    assert refusals(model, "auto", 128) == []
+
+
+def test_a_model_too_large_says_how_many_gpus_would_do() -> None:
+    """The number that is named has a plan that fits, half of it has none."""
+    model, server = middle_model(batch=64), small(2)
+    [(path, _, allowed)] = refusals(model, {}, 8, server)
+    enough = int(allowed.split("with ")[1].split(" GPUs")[0])
+    known = {gpus: any(fits(model, one, server, gpus) for one in plans_of(model, model.plan, server, gpus))
+             for gpus in (enough // 2, enough)}  # fmt: skip
+    assert path == "plan" and known == {enough // 2: False, enough: True}
+
+
+def test_experts_that_are_not_dealt_name_the_key_that_was_given() -> None:
+    """64 ranks of a stage over 8 experts: 8 are left for the ways of each."""
+    routed = middle_model(batch=256, expert=8).model_copy(
+        update={"architecture": MIDDLE.model_copy(update={"experts": Experts(count=8, top_k=2)})}
+    )
+    [(path, problem, allowed)] = refusals(routed, PlanChanges(expert_tensor=3), GPUS)
+    assert (path, allowed) == ("plan.expert_tensor", "a divisor of 8")
+    assert "64 ranks of a stage are not dealt evenly to 8 expert x 3 expert_tensor" in problem

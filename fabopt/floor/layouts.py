@@ -193,15 +193,14 @@ class Layout:
         beside = self.plan.spared_m(in_rack + self.plan.limits.side_m)
         return np.asarray(np.where(has_leaves, np.minimum(run, beside), run))
 
-    def in_server_racks(self, g: int, rails: int) -> Ints:
-        """Rack of every leaf of one plane, spread evenly over the racks of its group's g servers, rail by rail; shape
-        (groups x rails,).
+    def in_server_racks(self, g: int, group: Ints, place: Ints, leaves: Ints) -> Ints:
+        """Racks of leaves, spread evenly over those of their group's g servers; all arrays have shape (leaves asked,).
+
+        ``place``: from 0, of so many ``leaves`` of its group that are spread together.
         """
-        groups = ceil_div(self.servers, g)
-        group, rail = np.repeat(np.arange(groups), rails), np.tile(np.arange(rails), groups)
         first = group * g // self.per_rack
         last = (np.minimum((group + 1) * g, self.servers) - 1) // self.per_rack
-        return np.asarray(self.server_racks[first + (2 * rail + 1) * (last - first + 1) // (2 * rails)])
+        return np.asarray(self.server_racks[first + (2 * place + 1) * (last - first + 1) // (2 * leaves)])
 
     def tray_from_m(self, tier: int) -> Floats:
         """Tray distances from every rack for switches of a tier to every rack, shape (racks of the tier, racks); a

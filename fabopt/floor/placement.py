@@ -107,7 +107,9 @@ class _Filling:
         away = self.layout.tray_from_m(1) @ weights / weights.sum(axis=0)
         nearest = self.layout.racks_of(1)[np.argsort(np.round(away, 6), axis=0, kind="stable")]
         most = self.layout.most_together(numbers.spines, self.layout.plan.limits.spread_spines)
-        racks = _dealt(nearest.T.tolist(), numbers.spines, self.space.switches(size).tolist(), most)
+        orders = nearest.T.tolist()
+        counts, at_most = [numbers.spines] * len(orders), [most] * len(orders)
+        racks = _dealt(orders, counts, self.space.switches(size).tolist(), at_most)
         return self.install(np.array(racks, dtype=np.int64), size)
 
     def cores(self, numbers: ClosNumbers, size: SwitchSize, spine_racks: Ints) -> Positions | None:
@@ -140,18 +142,18 @@ def place_leaves(layout: Layout, numbers: ClosNumbers, size: SwitchSize) -> Posi
 
 def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
     """Rack of every leaf in the order of numbers; none if they do not fit. ``space``: leaves that each rack holds."""
-    count, spreads = numbers.planes * numbers.rails, layout.plan.limits.spread_leaves
-    if layout.has_leaves_with_servers and (numbers.rails > 1 or not spreads):
-        return np.tile(layout.in_server_racks(numbers.g, numbers.rails), numbers.planes)
+    leaf, spreads = np.arange(numbers.planes * numbers.leaves), layout.plan.limits.spread_leaves
+    plane, group, rail = leaf // numbers.leaves, numbers.group_of_leaf(leaf), numbers.rail_of_leaf(leaf)
+    counts = np.bincount(group)
     if layout.has_leaves_with_servers:
-        by_plane = layout.in_server_racks(numbers.g, numbers.planes)
-        return np.asarray(by_plane.reshape(numbers.groups, numbers.planes).T.ravel())
-    most = np.where(_fills_many(layout, numbers), layout.most_together(count, spreads), count).tolist()
-    racks = _dealt(layout.nearest_to_groups(numbers.g), count, space.tolist(), most)
-    if not racks:
-        return np.array([], dtype=np.int64)
-    by_group = np.array(racks, dtype=np.int64).reshape(numbers.groups, numbers.planes, numbers.rails)
-    return by_group.transpose(1, 0, 2).ravel()
+        rails = counts[group] // numbers.planes
+        over_planes = (rails == 1) & spreads
+        place, leaves = np.where(over_planes, plane, rail), np.where(over_planes, numbers.planes, rails)
+        return layout.in_server_racks(numbers.g, group, place, leaves)
+    together = [layout.most_together(count, spreads) for count in counts.tolist()]
+    most = np.where(_fills_many(layout, numbers), together, counts).tolist()
+    racks = np.array(_dealt(layout.nearest_to_groups(numbers.g), counts.tolist(), space.tolist(), most), dtype=np.int64)
+    return racks[np.argsort(np.lexsort((rail, plane, group)))] if racks.size else racks
 
 
 def _fills_many(layout: Layout, numbers: ClosNumbers) -> Bools:
@@ -171,20 +173,21 @@ def is_spread(layout: Layout, numbers: ClosNumbers, tier: int, racks: Ints) -> b
     if not (limits.spread_spines if tier else limits.spread_leaves):
         return True
     if tier == 0:
-        by_group = racks.reshape(numbers.planes, numbers.groups, numbers.rails).transpose(1, 0, 2)
-        sets = by_group.reshape(numbers.groups, -1)[_fills_many(layout, numbers)]
-    else:
-        sets = racks.reshape(-1, numbers.spines) if tier == 1 else racks.reshape(1, -1)
+        group = numbers.group_of_leaf(np.arange(len(racks)))
+        first = racks[np.unique(group, return_index=True)[1]]
+        apart = np.bincount(group, weights=racks != first[group]) > 0
+        return bool((apart | ~_fills_many(layout, numbers) | (np.bincount(group) < FEWEST_RACKS)).all())
+    sets = racks.reshape(-1, numbers.spines) if tier == 1 else racks.reshape(1, -1)
     return sets.shape[1] < FEWEST_RACKS or bool((sets != sets[:, :1]).any(axis=1).all())
 
 
-def _dealt(orders: list[list[int]], count: int, space: list[int], most: int | list[int]) -> list[int]:
-    """Racks of ``count`` switches for every order of racks, each rack filled before the next; none if space ends.
+def _dealt(orders: list[list[int]], counts: list[int], space: list[int], most: list[int]) -> list[int]:
+    """Racks of so many switches for every order of racks, each rack filled before the next; none if space ends.
 
-    ``most``: of those of one order in a rack, for all orders or for each.
+    ``most``: of those of each order in a rack.
     """
     racks: list[int] = []
-    for order, at_most in zip(orders, [most] * len(orders) if isinstance(most, int) else most, strict=True):
+    for order, count, at_most in zip(orders, counts, most, strict=True):
         missing = count
         for rack in order:
             taken = min(missing, space[rack], at_most)

@@ -22,5 +22,3 @@ def what_keeps_groups_equal(case: Case, fabric: Fabric) -> Iterator[str]:
         yield "with `roce`"
     if len(case.stages or ()) > 1:
         yield "in a cluster that grows"
-    if case.site.has_floor:
-        yield "on a floor"

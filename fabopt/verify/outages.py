@@ -157,7 +157,7 @@ def plant_of(cabling: FabricCabling) -> Plant:
         port_mbps=fabric.nic_lane.port_mbps,
         nic_mbps=float(fabric.nic_mbps),
         gpus=float(nic.per_server * fabric.nic_mbps / fabric.injection),
-        below_leaf=clos.most_endpoints * fabric.nic_lane.port_mbps,
+        below_leaf=_leaf_endpoints(fabric, len(switches)) * fabric.nic_lane.port_mbps,
         below_spine=0 if direct or clos.tiers < 3 else clos.most_spine_downlinks * fabric.down("spine").port_mbps,
         carried=_carried(fabric) if direct else 1.0,
         ports=clos.most_endpoints,
@@ -165,6 +165,15 @@ def plant_of(cabling: FabricCabling) -> Plant:
         apart=fabric.networks.apart,
         most_mbps=_across(fabric),
     )
+
+
+def _leaf_endpoints(fabric: FabricEvidence, switches: int) -> int | Ints:
+    """The most endpoints of a leaf, of shape (switches,) where those of the last group have a number of their own."""
+    clos = fabric.clos
+    if not clos.is_odd:
+        return clos.most_endpoints
+    own = [clos.last_endpoints if clos.is_of_odd_group(leaf) else clos.most_endpoints for leaf in range(switches)]
+    return np.array(own)
 
 
 def _carried(fabric: FabricEvidence) -> float:

@@ -6,13 +6,21 @@ import json
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
+from fabopt.floor.layouts import ServerSize, layouts
+from fabopt.floor.placement import is_spread, place_leaves
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.rack_rules import RackLimits
+from fabopt.floor.shares import SwitchSize
+from fabopt.network.clos_links import ClosNumbers
+from fabopt.schema.case import Floor
 from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
-from tests.samples.small import Json, assert_proven, case, catalog, inputs
+from tests.samples.small import Json, assert_proven, case, catalog, inputs, value_of
 
 LENGTHS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 
@@ -73,6 +81,61 @@ def test_search_finds_what_placing_every_size_finds(seed: int) -> None:
     if cut.status == "optimal":
         assert_proven(cut)
         assert cut.objective.value == whole.objective.value
+
+
+@pytest.mark.parametrize("fabric", [{}, {"attachments": [{"name": "monitor", "buys": "none", "ports": 2}]}])
+@pytest.mark.parametrize("rules", ["none", {"rack-spread": True, "rack-rules": True}])
+@pytest.mark.parametrize(("racks", "servers", "rails"), [(8, 14, "aligned"), (6, 17, "aligned"), (6, 9, "any")])
+def test_a_last_group_of_its_own_stands_on_a_floor(
+    racks: int, servers: int, rails: str, rules: Any, fabric: Json
+) -> None:
+    """Never dearer than equal groups, bounds cut nothing that would have won, and some of these have such a group."""
+    fabric = {"tiers": 2, "nics": ["nic-400"], "nics_per_server": 2, "rails": rails, **fabric}
+    floor = {"rows": 2, "racks_per_row": racks, "rack_units": 32}
+    cut, whole, equal = (
+        solved(on_floor(floor, {**fabric, "groups": groups}, servers=servers, rules=rules), prune=prune)
+        for groups, prune in (("any", True), ("any", False), ("equal", True))
+    )
+    assert_proven(cut)
+    assert value_of(cut) == value_of(whole) <= value_of(equal)
+    assert servers != 14 or fabric.get("attachments") or cut.fabrics[0].clos.last_group is not None
+
+
+@pytest.mark.parametrize("last_k", [1, 2])
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("spread", [False, True])
+def test_leaves_of_a_last_group_of_its_own_stand_near_its_servers(spread: bool, k: int, last_k: int) -> None:
+    """Two planes, groups of 4 and 3 servers, a server in each rack: by plane, group and rail as they are numbered."""
+    plan = FloorPlan(Floor(rows=2, racks_per_row=8), limits=RackLimits(spread_leaves=spread))
+    numbers = ClosNumbers(
+        servers=7, ports=2, planes=2, k=k, g=4, u=4, spines=2, groups_per_pod=2, odd_k=last_k, odd_u=2,
+        nics=1, ports_per_nic=4, shared_cages=False,
+    )  # fmt: skip
+    size = SwitchSize(1, 0)
+    for layout in layouts(plan, 7, 1, ServerSize(8, np.array([1]), 8, 0, False), 2):
+        leaves = place_leaves(layout, numbers, size)
+        assert leaves is not None and len(leaves.rack) == 2 * (2 // k + 2 // last_k)
+        assert not spread or is_spread(layout, numbers, 0, leaves.rack)
+        if layout.policy == "top-of-rack":
+            of_last = np.tile(np.arange(2 // k + 2 // last_k) >= 2 // k, 2)
+            assert set(leaves.rack[of_last].tolist()) <= set(layout.server_racks[4:].tolist())
+            assert set(leaves.rack[~of_last].tolist()) <= set(layout.server_racks[:4].tolist())
+
+
+@pytest.mark.parametrize("least", [25, 50])
+def test_a_last_group_of_its_own_outlives_a_rack(least: int) -> None:
+    """What is left counts each leaf with its own ports and uplinks, in the search and in the checks."""
+    kept = [{"survive": "1 rack", "min_gbps_per_gpu": least}]
+    fabric = {"tiers": 2, "nics": ["nic-400"], "nics_per_server": 2, "rails": "any", "max_oversubscription": 2}
+    floor = {"rows": 2, "racks_per_row": 8, "rack_units": 24}
+    own, equal = (
+        solved(on_floor(floor, {**fabric, "groups": groups}, servers=11, resilience=kept, rules="none"))
+        for groups in ("any", "equal")
+    )
+    assert_proven(own)
+    assert value_of(own) <= value_of(equal)
+    (row,) = (row for row in own.fabrics[0].failures if row.failed == "rack")
+    assert row.gbps_per_gpu >= least
 
 
 @pytest.mark.parametrize("engine", ["highs", "scip", "cbc"])

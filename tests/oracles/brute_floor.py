@@ -209,7 +209,10 @@ class Links:
 
 @dataclass
 class Size:
-    """A candidate: switches of every tier, (product, split down, split up), numbers, and links by kind."""
+    """A candidate: switches of every tier, (product, split down, split up), numbers, and links by kind.
+
+    ``of_leaf``: links of every leaf to each spine; ``of_last``: leaves of a last group that is unlike the others.
+    """
 
     leaf: Json
     spine: Json | None
@@ -218,9 +221,10 @@ class Size:
     down: str
     up: str
     spine_down: str
-    pair: int
     servers: Links
     uplinks: Links
+    of_leaf: list[int]
+    of_last: int = 0
 
     @property
     def boxes_cents(self) -> int:
@@ -248,7 +252,7 @@ def sizes(case: Json, catalog: Json) -> Iterator[Size]:
         for down in splits(leaf, speed):
             per = port(down)[0]
             if 1 in tiers and n * rails <= min(cages * per, most_ports(leaf)):
-                yield Size(leaf, None, 1, 0, down, "", "", 0, server_links(n, rails, n, rails, per), Links())
+                yield Size(leaf, None, 1, 0, down, "", "", server_links(n, n, rails, (rails, rails), per), Links(), [0])
             if 2 in tiers:
                 for up in splits(leaf):
                     yield from two_tiers(case, catalog, leaf, down, up, rails, speed)
@@ -258,43 +262,65 @@ def two_tiers(case: Json, catalog: Json, leaf: Json, down: str, up: str, r: int,
     fabric, n = case["fabrics"][0], case["servers"]
     cages, most = leaf["cages"][0]["count"], most_ports(leaf)
     (per_down, _), (per_up, fast) = port(down), port(up)
-    for k in (one for one in range(1, r + 1) if r % one == 0):
-        for g in range(1, n + 1):
-            groups = -(-n // g)
-            leaves, d = groups * (r // k), g * k
-            if leaves < 2 or (fabric["rails"] == "aligned" and k > 1 and groups > 1):
-                continue
-            need = max(1, math.ceil(d * speed / (fast * fabric["max_oversubscription"]) - 1e-9))
-            for u in range(need, most + 1):
-                if -(-d // per_down) + -(-u // per_up) > cages or d + u > most:
-                    continue
-                for s in (one for one in range(1, u + 1) if u % one == 0):
-                    m = u // s
-                    for spine in catalog["switches"]:
-                        for spine_down in splits(spine, fast):
-                            per = port(spine_down)[0]
-                            if -(-leaves * m // per) > spine["cages"][0]["count"] or leaves * m > most_ports(spine):
-                                continue
-                            yield Size(leaf, spine, leaves, s, down, up, spine_down, m,
-                                       server_links(n, r, g, k, per_down),
-                                       spine_links(leaves, s, m, per_up, per))  # fmt: skip
+
+    def fit(d: int, u: int) -> bool:
+        carried = u >= max(1, math.ceil(d * speed / (fast * fabric["max_oversubscription"]) - 1e-9))
+        return carried and -(-d // per_down) + -(-u // per_up) <= cages and d + u <= most
+
+    divisors = [one for one in range(1, r + 1) if r % one == 0]
+    for k, g, of_last in product(divisors, range(1, n + 1), divisors):
+        groups = -(-n // g)
+        last = n - (groups - 1) * g
+        odd = groups > 1 and fabric.get("groups") == "any" and (of_last == k or may_be_alone(case, r, k, of_last))
+        if (of_last != k and not odd) or (fabric["rails"] == "aligned" and k > 1 and groups > 1):
+            continue
+        full, own = (groups - 1) * (r // k), r // of_last
+        if full + own < 2:
+            continue
+        servers = server_links(n, g, r, (k, of_last), per_down)
+        for u in (one for one in range(1, most + 1) if fit(g * k, one)):
+            for s in (one for one in range(1, u + 1) if u % one == 0):
+                ms = [u // s] if of_last == k else []
+                ms += [m for m in range(1, most // s + 1) if odd and fit(last * of_last, m * s) and m not in ms]
+                for m in ms:
+                    of_leaf = [u // s] * full + [m] * own
+                    for spine, spine_down in product(catalog["switches"], splits_of(catalog, fast)):
+                        if spine_down not in splits(spine, fast):
+                            continue
+                        per = port(spine_down)[0]
+                        if -(-sum(of_leaf) // per) > spine["cages"][0]["count"] or sum(of_leaf) > most_ports(spine):
+                            continue
+                        yield Size(leaf, spine, full + own, s, down, up, spine_down, servers,
+                                   spine_links(of_leaf, s, per_up, per), of_leaf,
+                                   own if (m, of_last) != (u // s, k) else 0)  # fmt: skip
 
 
-def server_links(n: int, r: int, g: int, k: int, per: int) -> Links:
-    """Card i of a server on leaf i // k of its group; a leaf's ports server by server."""
+def may_be_alone(case: Json, r: int, k: int, of_last: int) -> bool:
+    """Whether the last group may have so many ports on a leaf: all, beside others, only if nothing is survived."""
+    return of_last != r or k == r or case.get("resilience") == "none"
+
+
+def splits_of(catalog: Json, speed: int) -> list[str]:
+    return sorted({one for switch in catalog["switches"] for one in splits(switch, speed)})
+
+
+def server_links(n: int, g: int, r: int, ports: tuple[int, int], per: int) -> Links:
+    """Card i of a server on leaf i // k of its group; a leaf's ports server by server. ``ports``: k, of the last."""
     links = Links()
     for server in range(n):
+        k = ports[server // g == (n - 1) // g]
         for card in range(r):
-            leaf = server // g * (r // k) + card // k
+            leaf = server // g * (r // ports[0]) + card // k
             links.add(server, card, leaf, (server % g * k + card % k) // per)
     return links
 
 
-def spine_links(leaves: int, s: int, m: int, per_up: int, per_down: int) -> Links:
-    """m links from every leaf to every spine; at a leaf spine by spine, at a spine leaf by leaf."""
+def spine_links(of_leaf: list[int], s: int, per_up: int, per_down: int) -> Links:
+    """So many links of each leaf to every spine; at a leaf spine by spine, at a spine leaf by leaf."""
     links = Links()
-    for leaf, spine, link in product(range(leaves), range(s), range(m)):
-        links.add(leaf, (spine * m + link) // per_up, spine, (leaf * m + link) // per_down)
+    for leaf, m in enumerate(of_leaf):
+        for spine, link in product(range(s), range(m)):
+            links.add(leaf, (spine * m + link) // per_up, spine, (sum(of_leaf[:leaf]) + link) // per_down)
     return links
 
 
@@ -304,8 +330,10 @@ def spine_links(leaves: int, s: int, m: int, per_up: int, per_down: int) -> Link
 class Costs:
     """Costs of the links of a kind over given runs, shape (places, links)."""
 
-    def __init__(self, catalog: Json, near: tuple[str, str], far: tuple[str, str], links: Links, pair: int, cages: Any):
-        self.links, self.pair, self.cages = links, pair, cages
+    def __init__(
+        self, catalog: Json, near: tuple[str, str], far: tuple[str, str], links: Links, pairs: Any, cages: Any
+    ):
+        self.links, self.pairs, self.cages = links, pairs, cages
         self.n, self.m = port(near[1])[0], port(far[1])[0]
         self.ways = ways(catalog, near, far)
         lengths = {one["m"] for kind in ("cables", "fibres") for part in catalog[kind] for one in part["lengths"]}
@@ -316,7 +344,7 @@ class Costs:
         if not self.links.a:
             return np.zeros(len(run_m))
         at = np.searchsorted(self.grid, run_m - 1e-9)
-        if min(self.n, self.m) == 1 or (self.n == self.m and self.pair % self.n == 0):
+        if min(self.n, self.m) == 1 or (self.n == self.m and not any(one % self.n for one in self.pairs)):
             return self._by_cage(at)
         return self._at_once(at)
 
@@ -363,14 +391,14 @@ class Costs:
         cables: dict[tuple[int, int], list[int]] = defaultdict(list)
         for link, ends in enumerate(zip(self.links.a, self.links.b, strict=True)):
             cables[ends].append(link)
-        each = -(-self.pair // ports)
-        for end, limit in zip((0, 1), self.cages, strict=True):
+        each = {ends: -(-len(held) // ports) for ends, held in cables.items()}
+        for end, limits in zip((0, 1), self.cages, strict=True):
             peers: dict[int, int] = defaultdict(int)
             for ends in cables:
-                peers[ends[end]] += each
-            if max(peers.values()) > limit:
+                peers[ends[end]] += each[ends]
+            if any(taken > limits[box] for box, taken in peers.items()):
                 return np.full(len(at), np.inf)
-        return np.asarray(sum(each * cable[at[:, held].max(axis=1)] for held in cables.values()))
+        return np.asarray(sum(each[ends] * cable[at[:, held].max(axis=1)] for ends, held in cables.items()))
 
 
 # -- rules of racks ---------------------------------------------------------------------------------------------------
@@ -490,14 +518,14 @@ def place(
     server_z = FOOT_M + (places % per_rack * server["rack_units"] + server["rack_units"] / 2) * UNIT_M
     nic = catalog["nics"][0]["cages"][0]
     near, form = (nic["form_factor"], nic["splits"][0]), size.leaf["cages"][0]["form_factor"]
-    low_cost = Costs(catalog, near, (form, size.down), size.servers, 0, None)
+    low_cost = Costs(catalog, near, (form, size.down), size.servers, [], None)
     above = None
     if size.spine:
         spine = (size.spine["cages"][0]["form_factor"], size.spine_down)
         per_down = port(size.down)[0]
-        taken = -(-max(size.servers.b.count(leaf) for leaf in range(size.leaves)) // per_down)
-        limits = (size.leaf["cages"][0]["count"] - taken, size.spine["cages"][0]["count"])
-        above = Costs(catalog, (form, size.up), spine, size.uplinks, size.pair, limits)
+        limits = ([size.leaf["cages"][0]["count"] - -(-one // per_down) for one in busiest(size)],
+                  [size.spine["cages"][0]["count"]] * size.spines)  # fmt: skip
+        above = Costs(catalog, (form, size.up), spine, size.uplinks, size.of_leaf, limits)
     best = math.inf
     for order in permutations(range(len(switches))) if orders else [tuple(range(len(switches)))]:
         heights = stack(hall, racks, switches, heats, ports, room, watts, order, rules)
@@ -515,11 +543,17 @@ def place(
     return best
 
 
+def busiest(size: Size) -> list[int]:
+    """Ports of servers on the busiest leaf of each one's kind."""
+    ports, full = [size.servers.b.count(leaf) for leaf in range(size.leaves)], size.leaves - size.of_last
+    return [max(ports[:full])] * full + [max(ports[full:], default=0)] * size.of_last
+
+
 def left(size: Size, racks: np.ndarray, server_rack: np.ndarray) -> np.ndarray:
     """Gb/s per GPU that are left without the worst rack, by place."""
     cards = np.array(size.servers.b).reshape(len(server_rack), -1)
-    links = (size.pair, port(size.up)[1]) if size.spine else (0, 0)
-    return left_without_racks(cards, size.leaves, size.spines, links, port(size.down)[1], racks, server_rack)
+    links = (size.of_leaf, port(size.up)[1] if size.spine else 0)
+    return left_without_racks(cards, busiest(size), size.spines, links, port(size.down)[1], racks, server_rack)
 
 
 def apart(size: Size, racks: np.ndarray, server_rack: np.ndarray) -> np.ndarray:

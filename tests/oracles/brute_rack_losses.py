@@ -21,24 +21,25 @@ def wanted_gbps(case: Json) -> float | None:
 
 
 def left_without_racks(
-    leaf_of_card: np.ndarray, leaves: int, spines: int, links: tuple[int, int], card_gbps: int,
+    leaf_of_card: np.ndarray, busiest: list[int], spines: int, links: tuple[list[int], int], card_gbps: int,
     racks: np.ndarray, server_rack: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     """Least Gb/s per GPU over all racks with switches and all servers elsewhere, shape (places,).
 
-    ``leaf_of_card`` (servers, cards); ``links``: of every leaf to every spine, and their speed; ``racks``: of leaves
-    and then spines, (places, switches); ``server_rack`` (servers,).
+    ``leaf_of_card`` (servers, cards); ``busiest``: cards on the busiest leaf of its kind; ``links``: of each leaf
+    to every spine, and their speed; ``racks``: of leaves and then spines, (places, switches); ``server_rack``
+    (servers,).
     """
-    busiest = int(np.bincount(leaf_of_card.ravel(), minlength=leaves).max())
-    of_pair, fast = links
+    (of_pair, fast), leaves = links, len(busiest)
     least = np.full(len(racks), np.inf)
     for rack in np.unique(racks).tolist():
         lost = racks == rack
         alive_spines = spines - lost[:, leaves:].sum(axis=1)
-        carried = np.minimum(1, alive_spines * of_pair * fast / (busiest * card_gbps)) if spines else 1.0
         left = np.full(len(racks), np.inf)
         for server in np.flatnonzero(server_rack != rack).tolist():
-            cards = leaf_of_card[server]
+            cards, own = leaf_of_card[server], int(leaf_of_card[server][0])
+            sent = busiest[own] * card_gbps
+            carried = np.minimum(1, alive_spines * of_pair[own] * fast / sent) if spines else 1.0
             alive = (~lost[:, cards]).sum(axis=1)
             left = np.minimum(left, alive * card_gbps * carried / len(cards))
         if not (server_rack != rack).any():

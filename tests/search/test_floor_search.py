@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,11 @@ RULE_SEEDS = (5, 13, 16, 20, 27, 28, 31, 35)
 SPREAD_SEEDS = (5, 6, 13, 16, 28, 33, 35)
 # Asks for 25, 50 and 75 of 100 Gb/s without any one rack that cost nothing, cost something, and leave no design.
 RACK_LOSS_SEEDS = (6, 8, 17, 19, 23, 46, 47, 48, 53, 57)
+# Where the last group of two tiers is unlike the others: on leaves of its own size, with uplinks of its own, or both.
+Draw = Callable[[int], tuple[Json, Json]]
+OWN_LAST_GROUPS: tuple[tuple[Draw, int], ...] = (
+    (toy, 22), (toy, 33), (toy, 45), (toy, 50), (toy_with_rules, 45),
+)  # fmt: skip
 # Few enough switches to count their orders in a rack too.
 ORDER_SEEDS = (5, 13, 16, 20, 26)
 
@@ -65,6 +71,17 @@ def test_small_floors_with_devices_spread_equal_brute_force(seed: int) -> None:
         assert any("rule `rack-spread`: `site.rack_rules.spread_" in note for note in given_up.notes)
     else:
         assert value_of(free) <= value_of(design)
+
+
+@pytest.mark.parametrize(("draw", "seed"), OWN_LAST_GROUPS)
+def test_small_floors_with_a_last_group_of_its_own_equal_brute_force(draw: Draw, seed: int) -> None:
+    """Every k, g, u, S, m beside every k' and m' of the last group, in every place; cheaper than equal groups."""
+    content, parts = draw(seed)
+    content["fabrics"][0] |= {"groups": "any", "tiers": [2]}
+    design = solved_as(cheapest(content, parts), content, parts)
+    assert design is not None and design.fabrics[0].clos.last_group is not None
+    content["fabrics"][0]["groups"] = "equal"
+    assert value_of(design) < value_of(solve(inputs(content, parts), alternatives_s=0))
 
 
 @pytest.mark.parametrize("seed", RACK_LOSS_SEEDS)

@@ -33,7 +33,8 @@ class Plant:
     switch_of   of every port of every server, shape (servers, ports); nic_of: of these ports, shape (ports,)
     port_mbps   speed of a server's port; nic_mbps: what a NIC moves at most; gpus: what a server sends over what the
                 GPU with the smallest share of its NICs does
-    below_leaf  what the endpoints of the busiest leaf send; below_spine: the busiest spine's links from leaves carry
+    below_leaf  what the endpoints of the busiest leaf send; of shape (switches,) where a last group has its own
+    below_spine what the busiest spine's links from leaves carry
     carried     what the bisection of a whole network carries of a port's speed; ports: most of a switch
     direct      whether switches of a tier are joined to each other; apart: whether rails never meet
     most_mbps   what crosses a server's scale-up domain for a GPU, where rails never meet; or uneven stripes, at most
@@ -52,7 +53,7 @@ class Plant:
     port_mbps: int
     nic_mbps: float
     gpus: float
-    below_leaf: int
+    below_leaf: int | Ints
     below_spine: int
     carried: float
     ports: int

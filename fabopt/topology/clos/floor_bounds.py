@@ -27,6 +27,7 @@ from fabopt.topology.clos.floor_runs import (
     PlacesKey,
     RunClasses,
     groups_key,
+    links_of_kinds,
     places_key,
 )
 from fabopt.topology.clos.run_bounds import LinkEnds, LinkRows, LinksByClass, OwnRuns, Within
@@ -38,10 +39,13 @@ _FEW = 16
 
 
 class _RowKey(NamedTuple):
-    """What the mean cost of an uplink follows from; ``uneven``: those of a switch, where spines share them unevenly."""
+    """What the mean cost of an uplink follows from; ``uneven``: those of a switch, where spines share them unevenly;
+    ``kinds``: what ``links_of_kinds`` says.
+    """
 
     ends: LinkEnds
     uneven: int
+    kinds: tuple[int, int]
     places: PlacesKey
 
 
@@ -177,7 +181,7 @@ class LayoutBounds(FloorBounds):
         for row in range(np.size(links.shape.g)):
             shape = links.shape.row(row)
             uneven = int(shape.u) if int(shape.u) % int(shape.spines) else 0
-            key = _RowKey(links.ends, uneven, places_key(links.nic, shape, links.sizes))
+            key = _RowKey(links.ends, uneven, links_of_kinds(shape), places_key(links.nic, shape, links.sizes))
             if key not in known:
                 known[key] = mean(links, key.places, shape)
             means.append(known[key])

@@ -14,6 +14,8 @@ from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.placement import place, place_leaves, space_in
 from fabopt.floor.racks import Positions, height_m
 from fabopt.floor.shares import SwitchSize
+from fabopt.network.clos_links import ClosNumbers
+from fabopt.network.clos_shape import ClosShape
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption
@@ -34,6 +36,7 @@ class LeavesKey(NamedTuple):
 
     g: int
     rails: int
+    last_rails: int
     planes: int
     size: SwitchSize
 
@@ -43,6 +46,7 @@ class GroupsKey(NamedTuple):
 
     g: int
     k: int
+    last_k: int
     nics: int
     ports_per_nic: int
     planes: int
@@ -54,6 +58,7 @@ class PlacesKey(NamedTuple):
 
     g: int
     rails: int
+    last_rails: int
     planes: int
     groups_per_pod: int
     spines: int
@@ -100,7 +105,7 @@ _PLACES: Lookup[Layout, PlacesKey, tuple[Positions, ...] | None] = Lookup()
 # Runs by their class among the lengths of a table.
 _TO_NEAREST: Lookup[Layout, ItemTable, RunClasses] = Lookup()
 _TO_LEAVES: Lookup[Layout, tuple[ItemTable, GroupsKey], RunClasses] = Lookup()
-_TO_SPINES: Lookup[Layout, tuple[ItemTable, PlacesKey], RunClasses] = Lookup()
+_TO_SPINES: Lookup[Layout, tuple[ItemTable, PlacesKey, tuple[int, int]], RunClasses] = Lookup()
 _TO_CORES: Lookup[Layout, tuple[ItemTable, PlacesKey], RackClasses] = Lookup()
 _NEAR: Lookup[Layout, ItemTable, tuple[Ints, Ints]] = Lookup()
 _ROOM: Lookup[Layout, SwitchSize, Ints] = Lookup()
@@ -108,15 +113,21 @@ _ROOM: Lookup[Layout, SwitchSize, Ints] = Lookup()
 
 def groups_key(g: int, nic: NicOption, shape: Shape, size: SwitchSize) -> GroupsKey:
     """What the runs of servers follow from in groups of g, on leaves that take so much of a rack."""
-    return GroupsKey(g, int(shape.k), nic.nics_per_server, nic.ports_per_nic, nic.planes, size)
+    return GroupsKey(g, int(shape.k), int(shape.last_k), nic.nics_per_server, nic.ports_per_nic, nic.planes, size)
 
 
 def places_key(nic: NicOption, shape: Shape, sizes: tuple[SwitchSize, ...]) -> PlacesKey:
     """What the racks of one shape's leaves and spines follow from."""
     return PlacesKey(
-        int(shape.g), int(shape.rails), nic.planes, int(shape.groups_per_pod), int(shape.spines),
+        int(shape.g), int(shape.rails), int(shape.last_rails), nic.planes, int(shape.groups_per_pod), int(shape.spines),
         bool(shape.rail_pods), sizes,
     )  # fmt: skip
+
+
+def links_of_kinds(shape: ClosShape) -> tuple[int, int]:
+    """Links of a leaf to each spine, and of one of the last group, where leaves differ in them; else one and one."""
+    own, last = int(shape.links_per_pair), int(shape.last_links_per_pair)
+    return (own, last) if own != last else (1, 1)
 
 
 class LayoutRuns:
@@ -132,7 +143,7 @@ class LayoutRuns:
 
     def to_leaves(self, nic: NicOption, shape: Shape, size: SwitchSize) -> RunClasses | None:
         """Runs from every server to its leaves."""
-        leaves_key = LeavesKey(int(shape.g), int(shape.rails), nic.planes, size)
+        leaves_key = LeavesKey(int(shape.g), int(shape.rails), int(shape.last_rails), nic.planes, size)
         leaves = _LEAVES.of(self.layout, leaves_key, place_leaves, self.layout, numbers_of(nic, shape), size)
         if leaves is None:
             return None
@@ -156,7 +167,8 @@ class LayoutRuns:
         positions = self._positions(key, nic, shape)
         if positions is None:
             return None
-        return _TO_SPINES.of(self.layout, (self.item_table, key), self._spine_runs, positions, shape)
+        all_ = (self.item_table, key, links_of_kinds(shape))
+        return _TO_SPINES.of(self.layout, all_, self._spine_runs, positions, numbers_of(nic, shape))
 
     def to_cores(self, key: PlacesKey, nic: NicOption, shape: Shape) -> RackClasses | None:
         """Runs from every rack that a core may be in to all spines."""
@@ -174,24 +186,27 @@ class LayoutRuns:
         return placed[key]
 
     def _leaf_runs(self, nic: NicOption, shape: Shape, leaves: Positions) -> RunClasses:
-        leaf = np.arange(len(leaves.rack)).reshape(nic.planes, -1, int(shape.rails))
-        of_server = leaf[:, np.arange(self.layout.servers) // int(shape.g), :]
+        numbers, server = numbers_of(nic, shape), np.arange(self.layout.servers)[:, None]
+        # of a group like the others every leaf has as many ports of a server: one of them stands for all
+        ports = np.arange(shape.ports if numbers.is_odd else int(shape.rails))
+        k = numbers.ports_of_servers(server)[0] if numbers.is_odd else 1
+        plane = np.arange(nic.planes)[:, None, None]
+        of_server = plane * numbers.leaves + server // numbers.g * numbers.rails + ports // k
         rack, height_of_server_m = self.layout.server_rack[:, None], self.layout.server_height_m[:, None]
         run_m = self.layout.plan.run_m(rack, height_of_server_m, leaves.rack[of_server], leaves.height_m[of_server])
         return self._counted(run_m)
 
-    def _spine_runs(self, positions: tuple[Positions, ...], shape: Shape) -> RunClasses:
+    def _spine_runs(self, positions: tuple[Positions, ...], numbers: ClosNumbers) -> RunClasses:
         leaves, spines = positions
-        planes, pods, per_pod = int(shape.planes), int(shape.pods), int(shape.spines)
         leaf = np.arange(len(leaves.rack))
-        plane, within = leaf // (len(leaf) // planes), leaf % (len(leaf) // planes)
-        block, rail = within // int(shape.rails) // int(shape.groups_per_pod), within % int(shape.rails)
-        pod = block * int(shape.rails) + rail if shape.rail_pods else block
-        spine = ((plane * pods + pod) * per_pod)[:, None] + np.arange(per_pod)
+        pod = leaf // numbers.leaves * numbers.pods + (numbers.pod_of_leaf(leaf) if numbers.pods > 1 else 0)
+        spine = (pod * numbers.spines)[:, None] + np.arange(numbers.spines)
         run_m = self.layout.plan.run_m(
             leaves.rack[:, None], leaves.height_m[:, None], spines.rack[spine], spines.height_m[spine]
         )
-        return self._counted(run_m)
+        own, last = links_of_kinds(numbers)
+        links = np.where(numbers.is_odd & (numbers.group_of_leaf(leaf) == numbers.groups - 1), last, own)
+        return self._counted(np.repeat(run_m, links, axis=0))
 
     def _core_runs(self, spines: Positions) -> RackClasses:
         layout, plan = self.layout, self.layout.plan

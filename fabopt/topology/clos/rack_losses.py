@@ -178,6 +178,11 @@ def plant_of(clos: ClosNetwork, numbers: ClosNumbers) -> Plant:
         *(np.zeros(count, dtype=np.int64) for count in counts[2:]),
     )
     between = _links_between(clos, numbers, np.cumsum((0, *counts)))
+    leaf_ports: int | Ints = clos.down_ports
+    if shape.is_odd:
+        of_last = numbers.group_of_leaf(np.arange(counts[0])) == numbers.groups - 1
+        leaf_ports = np.full(sum(counts), clos.down_ports)
+        leaf_ports[: counts[0]][of_last] = clos.last_ports
     return Plant(
         tier=np.repeat(np.arange(len(counts)), counts),
         network=np.concatenate(planes),
@@ -192,7 +197,7 @@ def plant_of(clos: ClosNetwork, numbers: ClosNumbers) -> Plant:
         port_mbps=nic.port.lane.port_mbps,
         nic_mbps=float(nic.nic_mbps),
         gpus=float(numbers.nics * nic.nic_mbps / nic.injection),
-        below_leaf=clos.down_ports * parts.leaf_down.lane.port_mbps,
+        below_leaf=leaf_ports * parts.leaf_down.lane.port_mbps,
         below_spine=0 if parts.spine_down is None else int(shape.spine_down) * parts.spine_down.lane.port_mbps,
         carried=1.0,
         ports=clos.down_ports,

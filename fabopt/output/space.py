@@ -93,16 +93,15 @@ def space_of(design: Design, fabric: FabricDesign) -> str:
 
 def _groups(design: Design, asked: Fabric) -> str:
     """How leaf groups may be; where the case lets the last one be unlike the others, of what networks."""
-    if asked.racks_per_group is not None:
-        return "groups of whole racks"
+    groups = "equal groups" if asked.racks_per_group is None else "groups of whole racks"
     tiers = asked.tiers if isinstance(asked.tiers, tuple) else (asked.tiers,)
     if asked.groups == "equal" or not {"any", 2} & set(tiers):
-        return "equal groups"
+        return groups
     equal = list(what_keeps_groups_equal(Embedded(design).case, asked))
     if equal:
-        return f"equal groups (no other last one {listed(equal, 'or')})"
+        return f"{groups} (no other last one {listed(equal, 'or')})"
     even = "" if asked.striping == "even" else ", and even stripes then"
-    return f"equal groups (on two tiers the last one with ports on a leaf and uplinks of its own{even})"
+    return f"{groups} (on two tiers the last one with ports on a leaf and uplinks of its own{even})"
 
 
 def _planes(planes: int | tuple[int, ...]) -> str:

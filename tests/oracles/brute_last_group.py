@@ -55,7 +55,7 @@ def _with_groups(space: Space, cards: Cards, division: Division) -> Found:
     if 2 not in tiers_of(space, division):
         return
     per_server = cards.number * cards.ports // division.planes
-    for g in range(1, space.servers):
+    for g in [size for size in space.group_sizes() if size < space.servers]:
         for k in divisors(per_server):
             for odd_k in divisors(per_server):
                 suits = odd_k == k if division.own_rails else True

@@ -82,6 +82,40 @@ def test_brute_force_agrees(family: str, seed: int) -> None:
             assert (last.get("ports_per_server_per_leaf", 0), last.get("up_ports", 0)) == own
 
 
+@pytest.mark.parametrize(("family", "seed"), [("linear", 24), ("rails", 17), ("attached", 0), ("attached", 8)])
+@pytest.mark.parametrize(("servers", "per_rack", "racks"), [(13, 4, 1), (7, 3, 2)])
+def test_brute_force_agrees_on_groups_of_whole_racks(
+    family: str, seed: int, servers: int, per_rack: int, racks: int
+) -> None:
+    """All groups but the last have the servers of so many racks; the last is unlike them in all but one of these."""
+    parts, content = generate(family, seed)
+    fabric = content["fabrics"][0] | {"groups": "any", "tiers": 2, "rails": "any", "group_by": {"racks": racks}}
+    sized = {key: value for key, value in content.items() if key not in ("gpus", "stages")}
+    site = {**content.get("site", {}), "servers_per_rack": per_rack}
+    wanted = {**sized, "servers": servers, "fabrics": [fabric], "site": site, "rules": "none"}
+    best = brute_last_group.solve(copy.deepcopy(parts), copy.deepcopy(wanted))
+    theirs = run(copy.deepcopy(parts), copy.deepcopy(wanted))
+    assert differences(None if best is None else outline_of_best(best), outline(theirs)) == {}
+    assert [check for check in theirs["checks"] if not check["ok"]] == []
+    if (family, seed, servers) != ("attached", 8, 7):
+        assert "last_group" in theirs["fabrics"][0]["structure"]
+
+
+def test_by_hand_with_groups_of_whole_racks() -> None:
+    """13 servers in racks of 4: three groups of a rack, and a leaf for the last server."""
+    racks = {"group_by": "rack"}
+    design, equal = (
+        solved(case({"groups": groups, "nics": ["nic-400"], "nics_per_server": 2, **racks}, servers=13,
+                    site={"servers_per_rack": 4}))
+        for groups in ("any", "equal")
+    )  # fmt: skip
+    assert_proven(design)
+    assert own_of(design) == (1, 2, 4)
+    assert capex(design) < capex(equal)
+    assert "groups of whole racks (on two tiers the last one with" in space_line(design)
+    assert "groups of whole racks, one switch" in space_line(equal)
+
+
 def test_by_hand() -> None:
     """13 servers in three groups of 4 and one of 1: a leaf of 2 + 4 ports for the last one, not two of 1 + 4.
 

@@ -103,7 +103,8 @@ class _Reach:
                     if groups and servers:
                         yield _Way(servers * groups, groups, room, ports, k, down)
                         way = _Way(servers * groups, groups, room, ports, k, down)
-                        yield from self._last_groups(above, tiers, way)
+                        if self.fabric.group_servers in (None, servers):
+                            yield from self._last_groups(above, tiers, way)
 
     def _group(self, room: int) -> int:
         """Servers of a group on leaves with room for so many: the case may say how many, of all groups but the last."""

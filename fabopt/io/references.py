@@ -6,18 +6,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from fabopt.errors import Fault, fault, nearest
+from fabopt.floor.rack_rules import servers_in_group
 from fabopt.io.charges import check_charges_fit
 from fabopt.io.floor_losses import check_outside_losses
 from fabopt.io.recognition import ProductNames, hint_for
 from fabopt.io.roles import check_roles
 from fabopt.io.sources import check_sources
 from fabopt.io.workload import check_workload
+from fabopt.parts.offering import is_chosen
 from fabopt.parts.rails import FEWEST_RAILS, cannot_forward
 from fabopt.problem.demand import computing, stages_of
 from fabopt.problem.names import confused_names
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog
 from fabopt.schema.procurement import Procurement
+from fabopt.schema.rack_rules import RackGroups
 from fabopt.schema.resilience import losses_of
 from fabopt.schema.server import Server
 from fabopt.schema.topologies import TIERED, refused
@@ -63,6 +66,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
         check.fabric(fabric, f"fabrics[{index}]", case)
         if server is not None:
             check.own_rails(fabric, f"fabrics[{index}]", server)
+            check.group_size(fabric, f"fabrics[{index}]", case, server)
     if server is not None and not check.faults:
         check.faults += check_outside_losses(case, server, file)
     check.procurement(case.procurement, [fabric.name for fabric in case.fabrics])
@@ -173,6 +177,24 @@ class _ReferenceCheck:
         if fabric.racks_per_group is not None and not case.site.says_servers_per_rack and not self.sold_in_racks(case):
             asked = "rack" if fabric.group_by == "rack" else "racks"
             self.report(f"{path}.group_by", f"`{asked}` needs `site.servers_per_rack` or `site.floor`", asked)
+
+    def group_size(self, fabric: Fabric, path: str, case: Case, server: Server) -> None:
+        """Report groups of whole racks, equal by the case's own word, that have more servers than any leaf ports."""
+        size = servers_in_group(fabric, case, server)
+        if size is None or fabric.groups != "equal" or "groups" not in fabric.model_fields_set:
+            return
+        size = min(size, stages_of(case, server)[-1].servers or size)
+        leaves = [
+            one for one in self.catalog.switches
+            if fabric.protocol in ("any", one.protocol) and is_chosen(one, fabric.switches.leaf)
+        ]  # fmt: skip
+        largest = max(leaves, key=lambda one: one.most_ports, default=None)
+        if largest is not None and largest.most_ports < size:
+            asked = {"racks": fabric.racks_per_group} if isinstance(fabric.group_by, RackGroups) else fabric.group_by
+            problem = (
+                f"`groups: equal` has {size} servers in a group, and no leaf has more than {largest.most_ports} ports"
+            )
+            self.report(f"{path}.group_by", problem, asked, hint=f"group fewer racks; {largest.id} is the largest leaf")
 
     def sold_in_racks(self, case: Case) -> bool:
         """Whether the case's server comes in whole racks."""

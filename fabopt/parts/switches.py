@@ -8,7 +8,7 @@ from fabopt.parts.items import Item
 from fabopt.parts.offering import Offering, is_chosen
 from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.parts.procurement import is_allowed_at
-from fabopt.schema.base import Lane, parse_split
+from fabopt.schema.base import Lane
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Switch
 from fabopt.schema.product import Protocol
@@ -104,8 +104,7 @@ def _switch_type(product: Switch, item: Item, ports: PortTypes) -> SwitchType:
         for group, cage in enumerate(product.cages)
         for split in cage.splits_of(product.protocol)
     )
-    all_ports = sum(cage.count * max(parse_split(split).ports for split in cage.splits) for cage in product.cages)
-    return SwitchType(item, product, uses, product.max_ports or all_ports)
+    return SwitchType(item, product, uses, product.most_ports)
 
 
 def _use(product: Switch, group: int, split: str, port: PortType) -> CageUse:

@@ -80,6 +80,12 @@ class Switch(Operable, Manageable, Product, Purchasable):
         return self
 
     @property
+    def most_ports(self) -> int:
+        """Logical ports that it drives at most."""
+        split = sum(cage.count * max(parse_split(split).ports for split in cage.splits) for cage in self.cages)
+        return self.max_ports or split
+
+    @property
     def reduces(self) -> bool:
         """Whether it reduces what goes through it."""
         return REDUCES in self.features

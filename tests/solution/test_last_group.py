@@ -116,6 +116,15 @@ def test_by_hand_with_groups_of_whole_racks() -> None:
     assert "groups of whole racks, one switch" in space_line(equal)
 
 
+def test_groups_that_no_leaf_holds_are_refused_where_they_are_asked_for_by_name() -> None:
+    """With the key; without `groups: equal` in the case the search proves that there is nothing."""
+    large = {"group_by": {"racks": 5}}
+    with pytest.raises(InputError, match=r"fabrics\[0\]\.group_by: `groups: equal` has 100 servers in a group"):
+        solved(case({"groups": "equal", **large}, servers=120, site={"servers_per_rack": 20}))
+    assert solved(case(large, servers=120, site={"servers_per_rack": 20})).status == "infeasible"
+    solved(case({"groups": "equal", "group_by": {"racks": 5}}, servers=4, site={"servers_per_rack": 20}))
+
+
 def test_by_hand() -> None:
     """13 servers in three groups of 4 and one of 1: a leaf of 2 + 4 ports for the last one, not two of 1 + 4.
 

@@ -31,6 +31,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "hall-1024-gpus": {"leaf": 64, "spine": 16},
     "l40s-inference-256": {"leaf": 2, "spine": 2},
     "llama3-405b-8192-gpus": {"leaf": 168, "spine": 77, "core": 56},
+    "llama3-405b-in-pods": {"leaf": 256, "spine": 160, "core": 4},
     "mi300x-inference-2048": {"leaf": 12, "spine": 3},
     "nvl72-rack": {"leaf": 4, "spine": 2},
     "pretraining-16384-gpus": {"leaf": 256, "spine": 256, "core": 128},
@@ -137,3 +138,14 @@ def test_planes_and_speeds(designs: dict[str, Design]) -> None:
     assert design_of("twin-plane-1024-gpus", designs).fabrics[0].planes == 2
     assert design_of("b300-xdr-576", designs).fabrics[0].nic.gbps == 800
     assert design_of("gb200-nvl72-576", designs).fabrics[0].structure.servers_per_group == 18
+
+
+def test_far_more_than_one_to_seven_above_pods_follows_from_the_model(designs: dict[str, Design]) -> None:
+    """Ratios above pods are open: servers anywhere in a pod bear what was built and more, scattered ones do not."""
+    design = design_of("llama3-405b-in-pods", designs)
+    use = design.workload
+    assert use is not None and "max_oversubscription.spine" in use.needs.sets
+    built = design.fabrics[0].oversubscription["spine"]
+    assert 7 < built <= use.allowed_oversubscription["spine"]
+    packed, scattered = (one.exposed_communication for one in use.ends)
+    assert packed <= use.exposed_communication <= 0.05 < scattered

@@ -9,15 +9,30 @@ from typing import Any
 import pytest
 
 from fabopt.io.workload import read_model
-from fabopt.schema.workload import Software
+from fabopt.schema.workload import Software, Within
 from fabopt.workload.architecture import flops, parameters
 from fabopt.workload.collectives import factor
+from fabopt.workload.ends import allowed, placed
+from fabopt.workload.prediction import Prediction
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.stages import SOFTWARE_FACTORS, band
+from fabopt.workload.timing import step_on
 from fabopt.workload.volumes import gpu_parameters, traffic_of
 from tests.paths import ROOT
 from tests.published_runs import CALIBRATION, KINDS, calibrated, mean_error, run_of, runs, table
-from tests.samples.workload_samples import A100, H100, HPN, LLAMA, MEGATRON, NCCL, llama, megatron, on
+from tests.samples.workload_samples import (
+    A100,
+    H100,
+    HPN,
+    LLAMA,
+    LLAMA_CLUSTER,
+    MEGATRON,
+    NCCL,
+    llama,
+    megatron,
+    network,
+    on,
+)
 
 DOCS = ROOT / "docs" / "workloads.md"
 BILLION, GIGA = 10**9, 10**9
@@ -143,3 +158,38 @@ def test_factors_of_software_come_from_other_runs(software: Software) -> None:
 def test_docs_have_the_predictions() -> None:
     """The page shows what is computed, errors and all."""
     assert table() in DOCS.read_text()
+
+
+@pytest.mark.parametrize("row", LLAMA["cases"], ids=lambda row: str(row["gpus"]))
+def test_one_to_seven_above_pods_of_llama(row: dict[str, Any]) -> None:
+    """The Llama 3 Herd of Models, section 3.3.1: pods of 3,072 GPUs, 1:7 above them, for servers anywhere in a pod.
+
+    By hand: groups of data ranks have a member in every 128 GPUs, 24 in a pod, where 1 of 24 of their bytes leaves.
+    """
+    work = on(llama(row), H100, row["gpus"])
+    limit = Fraction(1, 20)
+    for placement, bears in ((Within(within="pod"), True), ("scattered", False)):
+        there = placed(work, placement)
+        step = step_on(there, LLAMA_CLUSTER)
+        assert (allowed(Prediction(there, LLAMA_CLUSTER, None, limit))["spine"] >= 7) == bears
+        assert (step.exposed_share <= limit) == bears
+        for cost in step.costs:
+            if cost.traffic.communicator == "data" and bears:
+                assert cost.bytes_over["pod"] == cost.bytes_over["server"] / 24
+
+
+def test_what_leaves_a_pod_of_hpn() -> None:
+    """Qian et al. 2024: pods of 15,360 GPUs, a member of data groups in every 64 of them: 1 of 240 bytes leaves.
+
+    Up to 240:1 above pods no step is longer, for servers anywhere in a pod; for scattered ones 7:1 is far too much.
+    """
+    row = HPN["cases"][0]
+    gpus = row["tp"] * row["pp"] * row["dp"]
+    model = read_model(row["model"], Path())
+    ways = {"tensor": row["tp"], "pipeline": row["pp"], "batch": 16 * row["dp"]}
+    work = on(model.model_copy(update={"plan": model.plan.model_copy(update=ways)}), H100, gpus)
+    within = placed(work, Within(within="pod"))
+    steps = [step_on(within, network(400_000, 1024, 15360, spine=ratio)).step_s for ratio in (1, 7, 240, 241)]
+    assert steps[0] == steps[1] == steps[2] < steps[3]
+    scattered = [step_on(placed(work, "scattered"), network(400_000, 1024, 15360, spine=ratio)) for ratio in (1, 7)]
+    assert scattered[1].step_s > Fraction(3, 2) * scattered[0].step_s

@@ -49,12 +49,17 @@ def needs_line(use: WorkloadUse) -> str:
         return f"{use.model} needs no network: nothing leaves the scale-up domains"
     if min(needs.max_oversubscription.values()) >= ANY_RATIO:
         return f"{use.model} is given no least bandwidth: what its GPUs wait is weighed against what the network costs"
-    ratios = ", ".join(f"{plain(ratio)}:1 at the {role}" for role, ratio in needs.max_oversubscription.items())
+    ratios = ", ".join(f"{_ratio(ratio)} at the {role}" for role, ratio in needs.max_oversubscription.items())
+    timed = "" if max(needs.max_oversubscription.values()) < ANY_RATIO else ": each design is timed"
     binds = f"; {needs.binding} binds" if needs.binding is not None else ""
     return (
         f"{use.model} needs {plain(needs.min_gbps_per_gpu)} Gb/s per GPU at 1:1{binds}; "
-        f"with NICs of {plain(needs.offered_gbps_per_gpu)} Gb/s per GPU, at most {ratios}"
+        f"with NICs of {plain(needs.offered_gbps_per_gpu)} Gb/s per GPU, at most {ratios}{timed}"
     )
+
+
+def _ratio(ratio: int | float) -> str:
+    return "any" if ratio >= ANY_RATIO else f"{plain(ratio)}:1"
 
 
 def step_line(use: WorkloadUse) -> str:
@@ -79,10 +84,7 @@ def placement_lines(use: WorkloadUse) -> Iterator[str]:
     if not use.ends:
         return
     ends = ", ".join(f"{one.placement} {duration(one.step_s)}" for one in use.ends)
-    allowed = ", ".join(
-        f"{'any' if ratio >= ANY_RATIO else plain(ratio) + ':1'} at the {role}"
-        for role, ratio in use.allowed_oversubscription.items()
-    )
+    allowed = ", ".join(f"{_ratio(ratio)} at the {role}" for role, ratio in use.allowed_oversubscription.items())
     keeps = f"; with its groups the limit of exposed communication allows at most {allowed}" if allowed else ""
     yield f"ranks {placement_words(use.placement)}; a step with ranks {ends}{keeps}"
     if use.scenarios:

@@ -13,6 +13,7 @@ from fabopt.units import MBPS_PER_GBPS, ceil_div, cents, exact, plain_fraction, 
 from fabopt.verify import direct
 from fabopt.verify.bandwidth import oversubscription
 from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.memory import recounted_memory
 from fabopt.verify.proof import Proof
 from fabopt.verify.ranks import DealtRanks
 from fabopt.verify.steps import RecountedStep
@@ -83,6 +84,7 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     again = whole_use(Prediction(workload, network, spent, limit, runs, least), claimed.needs)
     for name in WorkloadUse.model_fields:
         proof.equal(name, getattr(claimed, name), getattr(again, name))
+    proof.equal("memory counted again", claimed.memory, recounted_memory(workload))
     _ranks_are_enumerated(proof, claimed, workload, network)
     proof.equal("step_s", claimed.step_s, seconds(RecountedStep(workload, network).step_s))
     for row, (_, run) in zip(claimed.scenarios, runs, strict=False):

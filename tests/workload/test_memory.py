@@ -9,12 +9,16 @@ from typing import Any
 import pytest
 
 from fabopt.io.catalog import read_catalog
+from fabopt.io.library import names
 from fabopt.io.workload import read_model
 from fabopt.schema.model import Experts, Model
 from fabopt.schema.workload import Workload
+from fabopt.verify.memory import recounted_memory
 from fabopt.workload.checks import wrongs_of
-from fabopt.workload.memory import GIB, least_memory, likely_memory
+from fabopt.workload.memory import GIB, least_memory, likely_memory, memory_use
+from fabopt.workload.plans import plans_of
 from fabopt.workload.ranks import ranks_of
+from fabopt.workload.timing import workload_of
 from tests.published_runs import CALIBRATION, run_of, runs
 from tests.samples.workload_samples import H100, TINY, middle_model, tiny_model
 
@@ -120,3 +124,19 @@ def test_a_plan_that_is_tight_is_a_note_only() -> None:
     model = read_model("llama3-405b", Path())
     ranks = ranks_of(model, model.plan, 8192)
     assert least_memory(model, ranks).total < 80 * GIB < likely_memory(model, ranks).total
+
+
+@pytest.mark.parametrize("name", names("models"))
+def test_the_verifier_counts_the_same_by_itself(name: str) -> None:
+    """Every hundredth plan or so of the shipped models on 512 GPUs, and all kinds of sharing and keeping."""
+    model, server = (
+        read_model(name, Path()),
+        H100.model_copy(update={"gpu_peak_tflops": {"bf16": 1, "fp8": 1, "fp16": 1}}),
+    )
+    plans = list(plans_of(model, model.plan, server, 512))[::97]
+    assert plans
+    for plan in plans:
+        for zero, fused, split in ((plan.zero_stage, None, None), (0, False, False), (2, True, True)):
+            update = {"zero_stage": zero, "fused_attention": fused, "sequence_parallel": split}
+            run = workload_of(model, ranks_of(model, plan.model_copy(update=update), 512), server, None)
+            assert recounted_memory(run) == memory_use(model, run.ranks, run.memory_gb)

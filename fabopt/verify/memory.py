@@ -1,0 +1,142 @@
+"""A GPU's memory counted again: tensors of the fullest stage one by one, with the groups that share them.
+
+Sizes of the model and layers of a stage are those of ``fabopt.workload``; what is kept, how often and by whom is worked
+out here. Source: docs/workloads.md, "What fits a GPU".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from fabopt.schema.model import Architecture, Plan
+from fabopt.schema.prediction import MemoryUse
+from fabopt.units import exact, plain_fraction
+from fabopt.workload.architecture import expert_layers, head_dim, kv_width, parameters
+from fabopt.workload.stages import layers_of_stage
+from fabopt.workload.timing import ModelRun
+
+GIB = 2**30
+# Bytes of a parameter in the optimizer, of a logit, of a number that is kept, of a score of attention.
+OPTIMIZER, LOGIT, NUMBER, SCORE = 12, 6, 2, 5
+
+
+class CountedMemory:
+    """Bytes of a GPU. ``likely``: all that frameworks keep; else what a plan can do with."""
+
+    def __init__(self, run: ModelRun, likely: bool) -> None:
+        self.run, self.likely = run, likely
+        self.plan, self.sizes = run.plan, run.model.architecture
+        self.trains = run.model.task == "training"
+        self.layers = layers_of_stage(self.sizes.layers, self.plan)[0]
+        self.tokens = Fraction(self.plan.micro_batch * self.sizes.sequence, self.plan.context)
+
+    def parts(self) -> dict[str, Fraction]:
+        """What there is of it, by what it is for."""
+        formats = self.run.model.precision
+        parts = {"weights": self._shared(exact(formats.parameter_bytes), 3)}
+        if self.plan.zero_stage == 3:
+            gathered = sum(held for held, _ in self._held())
+            parts["weights"] += exact(formats.parameter_bytes) * gathered * Fraction(2, self.sizes.layers)
+        if self.trains:
+            parts["gradients"] = self._shared(exact(formats.gradient_bytes), 2)
+            parts["optimizer"] = self._shared(Fraction(OPTIMIZER), 1)
+        parts["activations"] = self._activations()
+        if not self.trains:
+            parts["kv_cache"] = self._kept_keys()
+        return {name: amount for name, amount in parts.items() if amount}
+
+    def _held(self) -> Iterator[tuple[Fraction, int]]:
+        """Parameters of the fullest stage that a rank has a part of, and how many ranks have the same part."""
+        plan, sizes, counts = self.plan, self.sizes, parameters(self.sizes)
+        ends = sizes.vocabulary * sizes.hidden
+        dense = Fraction(counts.dense - ends, sizes.layers)
+        of_ends = Fraction(ends)
+        if not sizes.tied_embeddings:
+            dense -= Fraction(ends, sizes.layers)
+            of_ends *= 2 if plan.pipeline == 1 else 1
+        stage = dense * min(self.layers, sizes.layers) + of_ends
+        yield stage / plan.tensor, self.run.ranks.group("data").size
+        with_experts = expert_layers(sizes)
+        if with_experts:
+            of_layer = Fraction(counts.routed, with_experts) * min(self.layers, with_experts)
+            yield of_layer / (plan.expert * plan.expert_ways), self.run.ranks.group("expert-data").size
+
+    def _shared(self, bytes_each: Fraction, from_stage: int) -> Fraction:
+        is_shared = self.plan.zero_stage >= from_stage
+        return sum((bytes_each * held / (ranks if is_shared else 1) for held, ranks in self._held()), Fraction(0))
+
+    def _activations(self) -> Fraction:
+        plan, likely = self.plan, self.likely
+        layer = self.tokens * self._layer_bytes()
+        fuses = not likely or plan.fuses_attention
+        if not fuses and plan.recomputation == "none":
+            layer += Fraction(SCORE * plan.micro_batch * self.sizes.sequence**2 * self.sizes.heads,
+                              plan.tensor * plan.context)  # fmt: skip
+        logits = self.tokens * Fraction(LOGIT * self.sizes.vocabulary, plan.tensor)
+        if not self.trains:
+            return max(layer, logits)
+        at_work = Fraction(0)
+        if plan.recomputation == "full":
+            at_work, layer = layer, self.tokens * Fraction(NUMBER * self.sizes.hidden, self._token_ways())
+        stage = self.layers * layer
+        first = self._in_flight() * stage + at_work
+        return first + logits if plan.pipeline == 1 else max(first, stage + at_work + logits)
+
+    def _in_flight(self) -> Fraction:
+        """Micro-batches that the first stage has not seen the gradients of."""
+        plan = self.plan
+        stages = Fraction(plan.pipeline)
+        if self.likely and plan.virtual_stages > 1:
+            stages += Fraction(plan.pipeline - 1, plan.virtual_stages)
+        return min(stages, Fraction(max(1, plan.batch // (self.run.ranks.data * plan.micro_batch))))
+
+    def _token_ways(self) -> int:
+        """Ranks that split the tokens of norms; at the least all tensor ranks do."""
+        return self.plan.tensor if self.plan.splits_sequence or not self.likely else 1
+
+    def _layer_bytes(self) -> Fraction:
+        """Bytes of a token in a layer: norms, attention, and the feed-forward part or experts."""
+        sizes, likely, experts = self.sizes, self.likely, self.sizes.experts
+        wide = likely or self.run.model.precision.compute in ("fp16", "bf16")
+        narrow = NUMBER if wide else 1
+        norms = Fraction((4 if likely else 2) * NUMBER * sizes.hidden)
+        width = sizes.feed_forward
+        if experts is not None:
+            norms += (2 if likely else 1) * narrow * sizes.hidden * experts.top_k
+            width = (experts.feed_forward or width) * (experts.top_k + experts.shared)
+        inner = (1 + likely + sizes.gated) * narrow * width
+        return (
+            norms / self._token_ways()
+            + NUMBER * _attention(sizes, self.plan, likely)
+            + Fraction(inner, self.plan.tensor)
+        )
+
+    def _kept_keys(self) -> Fraction:
+        """Keys and values of the prompts at work, or of all that a replica has."""
+        plan = self.plan
+        prompts = plan.micro_batch * plan.pipeline
+        if self.likely:
+            prompts = max(prompts, -(-plan.batch // self.run.ranks.data))
+        ways = plan.context * (1 if self.sizes.latent is not None else plan.tensor)
+        numbers = Fraction(prompts * self.sizes.sequence * self.layers * kv_width(self.sizes), ways)
+        return exact(self.run.model.precision.activation_bytes) * numbers
+
+
+def _attention(sizes: Architecture, plan: Plan, likely: bool) -> Fraction:
+    """Queries, keys, values and the output; latent vectors of low rank are whole on every rank."""
+    query = Fraction(sizes.heads * head_dim(sizes), plan.tensor)
+    if sizes.latent is not None:
+        return (4 * query if likely else query) + kv_width(sizes) + sizes.latent.query_rank
+    return 2 * query + Fraction(kv_width(sizes), plan.tensor)
+
+
+def recounted_memory(run: ModelRun) -> MemoryUse:
+    """What a design file has to say of a run's memory, in GB of 2^30 bytes and hundredths."""
+    least, likely = (CountedMemory(run, is_likely).parts() for is_likely in (False, True))
+    return MemoryUse(
+        least_gb=plain_fraction(sum(least.values(), Fraction(0)) / GIB, 2),
+        likely_gb=plain_fraction(sum(likely.values(), Fraction(0)) / GIB, 2),
+        parts_gb={name: plain_fraction(amount / GIB, 2) for name, amount in likely.items()},
+        gpu_gb=None if run.memory_gb is None else plain_fraction(run.memory_gb),
+    )

@@ -32,8 +32,10 @@ RACK_LOSS_SEEDS = (6, 8, 17, 19, 23, 46, 47, 48, 53, 57)
 # Where the last group of two tiers is unlike the others: on leaves of its own size, with uplinks of its own, or both.
 Draw = Callable[[int], tuple[Json, Json]]
 OWN_LAST_GROUPS: tuple[tuple[Draw, int], ...] = (
-    (toy, 22), (toy, 33), (toy, 45), (toy, 50), (toy_with_rules, 45),
+    (toy, 22), (toy, 33), (toy, 45), (toy, 50), (toy_with_rules, 45), (toy, 4042),
 )  # fmt: skip
+# With five servers the last one's leaf has a whole cage of uplinks, where one link would carry its demand.
+WHOLE_CAGES = 4042
 # Few enough switches to count their orders in a rack too.
 ORDER_SEEDS = (5, 13, 16, 20, 26)
 
@@ -77,6 +79,8 @@ def test_small_floors_with_devices_spread_equal_brute_force(seed: int) -> None:
 def test_small_floors_with_a_last_group_of_its_own_equal_brute_force(draw: Draw, seed: int) -> None:
     """Every k, g, u, S, m beside every k' and m' of the last group, in every place; cheaper than equal groups."""
     content, parts = draw(seed)
+    if seed == WHOLE_CAGES:
+        content["servers"] = 5
     content["fabrics"][0] |= {"groups": "any", "tiers": [2]}
     design = solved_as(cheapest(content, parts), content, parts)
     assert design is not None and design.fabrics[0].clos.last_group is not None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
-from fabopt.problem.fabric import FabricProblem, with_own_last_group
+from fabopt.problem.fabric import with_own_last_group
 from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.rules_kept import (
     OF_GENERATIONS,
@@ -31,18 +30,18 @@ from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
 from fabopt.solution.cliff import cliffs_of, other_settings
+from fabopt.solution.other_settings import service_beside, set_free
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
+from fabopt.solution.rival_kinds import kinds_of
 from fabopt.solution.sources import SOURCING, without_sources
 from fabopt.solution.summaries import in_metric, summaries_of, summary_of
-from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.family import Restriction
-from fabopt.topology.server_torus.space import forwarding_nics
 from fabopt.topology.ways import in_every_way
-from fabopt.units import gbps, rounded, some, usd, watts
+from fabopt.units import rounded, some, usd, watts
 
 # What one plans with before there is a floor plan.
 FLAT_RUN_M = 30
@@ -58,15 +57,8 @@ WITHOUT_RULES = (
 )
 PART_NUMBERS = "part numbers"
 GROUPS = "groups"
+NOTHING_CHEAPER = "nothing cheaper"
 BEST_FOUND = " (the best found)"
-
-
-class RivalKind(NamedTuple):
-    """A kind of design that lost: what is another, which, and the part of the space that it is in."""
-
-    what: str
-    value: str
-    restriction: Restriction
 
 
 def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterator[Alternative]:
@@ -85,6 +77,9 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     for index in range(len(answer.problem.fabrics)):
         yield from comparison.own_last_group(index)
     yield from comparison.below_cliffs()
+    for index, fabric in enumerate(answer.problem.fabrics):
+        if fabric.role == "compute":
+            yield from comparison.set_free(index)
     yield from comparison.fewer_part_numbers()
     yield from comparison.other_sources()
     yield from comparison.other_plans()
@@ -109,7 +104,7 @@ class _Comparison:
         """The best design of each other kind of one fabric."""
         fabric = self.problem.fabrics[index]
         prefix = f"{fabric.name} " if len(self.problem.fabrics) > 1 else ""
-        for what, value, restriction in _kinds(self.problem, fabric, self.answer.picked[index][0]):
+        for what, value, restriction in kinds_of(self.problem, fabric, self.answer.picked[index][0]):
             self.clock.look()
             self.settings.progress(f"looking at the best design with {what} {value}")
             rival = self._rival({fabric.name: restriction})
@@ -213,6 +208,30 @@ class _Comparison:
                 if rival.value is not None:
                     yield free._alternative(rival, cliff.fabric, prefix + other.what, other.value)
 
+    def set_free(self, index: int) -> Iterator[Alternative]:
+        """The best designs with other settings of a Clos fabric, where they are cheaper, and that there is none where
+        that is proven; but for settings that are looked at below a cliff. Of a ratio they are not looked for.
+        """
+        answer, fabrics = self.answer, self.answer.problem.fabrics
+        value, design = answer.optimum.value, answer.picked[index][0].design
+        if answer.ratio is not None or value is None or not isinstance(design, ClosDesign) or design.tiers == 1:
+            return
+        prefix = f"{fabrics[index].name} " if len(fabrics) > 1 else ""
+        is_tall = any(cliff.fabric == index for cliff in cliffs_of(answer.problem, answer.picked))
+        for other in set_free(answer.problem, index):
+            if is_tall and other.what not in ("rails", "striping"):
+                continue
+            self.clock.look()
+            self.settings.progress(f"looking at the best design with {other.what} {other.value}")
+            free = self._without(other.problem)
+            rival = free._cheaper_rival({}) if free._may_beat_answer() else Optimum("infeasible")
+            if rival.value is not None and rival.value < value:
+                alternative = free._alternative(rival, index, prefix + other.what, other.value)
+                service = service_beside(list(rival.picked)[index][0].design, design, self.problem.server.gpus)
+                yield alternative.model_copy(update={"summary": alternative.summary + service})
+            elif rival.verdict == "infeasible" or (rival.bound is not None and rival.bound >= value):
+                yield _of_sums(self.problem, self.sums, self.sums, prefix + other.what, other.value, NOTHING_CHEAPER)
+
     def _part_without(self, rules: frozenset[str]) -> dict[str, Restriction]:
         """The part of the space in which some rules leave designs out: those of InfiniBand alone concern only that."""
         if not rules <= OF_GENERATIONS | OF_MANAGERS or len(self.problem.fabrics) > 1:
@@ -294,38 +313,6 @@ class _Comparison:
             usd(rounded(cents_per_effective_gpu(self.problem, choice))) for choice in (picked, self.answer.picked)
         )
         return alternative.model_copy(update={"objective": ratio, "objective_delta": _difference(ratio, best)})
-
-
-def _kinds(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Iterator[RivalKind]:
-    """Kinds of designs that lost. On a floor those of other hardware are placed by the rule of the winner."""
-    for topology in fabric.topologies:
-        if topology != candidate.topology:
-            yield RivalKind("topology", topology, Restriction(topology=topology))
-    policies, placement = problem.site.policies, candidate.design.file_part().placement
-    own = [policy for policy in policies if placement and policy == placement.policy]
-    for policy in policies:
-        if policy not in own:
-            yield RivalKind("placement", policy, Restriction(policy=policy))
-    for kind in _other_hardware(problem, fabric, candidate):
-        yield kind._replace(restriction=replace(kind.restriction, policy=next(iter(own), None)))
-
-
-def _other_hardware(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Iterator[RivalKind]:
-    winner = candidate.design
-    for protocol in fabric.protocols:
-        if protocol != winner.protocol:
-            yield RivalKind("protocol", protocol, Restriction(protocol=protocol))
-    for tiers in fabric.tiers:
-        if winner.tiers is not None and tiers != winner.tiers:
-            yield RivalKind("tiers", str(tiers), Restriction(tiers=tiers))
-    speeds = {option.port.lane.port_mbps for options in fabric.nics.values() for option in options}
-    for speed in sorted(speeds - {winner.nic.port.lane.port_mbps}, reverse=True):
-        yield RivalKind("port speed", f"{gbps(speed)}G", Restriction(port_mbps=speed))
-    if winner.leaf is not None:
-        yield RivalKind("leaf switch", "another", Restriction(not_leaf=winner.leaf.id))
-    if candidate.topology == "torus" and len(fabric.torus_nodes) > 1 and any(forwarding_nics(problem, fabric)):
-        nodes = "switches" if winner.leaf is None else "servers"
-        yield RivalKind("torus of", nodes, Restriction(nodes=nodes))
 
 
 def _carries(design: NetworkDesign, gpus: int) -> str:

@@ -12,26 +12,22 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.rules_kept import RulePart, bound_alike, taken_up
+from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked
-from fabopt.schema.case import Fabric
 from fabopt.schema.cliff import CLIFF
-from fabopt.schema.default_rules import SUBNET_MANAGER
 from fabopt.schema.design import Alternative
 from fabopt.schema.topologies import refused
-from fabopt.solution.subnet_hosts import HOST
+from fabopt.solution.other_settings import LITTLE_HIGHER, OtherSettings, at_ratio, may_have_other_ratio, with_setting
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.family import Restriction
-from fabopt.units import plain_fraction, some
+from fabopt.units import some
 
 # How far above a cliff is just above it, in servers; the highest ratio that is looked at, and its steps.
 ABOVE = Fraction(1, 10)
 MOST_RATIO = Fraction(11, 10)
 STEP = Fraction(1, 100)
-# A ratio a little higher, and what it has to save of the purchase price for its ratio to be called a cliff.
-LITTLE_HIGHER = Fraction(21, 20)
+# What a ratio a little higher has to save of the purchase price for that to be called a cliff.
 MUCH_LESS = 0.1
 SETTINGS = ("oversubscription", "planes", "family")
 _TIERS = {1: "one tier", 2: "two tiers"}
@@ -47,15 +43,6 @@ class Cliff(NamedTuple):
     tiers: int
     most: int
     is_of_ports: bool = True
-
-
-class OtherSettings(NamedTuple):
-    """Settings with which a tier less may do: what is another, which, and the problem with the part of its space."""
-
-    what: str
-    value: str
-    problem: Problem
-    restriction: Restriction
 
 
 def cliffs_of(problem: Problem, picked: Sequence[Picked]) -> Iterator[Cliff]:
@@ -74,17 +61,23 @@ def cliffs_of(problem: Problem, picked: Sequence[Picked]) -> Iterator[Cliff]:
 
 def other_settings(problem: Problem, cliff: Cliff) -> Iterator[OtherSettings]:
     """A ratio a few percent higher, any number of planes, and rail-only, each where it may do with a tier less."""
+    index, asked = cliff.fabric, problem.case.fabrics[cliff.fabric]
+    part = Restriction(topology="clos", tiers=cliff.tiers)
     ratio = _higher_ratio(problem, cliff)
     if ratio is not None:
-        part = Restriction(topology="clos", tiers=cliff.tiers if cliff.is_of_ports else None)
-        yield OtherSettings("oversubscription", f"{plain_fraction(ratio)}:1", _at_ratio(problem, cliff, ratio), part)
-    asked = problem.case.fabrics[cliff.fabric]
+        yield at_ratio(problem, index, ratio, part if cliff.is_of_ports else Restriction(topology="clos"))
+    changed: list[OtherSettings] = []
     if asked.planes == 1:
-        part = Restriction(topology="clos", tiers=cliff.tiers)
-        yield from _changed(problem, cliff, "planes", "any", asked.model_copy(update={"planes": "any"}), part)
+        other = with_setting(problem, index, asked.model_copy(update={"planes": "any"}))
+        changed.append(OtherSettings("planes", "any", other, part))
     if asked.topologies == ("clos",) and not any(refused(problem.case, asked, "rail-only")):
-        other = asked.model_copy(update={"topologies": ("rail-only",)})
-        yield from _changed(problem, cliff, "family", "rail-only", other, Restriction(topology="rail-only"))
+        other = with_setting(problem, index, asked.model_copy(update={"topologies": ("rail-only",)}))
+        changed.append(OtherSettings("family", "rail-only", other, Restriction(topology="rail-only")))
+    tiers = tuple(number for number in (1, 2) if number <= cliff.tiers)
+    for settings in changed:
+        fabric = replace(settings.problem.fabrics[index], tiers=tiers)
+        if most_servers_of(settings.problem, fabric) >= problem.servers:
+            yield settings
 
 
 def _higher_ratio(problem: Problem, cliff: Cliff) -> Fraction | None:
@@ -93,7 +86,7 @@ def _higher_ratio(problem: Problem, cliff: Cliff) -> Fraction | None:
     """
     fabric, tiers = problem.fabrics[cliff.fabric], cliff.tiers
     least = fabric.oversubscription_leaf
-    if fabric.networked or fabric.attachment_oversubscription is not None:
+    if not may_have_other_ratio(problem, cliff.fabric):
         return None
     if not cliff.is_of_ports:
         return least * LITTLE_HIGHER
@@ -102,35 +95,6 @@ def _higher_ratio(problem: Problem, cliff: Cliff) -> Fraction | None:
         if most_servers_of(problem, replace(fabric, tiers=(tiers,), oversubscription_leaf=ratio)) >= problem.servers:
             return ratio
     return None
-
-
-def _at_ratio(problem: Problem, cliff: Cliff, ratio: Fraction) -> Problem:
-    """The problem with another ratio at the leaves of a fabric, and at the spines where it is the same."""
-    fabric = problem.fabrics[cliff.fabric]
-    alike = fabric.oversubscription_spine == fabric.oversubscription_leaf
-    spine = ratio if alike else fabric.oversubscription_spine
-    other = replace(fabric, oversubscription_leaf=ratio, oversubscription_spine=spine)
-    fabrics = (*problem.fabrics[: cliff.fabric], other, *problem.fabrics[cliff.fabric + 1 :])
-    return replace(problem, fabrics=fabrics)
-
-
-def _changed(
-    problem: Problem, cliff: Cliff, what: str, value: str, fabric: Fabric, part: Restriction
-) -> Iterator[OtherSettings]:
-    """The problem with another fabric, if that may join all servers with a tier less.
-
-    Its subnets are others: they are managed by switches, and hosts that were attached for one subnet are not there.
-    """
-    fabrics = problem.case.fabrics
-    attached = tuple(one for one in fabric.attachments if one.name != HOST)
-    bare = fabric.model_copy(update={"attachments": attached})
-    case = problem.case.model_copy(update={"fabrics": (*fabrics[: cliff.fabric], bare, *fabrics[cliff.fabric + 1 :])})
-    other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
-    if attached != fabric.attachments:
-        other = taken_up(other, RulePart(cliff.fabric, SUBNET_MANAGER))
-    tiers = tuple(number for number in (1, 2) if number <= cliff.tiers)
-    if most_servers_of(other, replace(other.fabrics[cliff.fabric], tiers=tiers)) >= other.servers:
-        yield OtherSettings(what, value, other, part)
 
 
 def cliff_notes(problem: Problem, picked: Sequence[Picked], alternatives: Sequence[Alternative]) -> Iterator[str]:

@@ -1,0 +1,118 @@
+"""Other settings of a fabric than the case has, each with the problem that asks for it: what they would save is looked
+at beside the answer. See docs/design-file.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rules_kept import RulePart, bound_alike, taken_up
+from fabopt.schema.case import Fabric
+from fabopt.schema.default_rules import SUBNET_MANAGER
+from fabopt.schema.topologies import refused
+from fabopt.solution.subnet_hosts import HOST
+from fabopt.topology.clos.design import ClosDesign
+from fabopt.topology.design import NetworkDesign
+from fabopt.topology.family import ANYTHING, Restriction
+from fabopt.units import MBPS_PER_GBPS, plain_fraction
+
+# A ratio a little higher than the one that is asked for.
+LITTLE_HIGHER = Fraction(21, 20)
+RAIL_ONLY = "rail-only"
+
+
+class OtherSettings(NamedTuple):
+    """What is another than in the case, which, and the problem with the part of its space that is looked at."""
+
+    what: str
+    value: str
+    problem: Problem
+    restriction: Restriction = ANYTHING
+
+
+def set_free(problem: Problem, index: int) -> Iterator[OtherSettings]:
+    """The settings that a Clos fabric may have another of, one by one: rails, stripes, planes, rail-only, and a ratio a
+    little higher; nothing on a floor, or in a cluster that grows.
+    """
+    if len(problem.stages) > 1 or problem.site.policies:
+        return
+    asked = problem.case.fabrics[index]
+    changes: list[tuple[str, Fabric]] = []
+    if asked.rails == "aligned":
+        changes.append(("rails", asked.model_copy(update={"rails": "any"})))
+    if asked.striping == "even":
+        changes.append(("striping", asked.model_copy(update={"striping": "any"})))
+    if asked.planes == 1:
+        changes.append(("planes", asked.model_copy(update={"planes": "any"})))
+    for what, fabric in changes:
+        yield OtherSettings(what, "any", with_setting(problem, index, fabric))
+    if asked.topologies == ("clos",) and not any(refused(problem.case, asked, RAIL_ONLY)):
+        other = with_setting(problem, index, asked.model_copy(update={"topologies": (RAIL_ONLY,)}))
+        # servers may have no rails, or nothing that carries traffic from one to another
+        if any(other.fabrics[index].nics.values()):
+            yield OtherSettings("topologies", RAIL_ONLY, other)
+    ratio = problem.fabrics[index].oversubscription_leaf * LITTLE_HIGHER
+    if may_have_other_ratio(problem, index):
+        yield at_ratio(problem, index, ratio)
+
+
+def may_have_other_ratio(problem: Problem, index: int) -> bool:
+    """Whether the ratio of a fabric is that of its leaves alone, with nothing on them that has its own."""
+    fabric = problem.fabrics[index]
+    return not fabric.networked and fabric.attachment_oversubscription is None
+
+
+def at_ratio(problem: Problem, index: int, ratio: Fraction, part: Restriction = ANYTHING) -> OtherSettings:
+    """Another ratio at the leaves of a fabric, and at the spines where it is the same."""
+    fabric = problem.fabrics[index]
+    alike = fabric.oversubscription_spine == fabric.oversubscription_leaf
+    spine = ratio if alike else fabric.oversubscription_spine
+    other = replace(fabric, oversubscription_leaf=ratio, oversubscription_spine=spine)
+    fabrics = (*problem.fabrics[:index], other, *problem.fabrics[index + 1 :])
+    return OtherSettings("oversubscription", f"{plain_fraction(ratio)}:1", replace(problem, fabrics=fabrics), part)
+
+
+def with_setting(problem: Problem, index: int, fabric: Fabric) -> Problem:
+    """The problem with another fabric in its case, bound to as much of the rules.
+
+    Its subnets may be others: they are managed by switches, and hosts that were attached for one are not there.
+    """
+    fabrics = problem.case.fabrics
+    attached = tuple(one for one in fabric.attachments if one.name != HOST)
+    bare = fabric.model_copy(update={"attachments": attached})
+    case = problem.case.model_copy(update={"fabrics": (*fabrics[:index], bare, *fabrics[index + 1 :])})
+    other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
+    if attached != fabric.attachments:
+        other = taken_up(other, RulePart(index, SUBNET_MANAGER))
+    return other
+
+
+def service_beside(other: NetworkDesign, design: ClosDesign, server_gpus: int) -> str:
+    """What a Clos gives in service beside another one, in words: same-rail pairs on one leaf, bandwidth without a leaf;
+    empty if it is no Clos.
+    """
+    if not isinstance(other, ClosDesign):
+        return ""
+    near, own_near = (f"{100 * _pairs_on_a_leaf(one):.3g}" for one in (other, design))
+    left, own_left = (_without_a_leaf(one, server_gpus) for one in (other, design))
+    pairs = f"; same-rail pairs on one leaf {near} % (here {own_near} %)"
+    return pairs if None in (left, own_left) else f"{pairs}, without a leaf {left} Gb/s per GPU (here {own_left})"
+
+
+def _pairs_on_a_leaf(design: ClosDesign) -> float:
+    """The share of all pairs of servers whose ports of a rail are on one leaf: those of a group."""
+    shape = design.network.shape
+    servers, group, last = int(shape.servers), int(shape.g), int(shape.last_group)
+    return ((servers - last) * (group - 1) + last * (last - 1)) / (servers * max(1, servers - 1))
+
+
+def _without_a_leaf(design: ClosDesign, server_gpus: int) -> int | float | None:
+    """Gb/s per GPU that are left without a leaf; None where that is not known."""
+    failures = design.failures(server_gpus)
+    if "leaf" not in failures.kinds():
+        return None
+    return plain_fraction(failures.bandwidth_left("leaf", 1) / MBPS_PER_GBPS, 1)

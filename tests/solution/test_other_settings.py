@@ -1,0 +1,79 @@
+"""Rows of "what else" about other settings of a fabric: each is what a case with that setting gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fabopt.schema.design import Alternative, Design
+from fabopt.solution import optimize
+from fabopt.solution.alternatives import NOTHING_CHEAPER
+from tests.samples.random_cases import generate
+from tests.samples.small import Json, case, catalog, inputs
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "rails": {"rails": "any"},
+    "striping": {"striping": "any"},
+    "planes": {"planes": "any"},
+    "topologies": {"topologies": ["rail-only"]},
+}
+
+
+def compared(content: Json, parts: Json) -> tuple[Design, dict[str, Alternative]]:
+    """The design of a case, and the rows about other settings by what is another."""
+    design = optimize.solve(inputs(content, parts), alternatives_s=60)
+    rows = {one.what: one for one in design.alternatives if one.what in {*SETTINGS, "oversubscription"}}
+    return design, rows
+
+
+def with_settings(content: Json, parts: Json, what: str) -> Design:
+    """The design of the case with another setting."""
+    (fabric,) = content["fabrics"]
+    ratio = {"max_oversubscription": 1.05 * fabric.get("max_oversubscription", 1)}
+    other = {**content, "fabrics": [fabric | SETTINGS.get(what, ratio)]}
+    return optimize.solve(inputs(other, parts), alternatives_s=0)
+
+
+def hold(content: Json, parts: Json) -> set[str]:
+    """Hold every row against its case; returns what was cheaper."""
+    design, rows = compared(content, parts)
+    assert all(check.ok for check in design.checks), [check.detail for check in design.checks if not check.ok]
+    cheaper = set()
+    for what, row in rows.items():
+        other = with_settings(content, parts, what)
+        if row.summary == NOTHING_CHEAPER:
+            assert row.capex_delta_usd == 0
+            assert other.totals is None or design.totals is None or other.totals.capex_usd >= design.totals.capex_usd
+        else:
+            assert other.totals is not None and row.capex_usd == other.totals.capex_usd
+            cheaper.add(what)
+    return cheaper
+
+
+@pytest.mark.parametrize(("servers", "cheaper"), [(5, set()), (7, set()), (9, {"rails"})])
+def test_rows_are_what_their_cases_give(servers: int, cheaper: set[str]) -> None:
+    assert hold(case({"max_oversubscription": 1}, servers=servers), catalog()) == cheaper
+
+
+def test_every_setting_has_a_row() -> None:
+    """But for rails of their own, which servers without a scale-up domain cannot have."""
+    _, rows = compared(case(servers=6), catalog())
+    assert set(rows) == {*SETTINGS, "oversubscription"} - {"topologies"}
+    parts = catalog()
+    parts["servers"][0]["scale_up"] = {"domain_gpus": 4, "gbps_per_gpu": 3600}
+    _, rows = compared(case(servers=6), parts)
+    assert set(rows) == {*SETTINGS, "oversubscription"}
+
+
+def test_a_setting_that_the_case_has_is_no_other_one() -> None:
+    _, rows = compared(case({"rails": "any", "striping": "any", "planes": "any"}, servers=6), catalog())
+    assert set(rows) == {"oversubscription"}
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_rows_of_random_cases(seed: int) -> None:
+    parts, content = generate("linear", seed)
+    content["fabrics"][0].pop("max_oversubscription", None)
+    if optimize.solve(inputs(content, parts), alternatives_s=0).status == "optimal":
+        hold(content, parts)

@@ -20,6 +20,7 @@ from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
+from tests.oracles.brute_floor import toy
 from tests.samples.small import Json, assert_proven, case, catalog, inputs, value_of
 
 LENGTHS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
@@ -231,3 +232,14 @@ def test_a_damaged_floor_is_not_proven(where: str, key: str, change: Any) -> Non
     target[key] = change(target[key])
     damaged = Design.model_validate_json(json.dumps(content))
     assert not all(check.ok for check in verify(damaged))
+
+
+def test_a_cable_cuts_off_a_last_group_only_if_it_has_no_other() -> None:
+    """Three servers on two leaves with an uplink each, two on a leaf with two uplinks: no cable joins anyone alone."""
+    content, parts = toy(20117)
+    content["fabrics"][0] |= {"groups": "any", "tiers": [2]}
+    design = solved({**content, "servers": 5}, parts)
+    assert_proven(design)
+    assert design.fabrics[0].clos.last_group is not None
+    (cable,) = (row for row in design.fabrics[0].failures if row.failed == "cable")
+    assert cable.servers_cut_off == 0

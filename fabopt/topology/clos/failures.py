@@ -232,10 +232,10 @@ def _cut_off(parts: Parts, shape: Shape, failed: str) -> int:
     by_rail = bool(shape.rail_pods) and not one_leaf
     if failed == "server-leaf":
         return int(shape.ports == 1)
-    if failed == "leaf" or (failed == "leaf-spine" and shape.u == 1):
+    if failed == "leaf":
         return group if one_leaf else last
-    if failed == "leaf-spine" and shape.odd_u == 1:
-        return last
+    if failed == "leaf-spine":
+        return max(group if one_leaf and shape.u == 1 else 0, last if shape.odd_u == 1 else 0)
     if failed == "spine" or (failed == "spine-core" and shape.x == 1):
         if not one_spine or by_rail:
             return 0

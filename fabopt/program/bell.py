@@ -9,8 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 from typing import NamedTuple, Protocol
 
@@ -48,23 +47,24 @@ class Bell:
         self._entered: list[Ends | None] = []
         self._taken: _Taken | None = None
 
-    @contextmanager
-    def within(self, ends: Ends | None) -> Iterator[None]:
+    def within(self, ends: Ends | None) -> Ringing:
         """Ring for ``ends`` while what is within goes on; None: for nobody."""
+        return Ringing(self, ends)
+
+    def enter(self, ends: Ends | None) -> int | None:
+        """Ring for ``ends`` from now on: how many were entered before; None where nothing can ring."""
         if not _can_ring():
-            yield
-            return
+            return None
         depth = len(self._entered)
         self._entered.append(ends)
         self.arm()
-        try:
-            try:
-                yield
-            finally:
-                self._leave(depth)
-        finally:
-            # it may have rung while it was left
-            self._leave(depth)
+        return depth
+
+    def leave(self, depth: int) -> None:
+        """Ring for those alone that were entered before."""
+        if len(self._entered) > depth:
+            del self._entered[depth:]
+            self.arm()
 
     def arm(self) -> None:
         """Ring a while after the innermost is over."""
@@ -75,15 +75,12 @@ class Bell:
             if self._taken is None:
                 due = time.monotonic() + signal.getitimer(signal.ITIMER_REAL)[0]
                 had = signal.getitimer(signal.ITIMER_REAL)[0] > 0
-                self._taken = _Taken(signal.signal(signal.SIGALRM, self._ring), due if had else None)
+                handler = signal.signal(signal.SIGALRM, self.ring)
+                if handler != self.ring:
+                    self._taken = _Taken(handler, due if had else None)
             signal.setitimer(signal.ITIMER_REAL, max(AGAIN_S, end + PATIENCE_S - time.monotonic()), AGAIN_S)
         elif not self._entered:
             self._give_back()
-
-    def _leave(self, depth: int) -> None:
-        if len(self._entered) > depth:
-            del self._entered[depth:]
-            self.arm()
 
     def _give_back(self) -> None:
         if self._taken is None:
@@ -95,11 +92,37 @@ class Bell:
         if due is not None:
             signal.setitimer(signal.ITIMER_REAL, max(AT_ONCE_S, due - time.monotonic()))
 
-    def _ring(self, number: int, frame: FrameType | None) -> None:
-        """Leave what is under way if its clock is over."""
+    def ring(self, number: int, frame: FrameType | None) -> None:
+        """Raise if the innermost clock is over; not where a context is entered or left: it rings again soon."""
         innermost = self._entered[-1] if self._entered else None
-        if innermost is not None:
+        if innermost is not None and not _at_a_door(frame):
             innermost.look()
+
+
+class Ringing:
+    """What a bell rings for while it is entered."""
+
+    __slots__ = ("_bell", "_depth", "_ends")
+
+    def __init__(self, bell: Bell, ends: Ends | None) -> None:
+        self._bell, self._ends = bell, ends
+
+    def __enter__(self) -> None:
+        self._depth = self._bell.enter(self._ends)
+
+    def __exit__(self, *raised: object) -> None:
+        if self._depth is not None:
+            self._bell.leave(self._depth)
+
+
+def _at_a_door(frame: FrameType | None) -> bool:
+    """Whether something is being entered or left: an error raised there would skip what is done on leaving."""
+    while frame is not None:
+        module = frame.f_globals.get("__name__")
+        if module == __name__ or (module == "contextlib" and frame.f_code.co_name in ("__enter__", "__exit__")):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _can_ring() -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from fabopt.program.bell import BELL, PATIENCE_S
+from fabopt.program.bell import BELL, PATIENCE_S, Ringing
 from fabopt.schema.design import Alternative, Conflict
 
 # What a program is given when time is over, so that candidates that were found become a design.
@@ -71,7 +71,7 @@ class Clock:
 
     @contextmanager
     def shortened(self, seconds: float) -> Iterator[None]:
-        """Within, be over after so many seconds, if it is not over before."""
+        """Ringing, be over after so many seconds, if it is not over before."""
         before = self._end
         end = time.monotonic() + seconds + self._reserved_s
         self._end = end if before is None else min(before, end)
@@ -115,8 +115,7 @@ class Clock:
         if self.is_over():
             raise StoppedError
 
-    @contextmanager
-    def bounded(self) -> Iterator[None]:
+    def bounded(self) -> Ringing:
         """Leave what is done within by ``StoppedError``, wherever that is, if it goes on after the clock is over.
 
         In the main thread of a system with timers; elsewhere what is done ends when it looks at the clock. The
@@ -125,12 +124,9 @@ class Clock:
         """
         if self.is_past():
             raise StoppedError
-        with BELL.within(self):
-            yield
+        return BELL.within(self)
 
 
-@contextmanager
-def unbroken() -> Iterator[None]:
+def unbroken() -> Ringing:
     """Let no clock leave what is done within: it ends by itself."""
-    with BELL.within(None):
-        yield
+    return BELL.within(None)

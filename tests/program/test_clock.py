@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import count
+from types import FrameType
 
 import pytest
 
 from fabopt.explain.what_if import Watch
-from fabopt.program.bell import PATIENCE_S
+from fabopt.program import bell, settings
+from fabopt.program.bell import BELL, PATIENCE_S
 from fabopt.program.engine_run import in_process, in_thread
 from fabopt.program.settings import MOST_RESERVED, Clock, StoppedError, unbroken
 from fabopt.study.sweep.workers import leave_interrupts
@@ -114,6 +119,45 @@ def test_without_a_limit_the_timer_is_left_alone() -> None:
             assert signal.getsignal(signal.SIGALRM) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+class Ringer:
+    """Rings at one step of what enters and leaves, as a timer would."""
+
+    def __init__(self, step: int) -> None:
+        self.left = step
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> Ringer:
+        """Be called before each step; in the modules of clock, bell and contexts, and in what they call, count it."""
+        callers = [frame]
+        while callers[-1].f_back is not None:
+            callers.append(callers[-1].f_back)
+        if {one.f_globals["__name__"] for one in callers} & {bell.__name__, settings.__name__, contextlib.__name__}:
+            self.left -= 1
+            if self.left == 0:
+                BELL.ring(signal.SIGALRM, frame)
+        return self
+
+
+def test_a_bell_that_rings_at_the_door_leaves_nothing_behind() -> None:
+    """Whichever step of entering and leaving it rings at: what was entered is left, timer and limit are as before."""
+    handler, before, stopped = signal.getsignal(signal.SIGALRM), sys.gettrace(), 0
+    for step in count(1):
+        clock, ringer = Clock(LONG_S), Ringer(step)
+        end = clock.over_at()
+        try:
+            sys.settrace(ringer)
+            with clock.shortened(0.0), clock.bounded(), unbroken():
+                pass
+        except StoppedError:
+            stopped += 1
+        finally:
+            sys.settrace(before)
+        assert clock.over_at() == end, step
+        assert signal.getsignal(signal.SIGALRM) is handler and signal.getitimer(signal.ITIMER_REAL) == (0, 0), step
+        if ringer.left > 0:
+            break
+    assert step > 100 and stopped
 
 
 def test_time_is_kept_for_what_comes_after_but_never_most_of_it() -> None:

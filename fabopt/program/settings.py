@@ -71,7 +71,7 @@ class Clock:
 
     @contextmanager
     def shortened(self, seconds: float) -> Iterator[None]:
-        """Ringing, be over after so many seconds, if it is not over before."""
+        """Within, be over after so many seconds, if it is not over before."""
         before = self._end
         end = time.monotonic() + seconds + self._reserved_s
         self._end = end if before is None else min(before, end)

@@ -260,13 +260,15 @@ def parts_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
 def cage_groups_come_first(proof: Proof, fabric: FabricEvidence) -> None:
     """Of cage groups that would serve alike, the first is used; only an optimal design owes this.
 
-    For every cage group in use, no group of a lower index fits the same parts, splits and counts. Source:
+    For every cage group in use, no group of a lower index fits the same parts, splits and counts. With attachments that
+    may be on any tier, that of a switch says which ports are free, and so where they are: nothing is owed there. Source:
     docs/formulation/search.md.
     """
     if fabric.evidence.design.status != OPTIMAL:
         proof.note("the design is not claimed to be optimal")
         return
-    for tier in fabric.designed.tiers:
+    moves_others = any(one.placed_on == "any" for one in fabric.wanted.attachments)
+    for tier in () if moves_others else fabric.designed.tiers:
         for side in ("down", "up"):
             use: PortUse | None = getattr(tier, side)
             for index in _lower(use.cage_group if use is not None else 0):

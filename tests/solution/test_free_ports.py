@@ -129,6 +129,14 @@ def test_three_tiers_and_their_like_host_attachments(seed: int, tiers: set[str])
     assert {tier for tier, _ in fabric["free_ports"]["extra-0"]} == tiers
 
 
+def test_another_cage_group_may_move_what_is_on_any_tier() -> None:
+    """Uplinks on cages of the servers' group leave leaves fewer free ports: an attachment then goes to the spine."""
+    parts, hosted = generate("hosted", 934)
+    design = solved(hosted, parts)
+    assert_proven(design)
+    assert design.fabrics[0].tiers[0].up is not None and design.fabrics[0].tiers[0].up.cage_group == 1
+
+
 # -- where they are -------------------------------------------------------------------------------------------------
 
 

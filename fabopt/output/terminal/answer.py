@@ -145,9 +145,11 @@ def bandwidth_line(fabric: FabricDesign) -> str:
 
 
 def failure_line(fabric: FabricDesign) -> str:
-    """Say what is left when something fails; empty where the file does not say."""
+    """Say what is left when something fails, but for a plane that is the only one; empty where the file does not say."""
     parts = []
     for failure in fabric.failures:
+        if failure.failed == "plane" and fabric.planes == 1:
+            continue
         told = [f"{some(failure.servers_cut_off, 'server')} cut off"] if failure.servers_cut_off else []
         if failure.worst is not None:
             told.insert(0, f"{failure.worst} with {some(failure.servers_lost or 0, 'server')}")

@@ -261,8 +261,8 @@ def cage_groups_come_first(proof: Proof, fabric: FabricEvidence) -> None:
     """Of cage groups that would serve alike, the first is used; only an optimal design owes this.
 
     For every cage group in use, no group of a lower index fits the same parts, splits and counts. With attachments that
-    may be on any tier, that of a switch says which ports are free, and so where they are: nothing is owed there. Source:
-    docs/formulation/search.md.
+    may be on any tier, that of a switch says which ports are free, and so where they are: nothing is owed there.
+    Source: docs/formulation/search.md.
     """
     if fabric.evidence.design.status != OPTIMAL:
         proof.note("the design is not claimed to be optimal")

@@ -145,7 +145,7 @@ def bandwidth_line(fabric: FabricDesign) -> str:
 
 
 def failure_line(fabric: FabricDesign) -> str:
-    """Say what is left when something fails, but for a plane that is the only one; empty where the file does not say."""
+    """Say what is left when something fails, but for the only plane; empty where the file does not say."""
     parts = []
     for failure in fabric.failures:
         if failure.failed == "plane" and fabric.planes == 1:

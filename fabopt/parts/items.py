@@ -134,6 +134,11 @@ class Item:
         ready = self.in_stock > 0
         return self.stock > 0 or any((ready or not offer.late) and offer.most != 0 for offer in self.offers)
 
+    def most_by(self, stage: int) -> int | None:
+        """The most units that can be there by a stage, those in stock among them; None: as many as are wanted."""
+        caps = [self.offers[stage].most, self.in_stock if all(one.late for one in self.offers[: stage + 1]) else None]
+        return min((self.stock + cap for cap in caps if cap is not None), default=None)
+
     @property
     def key(self) -> tuple[str, float]:
         """Sort key: id, then length."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabopt.parts.finance import Weights
 from fabopt.parts.items import CABLE_KINDS, Item
@@ -15,6 +16,7 @@ from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.link_parts import Floats
+from fabopt.units import Number
 
 
 def stage_weights(problem: Problem, weights: Weights | None = None, most: int | None = None) -> Floats:
@@ -121,6 +123,37 @@ def without_dear_switches(problem: Problem, sizing: Sizing, slack: float, most: 
         if inside.size:
             kept.append(batch.take(inside))
     return replace(sizing, batches=kept)
+
+
+def without_short_devices(problem: Problem, sizing: Sizing) -> Sizing:
+    """A sizing without candidates that have more switches or NICs than can be there by some stage.
+
+    Rules ``supply_lasts`` and ``orders_arrive_in_time``, of which the program holds the rest: spares, whole packs, what
+    other fabrics order. Switches that may be exchanged for their twins are not looked at.
+    """
+    kept = []
+    for batch in sizing.batches:
+        inside = np.flatnonzero(_are_there(problem, batch))
+        if inside.size:
+            kept.append(batch if inside.size == len(batch) else batch.take(inside))
+    return replace(sizing, batches=kept)
+
+
+def _are_there(problem: Problem, batch: AnyBatch) -> NDArray[np.bool_]:
+    """Whether the devices of candidates can be there in time, shape (size,)."""
+    there, nic = np.ones(len(batch), dtype=bool), batch.parts.nic
+    managers = batch.fabric.binding_managers
+    twins = () if managers is None else managers.twins
+    last = len(problem.stages) - 1
+    for number, stage in enumerate(problem.stages):
+        counts: dict[Item, Number] = dict(batch.switch_counts() if number == last else batch.leaves_by(stage.servers))
+        if nic.item is not None:
+            counts[nic.item] = nic.nics_per_server * stage.servers
+        for item, count in counts.items():
+            most = item.most_by(number)
+            if most is not None and item.id not in twins:
+                there &= np.asarray(count <= most)
+    return there
 
 
 def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Floats:

@@ -18,6 +18,7 @@ from fabopt.search.coefficients import (
     stock_weight,
     weights_table,
     without_dear_switches,
+    without_short_devices,
 )
 from fabopt.search.context import Context, SearchKey
 from fabopt.search.out_of_band import Together
@@ -198,6 +199,7 @@ class Expansion:
         """Candidates of a fabric, ``most`` at the most; ``in_order``: the cheapest first."""
         if self.settings.prune and expanded.slack:
             sizing = without_dear_switches(self.problem, sizing, expanded.slack, self.most_cents)
+            sizing = without_short_devices(self.problem, sizing)
         return self._in_time(self._sizes(sizing, most, in_order))
 
     def _sizes(self, sizing: Sizing, most: int | None, in_order: bool) -> list[Size]:

@@ -72,6 +72,10 @@ class Batch(ABC, Generic[AnyParts, AnyShape]):
     def switch_counts(self) -> Mapping[Item, Number]:
         """Switches of every candidate by type, over all planes."""
 
+    def leaves_by(self, servers: int) -> Mapping[Item, Number]:
+        """The fewest leaves that a stage of so many servers has, where that is told without making the candidate."""
+        return {}
+
     def num_switches(self) -> Ints:
         """Number of switches of every candidate, shape (size,)."""
         return np.zeros(len(self), dtype=np.int64) + sum(self.switch_counts().values())

@@ -14,9 +14,9 @@ import pytest
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.choice import search_of
-from fabopt.search.coefficients import stage_weights, switch_surcharge, without_dear_switches
+from fabopt.search.coefficients import stage_weights, switch_surcharge, without_dear_switches, without_short_devices
 from fabopt.search.expansion import Expansion
-from fabopt.topology.batch import AnyBatch
+from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.clos.shape import Shape
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, case, catalog, comparable, inputs, product, solved
@@ -131,6 +131,61 @@ def test_what_its_switches_make_too_dear_is_left_out() -> None:
     found = expansion(made).expand(np.zeros(0)).sizings[0]
     assert not without_dear_switches(made, found, 7_999 * scale, None).batches
     assert without_dear_switches(made, found, 8_000 * scale, None).batches
+
+
+# -- devices that cannot be there ---------------------------------------------------------------------------------
+
+GROWING: Json = {"stages": [{"name": "now", "month": 2, "servers": 2}, {"name": "then", "month": 14, "servers": 4}]}
+HALF_A_YEAR = 26
+
+
+def kept(leaf: str, spine: str, **terms: Json) -> int:
+    """How many candidates with these switches are left where products have such terms."""
+    parts = catalog()
+    for name, changes in terms.items():
+        product(parts, name.replace("_", "-")).update(changes)
+    made = problem(parts=parts, servers=None, **GROWING)
+    sizing = Sizing([batch_of(made, leaf, spine)])
+    return sum(map(len, without_short_devices(made, sizing).batches))
+
+
+@pytest.mark.parametrize(
+    ("leaf", "spine", "terms", "stays"),
+    [
+        ("small", "small", {"small": {"supply": 2}}, False),
+        ("small", "small", {"small": {"supply": 2, "stock": 1}}, True),
+        ("small", "large", {"small": {"supply": 2}}, True),
+        ("small", "large", {"small": {"supply": [{"from_month": 12, "quantity": 9}]}}, False),
+        ("small", "large", {"small": {"lead_time_weeks": HALF_A_YEAR}}, False),
+        ("small", "large", {"small": {"lead_time_weeks": HALF_A_YEAR, "stock": 2}}, True),
+        ("small", "large", {"small": {"lead_time_weeks": HALF_A_YEAR, "in_stock": 2}}, True),
+        ("small", "large", {"nic_400": {"supply": 7}}, False),
+        ("small", "large", {"nic_400": {"supply": 8}}, True),
+        ("small", "large", {"nic_400": {"lead_time_weeks": HALF_A_YEAR, "in_stock": 3}}, False),
+        ("small", "large", {"nic_400": {"lead_time_weeks": HALF_A_YEAR, "in_stock": 4}}, True),
+    ],
+)
+def test_what_has_more_devices_than_can_be_there_is_left_out(leaf: str, spine: str, terms: Json, stays: bool) -> None:
+    # A leaf group of two servers has two leaves from the first stage on; two servers have four NICs.
+    assert (kept(leaf, spine, **terms) > 0) == stays
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_none_is_left_out_that_is_a_design(seed: int) -> None:
+    """With and without pruning a growing cluster whose switches are short or late has the same least cost, or none."""
+    dice = np.random.default_rng(seed)
+    parts = catalog()
+    for name in ("small", "large", "lean", "nic-400"):
+        terms: Json = {
+            "supply": int(dice.integers(1, 13)),
+            "lead_time_weeks": int(dice.choice([4, HALF_A_YEAR, 80])),
+            "stock": int(dice.integers(0, 3)),
+        }
+        product(parts, name).update({key: value for key, value in terms.items() if dice.random() < 0.6})
+    content = case({**ONE_CARD, "tiers": [1, 2]}, servers=None, **GROWING)
+    pruned, whole = (solved(content, parts, prune=prune) for prune in (True, False))
+    assert (pruned.status, pruned.objective.value) == (whole.status, whole.objective.value)
+    assert pruned.status in ("optimal", "infeasible")
 
 
 # -- spares and part numbers --------------------------------------------------------------------------------------

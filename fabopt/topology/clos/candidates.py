@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fabopt.parts.items import Item
@@ -54,6 +54,11 @@ class ClosBatch(Batch[Parts, Shape]):
         if parts.core is not None:
             counts[parts.core.item] = counts.get(parts.core.item, 0) + planes * shape.cores
         return counts
+
+    def leaves_by(self, servers: int) -> dict[Item, Number]:
+        """A group's leaves come with its first server; one of an odd group at least."""
+        shape = replace(self.shape, servers=servers)
+        return {self.parts.leaf.item: self.parts.nic.planes * (1 if shape.is_odd else shape.leaves)}
 
 
 def candidates_of(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
-from fabopt.cli.solving import SolveRequest, progress_shown
+from fabopt.cli.progress import progress_shown
+from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_DONE, EXIT_NO_ANSWER, Fault, NoAnswerError, fault
 from fabopt.inspect.decisions.decide import Wanted, decided
 from fabopt.io.case import Inputs
@@ -41,11 +42,11 @@ def decide_case(request: DecideRequest, json: str | None, html: str | None) -> i
     inputs = request.solve.inputs()
     clock = request.solve.clock()
     try:
-        with progress_shown() as progress, engines_silenced():
+        with progress_shown(limit_s=request.solve.time_limit_s) as progress, engines_silenced():
 
             def solve(asked: Inputs) -> Design:
                 return optimize.solve(
-                    asked, engine=request.solve.engine, clock=clock, progress=progress, alternatives_s=0
+                    asked, engine=request.solve.engine, clock=clock, progress=progress.say, alternatives_s=0
                 )
 
             wanted = Wanted(request.sizes, request.rent_usd, request.server_usd)

@@ -10,7 +10,8 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
-from fabopt.cli.solving import SolveRequest, progress_shown
+from fabopt.cli.progress import progress_shown
+from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, InputError, fault
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM, is_device
@@ -96,8 +97,8 @@ class Watched:
 def at_work(request: SolveRequest, jobs: int = 1) -> Iterator[tuple[Clock, Callable[[str], None]]]:
     """A clock that time and signals stop, and where to say what is being done."""
     clock = request.clock()
-    with progress_shown(turns=jobs == 1) as show, engines_silenced():
-        yield clock, show or (lambda text: None)
+    with progress_shown(limit_s=request.time_limit_s, turns=jobs == 1) as progress, engines_silenced():
+        yield clock, progress.say
 
 
 def sweep_case(

@@ -56,13 +56,12 @@ def draws_of(failures: str | None, samples: int | None, seed: int | None) -> Dra
     return Draws(failures, int(number), kinds, USUAL_SAMPLES if samples is None else samples, seed or 0)
 
 
-def what_is_left(path: str, design: Design, draws: Draws, progress: Callable[[str], None] | None) -> RenderableType:
+def what_is_left(path: str, design: Design, draws: Draws, progress: Callable[[str], None]) -> RenderableType:
     """A table of what random failures leave of a design. Raises ``InputError`` where so much cannot fail."""
     from fabopt.output.terminal.outages import outage_report
     from fabopt.verify.outages import Grounds
 
-    if progress is not None:
-        progress("wiring the design")
+    progress("wiring the design")
     _require_links(path, design)
     grounds = Grounds(design)
     _require_enough(path, grounds, draws)

@@ -8,9 +8,10 @@ from pathlib import Path, PurePath
 
 from fabopt.cli.evidence import proven
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
+from fabopt.cli.progress import progress_shown
 from fabopt.cli.quotes import quoted_catalog
 from fabopt.cli.saved import saved_design
-from fabopt.cli.solving import WITHOUT_DESIGN, SolveRequest, progress_shown
+from fabopt.cli.solving import WITHOUT_DESIGN, SolveRequest
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, NoAnswerError, fault
 from fabopt.inspect.quote_audit import QuoteComparison, QuoteFinding, compared
 from fabopt.inspect.quote_optimum import best_on_prices, with_parts_of
@@ -103,8 +104,8 @@ def _best(request: SolveRequest, design: Design, catalog: Catalog, quote: Quote)
         return None
     book = book_of(quote, None, quote.file)
     try:
-        with progress_shown() as progress, engines_silenced():
-            best = best_on_prices(design, catalog, book, request.engine, clock, progress)
+        with progress_shown(limit_s=request.time_limit_s) as progress, engines_silenced():
+            best = best_on_prices(design, catalog, book, request.engine, clock, progress.say)
     except (NoAnswerError, KeyboardInterrupt):
         return None
     return best if best.totals is not None else None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from fabopt.cli.advice import Advice
 from fabopt.cli.evidence import Proven, proven, required
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
+from fabopt.cli.progress import progress_shown
 from fabopt.cli.saved import saved_design
 from fabopt.cli.signals import ATTENDANT
 from fabopt.errors import (
@@ -33,8 +33,6 @@ from fabopt.output.export.design import design_bytes
 from fabopt.output.terminal.answer import headline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fabopt.cli.outages import Draws
     from fabopt.program.settings import Clock
     from fabopt.schema.design import Alternative, Design
@@ -90,15 +88,17 @@ class SolveRequest:
 
         looks = ALTERNATIVES_S if self.alternatives_s is None else self.alternatives_s
         try:
-            with progress_shown() as progress, engines_silenced():
+            shown = progress_shown(inputs.case.objective, self.time_limit_s)
+            with shown as progress, engines_silenced():
                 return optimize.solve(
                     inputs,
                     engine=self.engine,
-                    progress=progress,
+                    progress=progress.say,
                     clock=clock,
                     alternatives_s=looks,
                     told=advice.take,
                     compared=_compared,
+                    bracket=progress.bracket,
                 )
         except NoAnswerError as error:
             return stopped_design(inputs, self.engine, str(error))
@@ -120,28 +120,6 @@ def _compared(alternative: Alternative) -> None:
         from fabopt.output.terminal.answer import alternative_line
 
         tell(alternative_line(alternative))
-
-
-@contextlib.contextmanager
-def progress_shown(turns: bool = True) -> Iterator[Callable[[str], None] | None]:
-    """Show what the search is doing on standard error, if someone is watching.
-
-    ``turns``: with a wheel that a thread keeps turning; without, nothing is in the way of processes that are copies.
-    """
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if turns:
-        with console.status("reading") as status:
-            yield lambda message: status.update(message)
-        return
-    from rich.live import Live
-
-    with Live("reading", console=console, auto_refresh=False, transient=True) as live:
-        yield lambda message: live.update(message, refresh=True)
 
 
 def solve_case(request: SolveRequest, json: str | None, bom: str | None) -> int:
@@ -189,7 +167,7 @@ def check_design(path: str, draws: Draws | None = None, point: int | None = None
     holds = bool(checks) and all(check.ok for check in checks)
     if draws is not None and holds:
         with progress_shown() as progress:
-            left = what_is_left(path, design, draws, progress)
+            left = what_is_left(path, design, draws, progress.say)
         say(left)
     elif draws is not None:
         tell("what failures leave is not drawn, as the design does not hold")

@@ -134,7 +134,7 @@ def _inquiry(problem: Problem, settings: Settings, clock: Clock, context: Contex
     def tell(what: str) -> None:
         settings.progress(f"no design meets the case: looking at {what}")
 
-    quiet = replace(settings, progress=lambda text: None)
+    quiet = settings.quiet
     problem = not_asked_for(problem)
     keys = parts_to_give_up(problem)
     problem = without_rack_parts(problem, keys) if keys else problem

@@ -15,7 +15,7 @@ from functools import cache
 
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.finance import Finance
-from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, MILLIWATTS_PER_WATT, exact, rounded
+from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, MILLIWATTS_PER_WATT, exact, rounded, usd, watts
 
 MONTHS_PER_YEAR = 12
 WATTS_PER_KILOWATT = 1000
@@ -94,6 +94,11 @@ class Weights:
     def of_mw(self, stage: int) -> int:
         """Weight of a milliwatt that a stage adds."""
         return self.energy[stage] if self.energy else self.per_mw
+
+    def in_metric(self, value: int) -> int | float:
+        """An objective integer in dollars or watts."""
+        shown = rounded(Fraction(value, self.scale))
+        return usd(shown) if self.per_cent else watts(shown)
 
 
 def weights_of(metric: str, energy: Sequence[Fraction], unit: int = 1) -> Weights:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fabopt.program.bell import BELL, PATIENCE_S, Ringing
-from fabopt.schema.design import Alternative, Conflict
+from fabopt.schema.design import Alternative, Conflict, Number
 
 # What a program is given when time is over, so that candidates that were found become a design.
 LAST_SECONDS = 0.4
@@ -29,6 +29,8 @@ class StoppedError(Exception):
 class Settings:
     """How to search: engine, seconds (None: no limit), whether to prune, where to report.
 
+    ``progress``: takes what is being done, in words; ``bracket`` the objective of the best design met by then and what
+    none is below, in dollars or watts (None: not known).
     ``told``: takes, where there is no design, first None and then what stands in the way, as it is found.
     ``compared``: takes each design of another kind, as it is found beside an answer.
     ``most_candidates``: without a floor, a proof that takes more of them is not wanted; the likeliest will do.
@@ -41,6 +43,12 @@ class Settings:
     told: Callable[[Conflict | None], None] = lambda conflict: None
     most_candidates: int | None = None
     compared: Callable[[Alternative], None] = lambda alternative: None
+    bracket: Callable[[Number | None, Number | None], None] = lambda best, bound: None
+
+    @property
+    def quiet(self) -> Settings:
+        """These settings for a search beside the one that somebody watches."""
+        return replace(self, progress=lambda text: None, bracket=lambda best, bound: None)
 
 
 class Clock:

@@ -166,7 +166,8 @@ class RatioSearch:
         known: Sequence[Optimum] = (),
     ) -> None:
         self.problem = replace(problem, weights=weights_of(EFFECTIVE, problem.energy_cents_per_mw))
-        self.settings = settings
+        # what designs in time cost is not what is looked for
+        self.settings = replace(settings, bracket=settings.quiet.bracket)
         self.clock = clock
         self.restrictions = restrictions
         self.context = Context() if context is None else context

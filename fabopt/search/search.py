@@ -101,7 +101,14 @@ class Search:
         best = self.incumbent.value
         if outcome.value is not None and (best is None or outcome.value < best):
             self.incumbent = outcome
+            self._tell()
         return outcome
+
+    def _tell(self) -> None:
+        """Say what is known of the answer by now."""
+        best, known, weights = self.incumbent.value, self._known_bound, self.problem.weights
+        bound = weights.in_metric(int(np.floor(known)) + self.fixed) if np.isfinite(known) else None
+        self.settings.bracket(None if best is None else weights.in_metric(best), bound)
 
     def _prove(self, ties: bool) -> Optimum:
         prices = np.zeros(len(self.expansion.caps) - 1)
@@ -121,6 +128,7 @@ class Search:
             solved = self._solve(self.expansion.candidates(expanded, self._most_candidates if best.picked else None))
             best = outcome = self._better(solved, best)
             self._known_bound = known = max(known, self._bound_of(solved, expanded))
+            self._tell()
             complete = not expanded.stopped and not self.expansion.left_out and not self.clock.is_over()
             if complete and known + self.fixed > self.beaten_from - 1 + tolerance(0.0):
                 return replace(outcome, verdict="feasible", bound=int(self.beaten_from), sized=self.expansion.sized)

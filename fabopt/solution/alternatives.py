@@ -34,7 +34,7 @@ from fabopt.solution.other_settings import service_beside, set_free
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
 from fabopt.solution.rival_kinds import kinds_of
 from fabopt.solution.sources import SOURCING, without_sources
-from fabopt.solution.summaries import in_metric, summaries_of, summary_of
+from fabopt.solution.summaries import summaries_of, summary_of
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.network import clos_of
@@ -96,8 +96,8 @@ class _Comparison:
         if estimated is not self.problem:
             self.problem, self.context = estimated, self.context.beside()
         self.sums = sums_of(self.problem, answer.picked)
-        self.settings = settings
-        self.quiet = replace(settings, progress=lambda text: None)
+        self.settings = replace(settings, bracket=settings.quiet.bracket)
+        self.quiet = settings.quiet
         self.clock = clock
 
     def other_kinds(self, index: int) -> Iterator[Alternative]:
@@ -335,13 +335,13 @@ def _last_group(structure: AnyStructure) -> str:
 
 
 def _of_sums(problem: Problem, best: Sums, other: Sums, what: str, value: str, summary: str) -> Alternative:
-    objective = in_metric(other.objective, problem.weights)
+    objective = problem.weights.in_metric(other.objective)
     return Alternative(
         what=what,
         value=value,
         summary=summary,
         objective=objective,
-        objective_delta=_difference(objective, in_metric(best.objective, problem.weights)),
+        objective_delta=_difference(objective, problem.weights.in_metric(best.objective)),
         capex_usd=usd(other.cents),
         capex_delta_usd=usd(other.cents - best.cents),
         power_w=watts(other.power_mw),

@@ -40,7 +40,7 @@ def baseline_plans(
     """The plans that can be bought at all; none where there is one stage."""
     if not problem.first_servers:
         return
-    quiet = replace(settings, progress=lambda text: None)
+    quiet = settings.quiet
     settings.progress("comparing with plans that do not look ahead")
     sums = _sums(problem, [(_at_once(candidate), _units_at_once(units)) for candidate, units in picked])
     if sums is not None:

@@ -26,7 +26,6 @@ from fabopt.search.separations import words_of
 from fabopt.search.step_time import use_on
 from fabopt.solution.alternatives import alternatives_of, other_separations
 from fabopt.solution.question import Answers, Question
-from fabopt.solution.summaries import in_metric
 from fabopt.units import cents, rounded, usd, watts
 from fabopt.verify.editions import edition_of
 
@@ -149,8 +148,8 @@ def _value_and_bound(answer: Answer) -> tuple[int | float | None, int | float | 
             return None, None
         return usd(rounded(ratio.cents)), None if ratio.bound is None else usd(floor(ratio.bound))
     assert optimum.value is not None
-    bound = None if optimum.bound is None else in_metric(optimum.bound, problem.weights)
-    return in_metric(optimum.value, problem.weights), bound
+    bound = None if optimum.bound is None else problem.weights.in_metric(optimum.bound)
+    return problem.weights.in_metric(optimum.value), bound
 
 
 # -- without an answer ----------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ in which all that comes later weighs next to nothing: it still has to be able to
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from fabopt.errors import NoAnswerError
@@ -159,7 +158,7 @@ def _least(question: Question, problem: Problem, case: Case) -> list[Fraction]:
     Raises ``StoppedError`` where none is proven.
     """
     other = managed_by_switches(bound_alike(problem_of(case, problem.catalog), problem), question.managed)
-    quiet = replace(question.settings, progress=lambda text: None)
+    quiet = question.settings.quiet
     optimum = search_of(other, quiet, question.clock).run()
     if optimum.verdict != "optimal":
         raise StoppedError

@@ -13,7 +13,7 @@ from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import managed_by_switches
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.program.solvers import ENGINES
-from fabopt.schema.design import Alternative, Conflict, Design
+from fabopt.schema.design import Alternative, Conflict, Design, Number
 from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import best_answer
@@ -44,6 +44,7 @@ def solve(
     clock: Clock | None = None,
     told: Callable[[Conflict | None], None] | None = None,
     compared: Callable[[Alternative], None] | None = None,
+    bracket: Callable[[Number | None, Number | None], None] | None = None,
 ) -> Design:
     """The cheapest design of a case, or the proof that there is none.
 
@@ -52,13 +53,20 @@ def solve(
     ``prune=False`` gives every candidate to the program: for tests on small cases.
     ``told``: takes, where there is none, None and then each conflict as it is found.
     ``compared``: takes, where there is one, each design of another kind as it is found.
+    ``bracket``: takes the objective of the best design met and what none is below, as the search goes on.
     ``clock``: one that somebody else stops; None: one of its own, which the first Ctrl-C stops.
     Raises ``InputError`` for an unknown engine.
     """
     if engine not in ENGINES:
         raise InputError([fault("--engine", "", "unknown engine", engine, allowed=", ".join(ENGINES))])
     settings = Settings(
-        engine, time_limit_s, prune, progress or _to_nobody, told or _to_nobody, compared=compared or _to_nobody
+        engine,
+        time_limit_s,
+        prune,
+        progress or _to_nobody,
+        told or _to_nobody,
+        compared=compared or _to_nobody,
+        bracket=bracket or _to_nobody,
     )
     if clock is not None:
         return _answered_in_time(Question(inputs, settings, clock, alternatives_s=alternatives_s))
@@ -67,7 +75,7 @@ def solve(
         return _answered_in_time(Question(inputs, settings, clock, alternatives_s=alternatives_s))
 
 
-def _to_nobody(news: object) -> None:
+def _to_nobody(*news: object) -> None:
     """Nobody is told."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from fabopt.errors import NoAnswerError
@@ -91,7 +90,7 @@ def _cheaper(question: Question, answer: Answer, base: Problem, guessed: frozens
     """The cheapest design where guesses are so many times as dear; empty where the answer is."""
     scaled = at_factor(base, guessed, factor, question.settings.prune)
     own = priced_design(base, answer.problem, answer.picked).line(guessed).at(factor)
-    quiet = replace(question.settings, progress=lambda text: None)
+    quiet = question.settings.quiet
     optimum = search_of(scaled.problem, quiet, question.clock, lower_than=scaled.value(own)).run(False)
     if question.clock.is_over() or optimum.verdict == "unknown":
         raise StoppedError

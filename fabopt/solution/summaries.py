@@ -1,22 +1,13 @@
-"""A design in a few words, and its objective in the unit that people read."""
+"""A design in a few words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
-from fabopt.parts.finance import Weights
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked
 from fabopt.topology.design import FilePart
-from fabopt.units import gbps, rounded, usd, watts
-
-
-def in_metric(value: int, weights: Weights) -> int | float:
-    """An objective integer in dollars or watts."""
-    if weights.per_cent:
-        return usd(rounded(Fraction(value, weights.scale)))
-    return watts(rounded(Fraction(value, weights.scale)))
+from fabopt.units import gbps
 
 
 def summary_of(part: FilePart) -> str:

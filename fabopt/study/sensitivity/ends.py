@@ -9,7 +9,7 @@ at which the two lines cross is outside; look at the last step before that, unti
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 from typing import Literal, NamedTuple
@@ -115,7 +115,7 @@ class EndFinder:
         self.settings.progress(f"{self.told}: solving at {100 * step / STEPS:g} %")
         factor = Fraction(step, STEPS)
         scaled = at_factor(self.base, indices, factor, self.settings.prune)
-        quiet = replace(self.settings, progress=lambda text: None)
+        quiet = self.settings.quiet
         at_most = self._at_most(scaled, indices, factor)
         try:
             optimum = search_of(scaled.problem, quiet, self.clock, at_most=at_most).run(ties)

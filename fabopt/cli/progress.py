@@ -1,0 +1,93 @@
+"""What is being done, what is known by then and since when, on standard error while a command works.
+
+Someone who watches sees one line that changes; a log gets a line a minute.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fabopt.cli.output import tell
+from fabopt.cli.signals import ATTENDANT
+
+if TYPE_CHECKING:
+    from rich.live import Live
+    from rich.text import Text
+
+    from fabopt.schema.design import Number
+
+# A log gets the first line after so long, and no more than one in it.
+LOG_EVERY_S = 60.0
+
+
+@dataclass
+class Progress:
+    """The line. ``metric``: of what is found; ``limit_s``: the time limit of the command."""
+
+    metric: str = ""
+    limit_s: float | None = None
+    live: Live | None = None
+    doing: str = "reading"
+    known: str = ""
+    last_s: float = field(default_factory=time.monotonic)
+
+    def say(self, doing: str) -> None:
+        """Take what is being done."""
+        self.doing = doing
+        self._show()
+
+    def bracket(self, best: Number | None, bound: Number | None) -> None:
+        """Take the objective of the best design met, and what none is below."""
+        from fabopt.output.terminal.front import value_text
+        from fabopt.output.words import percent
+
+        parts = [] if best is None else [f"best so far {value_text(self.metric, best)}"]
+        if best is not None and bound is not None and bound >= best:
+            parts = [f"the least is {value_text(self.metric, best)}"]
+        elif bound is not None and bound > 0:
+            parts.append(f"none below {value_text(self.metric, bound)}")
+            parts += [f"gap {percent((best - bound) / best)}"] if best else []
+        self.known = ", ".join(parts)
+        self._show()
+
+    def __rich__(self) -> Text:
+        """The line, cut off where the screen ends."""
+        from rich.text import Text
+
+        return Text(self.line, no_wrap=True, overflow="ellipsis")
+
+    @property
+    def line(self) -> str:
+        """The line as it is now, with the seconds since the command was started."""
+        spent = f"{time.monotonic() - ATTENDANT.started:,.0f}"
+        of = f"{spent} s" if self.limit_s is None else f"{spent} of {self.limit_s:,.0f} s"
+        return " · ".join(part for part in (of, self.doing, self.known) if part)
+
+    def _show(self) -> None:
+        if self.live is not None:
+            self.live.refresh()
+        elif time.monotonic() - self.last_s >= LOG_EVERY_S:
+            self.last_s = time.monotonic()
+            tell(self.line)
+
+
+@contextlib.contextmanager
+def progress_shown(metric: str = "", limit_s: float | None = None, turns: bool = True) -> Iterator[Progress]:
+    """Show how far a command is on standard error.
+
+    ``turns``: by a thread that keeps the seconds; without, nothing is in the way of processes that are copies.
+    """
+    progress = Progress(metric, limit_s)
+    if not sys.stderr.isatty():
+        yield progress
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(progress, console=Console(stderr=True), auto_refresh=turns, transient=True) as progress.live:
+        yield progress

@@ -1,0 +1,83 @@
+"""How far a command is, on standard error: a line that changes for who watches, a line a minute for a log."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+from fabopt.cli.progress import Progress, progress_shown
+from fabopt.io.case import read_inputs
+from fabopt.schema.design import Number
+from fabopt.solution.optimize import solve
+from tests.conftest import Run
+from tests.paths import ROOT
+
+CASE = str(ROOT / "cases" / "two-tier-example.yaml")
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")
+SIZE = {"COLUMNS": "150", "TERM": "xterm"}
+
+
+def watched(*arguments: str) -> str:
+    """What a terminal of 150 columns is sent."""
+    screen, terminal = pty.openpty()
+    command = [sys.executable, "-m", "fabopt", *arguments]
+    child = subprocess.Popen(command, stderr=terminal, stdout=subprocess.DEVNULL, env=os.environ | SIZE)
+    os.close(terminal)
+    sent = b""
+    with contextlib.suppress(OSError):  # the command has ended
+        while block := os.read(screen, 65536):
+            sent += block
+    os.close(screen)
+    assert child.wait() == 0
+    return ESCAPES.sub("\n", sent.decode())
+
+
+def test_who_watches_sees_what_is_done_and_known() -> None:
+    lines = [line for line in watched("solve", CASE, "--time-limit", "500").splitlines() if " s · " in line]
+    assert all(re.match(r"[0-9]+ of 500 s · ", line) for line in lines)
+    assert any("solving a program of " in line for line in lines)
+    assert lines[-1].endswith("· the least is $785,120")
+
+
+def test_what_is_found_never_gets_worse_and_ends_at_the_answer() -> None:
+    told: list[tuple[Number | None, Number | None]] = []
+    design = solve(read_inputs(CASE), bracket=lambda best, bound: told.append((best, bound)))
+    best = [one for one, _ in told if one is not None]
+    bounds = [one for _, one in told if one is not None]
+    assert best == sorted(best, reverse=True) and bounds == sorted(bounds)
+    assert best[-1] == bounds[-1] == design.objective.value
+
+
+@pytest.mark.parametrize(
+    ("best", "bound", "words"),
+    [
+        (None, None, "12 s · sizing"),
+        (None, 90, "12 s · sizing · none below $90"),
+        (100, None, "12 s · sizing · best so far $100"),
+        (100, 90.5, "12 s · sizing · best so far $100, none below $90.50, gap 9.5 %"),
+        (100, 100, "12 s · sizing · the least is $100"),
+    ],
+)
+def test_words(best: Number | None, bound: Number | None, words: str) -> None:
+    progress = Progress("capex_usd")
+    progress.say("sizing")
+    progress.bracket(best, bound)
+    assert re.sub("^[0-9,]+ s", "12 s", progress.line) == words
+
+
+def test_a_log_gets_a_line_in_so_long(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    with progress_shown("power_w", limit_s=60) as progress:
+        progress.say("too soon")
+        monkeypatch.setattr("fabopt.cli.progress.LOG_EVERY_S", 0.0)
+        progress.bracket(1000, None)
+    assert re.fullmatch(r"[0-9,]+ of 60 s · too soon · best so far 1 kW\n", capfd.readouterr().err)
+
+
+def test_a_short_command_says_nothing_to_a_log(run: Run) -> None:
+    assert run("solve", CASE).err == ""

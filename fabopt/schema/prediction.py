@@ -92,9 +92,13 @@ class ScenarioStep(Strict):
 
 
 class TaperedStep(Strict):
-    """A step on the design's NICs and groups with another ratio at the leaves, for both ends of placement."""
+    """A step on the design's NICs, groups and pods with another ratio at one boundary, for both ends of placement.
 
-    leaf_ratio: Number
+    ``leaf_ratio``: at the leaves; or ``spine_ratio``: above pods, whose leaves are as they are.
+    """
+
+    leaf_ratio: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    spine_ratio: Annotated[Number | None, Field(exclude_if=is_open)] = None
     packed_s: Number
     scattered_s: Number
 
@@ -108,9 +112,9 @@ class WorkloadUse(Strict):
     ``usd_per_effective_gpu``: servers and network over GPUs times utilization; None where the server has no price.
     ``binding``: what exposes most.
     ``placement``: where ranks are put in this step; ``ends``: packed and scattered; ``tapers``: with other ratios at
-    the leaves; ``allowed_oversubscription``: the most at each boundary with the design's groups and pods that keeps the
-    limit of exposed communication, none where there is no limit. ``scenarios``: those of the case, over whose mean step
-    ``gpu_utilization`` and ``usd_per_effective_gpu`` are.
+    the leaves, and above pods; ``allowed_oversubscription``: the most at each boundary with the design's groups and
+    pods that keeps the limit of exposed communication, none where there is no limit. ``scenarios``: those of the case,
+    over whose mean step ``gpu_utilization`` and ``usd_per_effective_gpu`` are.
     """
 
     model: str

@@ -1,4 +1,4 @@
-"""A step of a workload on a design, seen otherwise: ranks put elsewhere, other ratios at leaves, what is allowed."""
+"""A step of a workload on a design, seen otherwise: ranks put elsewhere, other ratios, what is allowed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fabopt.workload.prediction import Prediction, seconds, use_of
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 ENDS: tuple[Placement, Placement] = ("packed", "scattered")
-# At the leaves: what is built, from none up to what is built above pods.
+# What is built, from none up to what is built above pods.
 RATIOS = (1, 2, 3, 4, 7)
 
 
@@ -75,18 +75,20 @@ def _regretted(prediction: Prediction, number: int, used: Fraction) -> dict[str,
 
 
 def tapers_of(prediction: Prediction) -> Iterator[TaperedStep]:
-    """The step with other ratios at the leaves, all else as it is; nothing where there is no tier above them."""
-    network = prediction.network
-    if network.leaf_gpus >= prediction.workload.ranks.gpus:
-        return
+    """The step with other ratios at the leaves, then above pods, all else as it is; nothing where no tier is above."""
+    network, gpus = prediction.network, prediction.workload.ranks.gpus
     packed, scattered = (placed(prediction.workload, placement) for placement in ENDS)
-    for ratio in RATIOS:
-        there = tapered_leaves(network, Fraction(ratio))
-        yield TaperedStep(
-            leaf_ratio=ratio,
-            packed_s=seconds(step_on(packed, there).step_s),
-            scattered_s=seconds(step_on(scattered, there).step_s),
+
+    def on(there: FabricBandwidth) -> TaperedStep:
+        return TaperedStep(
+            packed_s=seconds(step_on(packed, there).step_s), scattered_s=seconds(step_on(scattered, there).step_s)
         )
+
+    for ratio in RATIOS if network.leaf_gpus < gpus else ():
+        yield on(tapered_leaves(network, Fraction(ratio))).model_copy(update={"leaf_ratio": ratio})
+    for ratio in RATIOS if network.pod_gpus < gpus else ():
+        there = replace(network, pod_mbps=network.leaf_mbps / Fraction(ratio))
+        yield on(there).model_copy(update={"spine_ratio": ratio})
 
 
 def tapered_leaves(network: FabricBandwidth, ratio: Fraction) -> FabricBandwidth:

@@ -18,9 +18,9 @@ from fabopt.schema.model import Overlap
 from fabopt.schema.workload import Placement, Within
 from fabopt.solution import optimize
 from fabopt.verify import verify
-from fabopt.workload.ends import allowed, placed, tapered_leaves
+from fabopt.workload.ends import allowed, placed, tapered_leaves, tapers_of
 from fabopt.workload.placement import Placing, blocks_of
-from fabopt.workload.prediction import Prediction
+from fabopt.workload.prediction import Prediction, seconds
 from fabopt.workload.timing import step_on
 from tests.samples.small import Json
 from tests.samples.workload_samples import H100, middle_model, network, on
@@ -68,6 +68,22 @@ def test_what_pods_hold_may_be_tapered_above_them() -> None:
         assert exposed[0] <= limit < exposed[1]
         ratios.append(kept)
     assert ratios[0] > 7 and ratios[0] > 50 * ratios[1]
+
+
+def test_what_other_ratios_above_pods_cost_is_the_step_there() -> None:
+    """By hand: a quarter of the bandwidth above pods is the network with 4:1 there, the leaves untouched."""
+    work = on(middle_model(batch=2**14), H100, 2**11)
+    there = network(400_000, leaf_gpus=16, pod_gpus=512, leaf=2, spine=7)
+    steps = {one.spine_ratio: one for one in tapers_of(Prediction(work, there, None, None)) if one.spine_ratio}
+    assert list(steps) == [1, 2, 3, 4, 7]
+    for ratio, step in steps.items():
+        built = network(400_000, leaf_gpus=16, pod_gpus=512, leaf=2, spine=int(ratio))
+        assert step.leaf_ratio is None
+        assert step.packed_s == seconds(step_on(placed(work, "packed"), built).step_s)
+        assert step.scattered_s == seconds(step_on(placed(work, "scattered"), built).step_s)
+    assert steps[7].scattered_s > steps[1].scattered_s
+    two_tiers = replace(there, pod_gpus=2**11)
+    assert [one.spine_ratio for one in tapers_of(Prediction(work, two_tiers, None, None))] == [None] * 5
 
 
 def test_without_the_rule_ranks_are_packed_and_demands_hold_for_any() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.output.words import count, money, plain
-from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
+from fabopt.schema.prediction import CommunicatorUse, TaperedStep, WorkloadUse
 from fabopt.schema.workload import Placement, Within
 
 COLUMNS = (
@@ -80,7 +80,7 @@ def memory_line(use: WorkloadUse) -> str:
 
 
 def placement_lines(use: WorkloadUse) -> Iterator[str]:
-    """Say where ranks are put, what a step takes at both ends, and what other ratios at the leaves would cost."""
+    """Say where ranks are put, what a step takes at both ends, and what other ratios would cost."""
     if not use.ends:
         return
     ends = ", ".join(f"{one.placement} {duration(one.step_s)}" for one in use.ends)
@@ -91,14 +91,23 @@ def placement_lines(use: WorkloadUse) -> Iterator[str]:
         steps = ", ".join(f"{_PERCENT * one.weight:g} % {duration(one.step_s)}" for one in use.scenarios)
         yield f"steps in the scenarios of the case, by weight: {steps}; utilization and cost are of their mean"
         yield from _regrets(use)
-    if use.tapers:
-        least = use.tapers[0]
+    for where, told in _tapers(use).items():
+        (_, least), *others = told
         slower = ", ".join(
-            f"{plain(one.leaf_ratio)}:1 {_slower(one.packed_s, least.packed_s)} to "
-            f"{_slower(one.scattered_s, least.scattered_s)}"
-            for one in use.tapers[1:]
+            f"{plain(ratio)}:1 {_slower(one.packed_s, least.packed_s)} to {_slower(one.scattered_s, least.scattered_s)}"
+            for ratio, one in others
         )
-        yield f"against 1:1 at the leaves a step takes longer by, packed to scattered: {slower}"
+        yield f"against 1:1 {where} a step takes longer by, packed to scattered: {slower}"
+
+
+def _tapers(use: WorkloadUse) -> dict[str, list[tuple[int | float, TaperedStep]]]:
+    """Steps with other ratios, by boundary."""
+    steps: dict[str, list[tuple[int | float, TaperedStep]]] = {}
+    for step in use.tapers:
+        for where, ratio in (("at the leaves", step.leaf_ratio), ("above pods", step.spine_ratio)):
+            if ratio is not None:
+                steps.setdefault(where, []).append((ratio, step))
+    return steps
 
 
 def _regrets(use: WorkloadUse) -> Iterator[str]:

@@ -71,6 +71,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
         if fabric.role not in MANAGEMENT:
             yield from comparison.other_kinds(index)
             yield from comparison.flat_runs(index)
+    yield from comparison.other_plans()
     if comparison.may_be_cheaper_without_rules():
         for what, rules in WITHOUT_RULES:
             yield from comparison.without_rules(what, rules)
@@ -82,7 +83,6 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
             yield from comparison.set_free(index)
     yield from comparison.fewer_part_numbers()
     yield from comparison.other_sources()
-    yield from comparison.other_plans()
     clock.look()
 
 

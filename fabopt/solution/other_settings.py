@@ -36,9 +36,9 @@ class OtherSettings(NamedTuple):
 
 def set_free(problem: Problem, index: int) -> Iterator[OtherSettings]:
     """The settings that a Clos fabric may have another of, one by one: rails, stripes, planes, rail-only, and a ratio a
-    little higher; nothing on a floor, or in a cluster that grows.
+    little higher; nothing on a floor.
     """
-    if len(problem.stages) > 1 or problem.site.policies:
+    if problem.site.policies:
         return
     asked = problem.case.fabrics[index]
     changes: list[tuple[str, Fabric]] = []

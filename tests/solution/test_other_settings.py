@@ -66,6 +66,28 @@ def test_every_setting_has_a_row() -> None:
     assert set(rows) == {*SETTINGS, "oversubscription"}
 
 
+def growing(content: Json, first: int) -> Json:
+    """The case with so many servers at first, and its own a year later."""
+    servers = content.pop("servers")
+    stages = [{"name": "now", "month": 0, "servers": first}, {"name": "then", "month": 12, "servers": servers}]
+    return {**content, "stages": stages}
+
+
+@pytest.mark.parametrize(("servers", "cheaper"), [(6, set()), (9, {"rails"})])
+def test_growing_clusters_have_rows(servers: int, cheaper: set[str]) -> None:
+    content = growing(case({"max_oversubscription": 1}, servers=servers), 4)
+    assert hold(content, catalog()) == cheaper
+    _, rows = compared(content, catalog())
+    assert set(rows) == {*SETTINGS, "oversubscription"} - {"topologies"}
+
+
+def test_plans_of_growth_come_before_other_settings() -> None:
+    """Who buys for years asks first what other plans cost."""
+    design = optimize.solve(inputs(growing(case(servers=6), 4), catalog()), alternatives_s=60)
+    told = [one.what for one in design.alternatives]
+    assert told.index("growth") < told.index("rails")
+
+
 def test_a_setting_that_the_case_has_is_no_other_one() -> None:
     _, rows = compared(case({"rails": "any", "striping": "any", "planes": "any"}, servers=6), catalog())
     assert set(rows) == {"oversubscription"}
@@ -75,5 +97,14 @@ def test_a_setting_that_the_case_has_is_no_other_one() -> None:
 def test_rows_of_random_cases(seed: int) -> None:
     parts, content = generate("linear", seed)
     content["fabrics"][0].pop("max_oversubscription", None)
+    if optimize.solve(inputs(content, parts), alternatives_s=0).status == "optimal":
+        hold(content, parts)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_rows_of_random_cases_that_grow(seed: int) -> None:
+    parts, content = generate("linear", seed)
+    content["fabrics"][0].pop("max_oversubscription", None)
+    content = growing(content, max(1, content["servers"] // 2))
     if optimize.solve(inputs(content, parts), alternatives_s=0).status == "optimal":
         hold(content, parts)

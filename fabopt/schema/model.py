@@ -19,7 +19,10 @@ Bytes = Annotated[float, Field(gt=0, le=16)]
 Billions = Annotated[float, Field(gt=0, le=10**6)]
 Dimension = Literal["tensor", "context", "pipeline", "data"]
 Recomputation = Literal["none", "selective", "full"]
+Reduction = Literal["step", "micro_batch"]
 DIMENSIONS: tuple[Dimension, ...] = ("tensor", "context", "pipeline", "data")
+# ZeRO stages from which on gradients, and parameters, are in shares. Source: Rajbhandari et al. 2020, section 5.
+SHARED_GRADIENTS, SHARED_PARAMETERS = 2, 3
 
 
 class Experts(Strict):
@@ -132,6 +135,10 @@ def _each_once(order: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
 Order = Annotated[tuple[Dimension, ...], Field(min_length=4, max_length=4), AfterValidator(_each_once)]
 
 
+def _is_absent(value: object) -> bool:
+    return value is None
+
+
 class Plan(Strict):
     """How a model is split over GPUs.
 
@@ -140,9 +147,12 @@ class Plan(Strict):
     ``data``; or, where it does not, 1. Given or 1, groups of experts are folded over the tensor, context and data ranks
     of a stage: ``expert`` x ``expert_tensor`` divides these. ``batch``: sequences of a step over all GPUs;
     ``micro_batch``: those that one replica works on at once. ``virtual_stages``: parts of a pipeline stage that are
-    interleaved. ``sequence_parallel``: tensor ranks split the tokens of norms and residuals; absent, they do where
-    there is more than one. ``fused_attention``: scores are not kept in memory; absent, they are only where the plan
-    computes them again (``selective``). ``order``: innermost first, as ranks are dealt to GPUs.
+    interleaved. ``shard_group``: ranks that share what ``zero_stage`` splits; absent, all context and data ranks do.
+    Given, they are neighbours, and gradients are reduced between such groups. ``reduce_gradients``: once a step, or in
+    every micro-batch; absent, in every one where gradients are kept in shares. ``sequence_parallel``: tensor ranks
+    split the tokens of norms and residuals; absent, they do where there is more than one. ``fused_attention``: scores
+    are not kept in memory; absent, they are only where the plan computes them again (``selective``). ``order``:
+    innermost first, as ranks are dealt to GPUs.
     """
 
     tensor: Ways = 1
@@ -155,11 +165,24 @@ class Plan(Strict):
     micro_batch: Size = 1
     virtual_stages: Ways = 1
     zero_stage: Literal[0, 1, 2, 3] = 1
+    shard_group: Annotated[Ways | None, Field(exclude_if=_is_absent)] = None
+    reduce_gradients: Annotated[Reduction | None, Field(exclude_if=_is_absent)] = None
     recomputation: Recomputation = "none"
     sequence_parallel: bool | None = None
     fused_attention: bool | None = None
     overlap: Overlap = Overlap()
     order: Order = DIMENSIONS
+
+    @property
+    def reduces_each(self) -> bool:
+        """Whether gradients are reduced in every micro-batch."""
+        wanted = self.reduce_gradients
+        return self.zero_stage >= SHARED_GRADIENTS if wanted is None else wanted == "micro_batch"
+
+    @property
+    def shares_gradients(self) -> bool:
+        """Whether a rank keeps a share of the gradients only."""
+        return self.zero_stage >= SHARED_GRADIENTS and self.reduces_each
 
     @property
     def splits_sequence(self) -> bool:
@@ -195,6 +218,8 @@ class PlanChanges(Strict):
     micro_batch: Size | None = None
     virtual_stages: Ways | None = None
     zero_stage: Literal[0, 1, 2, 3] | None = None
+    shard_group: Annotated[Ways | None, Field(exclude_if=_is_absent)] = None
+    reduce_gradients: Annotated[Reduction | None, Field(exclude_if=_is_absent)] = None
     recomputation: Recomputation | None = None
     sequence_parallel: bool | None = None
     fused_attention: bool | None = None

@@ -34,13 +34,14 @@ class CountedMemory:
     def parts(self) -> dict[str, Fraction]:
         """What there is of it, by what it is for."""
         formats = self.run.model.precision
-        parts = {"weights": self._shared(exact(formats.parameter_bytes), 3)}
-        if self.plan.zero_stage == 3:
+        zero = self.plan.zero_stage
+        parts = {"weights": self._shared(exact(formats.parameter_bytes), zero == 3)}
+        if zero == 3:
             gathered = sum(held for held, _ in self._held())
             parts["weights"] += exact(formats.parameter_bytes) * gathered * Fraction(2, self.sizes.layers)
         if self.trains:
-            parts["gradients"] = self._shared(exact(formats.gradient_bytes), 2)
-            parts["optimizer"] = self._shared(Fraction(OPTIMIZER), 1)
+            parts["gradients"] = self._shared(exact(formats.gradient_bytes), self._shares_gradients())
+            parts["optimizer"] = self._shared(Fraction(OPTIMIZER), zero >= 1)
         parts["activations"] = self._activations()
         if not self.trains:
             parts["kv_cache"] = self._kept_keys()
@@ -56,14 +57,19 @@ class CountedMemory:
             dense -= Fraction(ends, sizes.layers)
             of_ends *= 2 if plan.pipeline == 1 else 1
         stage = dense * min(self.layers, sizes.layers) + of_ends
-        yield stage / plan.tensor, self.run.ranks.group("data").size
+        data = plan.context * self.run.ranks.data
+        groups = data // (plan.shard_group or data)
+        yield stage / plan.tensor, data // groups
         with_experts = expert_layers(sizes)
         if with_experts:
             of_layer = Fraction(counts.routed, with_experts) * min(self.layers, with_experts)
-            yield of_layer / (plan.expert * plan.expert_ways), self.run.ranks.group("expert-data").size
+            yield of_layer / (plan.expert * plan.expert_ways), self.run.ranks.group("expert-data").size // groups
 
-    def _shared(self, bytes_each: Fraction, from_stage: int) -> Fraction:
-        is_shared = self.plan.zero_stage >= from_stage
+    def _shares_gradients(self) -> bool:
+        """Whether no rank has to keep gradients until the last micro-batch."""
+        return self.plan.zero_stage in (2, 3) and self.plan.reduce_gradients != "step"
+
+    def _shared(self, bytes_each: Fraction, is_shared: bool) -> Fraction:
         return sum((bytes_each * held / (ranks if is_shared else 1) for held, ranks in self._held()), Fraction(0))
 
     def _activations(self) -> Fraction:

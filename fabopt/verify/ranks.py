@@ -29,7 +29,7 @@ class DealtRanks:
 
     def bytes_over(self, cost: Cost, network: FabricBandwidth) -> dict[str, Fraction]:
         """Bytes of a step for each GPU of the worst block, over the boundaries that calls of one kind cross."""
-        first = self._first_members(cost.traffic.group)
+        first = self.first_members(cost.traffic.group)
         leaf, pod = (self._held(name, getattr(network, f"{name}_gpus")) for name in ("leaf", "pod"))
         behind = {"gpu": (1, True), "server": (self.domain, True)}
         behind |= {"leaf": (leaf or self.domain, not leaf), "pod": (max(leaf, pod) or self.domain, not max(leaf, pod))}
@@ -48,8 +48,8 @@ class DealtRanks:
         racks = name == "leaf" and block <= self.placing.together_gpus
         return block if (name in names or racks) and block % self.domain == 0 else 0
 
-    def _first_members(self, group: Group) -> Ints:
-        """The number of the first member of each rank's group: its own without its coordinates in the group."""
+    def first_members(self, group: Group) -> Ints:
+        """The number of the first member of each rank's group, shape (ranks,): its own without its place in the group."""
         first = self._numbers.copy()
         for ways, stride in group.dimensions:
             first -= self._numbers // stride % ways * stride

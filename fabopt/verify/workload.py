@@ -16,6 +16,7 @@ from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.memory import recounted_memory
 from fabopt.verify.proof import Proof
 from fabopt.verify.ranks import DealtRanks
+from fabopt.verify.sharding import calls_are_counted
 from fabopt.verify.steps import RecountedStep
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.deadline import pace_of_run
@@ -103,6 +104,7 @@ def _step_is_in_time(proof: Proof, evidence: Evidence, workload: ModelRun, claim
 
 def _ranks_are_enumerated(proof: Proof, claimed: WorkloadUse, workload: ModelRun, network: FabricBandwidth) -> None:
     """Bytes of every communicator over every boundary are those of ranks that are dealt to GPUs one by one."""
+    proof.holds(calls_are_counted(workload), "calls of data ranks are those of every micro-batch")
     ranks, costs = DealtRanks(workload), step_on(workload, network).costs
     for row in claimed.communicators:
         over: dict[str, Fraction] = {}

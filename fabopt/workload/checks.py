@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from math import gcd
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from fabopt.units import exact
 from fabopt.workload.memory import GIB, least_memory
 from fabopt.workload.needs import Reach, least_exposed
 from fabopt.workload.plans import difference, fits, nearest_plan, plans_of
-from fabopt.workload.ranks import can_be_dealt, ranks_of, replica_gpus
+from fabopt.workload.ranks import can_be_dealt, ranks_of, replica_gpus, runs_of, shares_of
 from fabopt.workload.timing import workload_of
 
 # The embedding and the output are parts of a pipeline, too.
@@ -37,7 +38,8 @@ class Wrong(NamedTuple):
 def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[Wrong]:
     """Everything that keeps a model from running on so many GPUs of a server; empty if nothing."""
     plan = wanted.changes.on(model.plan)
-    wrongs = [*_fits_model(plan, model), *_fits_gpus(plan, gpus), *_fits_server(model, server)]
+    fits_gpus = list(_fits_gpus(plan, gpus)) or list(_shares_evenly(model, plan, gpus))
+    wrongs = [*_fits_model(plan, model), *fits_gpus, *_fits_server(model, server)]
     if wanted.changes.auto and wrongs:
         wrongs = [*_fits_server(model, server)] or [_no_plan(model, plan, server, gpus)]
     wrongs = wrongs or list(_fits_memory(model, plan, server, gpus))
@@ -118,6 +120,28 @@ def _deals_experts(plan: Plan, data: int) -> Iterator[Wrong]:
         yield Wrong("plan.expert", problem, plan.expert, allowed=_divisor(ranks // gcd(ranks, plan.expert_ways)))
     else:
         yield Wrong("plan.expert_tensor", problem, given, allowed=_divisor(ranks // plan.expert))
+
+
+def _shares_evenly(model: Model, plan: Plan, gpus: int) -> Iterator[Wrong]:
+    """Groups of neighbours that share what is sharded come out of the data ranks, and of the copies of experts."""
+    given = plan.shard_group
+    if given is None:
+        return
+    if not plan.zero_stage:
+        yield Wrong("plan.shard_group", "nothing is sharded with zero_stage 0", given, allowed="zero_stage 1, 2 or 3")
+        return
+    for name, group, sharers in shares_of(model, ranks_of(model, plan, gpus)):
+        known = runs_of(group)
+        if sharers in known:
+            continue
+        data = gpus // replica_gpus(plan)
+        stage = f"{plan.context} context x {data} data = {plan.context * data} ranks"
+        groups = f"{stage} / {given} = {float(Fraction(plan.context * data, given)):g} groups"
+        good = [one * plan.context * data // group.size for one in known]
+        copies = "" if name == "data" else f", and {group.size} copies of each expert are not dealt evenly to these"
+        allowed = ", ".join(str(one) for one in good)
+        yield Wrong("plan.shard_group", f"{groups}{copies or ' of neighbours'}", given, allowed=allowed)
+        return
 
 
 def _divisor(number: int) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fabopt.schema.model import Architecture, Model, Plan
+from fabopt.schema.model import SHARED_PARAMETERS, Architecture, Model, Plan
 from fabopt.schema.prediction import MemoryUse
 from fabopt.units import ceil_div, exact, plain_fraction
 from fabopt.workload.architecture import expert_layers, head_dim, kv_width, parameters
-from fabopt.workload.ranks import Ranks
+from fabopt.workload.ranks import Ranks, sharers_of
 from fabopt.workload.stages import layers_of_stage
 
 # Makers' gigabytes of memory are binary: an H100 of 80 GB reports 81,559 MiB.
@@ -24,8 +24,6 @@ OPTIMIZER_STATE_BYTES = 12
 _WIDE = 2
 # A logit in 16 bits, and in 32 bits for the loss.
 _LOGIT_BYTES = 6
-# ZeRO stages from which on gradients, and parameters, are kept in shares.
-_SHARES_GRADIENTS, _SHARES_PARAMETERS = 2, 3
 # Scores of attention that is not fused: 5 bytes for each pair of tokens and head (section 4.1 of the same).
 _SCORE_BYTES = 5
 
@@ -83,22 +81,20 @@ def _gb(amount: Fraction) -> int | float:
 
 def _memory(model: Model, plan: Plan, data: int, likely: bool) -> Memory:
     dense, routed = _held(model.architecture, plan)
-    sharers = plan.context * data
-    copies = Fraction(max(1, sharers * plan.tensor // (plan.expert * plan.expert_ways)))
+    sharers, copies = sharers_of(plan, data)
     formats, training = model.precision, model.task == "training"
 
-    def kept(bytes_each: Fraction, from_stage: int) -> Fraction:
-        shared = plan.zero_stage >= from_stage
+    def kept(bytes_each: Fraction, shared: bool) -> Fraction:
         return bytes_each * (dense / sharers + routed / copies if shared else dense + routed)
 
-    weights = kept(exact(formats.parameter_bytes), _SHARES_PARAMETERS)
-    if plan.zero_stage >= _SHARES_PARAMETERS:
+    weights = kept(exact(formats.parameter_bytes), plan.zero_stage >= SHARED_PARAMETERS)
+    if plan.zero_stage >= SHARED_PARAMETERS:
         # two layers are whole at a time: that at work and the next
         weights += 2 * exact(formats.parameter_bytes) * (dense + routed) / model.architecture.layers
     return Memory(
         weights=weights,
-        gradients=kept(exact(formats.gradient_bytes), _SHARES_GRADIENTS) if training else Fraction(0),
-        optimizer=kept(Fraction(OPTIMIZER_STATE_BYTES), 1) if training else Fraction(0),
+        gradients=kept(exact(formats.gradient_bytes), plan.shares_gradients) if training else Fraction(0),
+        optimizer=kept(Fraction(OPTIMIZER_STATE_BYTES), plan.zero_stage > 0) if training else Fraction(0),
         activations=_activations(model, plan, data, likely),
         kv_cache=Fraction(0) if training else _kv_cache(model, plan, data, likely),
     )

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from fractions import Fraction
 from itertools import product
 
-from fabopt.schema.model import Model, Plan
+from fabopt.schema.model import SHARED_PARAMETERS, Model, Plan
 from fabopt.schema.server import Server
 from fabopt.schema.workload import Software
 from fabopt.units import exact
 from fabopt.workload.memory import GIB, Memory, least_memory, likely_memory
 from fabopt.workload.needs import Reach, flat
-from fabopt.workload.ranks import Ranks, can_be_dealt, ranks_of
+from fabopt.workload.ranks import Ranks, can_be_dealt, can_be_shared, ranks_of
 from fabopt.workload.timing import ModelRun, step_on, workload_of
 
 # The network that plans are compared on, in Mb/s for each GPU, the same everywhere.
@@ -34,7 +34,6 @@ KEYS = (
 )
 # Of these, what a plan takes less memory with.
 HELPS = ("recomputation", "zero_stage")
-SHARDED = 3
 
 
 def plans_of(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]:
@@ -48,7 +47,7 @@ def plans_of(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Pl
             continue
         helps: list[dict[str, object]] = [{"recomputation": "full"}]
         if ways.pipeline == 1:
-            helps += [{"zero_stage": SHARDED}, {"recomputation": "full", "zero_stage": SHARDED}]
+            helps += [{"zero_stage": SHARED_PARAMETERS}, {"recomputation": "full", "zero_stage": SHARED_PARAMETERS}]
         yield from (changed for one in helps if (changed := ways.model_copy(update=one)) != ways)
 
 
@@ -67,8 +66,9 @@ def _ways(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]
                  "virtual_stages": _virtual(sizes.layers, pipeline, plan)}  # fmt: skip
         for experts in _expert_ways(model, plan.model_copy(update=split), data):
             for micro_batch in {*MICRO_BATCHES, plan.micro_batch}:
-                if plan.batch % (data * micro_batch) == 0:
-                    yield plan.model_copy(update={**split, **experts, "micro_batch": micro_batch})
+                tried = plan.model_copy(update={**split, **experts, "micro_batch": micro_batch})
+                if plan.batch % (data * micro_batch) == 0 and can_be_shared(model, tried, gpus):
+                    yield tried
 
 
 def _stages(layers: int, plan: Plan) -> list[int]:

@@ -6,8 +6,9 @@ most bandwidth and least latency is nearest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import gcd, prod
 from types import MappingProxyType
 
@@ -54,6 +55,16 @@ class Ranks:
             return self._expert_group(name)
         return Group(((self.ways[name], self.strides[name]),))
 
+    def state_groups(self, name: str) -> tuple[Group, Group]:
+        """Of a group of data ranks: neighbours that share what is sharded, and those with the same share elsewhere."""
+        group = self.group(name)
+        replicas = self.group("data").size // sharers_of(self.plan, self.data)[0]
+        if replicas == 1:
+            return group, Group(((1, 1),))
+        inside_out = sorted(group.dimensions, key=lambda dimension: dimension[1])
+        near, far = _dealt(inside_out, max(1, group.size // replicas))
+        return Group(tuple(near)), Group(tuple(far))
+
     def _expert_group(self, name: str) -> Group:
         """Ranks of a stage, dealt to the ways of an expert, to experts and to their copies, innermost first.
 
@@ -90,6 +101,37 @@ def can_be_dealt(plan: Plan, data: int) -> bool:
     ways, left = _dealt(stage, plan.expert_ways)
     experts, _ = _dealt(left, plan.expert)
     return prod(one for one, _ in ways) == plan.expert_ways and prod(one for one, _ in experts) == plan.expert
+
+
+def sharers_of(plan: Plan, data: int) -> tuple[int, int]:
+    """Ranks that share dense parameters, where these are sharded, and those that share each routed expert."""
+    ranks = plan.context * data
+    shards = ranks if plan.shard_group is None else plan.shard_group
+    copies = ranks * plan.tensor // (plan.expert * plan.expert_ways)
+    return shards, max(1, copies * shards // ranks)
+
+
+def runs_of(group: Group) -> list[int]:
+    """Numbers of neighbouring ranks that a group is cut into evenly, without cutting a dimension across another."""
+    known, whole = set(), 1
+    for ways, _ in sorted(group.dimensions, key=lambda dimension: dimension[1]):
+        known |= {whole * part for part in range(1, ways + 1) if ways % part == 0}
+        whole *= ways
+    return sorted(known)
+
+
+def shares_of(model: Model, ranks: Ranks) -> Iterator[tuple[str, Group, Fraction]]:
+    """Groups of ranks that have the same parameters, by name, and how many neighbours of each share them."""
+    replicas = Fraction(ranks.group("data").size, sharers_of(ranks.plan, ranks.data)[0])
+    for name in ("data",) if model.architecture.experts is None else ("data", "expert-data"):
+        yield name, ranks.group(name), ranks.group(name).size / replicas
+
+
+def can_be_shared(model: Model, plan: Plan, gpus: int) -> bool:
+    """Whether groups that share what is sharded come out of the data ranks."""
+    if plan.shard_group is None:
+        return True
+    return all(sharers in runs_of(group) for _, group, sharers in shares_of(model, ranks_of(model, plan, gpus)))
 
 
 def _ways(plan: Plan, data: int) -> dict[str, int]:

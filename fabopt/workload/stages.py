@@ -9,11 +9,12 @@ from fabopt.schema.workload import Software
 from fabopt.units import ceil_div
 from fabopt.workload.architecture import expert_layers, parameters
 from fabopt.workload.kernels import OPTIMIZER_BYTES, LayerShape, Roof
+from fabopt.workload.ranks import sharers_of
 
 # Kernels of a run take so much longer than the roofline: clocks under load, gaps between kernels, operations that are
 # not listed. Each is the median over the runs of tests/published/calibration.yaml, none of which is a run that
 # predictions are tested on. See docs/workloads.md.
-SOFTWARE_FACTORS: dict[Software, Fraction] = {"tuned": Fraction(115, 100), "typical": Fraction(129, 100)}
+SOFTWARE_FACTORS: dict[Software, Fraction] = {"tuned": Fraction(115, 100), "typical": Fraction(128, 100)}
 # How far a published step is from its prediction, either way, at most in two of three runs: see docs/workloads.md.
 BANDS: dict[Software, Fraction] = {"tuned": Fraction(1, 10), "typical": Fraction(15, 100)}
 EXPERTS_BAND = Fraction(1, 4)
@@ -60,9 +61,8 @@ def optimizer_s(model: Model, plan: Plan, data: int, roof: Roof) -> Fraction:
     if model.task != "training":
         return Fraction(0)
     counts = parameters(model.architecture)
-    sharers = plan.context * data
-    held = Fraction(counts.dense, plan.tensor * plan.pipeline * (sharers if plan.zero_stage else 1))
-    copies = max(1, sharers * plan.tensor // (plan.expert * plan.expert_ways)) if plan.zero_stage else 1
+    sharers, copies = sharers_of(plan, data) if plan.zero_stage else (1, 1)
+    held = Fraction(counts.dense, plan.tensor * plan.pipeline * sharers)
     held += Fraction(counts.routed, plan.expert_ways * plan.pipeline * plan.expert * copies)
     return roof.memory_s(OPTIMIZER_BYTES * held)
 

@@ -10,15 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from fabopt.schema.model import Model, Plan
+from fabopt.schema.model import SHARED_PARAMETERS, Model, Plan
 from fabopt.units import exact
 from fabopt.workload.architecture import expert_layers, kv_width, parameters
 from fabopt.workload.collectives import Operation
 from fabopt.workload.ranks import Group, Ranks
 from fabopt.workload.straddling import domains_of_each
 
-# ZeRO stage in which no GPU keeps all of its parameters.
-PARAMETERS_SHARDED = 3
 COMMUNICATORS = ("tensor", "context", "expert", "pipeline", "data")
 
 
@@ -149,23 +147,29 @@ def gpu_parameters(model: Model, plan: Plan) -> dict[str, Fraction]:
 
 
 def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:
-    """Data: gradients of the parameters that a GPU holds, N / (t p), over c d ranks, once a step.
+    """Data: gradients of the parameters that a GPU holds, N / (t p), over c d ranks, once a step or micro-batch.
 
     Stage 0: all-reduce of the gradients. 1 and 2: reduce-scatter of the gradients, all-gather of the parameters. 3: the
-    parameters are gathered for the forward and for the backward pass of each micro-batch. Source: Rajbhandari et al.
-    2020 (ZeRO), section 7; for 175 billion parameters on 64 GPUs a replica, 5.47 GB (Qian et al. 2024, HPN, table 3).
+    parameters are gathered for the forward and for the backward pass of each micro-batch. Where groups of ranks have
+    all shares, these scatter and gather, and each rank then reduces its share with those of other groups. Source:
+    Rajbhandari et al. 2020 (ZeRO), section 7; Zhao et al. 2023 (PyTorch FSDP), section 3.2.2; for 175 billion
+    parameters on 64 GPUs a replica, 5.47 GB (Qian et al. 2024, HPN, table 3).
     """
     if model.task == "inference":
         return
     plan, formats = ranks.plan, model.precision
+    repeats, batches = plan.reduces_each, micro_batches(plan, ranks.data)
+    reductions = batches if repeats else Fraction(1)
     for name, held in gpu_parameters(model, plan).items():
-        group, gradients = ranks.group(name), exact(formats.gradient_bytes) * held
+        gradients = exact(formats.gradient_bytes) * held
         if not held:
             continue
         if plan.zero_stage == 0:
-            yield Traffic("data", "all-reduce", group, gradients, Fraction(1), repeats=False)
+            yield Traffic("data", "all-reduce", ranks.group(name), gradients, reductions, repeats=repeats)
             continue
-        yield Traffic("data", "reduce-scatter", group, gradients, Fraction(1), repeats=False)
-        again = plan.zero_stage == PARAMETERS_SHARDED
-        gathers = 2 * micro_batches(plan, ranks.data) if again else Fraction(1)
+        group, elsewhere = ranks.state_groups(name)
+        yield Traffic("data", "reduce-scatter", group, gradients, reductions, repeats=repeats)
+        yield Traffic("data", "all-reduce", elsewhere, gradients / group.size, reductions, repeats=repeats)
+        again = plan.zero_stage >= SHARED_PARAMETERS
+        gathers = 2 * batches if again else Fraction(1)
         yield Traffic("data", "all-gather", group, exact(formats.parameter_bytes) * held, gathers, repeats=again)

@@ -43,6 +43,15 @@ def groups(plan: Plan, data: int, gpus: int, name: str) -> list[list[int]]:
     return list(members.values())
 
 
+def shared(found: list[list[int]], shard_group: int, elsewhere: bool) -> list[list[int]]:
+    """Groups cut into runs of so many neighbours; ``elsewhere``: instead those with the same place in every run."""
+    cut = []
+    for members in found:
+        runs = [members[start : start + shard_group] for start in range(0, len(members), shard_group)]
+        cut += [list(same) for same in zip(*runs, strict=True)] if elsewhere else runs
+    return cut
+
+
 def out_of_blocks(cost: Cost, communicators: list[list[int]], block: int) -> dict[int, Fraction]:
     """Bytes of a step that leave each block of so many neighbouring GPUs."""
     traffic, parts = cost.traffic, Counter[int]()

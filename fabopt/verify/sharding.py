@@ -1,0 +1,97 @@
+"""Calls of data ranks counted again: micro-batch by micro-batch, in groups of ranks that are dealt one by one.
+
+How many parameters a model has is ``fabopt.workload``'s; who shares them, when gradients are reduced and parameters are
+gathered is worked out here. Source: docs/workloads.md, "What moves in a step".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.units import exact
+from fabopt.verify.ranks import DealtRanks, Ints
+from fabopt.workload.architecture import parameters
+from fabopt.workload.collectives import Operation
+from fabopt.workload.timing import ModelRun
+
+
+class Calls(NamedTuple):
+    """Calls of one kind. ``groups``: GPUs of each, shape (groups, members); bytes of a call; how many in a step."""
+
+    operation: Operation
+    groups: Ints
+    message: Fraction
+    calls: int
+
+
+def counted_calls(run: ModelRun) -> Iterator[Calls]:
+    """All calls of data ranks in a step, of dense parameters and then of routed experts'."""
+    if run.model.task == "inference":
+        return
+    plan, formats = run.plan, run.model.precision
+    for members, held in _holders(run):
+        share, scatter_bytes = plan.shard_group or plan.context * run.ranks.data, exact(formats.gradient_bytes) * held
+        share = members.shape[1] * share // (plan.context * run.ranks.data)
+        near = members.reshape(-1, share)
+        far = members.reshape(len(members), -1, share).swapaxes(1, 2).reshape(-1, members.shape[1] // share)
+        counts = _counts(run)
+        known: list[tuple[Operation, Ints, Fraction]] = [("all-reduce", members, scatter_bytes)]
+        if plan.zero_stage:
+            known = [("reduce-scatter", near, scatter_bytes), ("all-reduce", far, scatter_bytes / share),
+                     ("all-gather", near, exact(formats.parameter_bytes) * held)]  # fmt: skip
+        for operation, groups, message in known:
+            if groups.shape[1] > 1 and counts[operation]:
+                yield Calls(operation, groups, message, counts[operation])
+
+
+def _holders(run: ModelRun) -> Iterator[tuple[Ints, Fraction]]:
+    """Groups of ranks with the same parameters, as GPUs in order, and how many parameters a rank of them works with."""
+    plan, counts, dealt = run.plan, parameters(run.model.architecture), DealtRanks(run)
+    yield _members(dealt.first_members(run.ranks.group("data"))), Fraction(counts.dense, plan.tensor * plan.pipeline)
+    if counts.routed:
+        routed = Fraction(counts.routed, plan.expert * plan.expert_ways * plan.pipeline)
+        yield _members(dealt.first_members(run.ranks.group("expert-data"))), routed
+
+
+def _members(first: Ints) -> Ints:
+    """GPUs of every group, in order, by the first of each."""
+    in_groups = np.argsort(first, kind="stable")
+    return in_groups.reshape(len(np.unique(first)), -1)
+
+
+def _counts(run: ModelRun) -> Counter[str]:
+    """Calls of a step, met micro-batch by micro-batch: forward, backward, and after the last one."""
+    plan, counts = run.plan, Counter[str]()
+    batches = plan.batch // (run.ranks.data * plan.micro_batch)
+    in_each = plan.reduce_gradients == "micro_batch" or (plan.reduce_gradients is None and plan.zero_stage in (2, 3))
+    for number in range(1, batches + 1):
+        if plan.zero_stage == 3:
+            counts["all-gather"] += 2
+        if in_each or number == batches:
+            counts["reduce-scatter"] += 1
+            counts["all-reduce"] += 1
+    if plan.zero_stage in (1, 2):
+        counts["all-gather"] += 1
+    return counts
+
+
+def calls_are_counted(run: ModelRun) -> bool:
+    """Whether calls of data ranks in a run are those that are counted here."""
+    claimed = [one for one in run.traffic if one.communicator == "data"]
+    counted = list(counted_calls(run))
+    dealt = DealtRanks(run)
+    return len(claimed) == len(counted) and all(
+        one.operation == again.operation
+        and (one.message, one.calls) == (again.message, Fraction(again.calls))
+        and np.array_equal(_in_order(_members(dealt.first_members(one.group))), _in_order(again.groups))
+        for one, again in zip(claimed, counted, strict=True)
+    )
+
+
+def _in_order(groups: Ints) -> Ints:
+    return groups[np.argsort(groups[:, 0])]

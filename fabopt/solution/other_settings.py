@@ -36,10 +36,8 @@ class OtherSettings(NamedTuple):
 
 def set_free(problem: Problem, index: int) -> Iterator[OtherSettings]:
     """The settings that a Clos fabric may have another of, one by one: rails, stripes, planes, rail-only, and a ratio a
-    little higher; nothing on a floor.
+    little higher.
     """
-    if problem.site.policies:
-        return
     asked = problem.case.fabrics[index]
     changes: list[tuple[str, Fabric]] = []
     if asked.rails == "aligned":

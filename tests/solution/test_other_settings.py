@@ -81,6 +81,25 @@ def test_growing_clusters_have_rows(servers: int, cheaper: set[str]) -> None:
     assert set(rows) == {*SETTINGS, "oversubscription"} - {"topologies"}
 
 
+@pytest.mark.parametrize("servers", [7, 9])
+def test_on_a_floor_rows_are_the_best_found(servers: int) -> None:
+    """What its case gives there, or dearer: nothing is proven of a row, but where nothing is cheaper."""
+    parts = catalog()
+    parts["servers"][0] |= {"rack_units": 8, "scale_up": {"domain_gpus": 4, "gbps_per_gpu": 3600}}
+    floor = {"rows": 1, "racks_per_row": 6, "rack_units": 42, "rack_pitch_m": 0.6}
+    content = case({"max_oversubscription": 1}, servers=servers) | {"site": {"servers_per_rack": 3, "floor": floor}}
+    design, rows = compared(content, parts)
+    assert design.totals is not None
+    assert {what for what, row in rows.items() if row.summary != NOTHING_CHEAPER} == {"rails"}
+    for what, row in rows.items():
+        other = with_settings(content, parts, what).totals
+        assert other is not None
+        if row.summary == NOTHING_CHEAPER:
+            assert other.capex_usd >= design.totals.capex_usd
+        else:
+            assert other.capex_usd <= row.capex_usd < design.totals.capex_usd
+
+
 def test_plans_of_growth_come_before_other_settings() -> None:
     """Who buys for years asks first what other plans cost."""
     design = optimize.solve(inputs(growing(case(servers=6), 4), catalog()), alternatives_s=60)

@@ -49,7 +49,7 @@ class DealtRanks:
         return block if (name in names or racks) and block % self.domain == 0 else 0
 
     def first_members(self, group: Group) -> Ints:
-        """The number of the first member of each rank's group, shape (ranks,): its own without its place in the group."""
+        """The first member of each rank's group, shape (ranks,): its own number without its place in the group."""
         first = self._numbers.copy()
         for ways, stride in group.dimensions:
             first -= self._numbers // stride % ways * stride

@@ -199,6 +199,7 @@ def _row(
     month, price_break = problem.stages[stage].month, item.break_of(ordered)
     weeks = item.lead_weeks(stage, quantity)
     due = None if quantity == 0 else order_month(month, weeks)
+    surcharge = item.offers[stage].expedite_cents if quantity else None
     return BomRow(
         stage=problem.stages[stage].name,
         fabric=line.fabric,
@@ -219,6 +220,7 @@ def _row(
         lead_time_weeks=weeks,
         order_by_month=None if due is None else plain_fraction(due, MONTH_DIGITS),
         order_by=None if due is None else order_date(problem.case.start, month, weeks),
+        expedite_usd=None if surcharge is None else usd(surcharge),
     )
 
 

@@ -18,7 +18,7 @@ from fabopt.explain.levers import Lever, alone, together, whole
 from fabopt.explain.limits import unlimited
 from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.parts.items import Item
-from fabopt.parts.procurement import is_late, lead_months, order_month, supply_by
+from fabopt.parts.procurement import is_late, lead_months, order_month, soonest_weeks, supply_by
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import order_of
@@ -27,7 +27,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.catalog import CableLength
 from fabopt.schema.design import Conflict, Needed, Number
 from fabopt.schema.product import Product, Purchasable, Supply, SupplyFrom
-from fabopt.units import CENTS_PER_USD, plain_fraction
+from fabopt.units import CENTS_PER_USD, exact, plain_fraction
 
 # Of parts that are short or late, so many are tried alone.
 MOST_PARTS = 6
@@ -127,9 +127,11 @@ def _key(item: Item) -> Key:
 def _late(inquiry: Inquiry) -> list[Lever]:
     """The lead time of each part that is late for some stage: the longest first."""
     levers = [
-        _lead_time(inquiry, key, sold.lead_time_weeks)
+        _lead_time(inquiry, key, sold.lead_time_weeks, sold)
         for key, sold in _terms(inquiry)
-        if sold.lead_time_weeks is not None and sold.price_usd is not None and _late_for(inquiry, sold.lead_time_weeks)
+        if sold.lead_time_weeks is not None
+        and sold.price_usd is not None
+        and _late_for(inquiry, soonest_weeks(sold) or 0)
     ]
     return sorted(levers, key=lambda lever: -lever.value)
 
@@ -146,22 +148,30 @@ def _weeks_until(case: Case, month: int) -> Number:
     return plain_fraction(Fraction(math.floor(weeks * 10**WEEK_DIGITS), 10**WEEK_DIGITS), WEEK_DIGITS)
 
 
-def _lead_time(inquiry: Inquiry, key: Key, weeks: float) -> Lever:
-    late = _late_for(inquiry, weeks)
-    enough = sorted({_weeks_until(inquiry.case, inquiry.problem.stages[number].month) for number in late})
+def _lead_time(inquiry: Inquiry, key: Key, weeks: float, sold: Purchasable) -> Lever:
+    soonest = soonest_weeks(sold) or 0
+    late = _late_for(inquiry, soonest)
+    until = {_weeks_until(inquiry.case, inquiry.problem.stages[number].month) for number in late}
+    saved = exact(weeks) - exact(soonest)
+    enough = sorted({*until, *(plain_fraction(exact(value) + saved, WEEK_DIGITS) for value in until)})
     stage = inquiry.problem.stages[late[0]]
 
     def applied(asked: Supposition, value: Number | None) -> Supposition:
         return _changed(asked, _of(key, {"lead_time_weeks": None if value is None else float(value)}))
 
     def taken(problem: Problem, optimum: Optimum) -> Number:
-        months = (problem.stages[number].month for number in _bought(problem, optimum, key) if number in late)
-        return min((_weeks_until(problem.case, month) for month in months), default=weeks)
+        enough_for = (
+            exact(_weeks_until(problem.case, problem.stages[number].month))
+            + (0 if item.offers[number].expedite_cents is None else saved)
+            for (number, item), units in order_of(problem, optimum.picked).bought.items()
+            if _key(item) == key and units and number in late
+        )
+        return plain_fraction(min(enough_for, default=exact(weeks)), WEEK_DIGITS)
 
     def between(works: Number, fails: Number) -> Number | None:
         return max((value for value in enough if works < value < fails), default=None)
 
-    due = _month(inquiry.case, stage.month, weeks)
+    due = _month(inquiry.case, stage.month, soonest) + (", even expedited" if saved else "")
     words = (
         f"{_called(key)} for stage {stage.name} ({_month(inquiry.case, stage.month)}) had to be ordered by {due}, and "
         f"orders can be placed from {_month(inquiry.case, inquiry.case.procurement.order_from_month or 0)} on"
@@ -237,7 +247,8 @@ def _dates(inquiry: Inquiry) -> Iterator[Lever]:
     """Orders that are placed earlier, and each stage going live later."""
     case, terms = inquiry.case, [sold for _, sold in _terms(inquiry)]
     first = case.procurement.order_from_month or 0
-    takes = {math.ceil(lead_months(sold.lead_time_weeks)) for sold in terms if sold.lead_time_weeks}
+    weeks = {weeks for sold in terms for weeks in (sold.lead_time_weeks, soonest_weeks(sold)) if weeks}
+    takes = {math.ceil(lead_months(one)) for one in weeks}
     earlier = {stage.month - months for stage in inquiry.problem.stages for months in takes}
     if any(month < first for month in earlier):
         yield _orders_from(case, sorted(month for month in earlier if month < first))

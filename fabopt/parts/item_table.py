@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fabopt.parts.charges import BorneCharge, Calendar, amounts_of, borne_by, borne_by_lump
 from fabopt.parts.finance import present_cents, price_cents
 from fabopt.parts.items import FuturePrices, Item, Offer
-from fabopt.parts.procurement import FutureTerms, Terms, is_late, supply_by
+from fabopt.parts.procurement import FutureTerms, Terms, expedite_cents, is_late, soonest_weeks, supply_by
 from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.schema.product import Purchasable
@@ -189,6 +189,7 @@ class _Numbering:
             minimum_order=sold.minimum_order or 1,
             pack_size=sold.pack_size or 1,
             lead_time_weeks=sold.lead_time_weeks,
+            soonest_weeks=soonest_weeks(sold),
             spares=self.terms.spares(kind),
             counted=self.terms.most_part_numbers(kind) is not None,
             sourced=self.terms.rules.counts_vendors_of(kind),
@@ -199,15 +200,20 @@ class _Numbering:
         return item
 
     def _offers(self, sold: _Sold) -> Iterator[Offer]:
-        terms = self.terms
+        terms, first = self.terms, self.terms.rules.order_from_month
         rate = exact(terms.finance.discount_rate)
         for stage, month in enumerate(terms.months):
-            paid = tuple(price_cents(price, terms.decline(sold.kind), month) for price in sold.prices)
+            surcharge = expedite_cents(month, sold.part, first)
+            paid = tuple(
+                price_cents(price, terms.decline(sold.kind), month) + (surcharge or 0) for price in sold.prices
+            )
             offer = Offer(
                 paid,
                 tuple(present_cents(price, rate, month) for price in paid),
                 supply_by(sold.part.supply, month),
-                is_late(month, sold.part.lead_time_weeks, terms.rules.order_from_month),
+                late=is_late(month, sold.part.lead_time_weeks, first),
+                closed=is_late(month, soonest_weeks(sold.part), first),
+                expedite_cents=surcharge,
             )
             offer = self._with_charges(offer, stage, sold.borne)
             yield self._in_futures(offer, stage, sold) if terms.futures else offer
@@ -215,12 +221,16 @@ class _Numbering:
     def _in_futures(self, offer: Offer, stage: int, sold: _Sold) -> Offer:
         """An offer as it is in every future that comes to the stage, and what it is worth in all together."""
         terms, futures = self.terms, [self._in_future(future, stage, sold) for future in self.terms.futures]
+        first = terms.rules.order_from_month
         for future in terms.futures:
             month = future.months[stage]
             if month is not None:
                 supply = [most for most in (offer.most, supply_by(sold.part.supply, month)) if most is not None]
-                late = is_late(month, sold.part.lead_time_weeks, terms.rules.order_from_month)
-                offer = offer._replace(most=min(supply, default=None), late=offer.late or late)
+                late = is_late(month, sold.part.lead_time_weeks, first)
+                closed = is_late(month, soonest_weeks(sold.part), first)
+                offer = offer._replace(
+                    most=min(supply, default=None), late=offer.late or late, closed=offer.closed or closed
+                )
         weighed = [
             sum(
                 future.chance * prices[1][index]
@@ -232,14 +242,18 @@ class _Numbering:
         return offer._replace(present=tuple(weighed), worth=offer.present, futures=tuple(futures))
 
     def _in_future(self, future: FutureTerms, stage: int, sold: _Sold) -> FuturePrices | None:
-        """Prices and present values, charges included, in a future; charges are on the prices without its changes."""
+        """Prices and present values, charges included, in a future; charges are on the prices without its changes.
+
+        Surcharges do not change either; they are paid where the stage comes too soon in that future.
+        """
         month, finance = future.months[stage], self.terms.finance
         if month is None:
             return None
         calendar = Calendar(finance, tuple(month or 0 for month in future.months))
         usual = [price_cents(price, self.terms.decline(sold.kind), month) for price in sold.prices]
-        paid = [rounded(future.factor(sold.kind, stage) * price) for price in usual]
-        charges = [amounts_of(sold.borne, price, stage, calendar) for price in usual]
+        surcharge = expedite_cents(month, sold.part, self.terms.rules.order_from_month) or 0
+        paid = [rounded(future.factor(sold.kind, stage) * price) + surcharge for price in usual]
+        charges = [amounts_of(sold.borne, price + surcharge, stage, calendar) for price in usual]
         rate = exact(finance.discount_rate)
         return (
             tuple(price + sum(one.once for one in of) for price, of in zip(paid, charges, strict=True)),

@@ -26,7 +26,8 @@ class Offer(NamedTuple):
     """What an item costs at one stage, charges included: cents of a unit at each break, then their present values.
 
     ``bare``: cents and present values without charges; None: there are none. ``most``: can have been bought by then
-    (None: any number); ``late``: nothing can be ordered for it any more. ``futures``: where growth may end, prices and
+    (None: any number); ``late``: an order for it comes too late, ``closed``: even an expedited one. ``expedite_cents``:
+    the surcharge that is in its prices (None: there is none). ``futures``: where growth may end, prices and
     present values in every future (None: the stage does not come); then ``present`` is the sum of theirs, each as often
     as the future comes, and ``worth`` the present value at the month of the stage.
     """
@@ -35,6 +36,8 @@ class Offer(NamedTuple):
     present: tuple[int, ...]
     most: int | None = None
     late: bool = False
+    closed: bool = False
+    expedite_cents: int | None = None
     worth: tuple[int, ...] = ()
     futures: tuple[FuturePrices | None, ...] = ()
     bare: tuple[tuple[int, ...], tuple[int, ...]] | None = None
@@ -42,7 +45,10 @@ class Offer(NamedTuple):
     @property
     def without_charges(self) -> Offer:
         """The offer of the part alone, as it is at the month of the stage."""
-        return self if self.bare is None else Offer(*self.bare, self.most, self.late)
+        if self.bare is None:
+            return self
+        cents, present = self.bare
+        return self._replace(cents=cents, present=present, worth=(), futures=(), bare=None)
 
 
 class Piece(NamedTuple):
@@ -55,13 +61,15 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """One thing to order. ``starts``: first quantity of each break; ``offers``: one a stage, falling in price.
+    """One thing to order. ``starts``: first quantity of each break; ``offers``: one a stage, falling in price but for
+    surcharges.
 
     ``incremental``: a break's price is paid for the units from its first on, not for all. ``stock`` units are there
-    already and free; ``in_stock`` are the vendor's, for which it is never too late; an order has ``minimum_order``
-    units at least, in whole packs. ``spares``: how they are kept; ``counted``: the kind may have so many part numbers
-    only; ``sourced``: a rule counts its vendors. ``borne``: charges on each unit that is bought; ``is_lump``: it is no
-    part, but a charge on a fabric or its servers. ``calendar``: where any item bears a charge.
+    already and free; ``in_stock`` are the vendor's, for which it is never too late; an expedited order takes
+    ``soonest_weeks``; an order has ``minimum_order`` units at least, in whole packs. ``spares``: how they are kept;
+    ``counted``: the kind may have so many part numbers only; ``sourced``: a rule counts its vendors. ``borne``: charges
+    on each unit that is bought; ``is_lump``: it is no part, but a charge on a fabric or its servers. ``calendar``:
+    where any item bears a charge.
     """
 
     index: int
@@ -78,6 +86,7 @@ class Item:
     minimum_order: int = 1
     pack_size: int = 1
     lead_time_weeks: float | None = None
+    soonest_weeks: float | None = None
     spares: Spares | None = None
     counted: bool = False
     sourced: bool = False
@@ -132,11 +141,11 @@ class Item:
     def can_be_had(self) -> bool:
         """Whether there is any in stock, or any can be ordered at some stage."""
         ready = self.in_stock > 0
-        return self.stock > 0 or any((ready or not offer.late) and offer.most != 0 for offer in self.offers)
+        return self.stock > 0 or any((ready or not offer.closed) and offer.most != 0 for offer in self.offers)
 
     def most_by(self, stage: int) -> int | None:
         """The most units that can be there by a stage, those in stock among them; None: as many as are wanted."""
-        caps = [self.offers[stage].most, self.in_stock if all(one.late for one in self.offers[: stage + 1]) else None]
+        caps = [self.offers[stage].most, self.in_stock if all(one.closed for one in self.offers[: stage + 1]) else None]
         return min((self.stock + cap for cap in caps if cap is not None), default=None)
 
     @property
@@ -201,7 +210,10 @@ class Item:
 
     def lead_weeks(self, stage: int, units: int) -> float | None:
         """Lead time of an order of so many units: none for what the vendor has in stock for a stage that is late."""
-        return 0 if units and self.offers[stage].late else self.lead_time_weeks
+        offer = self.offers[stage]
+        if units and offer.expedite_cents is not None:
+            return self.soonest_weeks
+        return 0 if units and offer.closed else self.lead_time_weeks
 
     def least_cents(self, stage: int, present: bool = False, most: int | None = None) -> int:
         """The least price that any break allows at a stage; ``most``: without orders that cost more than that."""
@@ -210,6 +222,14 @@ class Item:
             return prices[-1]
         within = [index for index, start in enumerate(self.starts) if self.cost(stage, start, present) <= most]
         return prices[max(within, default=0)]
+
+    def least_ever(self, present: bool = False, most: int | None = None) -> int:
+        """The least price at any stage; ``most`` as in ``least_cents``."""
+        return min(self.least_cents(stage, present, most) for stage in range(len(self.offers)))
+
+    def stock_value(self, present: bool = False, most: int | None = None) -> int:
+        """What the stock on hand can save at most, in cents; ``most`` as in ``least_cents``."""
+        return self.stock * max(self.least_cents(stage, present, most) for stage in range(len(self.offers)))
 
     def spares_for(self, in_use: int) -> int:
         """Spares kept of this part number for so many in use, if they are counted by part number."""

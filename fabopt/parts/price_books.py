@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from fabopt.errors import Fault, fault, nearest
+from fabopt.schema.base import Strict
 from fabopt.schema.catalog import (
     KINDS,
     Cable,
@@ -24,10 +25,11 @@ from fabopt.schema.catalog import (
     PriceBook,
     PriceByLength,
 )
-from fabopt.schema.product import Price, PriceBreak, PriceSource, Product, check_packs
+from fabopt.schema.product import Price, PriceBreak, PriceSource, Product, Purchasable, check_expedite, check_packs
 from fabopt.units import CENTS_PER_USD, exact, rounded, usd
 
 KIND_OF_WORD = dict(zip(("switch", "nic", "transceiver", "cable", "fibre", "server"), KINDS, strict=True))
+Sold = TypeVar("Sold", bound=Strict)
 _CHANGE = re.compile(r"([^=\s]+)=([+-]?[0-9]{1,6}(?:\.[0-9]{1,6})?)%")
 _OPTION = "--price-change"
 # Comparing a word with a whole catalog takes time, and no more faults of a file are listed.
@@ -75,7 +77,18 @@ def changed(catalog: Catalog, changes: Iterable[PriceChange]) -> Catalog:
 
 
 def _scaled(product: Product, factor: Fraction) -> Product:
-    return _repriced(product, lambda price, _: _times(price, factor))
+    product = _repriced(product, lambda price, _: _times(price, factor))
+    lengths = tuple(_expedited(length, factor) for length in getattr(product, "lengths", ()))
+    return product.model_copy(update={"lengths": lengths}) if lengths else _expedited(product, factor)
+
+
+def _expedited(sold: Sold, factor: Fraction) -> Sold:
+    """What is sold, with its surcharge for sooner delivery times a factor too."""
+    expedite = getattr(sold, "expedite", None)
+    if expedite is None:
+        return sold
+    dearer = expedite.model_copy(update={"price_usd": _to_cent(expedite.price_usd, factor)})
+    return sold.model_copy(update={"expedite": dearer})
 
 
 def check_price_book(book: PriceBook, file: str, prefix: str, catalog: Catalog) -> list[Fault]:
@@ -102,8 +115,11 @@ def _check_terms(book: PriceBook, file: str, known: Mapping[str, Product]) -> li
     for id_, terms in book.terms.items():
         product = _with_terms(known[id_], terms)
         for sold in getattr(product, "lengths", (product,)):
+            if not isinstance(sold, Purchasable):
+                continue
             try:
-                check_packs(getattr(sold, "minimum_order", None), getattr(sold, "pack_size", None))
+                check_packs(sold.minimum_order, sold.pack_size)
+                check_expedite(sold.expedite, sold.lead_time_weeks, sold.in_stock)
             except ValueError as error:
                 faults.append(fault(file, f"terms.{id_}", str(error)))
     return faults

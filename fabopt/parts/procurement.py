@@ -15,8 +15,8 @@ from fabopt.schema.catalog import Catalog, Switch
 from fabopt.schema.charges import Charge
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
 from fabopt.schema.procurement import Procurement, Spares, lists_at
-from fabopt.schema.product import Product, Supply
-from fabopt.units import CENTS_PER_USD, ceil_div, exact, rounded
+from fabopt.schema.product import Product, Purchasable, Supply
+from fabopt.units import CENTS_PER_USD, ceil_div, cents, exact, rounded
 
 WEEKS_PER_YEAR = 52
 MONTHS_PER_YEAR = 12
@@ -168,6 +168,20 @@ def is_late(stage_month: int, weeks: float | None, order_from_month: int | None)
     if order_from_month is None:
         return stage_month > 0 and order_month(stage_month, weeks) < 0
     return order_month(stage_month, weeks) < order_from_month
+
+
+def soonest_weeks(sold: Purchasable) -> float | None:
+    """The shortest lead time that a vendor offers, at a surcharge or not."""
+    if sold.expedite is None or sold.lead_time_weeks is None:
+        return sold.lead_time_weeks
+    return max(0.0, float(exact(sold.lead_time_weeks) - exact(sold.expedite.weeks)))
+
+
+def expedite_cents(stage_month: int, sold: Purchasable, order_from_month: int | None) -> int | None:
+    """What a unit costs more that a stage orders too late for the lead time; None: it is not, or no surcharge helps."""
+    if sold.expedite is None or not is_late(stage_month, sold.lead_time_weeks, order_from_month):
+        return None
+    return None if is_late(stage_month, soonest_weeks(sold), order_from_month) else cents(sold.expedite.price_usd)
 
 
 def supply_by(supply: Supply | None, month: int) -> int | None:

@@ -131,7 +131,7 @@ class Problem:
         if item.is_ordered and len(adds) == 1 and item.spares is None:
             return item.cost(0, order_at_once(item, adds[0]), present)
         least = sum(count * item.least_cents(stage, present) for stage, count in enumerate(adds))
-        return max(0, least - item.stock * item.least_cents(0, present))
+        return max(0, least - item.stock_value(present))
 
     def lumps(self, fabric: str, protocol: str) -> dict[tuple[int, Item], int]:
         """Charges on a fabric of a protocol and on its servers, by (number of the stage, item)."""

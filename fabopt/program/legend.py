@@ -13,14 +13,14 @@ from fabopt.parts.finance import Weights
 from fabopt.parts.items import Item
 from fabopt.program.formulation import FIXED, LINKS, MODEL, PICK, RULES, Program
 from fabopt.program.libraries import pulp
-from fabopt.program.purchases import BUY, HELD, PAID, SPARE
+from fabopt.program.purchases import BUY, HELD, PAID, SHARED, SPARE
 from fabopt.program.sourcing import SOURCE
 from fabopt.topology.candidate import RowShare
 from fabopt.units import some
 
 Form = Literal["lp", "mps"]
 COMMENT: dict[Form, str] = {"lp": "\\", "mps": "*"}
-VARIABLES = (PICK, LINKS, BUY, PAID, SPARE, HELD, SOURCE, FIXED)
+VARIABLES = (PICK, LINKS, BUY, PAID, SPARE, HELD, SHARED, SOURCE, FIXED)
 # PuLP's own.
 EMPTY = "__dummy"
 COLUMNS = 116

@@ -25,6 +25,9 @@ BUY = Variables("buy", ("item", "stage", "break"), "packs", "what the stage orde
 PAID = Variables("paid", ("item", "stage", "break"), "", "1 if the price break is the one that the stage's order pays")
 SPARE = Variables("spare", ("item", "stage"), "units", "spares of the item that are there from the stage on")
 HELD = Variables("held", ("item", "stage"), "", "1 if the item is in use by the stage")
+SHARED = Variables(
+    "shared", ("item", "stage"), "", "1 if the fraction, not the minimum, says how many spares are the most"
+)
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,15 @@ class Purchases:
         every_stage = rule is not None and (rule.minimum > 0 or rule.per == "site")
         for stage in self.stages:
             name = self._name(item, stage)
-            if every_stage or (item.counted and stage == self.stages[-1]):
+            if self._is_exact(item) or every_stage or (item.counted and stage == self.stages[-1]):
                 self.held[item, stage] = HELD.binary(name)
             if rule is not None:
                 self.spare[item, stage] = SPARE.integer(0, self._most_spares(item), name)
+
+    def _is_exact(self, item: Item) -> bool:
+        """Whether no more spares may be kept than are asked for: for late stages those kept before would save some."""
+        rivals = self._of_kind(item.kind) if item.spares is not None and item.spares.per == "site" else [item]
+        return item.spares is not None and any(offer.late for one in rivals for offer in one.offers)
 
     def _most_spares(self, item: Item) -> int:
         """No more than these spares of an item are ever kept."""
@@ -110,7 +118,7 @@ class Purchases:
         needed = ceil_div(self.most[item] + self._most_spares(item), item.pack_size)
         for piece in item.pieces:
             most = max(needed, piece.fewest) if piece.most is None else piece.most
-            caps = [most, *(cap // item.pack_size for cap in (offer.most, item.in_stock if offer.late else None)
+            caps = [most, *(cap // item.pack_size for cap in (offer.most, item.in_stock if offer.closed else None)
                             if cap is not None)]  # fmt: skip
             yield piece, min(caps)
 
@@ -213,11 +221,12 @@ class Purchases:
     def orders_arrive_in_time(self) -> None:
         """What stages add for which an item can no longer be ordered comes out of its stock.
 
-        The vendor's, of which so many are ordered for such stages, is as good.
+        The vendor's, of which so many are ordered for such stages, is as good; and expedited orders of these stages.
         """
         for item in self.ordered:
             late = [stage for stage in self.stages if item.offers[stage].late]
-            ready = item.in_stock > 0
+            closed = [stage for stage in late if item.offers[stage].closed]
+            ready = item.in_stock > 0 or len(closed) < len(late)
             for number in range(len(late) if ready else min(1, len(late))):
                 stages = late[: number + 1] if ready else late
                 terms, constant = self._used(item, stages)
@@ -229,8 +238,8 @@ class Purchases:
                     terms += [(var, -count) for var, count in self._bought(item, stages)]
                 name = f"orders_arrive_in_time_{item.index}" + (f"_{stages[-1]}" if ready else "")
                 self.lp += _sum(terms) <= item.stock - constant, name
-            if late and ready:
-                bought = pulp.LpAffineExpression(self._bought(item, late))
+            if closed and ready:
+                bought = pulp.LpAffineExpression(self._bought(item, closed))
                 self.lp += bought <= item.in_stock, f"orders_arrive_in_time_ready_{item.index}"
 
     def held_if_used(self) -> None:
@@ -240,7 +249,7 @@ class Purchases:
             name = self._name(item, stage)
             over = pulp.LpAffineExpression([*terms, (held, -max(1, self.most[item]))])
             self.lp += over <= -constant, f"held_if_used_{name}"
-            if item.spares is not None and item.spares.per == "site":
+            if item.spares is not None and (item.spares.per == "site" or self._is_exact(item)):
                 self.lp += pulp.LpAffineExpression([*terms, (held, -1)]) >= -constant, f"held_if_used_only_{name}"
 
     def spares_are_kept(self) -> None:
@@ -254,7 +263,7 @@ class Purchases:
                 assert item.spares is not None
                 if item.spares.per == "sku":
                     self._keep([item], stage, item.spares, name)
-                else:
+                if item.spares.per == "site" or self._is_exact(item):
                     most = self._most_spares(item)
                     self.lp += spare - most * self.held[item, stage] <= 0, f"spares_are_kept_of_used_{name}"
         for kind, rule in self.problem.case.procurement.spares.items():
@@ -263,7 +272,10 @@ class Purchases:
                 self._keep(items, stage, rule, f"{kind}_{stage}")
 
     def _keep(self, items: Sequence[Item], stage: int, rule: Spares, name: str) -> None:
-        """Spares of some items together: the fraction of what is in use by a stage, and the minimum if any is."""
+        """Spares of some items together: the fraction of what is in use by a stage, and the minimum if any is.
+
+        Where they are exact, also no more than the larger one of both.
+        """
         spares = [(self.spare[item, stage], 1) for item in items]
         share = exact(rule.fraction)
         if share:
@@ -276,6 +288,24 @@ class Purchases:
         for item in items if rule.minimum else ():
             expression = _sum([*spares, (self.held[item, stage], -rule.minimum)])
             self.lp += expression >= 0, f"spares_are_kept_minimum_{name}_{item.index}"
+        if any(map(self._is_exact, items)):
+            self._keep_no_more(items, stage, rule, name)
+
+    def _keep_no_more(self, items: Sequence[Item], stage: int, rule: Spares, name: str) -> None:
+        """Spares of some items together are at most the minimum, or less than one more than the fraction."""
+        share, most = exact(rule.fraction), sum(map(self._most_spares, items))
+        shared = SHARED.binary(name)
+        spares = [(self.spare[item, stage], 1) for item in items]
+        self.lp += _sum([*spares, (shared, -most)]) <= rule.minimum, f"spares_are_kept_no_more_minimum_{name}"
+        terms, constant = [(var, share.denominator) for var, _ in spares], 0
+        for item in items:
+            more, fixed = self._used(item, self._until(stage), -share.numerator)
+            terms, constant = terms + more, constant + fixed
+        slack = share.denominator * most
+        self.lp += (
+            _sum([*terms, (shared, slack)]) <= slack + share.denominator - 1 - constant,
+            f"spares_are_kept_no_more_fraction_{name}",
+        )
 
     def part_numbers_are_few(self) -> None:
         """No more part numbers of a kind than allowed are in use in the end."""

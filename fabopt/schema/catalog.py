@@ -28,6 +28,7 @@ from fabopt.schema.product import (
     PROTOCOLS,
     Cages,
     Day,
+    Expedite,
     LeadTime,
     Pcie,
     Price,
@@ -331,14 +332,16 @@ PriceByLength = dict[float, Price]
 class OrderTerms(Strict):
     """Terms of sale that come with a price; those that are not said stay the catalog's.
 
-    ``in_stock``: units that the vendor has, which take no lead time; ``supply``: how many can be had in all, or by
-    month. ``valid_until``: the last day on which this price can be ordered at, where it is not the book's.
+    ``in_stock``: units that the vendor has, which take no lead time; ``expedite``: what a shorter lead time costs;
+    ``supply``: how many can be had in all, or by month. ``valid_until``: the last day on which this price can be
+    ordered at, where it is not the book's.
     """
 
     lead_time_weeks: LeadTime | None = None
     minimum_order: Count | None = None
     pack_size: Count | None = None
     in_stock: Annotated[int, Field(ge=0)] | None = None
+    expedite: Expedite | None = None
     supply: Supply | None = None
     valid_until: Day | None = None
 

@@ -307,8 +307,9 @@ class BomRow(Strict):
 
     ``power_w`` is that of the quantity in use. ``spares``: what a line of spares keeps. ``single_price_usd`` is the
     price of one at the stage, ``unit_price_usd`` that of the break that the order reaches, ``break_from`` its first
-    quantity. ``order_by_month`` (``order_by``, if the case says when month 0 is): the stage's month less the lead time.
-    ``charge``: what a line is that is no part; ``yearly_usd``: what it costs every year, which no other sum has.
+    quantity; ``expedite_usd``: the surcharge that is in both. ``order_by_month`` (``order_by``, if the case says when
+    month 0 is): the stage's month less the lead time. ``charge``: what a line is that is no part; ``yearly_usd``: what
+    it costs every year, which no other sum has.
     """
 
     stage: str
@@ -332,6 +333,7 @@ class BomRow(Strict):
     order_by: str | None = None
     charge: Annotated[ChargeWord | None, Field(exclude_if=is_open)] = None
     yearly_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    expedite_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
 
 
 class Alternative(Strict):

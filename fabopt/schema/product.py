@@ -112,6 +112,27 @@ def check_supply(supply: Supply | None) -> None:
 LeadTime = Annotated[float, Field(ge=0, le=5200)]
 
 
+class Expedite(Strict):
+    """A vendor delivers so many weeks sooner; every unit of such an order costs ``price_usd`` more."""
+
+    weeks: Annotated[float, Field(gt=0, le=5200)]
+    price_usd: Money
+
+
+def check_expedite(expedite: Expedite | None, lead_time_weeks: float | None, in_stock: int | None) -> None:
+    """What is expedited has a lead time, at least as long, and is not in the vendor's stock; else ``ValueError``."""
+    if expedite is None:
+        return
+    if lead_time_weeks is None:
+        raise ValueError("`expedite` saves weeks of `lead_time_weeks`, which is not given")
+    if expedite.weeks > lead_time_weeks:
+        raise ValueError(
+            f"`expedite` saves {expedite.weeks:g} weeks, more than the {lead_time_weeks:g} of `lead_time_weeks`"
+        )
+    if in_stock:
+        raise ValueError(f"`expedite` and `in_stock` {in_stock:,} are not for the same product; leave one out")
+
+
 def _none(said: object) -> bool:
     return not said
 
@@ -121,7 +142,7 @@ class Purchasable(Strict):
 
     ``price_breaks``: what a break's price is paid for, every unit of an order or those from the break on. An order is
     of at least ``minimum_order`` units, in whole packs of ``pack_size``. ``stock``: one's own; ``in_stock``: the
-    vendor's, which is paid and takes no lead time.
+    vendor's, which is paid and takes no lead time; ``expedite``: what a shorter lead time costs.
     """
 
     price_usd: Price | None = None
@@ -132,6 +153,12 @@ class Purchasable(Strict):
     in_stock: Annotated[int | None, Field(ge=0, exclude_if=_none)] = None
     supply: Supply | None = None
     lead_time_weeks: LeadTime | None = None
+    expedite: Annotated[Expedite | None, Field(exclude_if=_none)] = None
+
+    @model_validator(mode="after")
+    def _expedite_shortens(self) -> Self:
+        check_expedite(self.expedite, self.lead_time_weeks, self.in_stock)
+        return self
 
     @model_validator(mode="after")
     def _breaks_fall(self) -> Self:

@@ -71,8 +71,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     the case or of its last stage. Slots for NICs are a limit too where several fabrics share them.
     """
     items = problem.item_table.items
-    last = len(problem.stages) - 1
-    cents = np.array([_least_cents(item, last, False, None) for item in items], dtype=float)
+    cents = np.array([0 if item.is_lump else item.least_ever() * spare_share(item) for item in items], dtype=float)
     power = np.array([item.power_mw for item in items], dtype=float)
     units = np.array([item.rack_milliunits for item in items], dtype=float)
     nics = np.array([item.kind == "nic" for item in items], dtype=float)
@@ -105,8 +104,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
 
 def stock_value(problem: Problem, present: bool = False, most: int | None = None) -> int:
     """What the stock on hand can save at most, in cents; ``most``: as in ``stage_weights``."""
-    items = (item for item in problem.item_table.items if item.kind != "server")
-    return sum(item.stock * item.least_cents(0, present, most) for item in items)
+    return sum(item.stock_value(present, most) for item in problem.item_table.items if item.kind != "server")
 
 
 def stock_weight(problem: Problem, most: int | None = None) -> int:
@@ -187,18 +185,12 @@ def _spares_beside(problem: Problem, counts: Mapping[Item, Floats], most: int | 
     rule = next(iter(counts)).spares
     if rule is None:
         return 0.0
-    prices = {item: _least_ever(problem, item, most) for item in counts}
+    prices = {item: item.least_ever(bool(problem.weights.energy), most) for item in counts}
     if rule.per == "site":
         in_use = np.asarray(sum(counts.values()))
         return min(prices.values()) * np.maximum(rule.minimum, rule.fraction * in_use)
     beside = [prices[item] * np.maximum(0.0, rule.minimum - rule.fraction * count) for item, count in counts.items()]
     return np.asarray(sum(beside))
-
-
-def _least_ever(problem: Problem, item: Item, most: int | None) -> int:
-    """The least price of a unit at any stage, in cents."""
-    present = bool(problem.weights.energy)
-    return min(item.least_cents(stage, present, most) for stage in range(len(problem.stages)))
 
 
 def _more_for(problem: Problem, item: Item, count: Floats, most: int | None) -> Floats:
@@ -207,7 +199,7 @@ def _more_for(problem: Problem, item: Item, count: Floats, most: int | None) -> 
     An order that starts a break counts for no more units than are used. A cent a unit and stage is left for rounding.
     """
     present, stages = bool(problem.weights.energy), range(len(problem.stages))
-    least = _least_ever(problem, item, most)
+    least = item.least_ever(present, most)
     price = np.full(len(count), np.inf)
     for stage in stages:
         for price_break, start in enumerate(item.starts):

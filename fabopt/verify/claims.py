@@ -14,7 +14,7 @@ from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF, all_kinds
 from fabopt.verify.proof import Proof
-from fabopt.verify.purchases import MOVES, breaks_of, item_of, offer_of
+from fabopt.verify.purchases import MOVES, breaks_of, expedite_cents, item_of, offer_of
 from fabopt.verify.totals import totals_of
 
 # Figures that a large graph of equal devices has not.
@@ -109,6 +109,7 @@ def _row_says(evidence: Evidence, row: BomRow) -> Iterator[tuple[str, bool]]:
     yield "single_price_usd", True
     yield "present_value_usd", True
     yield "break_from", len(breaks_of(evidence, item, stage)) > 1
+    yield "expedite_usd", row.quantity > 0 and expedite_cents(evidence, item, evidence.months[stage]) is not None
     yield "lead_time_weeks", item != MOVES and offer_of(evidence, item).lead_time_weeks is not None
     yield "order_by_month", row.quantity > 0
     yield "order_by", row.quantity > 0 and evidence.case.start is not None

@@ -12,8 +12,16 @@ from fabopt.units import ceil_div, exact, plain_fraction, some
 from fabopt.verify.charges import order_charges_cents
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
-from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, item_of, offer_of, order_cents
-from fabopt.verify.terms_of_sale import is_allowed, is_late, of_kind, order_month, supply_by, vendor_may_sell
+from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, expedite_cents, item_of, offer_of, order_cents
+from fabopt.verify.terms_of_sale import (
+    expedited_weeks,
+    is_allowed,
+    is_late,
+    of_kind,
+    order_month,
+    supply_by,
+    vendor_may_sell,
+)
 
 MONTH_DIGITS = 2
 KINDS_UNDER_RULES = ("switch", "nic", "transceiver", "cable", "fibre")
@@ -123,14 +131,15 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
     """What can no longer be ordered for a stage is not, and what such stages use comes out of the stock.
 
     A stage is late for an item if its month less the lead time is before the first month of orders; nothing is bought
-    at it but what the vendor has in stock; sum of in_use and spares over late stages, up to each of them, <= stock and
-    what is bought so. Order dates in the bill are those, with no lead time where it is the vendor's stock. Source:
-    catalog, ``lead_time_weeks``, ``in_stock``; case file, ``procurement.order_from_month``.
+    at it but what the vendor has in stock, or, at a surcharge, what is in time with the weeks that this saves; sum of
+    in_use and spares over late stages, up to each of them, <= stock and what is bought so. Order dates in the bill are
+    those, with no lead time where it is the vendor's stock. Source: catalog, ``lead_time_weeks``, ``in_stock``,
+    ``expedite``; case file, ``procurement.order_from_month``.
     """
     order = BilledOrder(evidence)
     for item in order.items:
         late, ready = _late(evidence, item), 0 if item == MOVES else offer_of(evidence, item).in_stock or 0
-        bought = sum(order.bought[stage, item] for stage in late)
+        bought = sum(order.bought[stage, item] for stage in late if not _is_expedited(evidence, item, stage))
         proof.equal(f"{item} bought too late", max(0, bought - ready), 0)
         used = sum(order.in_use[stage, item] + order.spares[stage, item] for stage in late)
         left = min((_left_of_late(evidence, order, item, stage) for stage in late), default=0)
@@ -140,7 +149,7 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
         stage = evidence.stage_names.index(row.stage)
         weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
         if row.quantity and stage in _late(evidence, item):
-            weeks = 0
+            weeks = expedited_weeks(offer_of(evidence, item)) if _is_expedited(evidence, item, stage) else 0
         month = evidence.months[stage]
         due = order_month(month, weeks)
         for name, claimed, recounted in (
@@ -160,8 +169,13 @@ def _late(evidence: Evidence, item: BilledItem) -> list[int]:
     return [stage for stage, month in enumerate(evidence.months) if is_late(month, weeks, first)]
 
 
+def _is_expedited(evidence: Evidence, item: BilledItem, stage: int) -> bool:
+    """Whether what a stage orders of an item is delivered sooner at a surcharge."""
+    return expedite_cents(evidence, item, evidence.months[stage]) is not None
+
+
 def _left_of_late(evidence: Evidence, order: BilledOrder, item: BilledItem, stage: int) -> int:
-    """Units of the stocks that late stages up to one leave: of one's own, and of what they buy of the vendor's."""
+    """Units that late stages up to one leave of one's own stock and of what they buy."""
     until = [late for late in _late(evidence, item) if late <= stage]
     added = (order.bought[late, item] - order.in_use[late, item] - order.spares[late, item] for late in until)
     return _stock(evidence, item) + sum(added)

@@ -19,7 +19,7 @@ from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import cents, milliwatts, rounded, some, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
-from fabopt.verify.terms_of_sale import fallen, worth
+from fabopt.verify.terms_of_sale import fallen, is_expedited, worth
 from fabopt.verify.wiring import CabledDesign
 
 KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
@@ -208,8 +208,12 @@ def breaks_of(evidence: Evidence, item: BilledItem, stage: int, present: bool = 
 def breaks_in(
     evidence: Evidence, item: BilledItem, month: int, present: bool, factor: Fraction = Fraction(1)
 ) -> list[tuple[int, int]]:
-    """(first quantity, cents of a unit) of every price break in a month, at ``factor`` times the price."""
+    """(first quantity, cents of a unit) of every price break in a month, at ``factor`` times the price.
+
+    Where an order of that month is expedited, with the surcharge, which neither falls nor is multiplied.
+    """
     finance = evidence.case.finance
+    surcharge = expedite_cents(evidence, item, month)
     if item == MOVES:
         steps = [(1, evidence.case.growth.usd_per_moved_cable)]
     else:
@@ -218,9 +222,19 @@ def breaks_in(
             raise ValueError("a product without a price is bought")
         steps = [(step.from_, step.usd) for step in price] if isinstance(price, tuple) else [(1, price)]
     prices = [
-        (start, rounded(factor * fallen(cents(usd_each), finance, item.kind, month))) for start, usd_each in steps
+        (start, rounded(factor * fallen(cents(usd_each), finance, item.kind, month)) + (surcharge or 0))
+        for start, usd_each in steps
     ]
     return [(start, worth(price, finance, month)) for start, price in prices] if present else prices
+
+
+def expedite_cents(evidence: Evidence, item: BilledItem, month: int) -> int | None:
+    """What a unit costs more that is ordered for a month too late for its lead time; None: it is not expedited."""
+    offer = None if item == MOVES else offer_of(evidence, item)
+    if offer is None or offer.expedite is None:
+        return None
+    expedited = is_expedited(month, offer, evidence.case.procurement.order_from_month)
+    return cents(offer.expedite.price_usd) if expedited else None
 
 
 def is_incremental(evidence: Evidence, item: BilledItem) -> bool:
@@ -283,9 +297,9 @@ def bom_covers_parts(proof: Proof, evidence: Evidence) -> None:
 def prices_are_applied(proof: Proof, evidence: Evidence) -> None:
     """Every line is charged at the embedded price of its stage and of the whole order's quantity, to the cent.
 
-    unit(i, s) = price of the break that the quantity of stage s reaches, fallen until then; total = quantity x unit, or
-    at incremental breaks what the line adds to those above it. Present values alike. Source: catalog, prices; case
-    file, ``finance``.
+    unit(i, s) = price of the break that the quantity of stage s reaches, fallen until then, and the surcharge where the
+    order is expedited; total = quantity x unit, or at incremental breaks what the line adds to those above it. Present
+    values alike. Source: catalog, prices, ``expedite``; case file, ``finance``.
     """
     for row, prices in priced_rows(evidence):
         where = f"{item_of(row)} in {row.fabric or 'all'}"
@@ -304,6 +318,7 @@ def priced_rows(evidence: Evidence) -> Iterator[tuple[BomRow, dict[str, int | fl
         item, stage = item_of(row), evidence.stage_names.index(row.stage)
         breaks = breaks_of(evidence, item, stage)
         start, price = reached(breaks, order.bought[stage, item])
+        surcharge = expedite_cents(evidence, item, evidence.months[stage])
         total, worth = (_line_cents(evidence, order, row, before[stage, item], present) for present in (False, True))
         yield (
             row,
@@ -313,6 +328,7 @@ def priced_rows(evidence: Evidence) -> Iterator[tuple[BomRow, dict[str, int | fl
                 "present_value_usd": usd(worth),
                 "single_price_usd": usd(breaks[0][1]),
                 "break_from": start if len(breaks) > 1 else None,
+                "expedite_usd": None if surcharge is None or not row.quantity else usd(surcharge),
             },
         )
         before[stage, item] += row.quantity

@@ -15,7 +15,7 @@ from fabopt.schema.asics import asic_is
 from fabopt.schema.catalog import Switch
 from fabopt.schema.finance import Finance, KindWord
 from fabopt.schema.procurement import Procurement, lists_at
-from fabopt.schema.product import Product, Supply
+from fabopt.schema.product import Product, Purchasable, Supply
 from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, exact, rounded
 
 MILLIWATTS_PER_KILOWATT = 1_000_000
@@ -78,6 +78,20 @@ def is_late(month: int, weeks: float | None, order_from_month: int | None) -> bo
     if order_from_month is None and month == 0:
         return False
     return order_month(month, weeks) < (order_from_month or 0)
+
+
+def expedited_weeks(sold: Purchasable) -> float | None:
+    """How long it takes with the weeks that the vendor saves at a surcharge; None: no such offer."""
+    if sold.expedite is None:
+        return None
+    return float(exact(sold.lead_time_weeks or 0) - exact(sold.expedite.weeks))
+
+
+def is_expedited(month: int, sold: Purchasable, order_from_month: int | None) -> bool:
+    """Whether what a stage orders is in time with the weeks saved, and only then."""
+    if sold.expedite is None or not is_late(month, sold.lead_time_weeks, order_from_month):
+        return False
+    return not is_late(month, expedited_weeks(sold), order_from_month)
 
 
 def supply_by(supply: Supply | None, month: int) -> int | None:

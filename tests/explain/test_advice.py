@@ -60,6 +60,20 @@ def test_weeks_are_rounded_down() -> None:
     assert told["stages.go.month"] == (8, 10, "up")
 
 
+def test_a_lead_time_is_advised_with_the_weeks_that_expediting_saves() -> None:
+    """Of 34 2/3 weeks to the stage 40 are too many with 2 saved; with 36 2/3 the switch comes, expedited."""
+    sample = late(40, *SWITCHES)
+    for part in SWITCHES:
+        product(sample.parts, part)["expedite"] = {"weeks": 2, "price_usd": 100}
+    conflicts = advised(solved(*sample))
+    told = {one.limit: (one.value, one.needed, one.direction) for one in conflicts}
+    assert told["catalog.small.lead_time_weeks"] == (40, 36.666, "down")
+    assert told["procurement.order_from_month"] == (0, -1, "down")
+    assert any("even expedited" in one.detail for one in conflicts)
+    product(sample.parts, "small")["lead_time_weeks"] = 36.666
+    assert solved(*sample).status == "optimal"
+
+
 def test_parts_that_are_late_together_are_one_item() -> None:
     """Switches and NICs are late: no one of them alone helps, a switch and the NIC do."""
     sample = late(40, *SWITCHES, "nic-400")

@@ -32,7 +32,21 @@ def price(item: Json, case: Json, stage: int, step: int) -> tuple[int, int]:
     cents = whole(given[step]["usd"] if isinstance(given, list) else given, 100)
     decline = exact(finance.get("price_decline", {}).get(item["kind"], 0))
     now = rounded(cents * (1 - decline) ** (month // 12))
+    if waits(item, case, stage) == "expedited":
+        now += whole(item["expedite"]["price_usd"], 100)
     return now, rounded(now / (1 + exact(finance.get("discount_rate", 0))) ** (month // 12))
+
+
+def waits(item: Json, case: Json, stage: int) -> str:
+    """Whether an order for a stage is in time, expedited, or too late."""
+    month = case["stages"][stage].get("month", 0)
+    first = case.get("procurement", {}).get("order_from_month")
+    if first is None and month == 0:
+        return "in time"
+    for word, saved in (("in time", 0), ("expedited", item.get("expedite", {}).get("weeks", 0))):
+        if month - exact(item.get("lead_time_weeks", 0) - saved) * 12 / 52 >= (first or 0):
+            return word
+    return "too late"
 
 
 def rounded(number: Fraction) -> int:
@@ -86,18 +100,16 @@ def covers(item: Json, case: Json, orders: tuple[int, ...], stage: int) -> bool:
 
 
 def in_time(item: Json, case: Json, orders: tuple[int, ...], stage: int) -> bool:
-    """Nothing is ordered too late but what the vendor has, and what late stages take is that or in stock."""
-    months = [one.get("month", 0) for one in case["stages"]]
-    first = case.get("procurement", {}).get("order_from_month")
-    lead = exact(item.get("lead_time_weeks", 0)) * 12 / 52
-    late = [at for at, month in enumerate(months) if (first is not None or month > 0) and month - lead < (first or 0)]
-    needs = [sum(item["uses"][: at + 1]) + kept(item, case, sum(item["uses"][: at + 1])) for at in range(len(months))]
+    """What late stages take is expedited, of what the vendor has, or in stock."""
+    stages = range(len(case["stages"]))
+    late = [at for at in stages if waits(item, case, at) != "in time"]
+    needs = [sum(item["uses"][: at + 1]) + kept(item, case, sum(item["uses"][: at + 1])) for at in stages]
     left = item.get("stock", 0)
     for at in late:
         left += orders[at] - needs[at] + (needs[at - 1] if at else 0)
         if left < 0:
             return False
-    return sum(orders[at] for at in late) <= item.get("in_stock", 0)
+    return sum(orders[at] for at in late if waits(item, case, at) == "too late") <= item.get("in_stock", 0)
 
 
 class Priced(NamedTuple):

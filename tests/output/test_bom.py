@@ -14,7 +14,7 @@ import yaml
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
-from fabopt.output.export.bill import CHARGE_COLUMNS, bill_bytes, bill_format
+from fabopt.output.export.bill import SOME_COLUMNS, bill_bytes, bill_format
 from fabopt.parts.price_basis import price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.solution import optimize
@@ -66,7 +66,7 @@ def test_other_endings_are_refused(target: str) -> None:
 
 def test_csv_has_the_columns_of_a_row(design: Design) -> None:
     rows = list(csv.DictReader(io.StringIO(bill_bytes(design, ".csv").decode())))
-    own = [name for name in BomRow.model_fields if name not in CHARGE_COLUMNS]
+    own = [name for name in BomRow.model_fields if name not in {*SOME_COLUMNS[0], *SOME_COLUMNS[1]}]
     assert list(rows[0]) == [*own, "price_basis", "price_date"]
     assert {(row["price_basis"], row["price_date"]) for row in rows if row["kind"] == "switch"} == {("list", "2026-01")}
     assert len(rows) == len(design.bom)

@@ -139,6 +139,34 @@ def test_what_the_vendor_has_in_stock_is_never_late() -> None:
     assert agreed([module((2, 4), **terms, stock=3)], finance=finance).orders in (((2, 1),), ((0, 3),))
 
 
+def test_what_comes_too_late_is_expedited() -> None:
+    # 60 weeks are too long for month 12, and 50 are not: 2 at 100 now, 4 at 50 + 30 then
+    terms = {"lead_time_weeks": 60, "expedite": {"weeks": 10, "price_usd": 30}}
+    finance = {"price_decline": {"transceiver": 0.5}}
+    found = agreed([module((2, 4), **terms)], finance=finance)
+    assert (found.capex, found.orders) == (20_000 + 4 * 8_000, ((2, 4),))
+    # one's own is used where a unit costs most: first 100 now, with a surcharge of 70 the 120 of then
+    assert agreed([module((2, 4), **terms, stock=1)], finance=finance).capex == 10_000 + 4 * 8_000
+    dear = terms | {"expedite": {"weeks": 10, "price_usd": 70}}
+    assert agreed([module((2, 4), **dear, stock=1)], finance=finance).capex == 20_000 + 3 * 12_000
+    # at 25 % a year the 32,000 cents of then are worth 25,600
+    worth = {"objective": "tco_usd", "finance": finance | {"discount_rate": 0.25}}
+    assert agreed([module((2, 4), **terms)], **worth).objective == 20_000 + 25_600
+    # the surcharge has no breaks: 4 at 40 + 30 instead of three at 50 + 30 and more
+    steps = [{"from": 1, "usd": 100}, {"from": 4, "usd": 80}]
+    assert agreed([module((2, 4), **terms, price_usd=steps)], finance=finance).capex == 20_000 + 4 * 7_000
+
+
+def test_no_more_spares_are_kept_to_save_a_surcharge() -> None:
+    # of 2 one spare is kept, of 6 two: the second is bought for the second stage, with the 4
+    terms = {"lead_time_weeks": 60, "expedite": {"weeks": 10, "price_usd": 900}}
+    for rule in ({"fraction": 0.3}, {"fraction": 0.3, "minimum": 1}, {"fraction": 0.3, "minimum": 1, "per": "site"}):
+        rules = {"procurement": {"spares": {"transceiver": rule}}}
+        found = planned([module((2, 4), **terms)], **rules)
+        assert (found.orders, found.capex) == (((3, 5),), 30_000 + 5 * 100_000)
+    agreed([module((0, 4), **terms)], procurement={"spares": {"transceiver": {"minimum": 2}}})
+
+
 def test_spares_grow_with_what_is_in_use() -> None:
     # ceil(0.4 x 3) = 2 and ceil(0.4 x 7) = 3
     rules = {"procurement": {"spares": {"transceiver": {"fraction": 0.4, "minimum": 1}}}}
@@ -193,6 +221,39 @@ def test_no_other_orders_of_what_is_late_are_better(seed: int) -> None:
     if dice.random() < 0.4:
         keys["procurement"] = {"spares": {"transceiver": {"minimum": dice.randint(1, 2)}}}
     agreed([item], most=12, stages=[*YEARS, {"name": "third", "month": 24, "servers": 5}], **keys)
+
+
+def hurried_item(dice: random.Random) -> tuple[Json, Json]:
+    """An item that is expedited for one or two of three stages, or too late even so, and the rules of its case."""
+    item = random_item(dice, 0) | {"lead_time_weeks": dice.choice([60, 110]), "stock": dice.randint(0, 6)}
+    item |= {"expedite": {"weeks": dice.choice([10, 60, 110]), "price_usd": dice.randint(0, 90)}}
+    item["expedite"]["weeks"] = min(item["expedite"]["weeks"], item["lead_time_weeks"])
+    item.pop("supply", None)
+    item["uses"] = (dice.randint(1, 3), dice.randint(0, 3), dice.randint(1, 3))
+    keys: Json = {"finance": {"price_decline": {"transceiver": dice.choice([0, 0.2, 0.5])}}}
+    if dice.random() < 0.4:
+        keys |= {"objective": "tco_usd", "finance": keys["finance"] | {"discount_rate": 0.25}}
+    if dice.random() < 0.5:
+        rule = {"minimum": dice.randint(1, 2), "fraction": dice.choice([0, 0.3, 0.5])}
+        keys["procurement"] = {"spares": {"transceiver": rule}}
+    return item, keys
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_other_orders_of_what_is_expedited_are_better(seed: int) -> None:
+    """Three stages with stock, breaks, packs and spares; where the brute force has no orders there are none."""
+    dice = random.Random(f"expedite-{seed}")
+    item, keys = hurried_item(dice)
+    stages = [*YEARS, {"name": "third", "month": 24, "servers": 5}]
+    if cheapest([item], case(stages=stages, **keys), 14) is None:
+        with pytest.raises(AssertionError, match="cannot be bought"):
+            planned([item], stages=stages, **keys)
+        return
+    found = agreed([item], stages=stages, **keys)
+    # more weeks saved, or a lower surcharge, is never dearer
+    offer = item["expedite"]
+    for easier in (offer | {"weeks": item["lead_time_weeks"]}, offer | {"price_usd": offer["price_usd"] // 2}):
+        assert planned([item | {"expedite": easier}], stages=stages, **keys).objective <= found.objective
 
 
 @pytest.mark.parametrize("seed", range(25))

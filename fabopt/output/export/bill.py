@@ -18,7 +18,8 @@ from fabopt.parts.price_basis import basis_of, price_source
 from fabopt.schema.design import BomRow, Design
 
 PRICE_COLUMNS = ("price_basis", "price_date")
-CHARGE_COLUMNS = ("charge", "yearly_usd")
+# Columns of bills in which any row has them.
+SOME_COLUMNS = (("charge", "yearly_usd"), ("expedite_usd",))
 ENDINGS = (".csv", ".xlsx", ".json")
 
 
@@ -53,10 +54,11 @@ def bill_rows(design: Design) -> list[dict[str, Any]]:
 
 
 def bill_columns(design: Design) -> list[str]:
-    """Return the titles of the bill's columns; those of charges where it has any."""
-    owed = any(row.charge is not None for row in design.bom)
-    fields = [name for name in BomRow.model_fields if owed or name not in CHARGE_COLUMNS]
-    return [*fields, *PRICE_COLUMNS]
+    """Return the titles of the bill's columns; those of charges, and of surcharges, where it has any."""
+    absent = {
+        name for names in SOME_COLUMNS if all(getattr(row, names[0]) is None for row in design.bom) for name in names
+    }
+    return [*(name for name in BomRow.model_fields if name not in absent), *PRICE_COLUMNS]
 
 
 def _price(design: Design, row: BomRow) -> dict[str, object]:

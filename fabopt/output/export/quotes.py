@@ -113,6 +113,11 @@ def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str]) -
     days = [row.order_by for row in group if row.order_by is not None]
     number = order_code(design.parts.get(first.id, {}), first.length_m)
     remark = number.remark if first.charge is None else f"{CHARGE_REMARK}{first.description}"
+    hurried = dict.fromkeys(row.stage for row in group if row.expedite_usd is not None)
+    for name in hurried:
+        pieces, weeks = zip(*((row.quantity, row.lead_time_weeks) for row in group if row.stage == name), strict=True)
+        wish = f"{sum(pieces)} for {name} expedited, in {weeks[0]:g} weeks"
+        remark = f"{remark}; {wish}" if remark else wish
     planned = sum(row.total_usd + (row.yearly_usd or 0) for row in group)
     return (
         vendor, first.kind, number.code, first.id, first.description, first.length_m, *by_stage, sum(by_stage),

@@ -66,8 +66,9 @@ _BILL: tuple[tuple[str, float, str], ...] = (
     ("Price basis", 12, "text"),
     ("Price date", 12, "text"),
 )
-# What follows on bills with charges.
+# What follows on bills with charges, and on those with expedited orders.
 _CHARGES = (("Charge", 12, "text"), ("Every year USD", 14, "money"))
+_EXPEDITED = (("Expedited, in unit price USD", 14, "money"),)
 _KIND, _QUANTITY, _UNIT, _TOTAL, _POWER = "D", "I", "K", "L", "M"
 # The first column after the power: what concerns ordering.
 _TERMS = 13
@@ -198,13 +199,15 @@ def _assumptions(content: dict[str, Any], within: str = "") -> list[tuple[str, o
 
 def _bill(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
     rows = orderable(design)
-    columns = _BILL + (_CHARGES if any(row.charge is not None for row in rows) else ())
+    charged, expedited = (any(getattr(row, key) is not None for row in rows) for key in ("charge", "expedite_usd"))
+    columns = _BILL + (_CHARGES if charged else ()) + (_EXPEDITED if expedited else ())
     for column, (title, width, _) in enumerate(columns):
         sheet.set_column(column, column, width)
         write_text(sheet, 0, column, title, formats["head"])
     for line, row in enumerate(rows, start=1):
         _bill_row(sheet, formats, line, row, body_of(design, row) or {})
-        for column, value in enumerate((row.charge, row.yearly_usd), start=len(_BILL)):
+        more = ((row.charge, row.yearly_usd) if charged else ()) + ((row.expedite_usd,) if expedited else ())
+        for column, value in enumerate(more, start=len(_BILL)):
             if value is not None:
                 write_cell(sheet, line, column, value, formats[columns[column][2]])
     last = len(rows) + 1

@@ -161,7 +161,7 @@ class MostServers:
     def _least_per_server(self) -> float:
         """No design costs less for each of its servers, in cents."""
         free = replace(self.problem, limits=replace(self.problem.limits, capex_cents=None))
-        server = free.server_item.least_cents(len(free.stages) - 1) if free.server_item is not None else 0
+        server = free.server_item.least_ever() if free.server_item is not None else 0
         cents = weights_of(PRICE.name, free.energy_cents_per_mw)
         table, caps = weights_table(replace(free, weights=cents))
         shares = (_least_share(free, fabric, BoundedCosts(table), caps) for fabric in free.fabrics)

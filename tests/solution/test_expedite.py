@@ -1,0 +1,170 @@
+"""What is delivered sooner at a surcharge, in a whole design: where the lead time is too long, and to the cent."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from typing import Any
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
+from fabopt.output.export.bill import bill_bytes
+from fabopt.output.export.quotes import quote_table
+from fabopt.parts.price_books import PriceChange, changed, check_price_book, with_price_books
+from fabopt.schema.catalog import PriceBook
+from fabopt.schema.design import Design
+from fabopt.solution import optimize
+from fabopt.units import exact
+from fabopt.verify import verify
+from tests.samples import random_growth
+from tests.samples.growth_samples import eight, grown, solved
+from tests.samples.small import assert_proven, comparable
+
+Json = dict[str, Any]
+# Four servers on a leaf; after three months (13 weeks) eight, on two leaves and a spine. Switches take 20 weeks.
+LATE = {"lead_time_weeks": 20}
+SOONER = {"weeks": 7, "price_usd": 500}
+
+
+def two_stages(**keys: Any) -> Json:
+    return grown(4, {"servers": 8, "month": 3}, start="2027-01", **keys)
+
+
+def designed(wanted: Json | None = None, **terms: Any) -> Design:
+    """The design with such terms of sale of the switch; the same without pruning."""
+    parts = eight()
+    parts["switches"][0] |= terms
+    wanted = wanted or two_stages()
+    design = solved(parts, wanted)
+    whole = optimize.solve(inputs_from_objects(wanted, parts), alternatives_s=0, prune=False)
+    assert comparable(design) == comparable(whole)
+    return design
+
+
+def switches(design: Design) -> list[tuple[Any, ...]]:
+    rows = [row for row in design.bom if row.kind == "switch"]
+    return [
+        (row.quantity, row.unit_price_usd, row.total_usd, row.expedite_usd, row.lead_time_weeks, row.order_by)
+        for row in rows
+    ]
+
+
+def test_a_stage_that_comes_too_soon_is_expedited() -> None:
+    design = designed(**LATE, expedite=SOONER)
+    assert_proven(design)
+    assert switches(design) == [(1, 1000, 1000, None, 20, "2026-08-14"), (2, 1500, 3000, 500, 13, "2026-12-31")]
+    assert design.totals is not None and sum(row.total_usd for row in design.bom) == design.totals.capex_usd
+    # a week less comes too late
+    assert designed(**LATE, expedite=SOONER | {"weeks": 6}).status == "infeasible"
+    # what is in time pays nothing more
+    assert designed(lead_time_weeks=13, expedite=SOONER).totals == designed().totals
+
+
+def test_a_surcharge_changes_the_design() -> None:
+    """At 5,000 two switches later cost 12,000: three leaves of three servers with both spines need one, at 6,000."""
+    design = designed(**LATE, expedite=SOONER | {"price_usd": 5000})
+    assert_proven(design)
+    assert [row[:3] for row in switches(design)] == [(4, 1000, 4000), (1, 6000, 6000)]
+
+
+def test_orders_of_one_stage_are_expedited_as_a_whole() -> None:
+    """With orders from month 0 the only stage, at month 3, costs what it costs at 1,500 a switch."""
+    wanted = grown({"servers": 8, "month": 3}, procurement={"order_from_month": 0})
+    design, dear = designed(wanted, **LATE, expedite=SOONER), designed(wanted, price_usd=1500)
+    assert_proven(design)
+    assert design.totals == dear.totals
+
+
+def test_a_surcharge_bears_charges_and_is_worth_less_later() -> None:
+    """A tax of 10 % is on 1,500 a switch; at 21 % a year a dollar after three months is worth 1.1 ** -0.5."""
+    finance = {"discount_rate": 0.21}
+    charges = [{"name": "vat", "what": "tax", "percent": 10, "of": ["parts"], "kinds": ["switch"]}]
+    design = designed(two_stages(objective="tco_usd", finance=finance, charges=charges), **LATE, expedite=SOONER)
+    assert_proven(design)
+    (row,) = [row for row in design.bom if row.expedite_usd is not None]
+    assert row.present_value_usd == round(2 * round(1500 * 1.21**-0.25, 2), 2)
+    assert [tax.total_usd for tax in design.bom if tax.charge == "tax" and tax.stage == "stage-2"] == [300]
+
+
+@pytest.mark.parametrize(
+    ("part", "row", "check"),
+    [
+        ({"weeks": 6, "price_usd": 500}, {}, "orders_arrive_in_time"),
+        ({"weeks": 7, "price_usd": 499}, {}, "prices_are_applied"),
+        (None, {"lead_time_weeks": 20}, "orders_arrive_in_time"),
+        (None, {"expedite_usd": None}, "nothing_is_left_out"),
+        (None, {"unit_price_usd": 1000, "total_usd": 2000}, "prices_are_applied"),
+    ],
+)
+def test_a_file_that_says_otherwise_fails(part: Json | None, row: Json, check: str) -> None:
+    content = designed(**LATE, expedite=SOONER).model_dump(mode="json", by_alias=True)
+    if part is not None:
+        content["parts"]["eight"]["expedite"] = part
+    next(line for line in content["bom"] if line.get("expedite_usd") is not None).update(row)
+    failed = {one.name for one in verify(Design.model_validate_json(json.dumps(content))) if not one.ok}
+    assert check in failed
+
+
+def test_bill_and_request_say_what_is_expedited() -> None:
+    design = designed(**LATE, expedite=SOONER)
+    rows = list(csv.DictReader(io.StringIO(bill_bytes(design, ".csv").decode())))
+    assert [row["expedite_usd"] for row in rows if row["kind"] == "switch"] == ["", "500"]
+    assert "expedite_usd" not in bill_bytes(designed(), ".csv").decode()
+    table = quote_table(design)
+    remarks = [row[[name for name, *_ in table.columns].index("Remarks")] for row in table.rows]
+    assert sum("2 for stage-2 expedited, in 13 weeks" in str(remark) for remark in remarks) == 1
+
+
+def test_terms_of_a_price_book_and_changes_of_prices() -> None:
+    catalog = inputs_from_objects(two_stages(), eight()).catalog
+    book = {"prices": {"eight": 900}, "terms": {"eight": {**LATE, "expedite": SOONER}}}
+    priced = with_price_books(catalog, [PriceBook.model_validate_json(json.dumps(book))])
+    assert priced.switches[0].expedite is not None and priced.switches[0].expedite.weeks == 7
+    (dearer, *_) = changed(priced, [PriceChange("switch", exact(1.1))]).switches
+    assert dearer.expedite is not None and (dearer.price_usd, dearer.expedite.price_usd) == (990, 550)
+
+
+@pytest.mark.parametrize(
+    ("terms", "why"),
+    [
+        ({"expedite": SOONER}, "saves weeks of `lead_time_weeks`, which is not given"),
+        ({"lead_time_weeks": 6, "expedite": SOONER}, "saves 7 weeks, more than the 6"),
+        ({**LATE, "in_stock": 3, "expedite": SOONER}, "`in_stock` 3 are not for the same product"),
+    ],
+)
+def test_what_cannot_be_expedited_is_refused(terms: Json, why: str) -> None:
+    parts = eight()
+    parts["switches"][0] |= terms
+    with pytest.raises(InputError, match=why):
+        inputs_from_objects(two_stages(), parts)
+    catalog = inputs_from_objects(two_stages(), eight()).catalog
+    book = PriceBook.model_validate_json(json.dumps({"prices": {"eight": 900}, "terms": {"eight": terms}}))
+    (fault,) = check_price_book(book, "book.yaml", "prices.", catalog)
+    assert "terms.eight" in str(fault) and why in str(fault)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_designs_are_those_of_the_whole_program(seed: int) -> None:
+    """The search drops nothing that wins by a surcharge; fewer weeks or dearer ones are never better."""
+    dice = random.Random(f"expedite-{seed}")
+    parts, wanted = random_growth.generate("staged", seed)
+    wanted["finance"] = {"price_decline": {"switch": dice.choice([0, 0.2, 0.5])}}
+    for switch in parts["switches"]:
+        surcharge = dice.choice([0, 50, 500, 5000])
+        switch |= {"lead_time_weeks": 150, "expedite": {"weeks": 150, "price_usd": surcharge}}
+        switch |= {"stock": dice.choice([0, 0, 1, 2])}
+    design = solved(parts, wanted)
+    whole = optimize.solve(inputs_from_objects(wanted, parts), alternatives_s=0, prune=False)
+    assert comparable(design) == comparable(whole)
+    if design.status != "optimal":
+        return
+    assert_proven(design)
+    for switch in parts["switches"]:
+        switch["expedite"]["price_usd"] *= 2
+    dearer = solved(parts, wanted)
+    assert dearer.objective.value is not None and design.objective.value is not None
+    assert dearer.objective.value >= design.objective.value

@@ -39,6 +39,7 @@ RULES = (
     "forbidden_asics",
     "approved_parts",
     "forbidden_parts",
+    "qualified",
 )
 # Rules that count vendors, by kind, tier or fabric.
 COUNTED = ("max_vendors", "min_sources", "single_vendor")

@@ -14,6 +14,7 @@ from fabopt.io.faults import Model, refuse, validated
 from fabopt.io.files import STANDARD_STREAM, read_bytes, read_named, read_standard_input, shown
 from fabopt.io.kinds import CASE, PRICE_BOOK
 from fabopt.io.library import find_case, is_path
+from fabopt.io.qualified import with_qualified
 from fabopt.io.recognition import meant_price_change, with_products
 from fabopt.io.references import MOST_NAMED, check_counted_servers, check_references
 from fabopt.io.spellings import Spelled, understood
@@ -126,6 +127,7 @@ def _assembled(
         case = case.model_copy(update={"catalog": tuple(catalogs)})
     elif catalog is None:
         catalog = read_catalog(case.catalog, base, file)
+    case, remarks = with_qualified(case, catalog, base, file)
     case = with_plan(with_products(with_model(case, base, file), catalog, spelled), catalog)
     faults = check_references(case, catalog, file, spelled.written)
     books = [book for book in _books(case.prices, catalog, base, file, faults) if book is not None]
@@ -146,7 +148,7 @@ def _assembled(
     catalog = with_stock(catalog, case)
     if faults := check_counted_servers(case, catalog, file):
         raise refuse(faults)
-    notes = [*spelled.notes]
+    notes = [*spelled.notes, *remarks]
     notes += [f"prices of the price book {name} replace the catalog's" for name in case.prices]
     notes += [f"nothing has a price but by the price book {name}" for name in case.only_priced_by]
     notes += [f"price change {text}" for text in price_changes]

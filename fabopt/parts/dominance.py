@@ -8,7 +8,7 @@ See ``fabopt.program.dominance`` for what can be said only once candidates are k
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item
@@ -16,14 +16,27 @@ from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Switch, Transceive
 from fabopt.schema.product import Product
 
 
-def without_dominated_products(catalog: Catalog, item_table: ItemTable, named: frozenset[str]) -> ItemTable:
-    """The offer without products that another one stands in for; those that the case names (``named``) stay."""
+def without_dominated_products(
+    catalog: Catalog,
+    item_table: ItemTable,
+    named: frozenset[str],
+    qualified: Mapping[str, frozenset[str]] | None = None,
+) -> ItemTable:
+    """The offer without products that another one stands in for; those that the case names (``named``) stay.
+
+    ``qualified``: by device the parts that may be plugged in; products that it tells apart are not compared.
+    """
     alike: dict[Hashable, list[Product]] = {}
+    devices_of: dict[str, list[str]] = {}
+    for device, parts in (qualified or {}).items():
+        for part in parts:
+            devices_of.setdefault(part, []).append(device)
     for product in (*catalog.switches, *catalog.nics, *catalog.transceivers, *catalog.cables, *catalog.fibres):
         items = _items(item_table, product)
         if items and not product.end_of_life:
             lengths = tuple(item.length_m for item in items)
-            alike.setdefault((type(product), product.vendor, lengths, _fit(product)), []).append(product)
+            pairs = (qualified or {}).get(product.id), frozenset(devices_of.get(product.id, ()))
+            alike.setdefault((type(product), product.vendor, lengths, _fit(product), pairs), []).append(product)
     dominated = {product_id for products in alike.values() for product_id in _dominated(item_table, products, named)}
     return item_table.without(dominated)
 

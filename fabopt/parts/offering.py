@@ -8,7 +8,7 @@ from fabopt.parts.dominance import without_dominated_products
 from fabopt.parts.item_table import ItemTable, item_table_of
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.port_types import PortTypes
-from fabopt.parts.procurement import Terms, allowed, terms_of
+from fabopt.parts.procurement import Terms, allowed, qualified_parts, terms_of
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Nic, Switch
 from fabopt.schema.default_rules import ONE_GENERATION, SUBNET_MANAGER, is_kept
@@ -63,12 +63,13 @@ def weighs_pools(case: Case) -> bool:
 def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = False) -> Offering:
     """Everything on sale, and what joins it; ``whole``: also what others stand in for at today's prices."""
     named, terms = named_products(case, catalog), terms_of(case)
+    qualified = qualified_parts(terms.rules, catalog, case.server)
     offered = allowed(_on_sale(catalog, named), terms.rules, case.server)
     item_table = item_table_of(offered, terms)
     if prune and not whole:
-        item_table = without_dominated_products(offered, item_table, named)
+        item_table = without_dominated_products(offered, item_table, named, qualified)
     links = LinkTable(offered, item_table, prune and not weighs_pools(case))
-    return Offering(named, terms, offered, item_table, PortTypes(offered), links)
+    return Offering(named, terms, offered, item_table, PortTypes(offered, qualified), links)
 
 
 def _named_ids(case: Case) -> frozenset[str]:

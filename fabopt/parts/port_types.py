@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from types import MappingProxyType
@@ -28,7 +28,7 @@ class PortType:
     ``fits``: form factors of parts that go in; ``vendor``: the device's where some part asks for it, ``OTHER_VENDOR``
     where parts ask for others only, None where it is not known; ``works_with``: vendors that the device asks for;
     ``coding``: what it accepts, empty: any; ``module_power_w``: the most a module may use, None: not known;
-    ``equalises``: whether it drives parts without a retimer.
+    ``equalises``: whether it drives parts without a retimer; ``qualified``: parts that may go in, None: any.
     """
 
     fits: frozenset[str]
@@ -39,6 +39,7 @@ class PortType:
     coding: frozenset[str] = frozenset()
     module_power_w: float | None = None
     equalises: bool = False
+    qualified: frozenset[str] | None = None
 
     @property
     def ports(self) -> int:
@@ -56,6 +57,7 @@ class PortType:
             and (not self.coding or self.coding >= other.coding > frozenset())
             and (self.module_power_w or inf) >= (other.module_power_w or inf)
             and self.equalises >= other.equalises
+            and (self.qualified is None or (other.qualified is not None and self.qualified >= other.qualified))
         )
 
 
@@ -65,7 +67,7 @@ class PortTypes:
     So what is worked out for one switch holds for every switch that looks like it.
     """
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, qualified: Mapping[str, frozenset[str]] | None = None) -> None:
         form_factors: dict[Lane, set[str]] = defaultdict(set)
         vendors: dict[tuple[Lane, str], set[str]] = defaultdict(set)
         for lane, form_factor, works_with in _ends_of_parts(catalog):
@@ -77,6 +79,7 @@ class PortTypes:
         plugged: tuple[Transceiver | Cable, ...] = (*catalog.transceivers, *catalog.cables)
         self._is_coded = any(part.coded_for for part in plugged)
         self._is_linear = any(part.retiming != RETIMED for part in plugged)
+        self._qualified = MappingProxyType(dict(qualified or {}))
         self._most_power_w = max((module.power_max_w or 0.0 for module in catalog.transceivers), default=0.0)
 
     def of(self, cage: Cage, split: str, device: Switch | Nic | None = None) -> PortType:
@@ -96,13 +99,15 @@ class PortTypes:
             frozenset(device.accepts_coding if device and self._is_coded else ()),
             cage.module_power_w if self._most_power_w > (cage.module_power_w or inf) else None,
             cage.equalises and self._is_linear,
+            None if device is None else self._qualified.get(device.id),
         )
         return _PORTS.of(self, looks, PortType, *looks)
 
 
 # How a cage looks to parts: what a port type has.
 _Looks = tuple[
-    frozenset[str], Lane, float | None, str | None, frozenset[str], frozenset[str], float | None, bool
+    frozenset[str], Lane, float | None, str | None, frozenset[str], frozenset[str], float | None, bool,
+    frozenset[str] | None,
 ]  # fmt: skip
 _PORTS: Lookup[PortTypes, _Looks, PortType] = Lookup()
 
@@ -125,7 +130,9 @@ def form_factor_fits(part: str, cage: str, accepts: frozenset[str]) -> bool:
 
 
 def vendors_agree(part: Transceiver | Cable, port: PortType) -> bool:
-    """Where both sides say something about vendors, or about coding, they agree."""
+    """Where both sides say something about vendors, or about coding, they agree; rule ``pairs_are_qualified``."""
+    if port.qualified is not None and part.id not in port.qualified:
+        return False
     if part.works_with and port.vendor is not None and port.vendor not in part.works_with:
         return False
     if part.coded_for and port.coding and port.coding.isdisjoint(part.coded_for):

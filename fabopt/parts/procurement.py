@@ -150,6 +150,20 @@ def allowed(catalog: Catalog, rules: Procurement, server_id: str) -> Catalog:
     return catalog.model_copy(update=kept)
 
 
+def qualified_parts(rules: Procurement, catalog: Catalog, server_id: str) -> dict[str, frozenset[str]]:
+    """Ids of the parts that may be plugged into a switch or NIC, by its id, for those that are restricted.
+
+    What is said of the case's server holds for its built-in NICs, beside what is said of them. Rule
+    ``pairs_are_qualified``.
+    """
+    restricted = {device: frozenset(parts) for device, parts in rules.parts_by_device.items()}
+    of_server = restricted.get(server_id)
+    if of_server is not None:
+        built_in = {nic.id for server in catalog.servers if server.id == server_id for nic in server.nics}
+        restricted |= {nic: restricted.get(nic, of_server) & of_server for nic in built_in}
+    return restricted
+
+
 def lead_months(weeks: float | None) -> Fraction:
     """A lead time in months, of which a year of 52 weeks has twelve."""
     return exact(weeks or 0) * MONTHS_PER_YEAR / WEEKS_PER_YEAR

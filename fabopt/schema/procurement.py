@@ -6,13 +6,16 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.base import Count, Identifier, Strict, Word
+from fabopt.schema.base import Count, Identifier, Reference, Strict, Word
 from fabopt.schema.finance import KindWord
 
 Vendors = Annotated[tuple[Word, ...], Field(min_length=1)]
 # For all, or by kind (``switch``), tier (``leaf``), fabric (by its name: its switches and NICs) or ASIC.
 VendorsByPlace = Vendors | Annotated[dict[Word, Vendors], Field(min_length=1)]
 Parts = Annotated[tuple[Identifier, ...], Field(min_length=1)]
+
+# Files of pairs, or what was read from them: by device the parts that may be plugged into its cages.
+Qualified = Reference | Annotated[tuple[Reference, ...] | dict[Identifier, Parts], Field(min_length=1)]
 
 
 # Where vendors are counted: kinds of parts over all fabrics, and switches of a tier.
@@ -61,7 +64,7 @@ class Procurement(Strict):
     ``order_from_month``: the first month in which orders can be placed (null: month 0, while what stands at month 0 has
     been ordered in time). ``approved_asics``, ``forbidden_asics``: ASICs of switches, their families or makers.
     ``max_vendors``, ``min_sources``: most and fewest vendors of what is in use, by kind or tier; ``single_vendor``:
-    what of a fabric is of one vendor.
+    what of a fabric is of one vendor. ``qualified``: parts that go into a device, for the devices that it names.
     """
 
     approved_vendors: VendorsByPlace | None = None
@@ -75,6 +78,7 @@ class Procurement(Strict):
     max_vendors: Annotated[dict[SourceWord, Count], Field(exclude_if=_nothing)] = {}
     min_sources: Annotated[dict[SourceWord, Count], Field(exclude_if=_nothing)] = {}
     single_vendor: Annotated[dict[Word, OfOneVendor], Field(exclude_if=_nothing)] = {}
+    qualified: Annotated[Qualified | None, Field(exclude_if=_nothing)] = None
     order_from_month: Annotated[int, Field(ge=-1200, le=1200)] | None = None
 
     @model_validator(mode="after")
@@ -86,6 +90,11 @@ class Procurement(Strict):
         if both := sorted(set(self.approved_asics or ()) & set(self.forbidden_asics or ())):
             raise ValueError(f"`{both[0]}` is in `approved_asics` and in `forbidden_asics`")
         return self
+
+    @property
+    def parts_by_device(self) -> dict[str, tuple[str, ...]]:
+        """The parts that may be plugged into a device, for the devices that are named; files are read before."""
+        return self.qualified if isinstance(self.qualified, dict) else {}
 
     def counts_vendors_of(self, kind: str) -> bool:
         """Whether a rule tells apart who makes parts of a kind."""

@@ -19,6 +19,7 @@ from fabopt.solution.lengths import length_notes
 from fabopt.solution.pools import pool_notes
 from fabopt.solution.price_basis import price_notes
 from fabopt.solution.protocols import protocol_notes
+from fabopt.solution.qualified import pair_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.quotes import quote_notes
 from fabopt.solution.racks import rack_notes
@@ -49,6 +50,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *pool_notes(answers, design),
         *subnet_notes(question, answers.shown, design),
         *(protocol_notes(inputs.catalog, design) if inputs.case.rules != NO_RULES else ()),
+        *pair_notes(inputs.case, inputs.catalog, design),
         *quote_notes(design),
         *(rack_notes(inputs.case, answers.shown.case, question.clock.is_over()) if design.fabrics else ()),
         *feed_notes(answers.shown, design),

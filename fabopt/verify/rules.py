@@ -100,6 +100,7 @@ from fabopt.verify.ports import (
 )
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import bom_covers_parts, bom_names_products, power_adds_up, prices_are_applied
+from fabopt.verify.qualified import pairs_are_qualified
 from fabopt.verify.rack_losses import feeds_carry_racks, names_racks, racks_leave_bandwidth
 from fabopt.verify.racks import devices_are_spread, named_racks_are_kept, racks_keep_rules
 from fabopt.verify.rails import has_own_rails, rails_never_meet, scale_up_carries_rails
@@ -274,6 +275,8 @@ PAIRING_RULES: tuple[FabricRule, ...] = (nics_pair_with_gpus,)
 GENERATION_RULES: tuple[FabricRule, ...] = (generations_agree,)
 # Of fabrics whose switches have to hold headroom.
 POOL_RULES: tuple[FabricRule, ...] = (pools_hold_headroom,)
+# Of cases that say which parts go with which devices.
+PAIR_RULES: tuple[FabricRule, ...] = (pairs_are_qualified,)
 # Of fabrics whose runs nothing else says.
 LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
 # Of fabrics whose last server group is unlike the others.
@@ -342,6 +345,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from REDUNDANCY_RULES if names_redundancy(fabric) else ()
     yield from PAIRING_RULES if pairs_nics(fabric) else ()
     yield from GENERATION_RULES if judges_generations(fabric) else ()
+    yield from PAIR_RULES if fabric.evidence.case.procurement.qualified is not None else ()
     yield from POOL_RULES if weighs_pools(fabric) else ()
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()
     yield from MANAGER_RULES if names_managers(fabric) else ()

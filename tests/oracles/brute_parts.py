@@ -46,6 +46,7 @@ class Cage(NamedTuple):
     speed: int
     vendor: str | None
     works_with: tuple[str, ...]
+    qualified: tuple[str, ...] | None
 
 
 def cage_of(group: Json, split: str, box: Json) -> Cage:
@@ -59,6 +60,7 @@ def cage_of(group: Json, split: str, box: Json) -> Cage:
         speed,
         box.get("vendor"),
         tuple(box.get("works_with", ())),
+        box.get("qualified"),
     )
 
 
@@ -80,7 +82,16 @@ def permitted(catalog: Json, rules: Json, server: str) -> Json:
                 and (not asked or one["id"] in named or one.get("vendor") in rules.get("approved_vendors", []))
             )
         ]
+    for kind in ("switches", "nics"):
+        kept[kind] = [with_pairs(one, rules.get("qualified", {}), server, built_in) for one in kept[kind]]
     return kept
+
+
+def with_pairs(box: Json, pairs: Json, server: str, built_in: set[str]) -> Json:
+    """A device with the parts that may be plugged into it, if any list is for it."""
+    names = [box["id"], server] if box["id"] in built_in else [box["id"]]
+    lists = [set(pairs[name]) for name in names if name in pairs]
+    return {**box, "qualified": tuple(set.intersection(*lists))} if lists else box
 
 
 KIND_WORDS = {
@@ -200,6 +211,8 @@ def same_or_unknown(a: Any, b: Any) -> bool:
 
 
 def vendors_agree(part: Json, cage: Cage) -> bool:
+    if cage.qualified is not None and part["id"] not in cage.qualified:
+        return False
     works_with, vendor = part.get("works_with") or (), part.get("vendor")
     if works_with and cage.vendor is not None and cage.vendor not in works_with:
         return False

@@ -72,7 +72,7 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     With faults no book may be made of it.
     """
     file = shown(Path(path))
-    tables = _tables(_sheets(Path(path)), options.asked)
+    tables = _tables(read_sheets(Path(path), "a quote"), options.asked)
     if not any(headers for _, headers in tables):
         raise InputError([fault(file, "", "no table of prices was found in any sheet", allowed=_ALLOWED)])
     facts = facts_of(_outside(tables))
@@ -88,12 +88,13 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     return quote, reading.faults
 
 
-def _sheets(path: Path) -> list[Sheet]:
+def read_sheets(path: Path, what: str) -> list[Sheet]:
+    """Return the sheets of a workbook, or a CSV file as one; ``InputError`` names ``what`` is read."""
     file, ending = shown(path), path.suffix.lower()
     if ending not in ENDINGS:
         hint = "save it as a workbook (.xlsx) without macros" if ending.startswith((".xl", ".od")) else ""
         raise InputError(
-            [fault(file, "", "a quote is not read from such a file", ending, allowed=".xlsx or .csv", hint=hint)]
+            [fault(file, "", f"{what} is not read from such a file", ending, allowed=".xlsx or .csv", hint=hint)]
         )
     if is_device(path):
         raise InputError([fault(file, "", DEVICE)])

@@ -1,0 +1,21 @@
+"""What an answer says of qualified pairs: devices for which the case names none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.design import Design
+
+
+def pair_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
+    """Devices of a design into which any part may go that fits, while others have lists."""
+    named = set(case.procurement.parts_by_device)
+    if not named or not design.fabrics:
+        return
+    if case.server in named:
+        named |= {nic.id for server in catalog.servers if server.id == case.server for nic in server.nics}
+    used = {tier.id for fabric in design.fabrics for tier in fabric.tiers} | {one.nic.id for one in design.fabrics}
+    if unnamed := sorted(used - named):
+        yield f"`procurement.qualified` does not name {', '.join(unnamed)}: any part that fits may be plugged in there"

@@ -1,0 +1,41 @@
+"""The rule of pairs: which parts may be plugged into which devices."""
+
+from __future__ import annotations
+
+from fabopt.schema.product import Product
+from fabopt.units import some
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.link_kinds import all_kinds
+from fabopt.verify.proof import Proof
+
+
+@since("0.2.0")
+def pairs_are_qualified(proof: Proof, fabric: FabricEvidence) -> None:
+    """What is plugged into a device is among the parts that the case names for it, where it names any.
+
+    Of the case's server they are for its built-in NICs. Source: case file, ``procurement.qualified``.
+    """
+    rules = fabric.evidence.case.procurement.qualified
+    proof.holds(isinstance(rules, dict), "`procurement.qualified` names files that were not read")
+    compared = 0
+    for kind in all_kinds(fabric):
+        for row in kind.rows:
+            for end, module in ((kind.near.end, row.near), (kind.far.end, row.far)):
+                part = module if row.cable is None else row.cable
+                if part is None or end.product is None:
+                    continue
+                for name, parts in _lists_for(fabric.evidence, end.product):
+                    compared += 1
+                    proof.holds(part.id in parts, f"{kind.name}: {part.id} is not qualified for {name}")
+    proof.note(f"{some(compared, 'pair')} compared")
+
+
+def _lists_for(evidence: Evidence, device: Product) -> list[tuple[str, tuple[str, ...]]]:
+    """The lists that hold for a device: its own, and the server's where it is built in."""
+    rules = evidence.case.procurement.qualified
+    if not isinstance(rules, dict):
+        return []
+    is_built_in = any(nic.id == device.id for nic in evidence.server.nics)
+    names = (device.id, evidence.case.server) if is_built_in else (device.id,)
+    return [(name, rules[name]) for name in names if name in rules]

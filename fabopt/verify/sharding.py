@@ -26,7 +26,7 @@ class Calls(NamedTuple):
     operation: Operation
     groups: Ints
     message: Fraction
-    calls: int
+    calls: Fraction
 
 
 def counted_calls(run: ModelRun) -> Iterator[Calls]:
@@ -34,19 +34,19 @@ def counted_calls(run: ModelRun) -> Iterator[Calls]:
     if run.model.task == "inference":
         return
     plan, formats = run.plan, run.model.precision
-    for members, held in _holders(run):
+    for is_routed, (members, held) in enumerate(_holders(run)):
         share, scatter_bytes = plan.shard_group or plan.context * run.ranks.data, exact(formats.gradient_bytes) * held
         share = members.shape[1] * share // (plan.context * run.ranks.data)
         near = members.reshape(-1, share)
         far = members.reshape(len(members), -1, share).swapaxes(1, 2).reshape(-1, members.shape[1] // share)
-        counts = _counts(run)
+        counts, pieces = _counts(run), _pieces(run, members.shape[1], held, is_routed)
         known: list[tuple[Operation, Ints, Fraction]] = [("all-reduce", members, scatter_bytes)]
         if plan.zero_stage:
             known = [("reduce-scatter", near, scatter_bytes), ("all-reduce", far, scatter_bytes / share),
                      ("all-gather", near, exact(formats.parameter_bytes) * held)]  # fmt: skip
         for operation, groups, message in known:
             if groups.shape[1] > 1 and counts[operation]:
-                yield Calls(operation, groups, message, counts[operation])
+                yield Calls(operation, groups, message / pieces, counts[operation] * pieces)
 
 
 def _holders(run: ModelRun) -> Iterator[tuple[Ints, Fraction]]:
@@ -62,6 +62,18 @@ def _members(first: Ints) -> Ints:
     """GPUs of every group, in order, by the first of each."""
     in_groups = np.argsort(first, kind="stable")
     return in_groups.reshape(len(np.unique(first)), -1)
+
+
+def _pieces(run: ModelRun, ranks: int, held: Fraction, is_routed: int) -> Fraction:
+    """Messages of all that a GPU holds: of each of its layers, or full buckets and one of what is left."""
+    plan, sizes = run.plan, run.model.architecture
+    if plan.zero_stage == 3:
+        layers = sizes.layers - (sizes.experts.dense_layers if is_routed and sizes.experts else 0)
+        return max(Fraction(1), Fraction(layers, plan.pipeline))
+    if plan.overlap.data == 0:
+        return Fraction(1)
+    full, rest = divmod(held, max(4 * 10**7, ranks * 10**6))
+    return Fraction(full + (1 if rest else 0))
 
 
 def _counts(run: ModelRun) -> Counter[str]:
@@ -87,7 +99,7 @@ def calls_are_counted(run: ModelRun) -> bool:
     dealt = DealtRanks(run)
     return len(claimed) == len(counted) and all(
         one.operation == again.operation
-        and (one.message, one.calls) == (again.message, Fraction(again.calls))
+        and (one.message, one.calls) == (again.message, again.calls)
         and np.array_equal(_in_order(_members(dealt.first_members(one.group))), _in_order(again.groups))
         for one, again in zip(claimed, counted, strict=True)
     )

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from fabopt.units import exact
 from fabopt.verify.ranks import DealtRanks
-from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms
-from fabopt.workload.timing import DOMAIN, Cost, FabricBandwidth, ModelRun, latency_of
+from fabopt.workload.collectives import Algorithm, algorithms
+from fabopt.workload.timing import DOMAIN, Cost, FabricBandwidth, ModelRun, protocols_of
 from fabopt.workload.volumes import Traffic
 
-# Bytes a second of one Mb/s, less what is not payload.
-BYTES_PER_MBPS = PAYLOAD * 10**6 / 8
+# Bytes a second of one Mb/s.
+BYTES_PER_MBPS = Fraction(10**6, 8)
 # Whose calls hide first.
 IN_TURN = ("tensor", "context", "expert", "pipeline", "data")
 
@@ -48,13 +48,14 @@ class RecountedStep:
         return {place: rate * BYTES_PER_MBPS for place, rate in mbps.items()}
 
     def time_of(self, traffic: Traffic) -> CallTime:
-        """The least time of all ways to run the calls: latency, and the slowest boundary."""
+        """The least time of all ways and protocols to run the calls: latency, and the slowest boundary."""
         far = bool(self._over(traffic, algorithms(traffic.operation, False)[0]).keys() - {"gpu"})
         ways = []
         for algorithm in algorithms(traffic.operation, far and self.network.reduces):
             over = self._over(traffic, algorithm)
             slowest = max((amount / self.rates[place] for place, amount in over.items()), default=Fraction(0))
-            ways.append(traffic.calls * latency_of(self.run, traffic, algorithm) + slowest)
+            for latency, payload in protocols_of(self.run, traffic, algorithm):
+                ways.append(traffic.calls * latency + slowest / payload)
         return CallTime(traffic, min(ways), far)
 
     def _over(self, traffic: Traffic, algorithm: Algorithm) -> dict[str, Fraction]:

@@ -1,8 +1,7 @@
 """What a collective costs: bytes over each boundary for every GPU, and latency, by algorithm.
 
 Factors are those of bus bandwidth over algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md). Latencies and the share of
-the line that is payload are those that NCCL's tuner assumes for its LL128 protocol (src/graph/tuning.cc, 2.26);
-in-network reduction: its CollNet algorithm with the Simple protocol.
+the line that is payload are those that NCCL's tuner assumes for each protocol (``fabopt.workload.nccl``).
 """
 
 from __future__ import annotations
@@ -10,20 +9,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal
 
+from fabopt.workload.nccl import RING_SHARES, RING_US, TREE_SHARES, Protocol, ring_latency_us, tree_latency_us
 from fabopt.workload.straddling import Crossing
 
 Operation = Literal["all-reduce", "reduce-scatter", "all-gather", "all-to-all", "send"]
 Algorithm = Literal["ring", "tree", "in-network", "direct"]
-# Of every 128 bytes that LL128 stores, 120 are data and 8 a flag.
-PAYLOAD = Fraction(120, 128)
+# Of a line, what NCCL counts with: channels of 24 Gbytes a second on 200 Gb/s, 48 on 400 (src/graph/search.cc).
+LINE_SHARE = Fraction(24, 25)
 _US = Fraction(1, 10**6)
-# Seconds of one step: inside the scale-up domain, over the network.
-STEP_S: dict[Algorithm, tuple[Fraction, Fraction]] = {
-    "ring": (Fraction(19, 10) * _US, 4 * _US),
-    "tree": (Fraction(125, 100) * _US, Fraction(85, 10) * _US),
-    "in-network": (Fraction(19, 10) * _US, 31 * _US),
-    "direct": (Fraction(19, 10) * _US, 4 * _US),
-}
+# Seconds of a reduction in the network: a step in the scale-up domain, and once over the network.
+IN_NETWORK_S = (Fraction(19, 10) * _US, 31 * _US)
 _RING_PASSES: dict[Operation, int] = {"all-reduce": 2, "reduce-scatter": 1, "all-gather": 1}
 
 
@@ -34,6 +29,17 @@ def algorithms(operation: Operation, in_network: bool) -> tuple[Algorithm, ...]:
     if operation != "all-reduce":
         return ("ring",)
     return ("ring", "tree", "in-network") if in_network else ("ring", "tree")
+
+
+def payloads(algorithm: Algorithm) -> dict[Protocol, Fraction]:
+    """The share of a line's rate that each protocol of an algorithm reaches; NCCL takes the fastest for a call.
+
+    What is sent directly has no LL128; what is reduced in the network has Simple only, as NCCL's CollNet.
+    """
+    shares = TREE_SHARES if algorithm == "tree" else RING_SHARES
+    known = {protocol: LINE_SHARE * share for protocol, share in shares.items()}
+    without: dict[Algorithm, tuple[Protocol, ...]] = {"direct": ("LL128",), "in-network": ("LL", "LL128")}
+    return {protocol: share for protocol, share in known.items() if protocol not in without.get(algorithm, ())}
 
 
 def factor(operation: Operation, algorithm: Algorithm, members: int) -> Fraction:
@@ -66,23 +72,23 @@ def sent_over(
     return factor(operation, algorithm, members) * vector * crossing.cut
 
 
-def latency_s(operation: Operation, algorithm: Algorithm, members: int, inside: int, domains: int) -> Fraction:
+def latency_s(
+    operation: Operation, algorithm: Algorithm, protocol: Protocol, members: int, inside: int, domains: int
+) -> Fraction:
     """Seconds before the last byte, whatever the size.
 
     ``inside``: most members in a scale-up domain; ``domains``: most of them that a group lies in.
 
-    Ring: n-1 steps a pass, of which one a domain and pass crosses the network. Tree: up and down, through a domain's
-    members and log2 of the domains. In the network: once over it. Others: one step.
+    Ring and tree: as NCCL's tuner counts. In the network: once over it. Others: one step of a ring.
     """
     if members < 2:
         return Fraction(0)
-    near, far = STEP_S[algorithm]
     if algorithm == "ring":
-        crossings = _RING_PASSES[operation] * (domains - 1)
-        return crossings * far + (_RING_PASSES[operation] * (members - 1) - crossings) * near
-    within = 2 * (inside - 1) * near
+        return ring_latency_us(_RING_PASSES[operation], members, domains, protocol) * _US
     if algorithm == "tree":
-        return within + 2 * (domains - 1).bit_length() * far
+        return tree_latency_us(inside, domains, protocol) * _US
     if algorithm == "in-network":
-        return within + far
-    return far if domains > 1 else near
+        near, far = IN_NETWORK_S
+        return 2 * (inside - 1) * near + far
+    base, near, far = RING_US[protocol]
+    return (base + (far if domains > 1 else near)) * _US

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.units import exact
-from fabopt.workload.collectives import PAYLOAD, algorithms, factor
+from fabopt.workload.collectives import algorithms, factor
 from fabopt.workload.needs import MOST_MBPS, Reach, flat
-from fabopt.workload.timing import DOMAIN, ModelRun, blocks_below, latency_of, leaf_crossing, step_on
+from fabopt.workload.timing import DOMAIN, ModelRun, blocks_below, leaf_crossing, protocols_of, step_on
 from fabopt.workload.volumes import COMMUNICATORS, Traffic
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_BYTES_PER_MBPS = float(PAYLOAD) * 10**6 / 8
+_BYTES_PER_MBPS = 10**6 / 8
 
 
 class FabricBandwidths(NamedTuple):
@@ -39,9 +39,12 @@ class FabricBandwidths(NamedTuple):
 
 
 class _TimedWay(NamedTuple):
-    """A way to run a call: seconds of latency, of the scale-up links; bytes of which a boundary's share crosses it."""
+    """A way to run a call: seconds of the scale-up links; bytes of which a boundary's share crosses it.
 
-    latency_s: float
+    ``protocols``: of each, seconds of latency, and the share of a line's rate that is payload.
+    """
+
+    protocols: list[tuple[float, float]]
     within_s: float
     sent: float
 
@@ -72,7 +75,10 @@ class _Calls:
             sent = float(traffic.message * traffic.copies * share)
             apart = (size - 1) / size if self._is_direct else 1.0
             within_s = sent * apart / float(traffic.copies) / rate if self.workload.domain_gpus > 1 else 0.0
-            ways.append(_TimedWay(float(latency_of(self.workload, traffic, algorithm)), within_s, sent))
+            protocols = [
+                (float(latency), float(payload)) for latency, payload in protocols_of(self.workload, traffic, algorithm)
+            ]
+            ways.append(_TimedWay(protocols, within_s, sent))
         return ways
 
     def out_of(self, blocks: Ints) -> Floats:
@@ -89,7 +95,10 @@ class _Calls:
     def time_s(self, server_rate: float, above: Floats, reduces: bool) -> Floats:
         """The fastest way to run them. ``above``: seconds for each byte over leaves and pods, shape (networks,)."""
         slowest = np.maximum(above, self._out_of_server / server_rate)
-        ways = [way.latency_s + np.maximum(way.sent * slowest, way.within_s) for way in self._ways[reduces]]
+        ways = []
+        for way in self._ways[reduces]:
+            bytes_s = np.maximum(way.sent * slowest, way.within_s)
+            ways += [latency_s + bytes_s / payload for latency_s, payload in way.protocols]
         return np.asarray(self.calls * (ways[0] if len(ways) == 1 else np.min(ways, axis=0)))
 
 

@@ -5,7 +5,7 @@ All in exact fractions of seconds, so that the same case gives the same figures 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +19,7 @@ from fabopt.schema.server import Server
 from fabopt.schema.workload import Software
 from fabopt.units import MBPS_PER_GBPS, Number, ceil_div, exact
 from fabopt.workload.architecture import flops
-from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, latency_s, sent_over
+from fabopt.workload.collectives import Algorithm, algorithms, latency_s, payloads, sent_over
 from fabopt.workload.gpus import gpu_of
 from fabopt.workload.kernels import Roof
 from fabopt.workload.placement import PACKED, Ints, Placing, blocks_of
@@ -52,11 +52,19 @@ class FabricBandwidth:
 
 
 class Way(NamedTuple):
-    """A way to run a call. ``over``: bytes for each GPU over the boundaries that the call crosses, inside out."""
+    """A way to run a call. ``over``: bytes for each GPU over the boundaries that the call crosses, inside out.
+
+    ``protocols``: of each, seconds of latency, and the share of a line's rate that is payload.
+    """
 
     algorithm: Algorithm
-    latency_s: Fraction
+    protocols: tuple[tuple[Fraction, Fraction], ...]
     over: Mapping[str, Fraction]
+
+    def time_s(self, rates: Mapping[str, Fraction]) -> Fraction:
+        """Latency, and the slowest of the boundaries that the call crosses, with the fastest protocol for its size."""
+        slowest = max((amount / rates[place] for place, amount in self.over.items()), default=Fraction(0))
+        return min(latency + slowest / payload for latency, payload in self.protocols)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,14 +209,11 @@ def step_on(workload: ModelRun, network: FabricBandwidth) -> Step:
 
 
 def _cost(traffic: Traffic, ways: Sequence[Way], rates: Mapping[str, Fraction]) -> Cost:
-    """The fastest way to run the calls: latency, and the slowest of the boundaries that they cross."""
-    taken = []
-    for algorithm, latency, over in ways:
-        slowest = max((amount / rates[place] for place, amount in over.items()), default=Fraction(0))
-        taken.append((traffic.calls * (latency + slowest), algorithm, over))
-    time_s, algorithm, over = min(taken, key=lambda way: way[0])
-    bytes_over = {place: traffic.calls * amount for place, amount in over.items()}
-    return Cost(traffic, _place_after(list(over)[-1]), algorithm, max(bytes_over.values()), bytes_over, time_s)
+    """The fastest way to run the calls."""
+    time_s, way = min(((way.time_s(rates), way) for way in ways), key=lambda timed: timed[0])
+    bytes_over = {place: traffic.calls * amount for place, amount in way.over.items()}
+    place = _place_after(list(way.over)[-1])
+    return Cost(traffic, place, way.algorithm, max(bytes_over.values()), bytes_over, traffic.calls * time_s)
 
 
 def _ways(workload: ModelRun, network: FabricBandwidth, number: int, traffic: Traffic) -> tuple[Way, ...]:
@@ -235,18 +240,19 @@ def _ways_over(workload: ModelRun, traffic: Traffic, crossed: Mapping[str, Cross
     return tuple(
         Way(
             algorithm,
-            latency_of(workload, traffic, algorithm),
+            tuple(protocols_of(workload, traffic, algorithm)),
             {place: _over(traffic, algorithm, crossing, place) for place, crossing in crossed.items()},
         )
         for algorithm in algorithms(traffic.operation, "server" in crossed and reduces)
     )
 
 
-def latency_of(workload: ModelRun, traffic: Traffic, algorithm: Algorithm) -> Fraction:
-    """Seconds of a call before the last byte, whatever the size."""
+def protocols_of(workload: ModelRun, traffic: Traffic, algorithm: Algorithm) -> Iterator[tuple[Fraction, Fraction]]:
+    """Of each protocol of a call, seconds before the last byte, whatever the size, and the share that is payload."""
     domain, group = workload.domain_gpus, traffic.group
     inside, domains = group.inside(domain), most_domains(group, domain)
-    return latency_s(traffic.operation, algorithm, group.size, inside, domains)
+    for protocol, payload in payloads(algorithm).items():
+        yield latency_s(traffic.operation, algorithm, protocol, group.size, inside, domains), payload
 
 
 def _over(traffic: Traffic, algorithm: Algorithm, crossing: Crossing, place: str) -> Fraction:
@@ -280,7 +286,7 @@ def leaf_crossing(workload: ModelRun, group: Group, block: int) -> Crossing:
 
 
 def _rates(network: FabricBandwidth, workload: ModelRun) -> dict[str, Fraction]:
-    """Bytes of payload a second for each GPU, by what is crossed."""
+    """Bytes a second for each GPU, by what is crossed."""
     leaf, pod = network.leaf_mbps, network.pod_mbps
     if workload.placing.loses_spine and network.left is not None:
         leaf, pod = network.left
@@ -291,7 +297,7 @@ def _rates(network: FabricBandwidth, workload: ModelRun) -> dict[str, Fraction]:
         "leaf": leaf * uplinks,
         "pod": pod * uplinks,
     }
-    return {place: rate * _BYTES_PER_MBPS * PAYLOAD for place, rate in rates.items()}
+    return {place: rate * _BYTES_PER_MBPS for place, rate in rates.items()}
 
 
 def _place_after(crossed: str) -> Place:

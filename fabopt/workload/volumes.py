@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 
 from fabopt.schema.model import SHARED_PARAMETERS, Model, Plan
 from fabopt.units import exact
@@ -17,6 +18,7 @@ from fabopt.workload.collectives import Operation
 from fabopt.workload.ranks import Group, Ranks
 from fabopt.workload.straddling import domains_of_each
 
+BUCKET_PARAMETERS, BUCKET_PARAMETERS_A_RANK = 40 * 10**6, 10**6
 COMMUNICATORS = ("tensor", "context", "expert", "pipeline", "data")
 
 
@@ -159,11 +161,11 @@ def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:
         return
     plan, formats = ranks.plan, model.precision
     repeats, batches = plan.reduces_each, micro_batches(plan, ranks.data)
-    reductions = batches if repeats else Fraction(1)
     for name, held in gpu_parameters(model, plan).items():
-        gradients = exact(formats.gradient_bytes) * held
         if not held:
             continue
+        pieces = _pieces(model, ranks, name, held)
+        gradients, reductions = exact(formats.gradient_bytes) * held / pieces, pieces * (batches if repeats else 1)
         if plan.zero_stage == 0:
             yield Traffic("data", "all-reduce", ranks.group(name), gradients, reductions, repeats=repeats)
             continue
@@ -171,5 +173,22 @@ def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:
         yield Traffic("data", "reduce-scatter", group, gradients, reductions, repeats=repeats)
         yield Traffic("data", "all-reduce", elsewhere, gradients / group.size, reductions, repeats=repeats)
         again = plan.zero_stage >= SHARED_PARAMETERS
-        gathers = 2 * batches if again else Fraction(1)
-        yield Traffic("data", "all-gather", group, exact(formats.parameter_bytes) * held, gathers, repeats=again)
+        gathers = pieces * (2 * batches if again else 1)
+        yield Traffic(
+            "data", "all-gather", group, exact(formats.parameter_bytes) * held / pieces, gathers, repeats=again
+        )
+
+
+def _pieces(model: Model, ranks: Ranks, name: str, held: Fraction) -> Fraction:
+    """Messages that gradients or parameters of a GPU are cut into: layers where these are sharded, else buckets.
+
+    Buckets are there to overlap: without, all is one. Source: Zhao et al. 2023 (PyTorch FSDP), section 4.2 (a unit a
+    layer); Megatron-LM, DistributedDataParallelConfig: max(40 million, 1 million x data ranks) parameters a bucket.
+    """
+    plan, layers = ranks.plan, model.architecture.layers
+    if plan.zero_stage >= SHARED_PARAMETERS:
+        layers = layers if name == "data" else expert_layers(model.architecture)
+        return max(Fraction(1), Fraction(layers, plan.pipeline))
+    if not plan.overlap.data:
+        return Fraction(1)
+    return Fraction(ceil(held / max(BUCKET_PARAMETERS, BUCKET_PARAMETERS_A_RANK * ranks.group(name).size)))

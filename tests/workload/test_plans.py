@@ -94,16 +94,17 @@ def test_a_case_may_leave_the_plan_open() -> None:
 
 @pytest.mark.parametrize("name", names("models"))
 def test_shipped_models_run_on_1024_gpus(name: str) -> None:
-    """Their own plans fit DGX H100, and the picked ones keep 5 % of exposed communication on 400G."""
+    """Their own plans fit DGX H100 and keep 5 % of exposed communication on 400G; so do picked ones, or are faster."""
     servers = read_catalog(["reference"], Path(), "library", "").servers
     server = next(one for one in servers if one.id == "nvidia-dgx-h100")
     model = read_model(name, Path())
     assert fits(model, model.plan, server, 1024)
     best = fastest_plan(model, model.plan, server, 1024)
     assert best is not None and fits(model, best, server, 1024)
-    for plan in (model.plan, best):
-        run = workload_of(model, ranks_of(model, plan, 1024), server, None)
-        assert (least_mbps(run, Fraction(1, 20), Reach(8)) or 0) <= COMPARED_MBPS
+    own, picked = (workload_of(model, ranks_of(model, plan, 1024), server, None) for plan in (model.plan, best))
+    assert (least_mbps(own, Fraction(1, 20), Reach(8)) or 0) <= COMPARED_MBPS
+    own_s, picked_s = (step_on(run, flat(COMPARED_MBPS, Reach(8))).step_s for run in (own, picked))
+    assert picked_s <= own_s or (least_mbps(picked, Fraction(1, 20), Reach(8)) or 0) <= COMPARED_MBPS
 
 
 def refusals(model: Model, plan: Any, gpus: int, server: Server = H100) -> list[tuple[str, str, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabopt.schema.model import Model
+from fabopt.schema.model import Model, Overlap
 from fabopt.schema.workload import Workload
 from fabopt.verify.memory import recounted_memory
 from fabopt.verify.ranks import DealtRanks
@@ -29,6 +29,7 @@ from tests.samples.workload_samples import H100, middle_model, network, on, tiny
 from tests.workload.test_straddling import MOST_GPUS, random_network, random_plan
 
 DICE, NUM_CASES, GPUS = 33, 120, 64
+HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 
 
 def data_calls(**plan: Any) -> list[tuple[str, int, Fraction, Fraction]]:
@@ -48,21 +49,21 @@ def data_calls(**plan: Any) -> list[tuple[str, int, Fraction, Fraction]]:
         ({"zero_stage": 1}, [("reduce-scatter", 64, 1, 1), ("all-gather", 64, 1, 1)]),
         ({"zero_stage": 2}, [("reduce-scatter", 64, 4, 1), ("all-gather", 64, 1, 1)]),
         ({"zero_stage": 2, "reduce_gradients": "step"}, [("reduce-scatter", 64, 1, 1), ("all-gather", 64, 1, 1)]),
-        ({"zero_stage": 3}, [("reduce-scatter", 64, 4, 1), ("all-gather", 64, 8, 1)]),
+        ({"zero_stage": 3}, [("reduce-scatter", 64, 16, QUARTER), ("all-gather", 64, 32, QUARTER)]),
+        ({"zero_stage": 3, "pipeline": 2}, [("reduce-scatter", 32, 16, HALF), ("all-gather", 32, 32, HALF)]),
         (
             {"zero_stage": 3, "shard_group": 8},
-            [("reduce-scatter", 8, 4, 1), ("all-reduce", 8, 4, Fraction(1, 8)), ("all-gather", 8, 8, 1)],
+            [("reduce-scatter", 8, 16, QUARTER), ("all-reduce", 8, 16, QUARTER / 8), ("all-gather", 8, 32, QUARTER)],
         ),
         (
             {"zero_stage": 1, "shard_group": 16},
             [("reduce-scatter", 16, 1, 1), ("all-reduce", 4, 1, Fraction(1, 16)), ("all-gather", 16, 1, 1)],
         ),
-        ({"zero_stage": 3, "shard_group": 1}, [("all-reduce", 64, 4, 1)]),
-        ({"zero_stage": 3, "shard_group": 64}, [("reduce-scatter", 64, 4, 1), ("all-gather", 64, 8, 1)]),
+        ({"zero_stage": 3, "shard_group": 1}, [("all-reduce", 64, 16, QUARTER)]),
     ],
 )
 def test_calls_of_a_step(plan: dict[str, Any], calls: list[tuple[str, int, int, Fraction]]) -> None:
-    """64 ranks with four micro-batches each."""
+    """64 ranks with four micro-batches each, four layers; in two stages 32 ranks with eight, two layers."""
     assert data_calls(batch=256, **plan) == calls
 
 
@@ -106,6 +107,11 @@ def cases(most: int = NUM_CASES) -> Iterator[tuple[ModelRun, FabricBandwidth]]:
         yield on(model, H100, gpus), random_network(dice, gpus, 8)
 
 
+def pieces(work: ModelRun) -> Fraction:
+    """Layers of a stage, dense and with experts alike, where these are sharded; these models are less than a bucket."""
+    return Fraction(work.model.architecture.layers, work.plan.pipeline) if work.plan.zero_stage == 3 else Fraction(1)
+
+
 def brute_groups(work: ModelRun, cost: Cost) -> list[list[int]]:
     """The groups of a call of data ranks, cut out of every rank's own."""
     ranks, share = work.ranks, work.plan.shard_group
@@ -115,7 +121,8 @@ def brute_groups(work: ModelRun, cost: Cost) -> list[list[int]]:
         held = 2 * gpu_parameters(work.model, work.plan)[name]
         found = groups(work.plan, ranks.data, ranks.gpus, name)
         part = len(found[0]) * share // (work.plan.context * ranks.data)
-        if cost.traffic.message == (held / part if elsewhere else held):
+        once = cost.traffic.message * pieces(work)
+        if once == (held / part if elsewhere else held):
             return shared(found, part, elsewhere)
     raise AssertionError(cost)
 
@@ -161,6 +168,16 @@ def test_other_calls_do_not_pass_the_second_count() -> None:
         wrong = replace(work)
         vars(wrong)["traffic"] = calls
         assert not calls_are_counted(wrong)
+
+
+@pytest.mark.parametrize(("overlap", "calls"), [(0, 1), (1, 26)])
+def test_buckets_are_there_to_overlap(overlap: float, calls: int) -> None:
+    """By hand: of 1.6 billion parameters, 64 million a bucket on 64 ranks, one million a rank, 25 full and one more."""
+    model = middle_model(overlap=Overlap(data=overlap))
+    found = [one for one in on(model, H100, GPUS).traffic if one.communicator == "data"]
+    held = gpu_parameters(model, model.plan)["data"]
+    assert [(one.calls, one.calls * one.message) for one in found] == 2 * [(calls, 2 * held)]
+    assert calls_are_counted(on(model, H100, GPUS))
 
 
 def test_memory_is_shared_in_the_group_only() -> None:

@@ -115,7 +115,8 @@ def test_volumes_of_hpn() -> None:
     data, send = (
         next(one for one in traffic_of(model, ranks) if one.communicator == name) for name in ("data", "pipeline")
     )
-    assert (data.message, data.operation, data.group.size) == (held * 2, "all-reduce", row["dp"])
+    assert (data.message * data.calls, data.operation, data.group.size) == (held * 2, "all-reduce", row["dp"])
+    assert data.calls == 6  # buckets of 512 million parameters, one for each million and rank, of 2.7 billion
     assert round(float(send.message / 10**6)) == row["pp_sendrecv_mb"]
 
 

@@ -44,7 +44,7 @@ class _TimedWay(NamedTuple):
     ``protocols``: of each, seconds of latency, and the share of a line's rate that is payload.
     """
 
-    protocols: list[tuple[float, float]]
+    protocols: tuple[tuple[float, float], ...]
     within_s: float
     sent: float
 
@@ -75,9 +75,9 @@ class _Calls:
             sent = float(traffic.message * traffic.copies * share)
             apart = (size - 1) / size if self._is_direct else 1.0
             within_s = sent * apart / float(traffic.copies) / rate if self.workload.domain_gpus > 1 else 0.0
-            protocols = [
+            protocols = tuple(
                 (float(latency), float(payload)) for latency, payload in protocols_of(self.workload, traffic, algorithm)
-            ]
+            )
             ways.append(_TimedWay(protocols, within_s, sent))
         return ways
 

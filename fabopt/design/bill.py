@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from fabopt.design.charges import ChargedUnits, ChargeLines
 from fabopt.parts.items import Item
-from fabopt.parts.procurement import order_month
+from fabopt.parts.procurement import MONTH_DIGITS, order_month
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import (
     Order,
@@ -38,8 +38,6 @@ KIND_OF: dict[str, Bom] = {
     "servers": "server",
 }
 ROLES = ("leaf", "spine", "core")
-# Months with more digits than these are not worth reading.
-MONTH_DIGITS = 2
 
 
 # -- totals and stages --------------------------------------------------------------------------------------------

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
+from math import ceil
+from typing import Any, NamedTuple
 
 from fabopt.explain.levers import Lever, advice, alone, finely, together
 from fabopt.explain.what_if import Inquiry, Least, Supposition, spent_of
-from fabopt.problem.limits import ExactLimits
+from fabopt.problem.limits import ExactLimits, PeriodBudgets
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
-from fabopt.program.orders import all_uses, order_of, stage_power_mw, sums_of
+from fabopt.program.orders import all_uses, order_of, paid_in_periods, stage_power_mw, sums_of
 from fabopt.program.settings import StoppedError
-from fabopt.schema.case import Case, Limits
+from fabopt.schema.case import Case, CaseLimits, Limits
 from fabopt.schema.design import Conflict, Number
 from fabopt.units import usd, watts
 
@@ -61,10 +62,13 @@ SPENDING_LIMITS = (
 )
 
 
+PERIOD_WORDS = {3: "quarter", 12: "year"}
+
+
 def unlimited(case: Case) -> Case:
     """A case without limits on spending, of its own and of its stages."""
     stages = case.stages and tuple(stage.model_copy(update={"limits": Limits()}) for stage in case.stages)
-    return case.model_copy(update={"limits": Limits(), "stages": stages})
+    return case.model_copy(update={"limits": CaseLimits(), "stages": stages})
 
 
 def _set(limits: ExactLimits) -> list[SpendingLimit]:
@@ -76,8 +80,9 @@ def spending(inquiry: Inquiry) -> Iterator[Conflict]:
     problem = inquiry.problem
     for limit in _set(problem.limits):
         inquiry.tell(f"limits.{limit.key}")
+        freed: dict[str, Any] = {limit.field: None}
         with suppress(StoppedError), inquiry.clock.bounded():
-            least = inquiry.least(limit.metric, replace(problem.limits, **{limit.field: None}))
+            least = inquiry.least(limit.metric, replace(problem.limits, **freed))
             if least is not None:
                 needed = spent_of(problem, least.sums)[limit.field]
                 text = f"{limit.least} {limit.said(needed)}"
@@ -98,7 +103,7 @@ def _open_question(problem: Problem, limit: SpendingLimit, least: Least) -> str:
 def joint_limits(inquiry: Inquiry) -> Iterator[Conflict]:
     """What the limits would have to be together, those of stages too, where none alone can be changed."""
     levers = [_lever(limit, limit.of(inquiry.problem.limits)) for limit in _set(inquiry.problem.limits)]
-    levers += _stage_levers(inquiry)
+    levers += [*_period_levers(inquiry), *_stage_levers(inquiry)]
     if len(levers) > 1:
         yield from together(inquiry, levers)
 
@@ -133,8 +138,36 @@ def share_of(conflicts: list[Conflict]) -> float:
 
 
 def stage_limit_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """What each limit of a stage would have to be for some design, the others kept."""
-    return alone(inquiry, _stage_levers(inquiry))
+    """What each budget of a quarter or year, and each limit of a stage, would have to be, the others kept."""
+    return alone(inquiry, [*_period_levers(inquiry), *_stage_levers(inquiry)])
+
+
+def _period_levers(inquiry: Inquiry) -> Iterator[Lever]:
+    """Budgets of quarters and years, as levers: of a list each entry."""
+    for budgets in inquiry.problem.limits.periods:
+        for entry, cents in enumerate(budgets.cents):
+            if cents is not None:
+                yield _period_lever(budgets, entry, int(cents))
+
+
+def _period_lever(budgets: PeriodBudgets, entry: int, value: int) -> Lever:
+    key = budgets.key
+
+    def applied(asked: Supposition, most: Number | None) -> Supposition:
+        amounts: list[float | None] = list(asked.case.limits.by_period[key])
+        amounts[entry] = None if most is None else usd(int(most))
+        limits = asked.case.limits.model_copy(update={key: tuple(amounts)})
+        return asked._replace(case=asked.case.model_copy(update={"limits": limits}))
+
+    def taken(problem: Problem, optimum: Optimum) -> Number:
+        paid = paid_in_periods(problem, optimum.picked, budgets.months)
+        return max(value, *(ceil(cents) for period, cents in paid.items() if budgets.entry(period) == entry), 0)
+
+    place = f".{entry}" if len(budgets.cents) > 1 else ""
+    limit = f"${usd(value):,}"
+    paid = f"what has to be paid in one {PERIOD_WORDS[budgets.months]} with all else kept (to a thousandth)"
+    words = f"{paid}; the limit is {limit}"
+    return Lever(f"limits.{key}{place}", value, words, applied, taken, finely, lambda value: usd(int(value)))
 
 
 def _stage_levers(inquiry: Inquiry) -> list[Lever]:

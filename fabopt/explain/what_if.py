@@ -194,7 +194,7 @@ class Inquiry:
 def _lean(problem: Problem) -> Problem:
     """A problem that minimizes what is limited, when only feasibility matters: then that limit costs no effort."""
     limits = problem.limits
-    if limits.capex_cents is not None:
+    if limits.capex_cents is not None or limits.periods:
         return with_objective(problem, "capex_usd", limits)
     if limits.power_mw is not None:
         return with_objective(problem, "power_w", limits)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
+from fabopt.parts.instalments import calendar_month
 from fabopt.schema.cash import DOLLAR, Payment
 from fabopt.schema.design import BomRow, Design
 from fabopt.schema.finance import Finance
@@ -22,7 +23,8 @@ MILLIWATTS_PER_KILOWATT = 1_000_000
 QUARTER, YEAR = 3, 12
 # Rows of the bill that are no parts: charges, and the moving of cables.
 WORK = "other"
-KINDS = ("on_order", "on_delivery", "on_acceptance", "yearly", "energy", "residual")
+ORDERS = ("on_order", "on_delivery", "on_acceptance")
+KINDS = (*ORDERS, "yearly", "energy", "residual")
 
 
 class Outlay(NamedTuple):
@@ -75,7 +77,7 @@ def cash_flow(design: Design, months: int) -> list[Period]:
     for number in range(min(due_in), max(due_in) + 1) if due_in else ():
         for due in due_in.get(number, ()):
             sums[due.kind] += due.cents
-        owned = {kind: rounded(amount) for kind, amount in sums.items()}
+        owned = _whole(sums)
         local = _in_currency(finance, sum(owned.values()), sum(before.values()))
         book = _book_cents(design, finance, (number + 1) * months - offset)
         paid = {kind: owned[kind] - before[kind] for kind in KINDS}
@@ -84,13 +86,19 @@ def cash_flow(design: Design, months: int) -> list[Period]:
     return periods
 
 
+def _whole(sums: dict[str, Fraction]) -> dict[str, int]:
+    """Sums in whole cents; what is paid for orders is rounded as one, so no period goes over its budget by rounding."""
+    whole, exact_sum, before = {}, Fraction(0), 0
+    for kind, amount in sums.items():
+        exact_sum += amount if kind in ORDERS else 0
+        whole[kind] = rounded(exact_sum) - before if kind in ORDERS else rounded(amount)
+        before += whole[kind] if kind in ORDERS else 0
+    return whole
+
+
 def _calendar_month(design: Design) -> int:
     """The number of month 0 in the calendar, from January of year 0; 0 without one."""
-    start = design.case.content.get("start")
-    if not isinstance(start, str):
-        return 0
-    year, month = (int(word) for word in start.split("-"))
-    return year * MONTHS_PER_YEAR + month - 1
+    return calendar_month(design.case.content.get("start"))
 
 
 def _name(design: Design, number: int, months: int) -> str:

@@ -93,6 +93,8 @@ def _stands_in(lengths: Sequence[Item], other: Sequence[Item]) -> bool:
     """Whether ``lengths`` costs no more than ``other`` and uses no more, length by length, and wins ties."""
     if not all(map(_costs_no_more, lengths, other)) or any(item.stock for item in other):
         return False
+    if any(item.dated for item in (*lengths, *other)):
+        return False
     if any(
         a.power_mw > b.power_mw or a.rack_milliunits > b.rack_milliunits for a, b in zip(lengths, other, strict=True)
     ):

@@ -66,7 +66,10 @@ class ItemTable:
 
         def repriced(item: Item, offer: Offer) -> Offer:
             paid, present = (tuple(price(item, cents) for cents in old) for old in (offer.cents, offer.present))
-            return offer._replace(cents=paid, present=present)
+            bare = offer.bare
+            if bare is not None:
+                bare = tuple(price(item, cents) for cents in bare[0]), tuple(price(item, cents) for cents in bare[1])
+            return offer._replace(cents=paid, present=present, bare=bare)
 
         items = tuple(
             replace(item, offers=tuple(repriced(item, offer) for offer in item.offers)) for item in self.items
@@ -193,6 +196,7 @@ class _Numbering:
             spares=self.terms.spares(kind),
             counted=self.terms.most_part_numbers(kind) is not None,
             sourced=self.terms.rules.counts_vendors_of(kind),
+            dated=self.terms.dated and bool(sold.lead_time_weeks),
             borne=borne,
             calendar=self.calendar,
         )

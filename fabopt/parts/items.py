@@ -67,9 +67,9 @@ class Item:
     ``incremental``: a break's price is paid for the units from its first on, not for all. ``stock`` units are there
     already and free; ``in_stock`` are the vendor's, for which it is never too late; an expedited order takes
     ``soonest_weeks``; an order has ``minimum_order`` units at least, in whole packs. ``spares``: how they are kept;
-    ``counted``: the kind may have so many part numbers only; ``sourced``: a rule counts its vendors. ``borne``: charges
-    on each unit that is bought; ``is_lump``: it is no part, but a charge on a fabric or its servers. ``calendar``:
-    where any item bears a charge.
+    ``counted``: the kind may have so many part numbers only; ``sourced``: a rule counts its vendors; ``dated``: it
+    counts when it is ordered. ``borne``: charges on each unit that is bought; ``is_lump``: it is no part, but a charge
+    on a fabric or its servers. ``calendar``: where any item bears a charge.
     """
 
     index: int
@@ -90,6 +90,7 @@ class Item:
     spares: Spares | None = None
     counted: bool = False
     sourced: bool = False
+    dated: bool = False
     borne: tuple[BorneCharge, ...] = ()
     is_lump: bool = False
     calendar: Calendar | None = None
@@ -135,7 +136,7 @@ class Item:
     @cached_property
     def varies(self) -> bool:
         """Whether something else than price and power of a single one can make it win or lose."""
-        return self.is_ordered or self.counted or self.sourced
+        return self.is_ordered or self.counted or self.sourced or self.dated
 
     @property
     def can_be_had(self) -> bool:
@@ -168,9 +169,10 @@ class Item:
 
     def base(self, stage: int, price_break: int, present: bool = False) -> int:
         """What an order at a break costs on top of its units at that break's price; 0 unless breaks are incremental."""
-        return self._base(self._prices(stage, present), price_break)
+        return self.base_at(self._prices(stage, present), price_break)
 
-    def _base(self, prices: Sequence[int], price_break: int) -> int:
+    def base_at(self, prices: Sequence[int], price_break: int) -> int:
+        """The same at other prices of a unit at each break."""
         if not self.incremental:
             return 0
         steps = zip(pairwise(self.starts[: price_break + 1]), prices[:price_break], strict=True)
@@ -191,22 +193,23 @@ class Item:
 
     def cost(self, stage: int, units: int, present: bool = False) -> int:
         """Cents of one order at a stage."""
-        return self._cost(self._prices(stage, present), units)
+        return self.cost_at(self._prices(stage, present), units)
 
-    def _cost(self, prices: Sequence[int], units: int) -> int:
+    def cost_at(self, prices: Sequence[int], units: int) -> int:
+        """What one order costs at some prices of a unit at each break."""
         if units == 0:
             return 0
         price_break = self.break_of(units)
-        return self._base(prices, price_break) + units * prices[price_break]
+        return self.base_at(prices, price_break) + units * prices[price_break]
 
     def worth_cents(self, stage: int, units: int) -> int:
         """Present value of one order at the month of a stage, in cents."""
-        return self._cost(self.offers[stage].worth or self.offers[stage].present, units)
+        return self.cost_at(self.offers[stage].worth or self.offers[stage].present, units)
 
     def future_cents(self, future: int, stage: int, units: int, present: bool) -> int:
         """What one order costs in a future, or its present value, in cents; nothing where the stage does not come."""
         prices = self.offers[stage].futures[future]
-        return 0 if prices is None else self._cost(prices[present], units)
+        return 0 if prices is None else self.cost_at(prices[present], units)
 
     def lead_weeks(self, stage: int, units: int) -> float | None:
         """Lead time of an order of so many units: none for what the vendor has in stock for a stage that is late."""

@@ -20,6 +20,8 @@ from fabopt.units import CENTS_PER_USD, ceil_div, cents, exact, rounded
 
 WEEKS_PER_YEAR = 52
 MONTHS_PER_YEAR = 12
+# Months with more digits than these are not worth reading.
+MONTH_DIGITS = 2
 
 
 Rule = TypeVar("Rule")
@@ -51,7 +53,8 @@ class Terms:
     """What decides how a catalog's products can be bought: equal terms make equal items of one catalog.
 
     ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
-    ``futures``: the ways in which growth may come, none where it is certain.
+    ``futures``: the ways in which growth may come, none where it is certain. ``dated``: whether it counts in
+    which quarter or year an order is placed.
     """
 
     months: tuple[int, ...] = (0,)
@@ -60,6 +63,7 @@ class Terms:
     move_cents: int = 0
     futures: tuple[FutureTerms, ...] = ()
     charges: tuple[Charge, ...] = ()
+    dated: bool = False
 
     @property
     def chance_unit(self) -> int:
@@ -83,7 +87,9 @@ def terms_of(case: Case) -> Terms:
     """The terms of a case."""
     months = tuple(stage.month for stage in case.stages) if case.stages else (0,)
     moves = rounded(exact(case.growth.usd_per_moved_cable) * CENTS_PER_USD)
-    return Terms(months, case.finance, case.procurement, moves, _futures_of(case), case.charges)
+    payment = case.finance.payment
+    dated = bool(case.limits.by_period) and payment is not None and payment.on_order > 0
+    return Terms(months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated)
 
 
 def _futures_of(case: Case) -> tuple[FutureTerms, ...]:

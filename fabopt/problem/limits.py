@@ -4,14 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
 
-from fabopt.schema.case import Limits
+from fabopt.schema.case import CaseLimits, Limits
+from fabopt.schema.stages import PERIODS
 from fabopt.units import cents, milliwatts
+
+
+class PeriodBudgets(NamedTuple):
+    """Cents that may be paid in each quarter or year. ``key``: of the case; ``months``: of one period.
+
+    ``cents``: of the first one, with all before it, the second and so on, the last for all after it; None: any amount.
+    """
+
+    key: str
+    months: int
+    cents: tuple[int | Fraction | None, ...]
+
+    def entry(self, period: int) -> int:
+        """The place of a period's budget in ``cents``; 0: the period of month 0."""
+        return min(max(period, 0), len(self.cents) - 1)
+
+    def most(self, period: int) -> int | Fraction | None:
+        """What may be paid in a period."""
+        return self.cents[self.entry(period)]
 
 
 @dataclass(frozen=True)
 class ExactLimits:
-    """What may be spent over all fabrics; None: any amount. ``tco_scaled``: in the units of the weights of tco."""
+    """What may be spent over all fabrics; None: any amount. ``tco_scaled``: in the units of the weights of tco.
+
+    ``periods``: what may be paid in each quarter or year.
+    """
 
     capex_cents: int | None = None
     power_mw: int | None = None
@@ -19,6 +44,7 @@ class ExactLimits:
     switches: int | None = None
     cables: int | None = None
     tco_scaled: int | None = None
+    periods: tuple[PeriodBudgets, ...] = ()
 
     @property
     def are_set(self) -> bool:
@@ -48,4 +74,12 @@ def limits_of(limits: Limits) -> ExactLimits:
         None if limits.budget_usd is None else cents(limits.budget_usd),
         None if limits.power_w is None else milliwatts(limits.power_w),
         None if limits.rack_units is None else milliwatts(limits.rack_units),
+        periods=_periods(limits) if isinstance(limits, CaseLimits) else (),
+    )
+
+
+def _periods(limits: CaseLimits) -> tuple[PeriodBudgets, ...]:
+    return tuple(
+        PeriodBudgets(key, PERIODS[key], tuple(None if usd is None else cents(usd) for usd in budgets))
+        for key, budgets in limits.by_period.items()
     )

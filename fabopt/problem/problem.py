@@ -5,13 +5,16 @@ After ``problem_of`` there is no default, no "maybe missing" and no id to look u
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 
 from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
+from fabopt.parts.instalments import Instalments, calendar_month
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import CABLE_KINDS, Item, order_at_once
 from fabopt.parts.link_table import LinkTable
@@ -20,7 +23,7 @@ from fabopt.parts.offering import Offering, named_products, offering_of
 from fabopt.parts.procurement import FutureTerms, Terms, terms_of
 from fabopt.problem.demand import demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem, fabric_of
-from fabopt.problem.limits import ExactLimits, limits_of
+from fabopt.problem.limits import ExactLimits, limits_of, tighter
 from fabopt.problem.model_needs import timed, with_needs
 from fabopt.problem.roles import settled, with_separations
 from fabopt.problem.site import FloorSite, Site, site_of
@@ -92,7 +95,44 @@ class Problem:
     @property
     def limits_in_all(self) -> ExactLimits:
         """Limits on all that is bought and on what is installed in the end: of the case, and of its stages."""
-        return self.limits.with_others([stage.limits for stage in self.stages])
+        limits = self.limits.with_others([stage.limits for stage in self.stages])
+        return replace(limits, capex_cents=tighter(limits.capex_cents, self._payable_cents))
+
+    @cached_property
+    def instalments(self) -> Instalments:
+        """When what the stages order is paid."""
+        case = self.case
+        return Instalments(case.finance.payment, tuple(one.month for one in self.stages), calendar_month(case.start))
+
+    def shares_paid(self, months: int) -> list[dict[int, Fraction]]:
+        """The least share of anything ordered that each stage pays in the periods in which it may pay."""
+        by_stage = []
+        for stage in range(len(self.stages)):
+            of_items = [self.instalments.shares_in(item, stage, months) for item in self.item_table.items]
+            periods = sorted(set().union(*of_items))
+            nothing = Fraction(0), Fraction(0)
+            by_stage.append({at: min(min(one.get(at, nothing)) for one in of_items) for at in periods})
+        return by_stage
+
+    @cached_property
+    def _payable_cents(self) -> int | None:
+        """The most that budgets of quarters and years leave for all orders; None: any amount."""
+        caps: list[int | Fraction | None] = []
+        for budgets in self.limits.periods:
+            shares = self.shares_paid(budgets.months)
+            most = [budgets.most(at) for at in sorted(set().union(*shares))]
+            caps.append(None if None in most else sum(one for one in most if one is not None))
+            of_stages = [
+                min(
+                    (limit / share for at, share in of_stage.items()
+                     if share and (limit := budgets.most(at)) is not None),
+                    default=None,
+                )
+                for of_stage in shares
+            ]  # fmt: skip
+            caps.append(None if None in of_stages else sum(one for one in of_stages if one is not None))
+        least = min((cap for cap in caps if cap is not None), default=None)
+        return None if least is None else math.floor(least)
 
     @property
     def floor(self) -> FloorSite:

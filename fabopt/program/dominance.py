@@ -68,6 +68,7 @@ def _dominated(problem: Problem, options: Options, items: Iterable[Item], most: 
         and item.spares is None
         and not item.counted
         and not item.sourced
+        and not item.dated
         and (
             market.dominated(item, one_by_one.others(item), together=True)
             or market.dominated(item, at_once.others(item), together=False)
@@ -126,6 +127,7 @@ class _Places:
                 and other.spares is None
                 and not other.counted
                 and not other.sourced
+                and not other.dated
             ),
             key=lambda one: one.index,
         )

@@ -112,7 +112,11 @@ def _ordered(problem: Problem, picked: Sequence[Picked]) -> Order:
     bought = {key: count for key, count in uses.items() if key[1] not in special}
     if not special:
         return Order(bought, {})
-    if len(problem.stages) > 1 or any(item.spares and item.spares.per == "site" for item in special):
+    if (
+        len(problem.stages) > 1
+        or problem.limits.periods
+        or any(item.spares and item.spares.per == "site" for item in special)
+    ):
         ordered, spares = _solved(problem, picked)
         return Order({**bought, **ordered}, spares)
     spares = {(0, item): item.spares_for(uses[0, item]) for item in special}
@@ -190,6 +194,16 @@ def sums_of(problem: Problem, picked: Sequence[Picked]) -> Sums:
         + sum(weights.of_mw(stage) * item.power_mw * count for (stage, item), count in used.items())
         + weights.per_unit * units,
     )
+
+
+def paid_in_periods(problem: Problem, picked: Sequence[Picked], months: int) -> dict[int, Fraction]:
+    """What is paid for orders in each period of so many months, in cents."""
+    paid, found = problem.instalments, dict[int, Fraction]()
+    for (stage, item), units in order_of(problem, picked).bought.items():
+        for period in paid.shares_in(item, stage, months):
+            scaled = item.cost_at(paid.prices_in(item, stage, months, period), units)
+            found[period] = found.get(period, Fraction(0)) + Fraction(scaled, paid.scale)
+    return found
 
 
 def stage_power_mw(problem: Problem, picked: Sequence[Picked], stage: int, servers: bool = False) -> int:

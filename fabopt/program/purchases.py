@@ -6,7 +6,7 @@ Each constraint is named like the method that adds it, its line in docs/formulat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabopt.parts.items import Item, Piece
@@ -41,11 +41,14 @@ class Use:
 def is_ordered(problem: Problem, item: Item) -> bool:
     """Whether what is bought of an item is decided by itself, and not just what is used when it is used.
 
-    So where its cost is not the same for every unit; and where later stages have budgets, as buying early may help.
+    So where its cost is not the same for every unit; and where later stages have budgets, or quarters and years have
+    that several stages pay from, as buying early may help.
     """
     if item.is_lump:
         return False
-    return item.is_ordered or any(stage.limits.capex_cents is not None for stage in problem.stages[1:])
+    later = problem.stages[1:]
+    budgets = later and problem.limits.periods
+    return item.is_ordered or bool(budgets) or any(stage.limits.capex_cents is not None for stage in later)
 
 
 @dataclass
@@ -148,15 +151,23 @@ class Purchases:
 
     def cost(self, stages: Sequence[int] | None = None, present: bool = False) -> Terms:
         """What the orders of some stages (None: of all) cost, in cents."""
+
+        def prices(item: Item, stage: int) -> Sequence[int]:
+            offer = item.offers[stage]
+            if stages is not None and stage not in stages:
+                return (0,) * len(offer.cents)
+            return offer.present if present else offer.cents
+
+        return self.cost_at(prices)
+
+    def cost_at(self, prices: Callable[[Item, int], Sequence[int]]) -> Terms:
+        """What all orders cost, by the price of a unit of an item at each break of a stage."""
         terms: Terms = []
         for (item, stage, piece), var in self.buy.items():
-            if stages is None or stage in stages:
-                prices = item.offers[stage].present if present else item.offers[stage].cents
-                terms.append((var, item.pack_size * prices[piece.price_break]))
-                base = item.base(stage, piece.price_break, present)
-                if base:
-                    terms.append((self.paid[item, stage, piece], base))
-        return terms
+            of_unit = prices(item, stage)
+            terms.append((var, item.pack_size * of_unit[piece.price_break]))
+            terms.append((self.paid[item, stage, piece], item.base_at(of_unit, piece.price_break)))
+        return [term for term in terms if term[1]]
 
     # -- constraints ------------------------------------------------------------------------------------------
 

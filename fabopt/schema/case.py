@@ -33,6 +33,7 @@ from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, Stora
 from fabopt.schema.scenarios import GrowthScenario, check_probabilities, scenarios_of
 from fabopt.schema.server import Role
 from fabopt.schema.stages import KEBAB, Servers, is_certain
+from fabopt.schema.stages import CaseLimits as CaseLimits
 from fabopt.schema.stages import Limits as Limits
 from fabopt.schema.stages import Oversubscription as Oversubscription
 from fabopt.schema.stages import Stage as Stage
@@ -303,7 +304,7 @@ class Case(Strict):
     fabrics: Annotated[tuple[Fabric, ...], Field(min_length=1)] = (Fabric(name="compute"),)
     site: Site = Site()
     rules: RuleChoices = {}
-    limits: Limits = Limits()
+    limits: CaseLimits = CaseLimits()
     resilience: AnyResilience = DEFAULT_RULE
     finance: Finance = Finance()
     growth: Growth = Growth()

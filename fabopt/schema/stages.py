@@ -6,11 +6,15 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Money, Ratio, Strict, Watts
 
 Servers = Annotated[int, Field(ge=1, le=10**12)]
 KEBAB = r"^[a-z0-9]+(?:[.-][a-z0-9]+)*$"
 Probability = Annotated[float, Field(gt=0, le=1)]
+PeriodBudget = Money | Annotated[tuple[Money | None, ...], Field(min_length=1, max_length=400)]
+# Months of the period of a budget, by its key.
+PERIODS = {"quarterly_budget_usd": 3, "yearly_budget_usd": 12}
 
 
 def is_certain(probability: float) -> bool:
@@ -31,6 +35,25 @@ class Limits(Strict):
     budget_usd: Money | None = None
     power_w: Watts | None = None
     rack_units: Annotated[float, Field(ge=0)] | None = None
+
+
+class CaseLimits(Limits):
+    """What may be spent over all fabrics, in all and of money in every quarter and year.
+
+    A list has the budgets of the first quarter (year), with all before it, of the second and so on, the last one for
+    all after it; null: any amount.
+    """
+
+    quarterly_budget_usd: Annotated[PeriodBudget | None, Field(exclude_if=is_open)] = None
+    yearly_budget_usd: Annotated[PeriodBudget | None, Field(exclude_if=is_open)] = None
+
+    @property
+    def by_period(self) -> dict[str, tuple[float | None, ...]]:
+        """Budgets of quarters and of years, by key; none without."""
+        found = {key: getattr(self, key) for key in PERIODS}
+        return {
+            key: value if isinstance(value, tuple) else (value,) for key, value in found.items() if value is not None
+        }
 
 
 class StageDemand(Strict):

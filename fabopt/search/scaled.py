@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 from math import ceil, floor, gcd
 
 from fabopt.parts.dominance import without_dominated_products
@@ -47,7 +48,7 @@ def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: b
         raised(item, cents)
         for item in base.item_table.items
         for offer in item.offers
-        for cents in (*offer.cents, *offer.present)
+        for cents in (*offer.cents, *offer.present, *chain.from_iterable(offer.bare or ()))
     ]
     common = gcd(*prices) or 1
     unit = Fraction(common, down)
@@ -66,5 +67,11 @@ def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: b
 
 
 def _counted(limits: ExactLimits, unit: Fraction) -> ExactLimits:
-    """Limits with the budget in another unit of money; what is left of a unit buys nothing."""
-    return replace(limits, capex_cents=None if limits.capex_cents is None else floor(limits.capex_cents / unit))
+    """Limits with the budgets in another unit of money; what is left of a unit buys nothing."""
+    budget = None if limits.capex_cents is None else floor(limits.capex_cents / unit)
+    # budgets of periods bound shares of prices: a fraction of a unit may count
+    periods = tuple(
+        period._replace(cents=tuple(None if most is None else most / unit for most in period.cents))
+        for period in limits.periods
+    )
+    return replace(limits, capex_cents=budget, periods=periods)

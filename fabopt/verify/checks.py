@@ -18,6 +18,7 @@ from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import has_floor
 from fabopt.verify.futures import names_futures
 from fabopt.verify.out_of_band import counts_ports
+from fabopt.verify.payments import has_period_budgets
 from fabopt.verify.proof import Proof, as_check, prove
 from fabopt.verify.rack_losses import names_feeds
 from fabopt.verify.racks import has_named_racks, keeps_rule
@@ -33,6 +34,7 @@ from fabopt.verify.rules import (
     MANAGEMENT_RULES,
     MONEY_RULES,
     NAMED_RACK_RULES,
+    PAYMENT_RULES,
     RACK_RULES,
     SEPARATION_RULES,
     SPREAD_RULES,
@@ -101,6 +103,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
     yield from _proven(MONEY_RULES, evidence)
     yield from _proven(VENDOR_RULES, evidence, when=counts_vendors(evidence))
     yield from _proven(CHARGE_RULES, evidence, when=owes_charges(evidence))
+    yield from _proven(PAYMENT_RULES, evidence, when=has_period_budgets(evidence))
     yield from _proven(FUTURE_RULES, evidence, when=names_futures(evidence))
     yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)
 

@@ -87,6 +87,7 @@ from fabopt.verify.paths import (
     rails_use_same_ports,
     spines_reach_cores,
 )
+from fabopt.verify.payments import payments_keep_budgets
 from fabopt.verify.pools import pools_hold_headroom, weighs_pools
 from fabopt.verify.ports import (
     boxes_are_listed,
@@ -319,6 +320,8 @@ MONEY_RULES: tuple[DesignRule, ...] = (
 VENDOR_RULES: tuple[DesignRule, ...] = (vendors_are_kept,)
 # Of bills with charges, and of cases and parts that have some.
 CHARGE_RULES: tuple[DesignRule, ...] = (charges_are_counted,)
+# Of cases with budgets of quarters or years.
+PAYMENT_RULES: tuple[DesignRule, ...] = (payments_keep_budgets,)
 # Of growth that may end before its last stage.
 FUTURE_RULES: tuple[DesignRule, ...] = (futures_are_recounted,)
 WORKLOAD_RULES: tuple[DesignRule, ...] = (workload_needs_are_met, workload_is_recomputed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from math import floor
 from typing import NamedTuple
 
 from tests.oracles.brute_parts import Json, ceil_div, exact, whole
@@ -131,6 +132,34 @@ def priced(item: Json, case: Json, most: int) -> list[Priced]:
     return found
 
 
+def within_budgets(items: list[Json], case: Json, spent: list[tuple[int, ...]]) -> bool:
+    """Whether what is paid in every quarter and year, month by month, is within its budget. Items have no charges."""
+    terms = case.get("finance", {}).get("payment") or {"on_delivery": 1}
+    first = case.get("start", "0000-01")
+    before = 12 * int(first[:4]) + int(first[5:]) - 1
+    for key, length in (("quarterly_budget_usd", 3), ("yearly_budget_usd", 12)):
+        budgets = case.get("limits", {}).get(key)
+        if budgets is None:
+            continue
+        by_period: dict[int, Fraction] = {}
+        for item, of_stages in zip(items, spent, strict=True):
+            lead = Fraction(round(100 * exact(item.get("lead_time_weeks", 0)) * 12 / 52), 100)
+            for stage, cents in zip(case["stages"], of_stages, strict=True):
+                month = stage.get("month", 0)
+                for due, share in (
+                    (floor(month - lead), terms.get("on_order", 0)),
+                    (month, terms.get("on_delivery", 0)),
+                    (month + terms.get("acceptance_months", 1), terms.get("on_acceptance", 0)),
+                ):
+                    period = (due + before) // length - before // length
+                    by_period[period] = by_period.get(period, Fraction(0)) + exact(share) * cents
+        for period, paid in by_period.items():
+            most = budgets[max(0, min(period, len(budgets) - 1))] if isinstance(budgets, list) else budgets
+            if most is not None and paid > 100 * exact(most):
+                return False
+    return True
+
+
 def cheapest(items: list[Json], case: Json, most: int) -> Plan | None:
     """The best orders of all items together, under the budgets of stages; None if there are none."""
     last = len(case["stages"]) - 1
@@ -139,6 +168,8 @@ def cheapest(items: list[Json], case: Json, most: int) -> Plan | None:
     for chosen in product(*(priced(item, case, most) for item in items)):
         spent = [sum(column) for column in zip(*(one.spent for one in chosen), strict=True)]
         if any(limit is not None and cents > limit * 100 for cents, limit in zip(spent, budgets, strict=True)):
+            continue
+        if not within_budgets(items, case, [one.spent for one in chosen]):
             continue
         value = sum(one.worth for one in chosen) if case.get("objective") == "tco_usd" else sum(spent)
         if best is not None and value > best.objective:

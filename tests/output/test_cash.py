@@ -9,6 +9,8 @@ import openpyxl
 import pytest
 
 from fabopt.output.cash import KINDS, QUARTER, YEAR, cash_flow
+from fabopt.output.charts.cash import TITLES, cash_bars
+from fabopt.output.charts.style import PAGE_PALETTE
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.html.tables import cash_view
 from fabopt.output.terminal.cash import cash_columns, cash_lines, cash_rows
@@ -75,6 +77,32 @@ def test_screen_page_and_workbook_say_the_same() -> None:
     assert [row[0] for row in values[1 : len(periods) + 1]] == [period.name for period in periods]
     assert values[len(periods) + 1][len(KINDS) + 1] == sum(period.total for period in periods) / 100 == 3636
     assert formulas[len(periods) + 1][len(KINDS) + 1] == f"=SUM(H2:H{len(periods) + 1})"
+
+
+def test_shares_add_up_to_the_order() -> None:
+    # Thirds of a cent: each order is paid to the cent, and no quarter by more than its budget in whole cents.
+    shares = {"on_order": 0.335, "on_delivery": 0.33, "on_acceptance": 0.335, "acceptance_months": 4}
+    licence = {"name": "licence", "what": "licence", "percent": 7.77, "kinds": ["cable"]}
+    design = paid({"payment": shares}, charges=[licence])
+    assert design.totals is not None
+    periods = cash_flow(design, QUARTER)
+    assert sum(period.total for period in periods) == cents(design.totals.capex_usd)
+    halved = {"payment": {"on_order": 0.005, "on_delivery": 0.005, "on_acceptance": 0.99}}
+    assert sum(period.total for period in cash_flow(paid(halved, charges=[licence]), 1)) == cents(
+        design.totals.capex_usd
+    )
+
+
+def test_the_chart_shows_what_the_table_says() -> None:
+    design = paid({"residual": 0.1})
+    periods = cash_flow(design, QUARTER)
+    bars, line, _ = cash_bars(periods, PAGE_PALETTE, "quarter")["layer"]
+    drawn = {(row["name"], row["kind"]): row["usd"] for row in bars["data"]["values"]}
+    wanted = {(one.name, TITLES[kind]): one.paid[kind] / 100 for one in periods for kind in KINDS if one.paid[kind]}
+    assert drawn == wanted and min(drawn.values()) == -404
+    assert [row["usd"] for row in line["data"]["values"]] == [one.owned / 100 for one in periods]
+    view = cash_view(design)
+    assert view is not None and "so far" in view.picture and "months 0 to 2, on delivery: $864" in view.picture
 
 
 def test_nothing_is_said_without_terms_of_payment() -> None:

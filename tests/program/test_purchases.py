@@ -256,6 +256,60 @@ def test_no_other_orders_of_what_is_expedited_are_better(seed: int) -> None:
         assert planned([item | {"expedite": easier}], stages=stages, **keys).objective <= found.objective
 
 
+def test_a_yearly_budget_moves_purchases_forward() -> None:
+    # 3 are 300 USD now and 4 are 400 in a year.
+    assert agreed([module((3, 4))], limits={"yearly_budget_usd": [400, 300]}).orders == ((4, 3),)
+    assert agreed([module((3, 4))], limits={"quarterly_budget_usd": [900, 0]}).orders == ((7, 0),)
+    assert agreed([module((3, 4))], limits={"yearly_budget_usd": [None, 100]}).orders == ((6, 1),)
+
+
+def test_a_deposit_counts_when_the_order_is_placed() -> None:
+    # 26 weeks are 6 months: half of the second stage's order is paid in month 6, in the first year, half in the second
+    late = module((3, 4), lead_time_weeks=26)
+    keys: Json = {
+        "finance": {"payment": {"on_order": 0.5, "on_delivery": 0.5}},
+        "procurement": {"order_from_month": -12},
+    }
+    # months -6 (150, counted to the year before), 0 (150), 6 (200) and 12 (200)
+    assert agreed([late], limits={"yearly_budget_usd": 350}, **keys).orders == ((3, 4),)
+    assert agreed([late], limits={"yearly_budget_usd": [350, 150]}, **keys).orders == ((4, 3),)
+    # with month 0 in July both halves of an order are paid in one year of the calendar, 3 are 300 USD and 4 are 400
+    assert agreed([late], limits={"yearly_budget_usd": 400}, start="2026-07", **keys).orders == ((3, 4),)
+    assert agreed([late], limits={"yearly_budget_usd": [400, 300]}, start="2026-07", **keys).orders == ((4, 3),)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_no_other_orders_within_budgets_are_better(seed: int) -> None:
+    """Two items with lead times, paid in shares, under budgets of quarters or years that often decide."""
+    dice = random.Random(f"budgets-{seed}")
+    items = [random_item(dice, number) | {"lead_time_weeks": dice.choice([0, 7, 13.5, 30])} for number in range(2)]
+    shares = dice.choice([(0.3, 0.6, 0.1), (1, 0, 0), (0.335, 0, 0.665), (0.5, 0.5, 0)])
+    payment = dict(zip(("on_order", "on_delivery", "on_acceptance"), shares, strict=True))
+    keys: Json = {
+        "finance": {
+            "price_decline": {"transceiver": dice.choice([0, 0.2, 0.5])},
+            "payment": payment | {"acceptance_months": dice.choice([1, 4])},
+        },
+        "limits": {
+            dice.choice(["quarterly_budget_usd", "yearly_budget_usd"]): dice.choice(
+                [[dice.randint(3, 9) * 100, dice.randint(1, 5) * 100], dice.randint(3, 9) * 100]
+            )
+        },
+        "procurement": {"order_from_month": -24},
+        "stages": YEARS,
+    }
+    if dice.random() < 0.5:
+        keys["start"] = f"2026-{dice.randint(1, 12):02d}"
+    best = cheapest(items, case(**keys), 10)
+    if best is not None:
+        assert planned(items, **keys)[:4] == best[:4]
+        freer = planned(items, **{key: value for key, value in keys.items() if key != "limits"})
+        assert freer.objective <= best.objective
+    else:
+        with pytest.raises(AssertionError, match="cannot be bought"):
+            planned(items, **keys)
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_no_other_orders_are_better(seed: int) -> None:
     """Two items, all terms at random, under a budget of the second stage that decides now and then."""

@@ -33,9 +33,9 @@ def cost_bars(
     colour = {"domain": [KIND_NAMES[kind] for kind in kinds], "range": [palette.kind(kind) for kind in kinds]}
     encoding = {
         "x": x,
-        "y": _y("usd", stack="zero"),
+        "y": dollar_axis("usd", stack="zero"),
         "order": {"field": "order", "type": "quantitative"},
-        "color": {"field": "kind", "type": "nominal", "scale": colour, "legend": _legend()},
+        "color": {"field": "kind", "type": "nominal", "scale": colour, "legend": square_legend()},
         "description": {"field": "words"},
     }
     mark = {"type": "bar", "width": {"band": 0.62}}
@@ -45,12 +45,20 @@ def cost_bars(
     return {"width": width, "height": HEIGHT, "layer": layers}
 
 
-def _y(field: str, **more: str) -> Spec:
-    axis = {"title": _COST.title, "labelExpr": _COST.label_expression, "tickCount": 5, "domain": False, "ticks": False}
+def dollar_axis(field: str, title: str = "", **more: str) -> Spec:
+    """Return the encoding of dollars that go up."""
+    axis = {
+        "title": title or _COST.title,
+        "labelExpr": _COST.label_expression,
+        "tickCount": 5,
+        "domain": False,
+        "ticks": False,
+    }
     return {"field": field, "type": "quantitative", "axis": axis, **more}
 
 
-def _legend() -> Spec:
+def square_legend() -> Spec:
+    """Return a legend of squares above a chart."""
     return {"title": None, "orient": "top", "direction": "horizontal", "symbolType": "square", "offset": 10}
 
 
@@ -60,7 +68,11 @@ def _totals(bars: Sequence[tuple[str, Mapping[str, Number]]], x: Spec, palette: 
     ]
     text = {"type": "text", "dy": -8, "color": palette.ink, "aria": False}
     filled = [row for row in rows if row["usd"]]
-    return {"data": {"values": filled}, "mark": text, "encoding": {"x": x, "y": _y("usd"), "text": {"field": "text"}}}
+    return {
+        "data": {"values": filled},
+        "mark": text,
+        "encoding": {"x": x, "y": dollar_axis("usd"), "text": {"field": "text"}},
+    }
 
 
 def short_money(usd: Number) -> str:

@@ -104,6 +104,9 @@ def _limits(case: Case) -> Iterator[str]:
     limits = case.limits
     if limits.budget_usd is not None:
         yield f"budget {money(limits.budget_usd)}"
+    for key, amounts in limits.by_period.items():
+        shown = ", ".join("any" if amount is None else money(amount) for amount in amounts)
+        yield f"{key.removesuffix('_budget_usd')} budget {shown}"
     if limits.power_w is not None:
         yield f"power {power(limits.power_w)}"
     if limits.rack_units is not None:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from fabopt.output.cash import QUARTER, has_cash
+from fabopt.output.cash import QUARTER, cash_flow, has_cash
+from fabopt.output.charts.cash import cash_bars
+from fabopt.output.charts.render import svg
+from fabopt.output.charts.style import PAGE_PALETTE
+from fabopt.output.html.rendering import drawn
 from fabopt.output.terminal.cash import cash_columns, cash_lines, cash_rows
 from fabopt.output.terminal.futures import COLUMNS, PLAN_COLUMNS, future_lines, future_rows, plan_rows
 from fabopt.output.words import sentence
@@ -23,10 +28,12 @@ class TableView:
 
 @dataclass(frozen=True)
 class TablesView:
-    """A section of sentences and tables."""
+    """A section of sentences and tables, with a chart above them, if it has one, and its caption."""
 
     sentences: tuple[str, ...]
     tables: tuple[TableView, ...]
+    chart: str = ""
+    picture: Any = None
 
 
 def cash_view(design: Design) -> TablesView | None:
@@ -40,7 +47,9 @@ def cash_view(design: Design) -> TablesView | None:
         tuple(int(right) for _, right in columns),
         tuple(tuple(row) for row in cash_rows(design, QUARTER)),
     )
-    return TablesView(tuple(sentence(line) for line in cash_lines(design)), (view,))
+    chart = cash_bars(cash_flow(design, QUARTER), PAGE_PALETTE, "quarter")
+    lines = tuple(sentence(line) for line in cash_lines(design))
+    return TablesView(lines, (view,), "Paid by quarter, and so far", drawn(svg(chart, PAGE_PALETTE)))
 
 
 def futures_view(design: Design) -> TablesView | None:

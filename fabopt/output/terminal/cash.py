@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.output.cash import KINDS, YEAR, cash_flow, finance_of, worth_lines
+from fabopt.output.charts.cash import TITLES
 from fabopt.output.words import money
 from fabopt.schema.cash import DOLLAR
 from fabopt.schema.design import Design
 from fabopt.units import usd
 
 TITLE = "Cash flow"
-_TITLES = {
-    "on_order": "on order", "on_delivery": "on delivery", "on_acceptance": "on acceptance", "yearly": "yearly charges",
-    "energy": "energy", "residual": "sold in the end",
-}  # fmt: skip
 NOTHING = "-"
 
 
@@ -23,7 +20,7 @@ def cash_columns(design: Design) -> tuple[tuple[str, bool], ...]:
     finance = finance_of(design)
     more = [f"in {finance.currency}"] if finance.currency != DOLLAR else []
     more += ["in the books"] if finance.depreciation_years is not None else []
-    return ("period", False), *((title, True) for title in (*_TITLES.values(), "in all", "so far", *more))
+    return ("period", False), *((title, True) for title in (*TITLES.values(), "in all", "so far", *more))
 
 
 def cash_rows(design: Design, months: int = YEAR) -> Iterator[list[str]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from fabopt.explain.relaxation import halfway, nearest
 from fabopt.parts.finance import weights_of
@@ -235,7 +236,8 @@ def _limited(problem: Problem, limits: ExactLimits, name: str, grade: int) -> Ex
         most = -(-(2 * grade + 1) * scale // 2) - 1
     field = _LIMITS[name]
     before = getattr(limits, field)
-    return replace(limits, **{field: most if before is None else min(most, before)})
+    changed: dict[str, Any] = {field: most if before is None else min(most, before)}
+    return replace(limits, **changed)
 
 
 def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kbps: int) -> FabricProblem:

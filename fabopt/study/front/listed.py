@@ -40,6 +40,7 @@ def can_be_listed(problem: Problem, first: Measure, second: Measure) -> bool:
     traded = {first.name, second.name}
     limited = {name for field, name in _LIMIT_OF.items() if getattr(problem.limits, field) is not None}
     plain = problem.prunes and problem.site.runs_are_alike and not any(stage.limits.are_set for stage in problem.stages)
+    plain = plain and not problem.limits.periods
     priced = traded != {"capex_usd", "tco_usd"} or _undiscounted(problem)
     return plain and priced and traded <= SUMS and limited <= traded | {"rack_units"}
 

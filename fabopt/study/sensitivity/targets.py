@@ -66,6 +66,7 @@ def _unanswerable(inputs: Inputs) -> list[Fault]:
         (f"stages.{number}.limits.budget_usd", stage.limits.budget_usd)
         for number, stage in enumerate(case.stages or ())
     ]
+    budgets += [(f"limits.{key}", amounts[0]) for key, amounts in case.limits.by_period.items()]
     if case.objective != "capex_usd":
         budgets.append((BUDGET_KEY, case.limits.budget_usd))
     limited = [fault(file, path, what, value, hint=hint) for path, value in budgets if value is not None]

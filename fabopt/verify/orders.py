@@ -14,13 +14,13 @@ from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, expedite_cents, item_of, offer_of, order_cents
 from fabopt.verify.terms_of_sale import (
-    expedited_weeks,
     is_allowed,
     is_late,
     of_kind,
     order_month,
     supply_by,
     vendor_may_sell,
+    weeks_taken,
 )
 
 MONTH_DIGITS = 2
@@ -147,10 +147,9 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
     for row in evidence.goods:
         item = item_of(row)
         stage = evidence.stage_names.index(row.stage)
-        weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
-        if row.quantity and stage in _late(evidence, item):
-            weeks = expedited_weeks(offer_of(evidence, item)) if _is_expedited(evidence, item, stage) else 0
-        month = evidence.months[stage]
+        month, weeks = evidence.months[stage], None if item == MOVES else offer_of(evidence, item).lead_time_weeks
+        if row.quantity and item != MOVES:
+            weeks = weeks_taken(month, offer_of(evidence, item), evidence.case.procurement.order_from_month)
         due = order_month(month, weeks)
         for name, claimed, recounted in (
             ("lead_time_weeks", row.lead_time_weeks, weeks),

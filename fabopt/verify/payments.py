@@ -14,7 +14,7 @@ from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, item_of, offer_of
-from fabopt.verify.terms_of_sale import is_late, order_month
+from fabopt.verify.terms_of_sale import order_month, weeks_taken
 
 MONTH_DIGITS = 2
 
@@ -67,5 +67,4 @@ def _weeks(evidence: Evidence, row: BomRow, month: int) -> float | None:
     """The lead time of a line: none of charges, of work, and of what comes from the vendor's stock."""
     if row.charge is not None or item_of(row) == MOVES:
         return None
-    weeks = offer_of(evidence, item_of(row)).lead_time_weeks
-    return 0 if is_late(month, weeks, evidence.case.procurement.order_from_month) else weeks
+    return weeks_taken(month, offer_of(evidence, item_of(row)), evidence.case.procurement.order_from_month)

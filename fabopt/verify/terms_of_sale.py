@@ -94,6 +94,15 @@ def is_expedited(month: int, sold: Purchasable, order_from_month: int | None) ->
     return not is_late(month, expedited_weeks(sold), order_from_month)
 
 
+def weeks_taken(month: int, sold: Purchasable, order_from_month: int | None) -> float | None:
+    """How long before a stage an order is placed: none of what the vendor has in stock where it is late, unless sooner
+    delivery is paid for.
+    """
+    if is_expedited(month, sold, order_from_month):
+        return expedited_weeks(sold)
+    return 0 if is_late(month, sold.lead_time_weeks, order_from_month) else sold.lead_time_weeks
+
+
 def supply_by(supply: Supply | None, month: int) -> int | None:
     """How many can have been bought by a month; None: any number."""
     if supply is None or isinstance(supply, int):

@@ -93,6 +93,24 @@ def test_a_part_without_a_deposit_early_wins_where_no_money_is_there_then() -> N
     assert tight.totals.capex_usd == free.totals.capex_usd + switches
 
 
+def test_what_is_expedited_pays_its_deposit_when_it_is_ordered() -> None:
+    # 40 weeks would be too long, 20 are 4.6 months: ordered in month 1 of 6 with its surcharge, all else in month 6
+    parts = slow_or_dear()
+    parts["switches"] = parts["switches"][:1]
+    parts["switches"][0] |= {"lead_time_weeks": 40, "expedite": {"weeks": 20, "price_usd": 500}}
+    keys: Json = {"finance": {"energy_usd_per_kwh": 0, "payment": {"on_order": 1}}}
+    wanted = staged({}, **keys) | {"procurement": {"order_from_month": 0}}
+    free = small.solved(wanted, parts)
+    switches = sum(row.quantity for row in free.bom if row.kind == "switch")
+    assert paid(free, QUARTER)[0] == 1650000 * switches
+    kept = small.solved(wanted | {"limits": {"quarterly_budget_usd": [16500 * switches, None]}}, parts)
+    assert kept.totals == free.totals and not failed(kept)
+    assert kept.case is not None
+    content = kept.case.content | {"limits": {"quarterly_budget_usd": [16500 * switches - 0.01, None]}}
+    changed = kept.model_copy(update={"case": kept.case.model_copy(update={"content": content})})
+    assert "payments_keep_budgets" in failed(changed)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_tighter_budget_is_never_cheaper(seed: int) -> None:
     """Lead times, charges and terms at random: every budget is kept, pruned or not, and relaxing one costs nothing."""

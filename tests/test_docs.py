@@ -28,6 +28,7 @@ from fabopt.output.export import FORMATS
 from fabopt.problem.demand import Demand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.program.formulation import RULES, Program
+from fabopt.program.payments import Payments
 from fabopt.program.purchases import Purchases
 from fabopt.program.sourcing import Sourcing
 from fabopt.schema import case as case_schema
@@ -227,7 +228,10 @@ LINES = [line for page in FORMULATION for line in lines_of(page)]
 def constraint_methods() -> list[Rule]:
     """Methods of the program that add constraints."""
     methods = [
-        method for holder in (Program, Purchases, Sourcing) for method in vars(holder).values() if callable(method)
+        method
+        for holder in (Program, Purchases, Payments, Sourcing)
+        for method in vars(holder).values()
+        if callable(method)
     ]
     return [
         method

@@ -36,7 +36,7 @@ class Instalments:
         return self._shares(stage, math.floor(plain_fraction(due, MONTH_DIGITS)))
 
     def of_charges(self, stage: int) -> dict[int, Fraction]:
-        """The same of charges, which have no lead time."""
+        """The shares of the charges on a part by the month in which they are paid: they have no lead time."""
         return self._shares(stage, self.months[stage])
 
     def _shares(self, stage: int, ordered: int) -> dict[int, Fraction]:
@@ -66,14 +66,14 @@ class Instalments:
 
     def shares_in(self, item: Item, stage: int, length: int) -> dict[int, tuple[Fraction, Fraction]]:
         """What falls in each period of the price of a part, and of the charges on it."""
-        found: dict[int, tuple[Fraction, Fraction]] = {}
+        shares: dict[int, tuple[Fraction, Fraction]] = {}
         for month, share in self.of_part(item, stage).items():
-            part, charge = found.get(self.period(month, length), (Fraction(0), Fraction(0)))
-            found[self.period(month, length)] = part + share, charge
+            part, charge = shares.get(self.period(month, length), (Fraction(0), Fraction(0)))
+            shares[self.period(month, length)] = part + share, charge
         for month, share in self.of_charges(stage).items():
-            part, charge = found.get(self.period(month, length), (Fraction(0), Fraction(0)))
-            found[self.period(month, length)] = part, charge + share
-        return found
+            part, charge = shares.get(self.period(month, length), (Fraction(0), Fraction(0)))
+            shares[self.period(month, length)] = part, charge + share
+        return shares
 
     def prices_in(self, item: Item, stage: int, length: int, period: int) -> tuple[int, ...]:
         """What of a unit's price at each break is paid in a period, charges included, in cents times ``scale``."""

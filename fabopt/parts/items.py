@@ -172,7 +172,7 @@ class Item:
         return self.base_at(self._prices(stage, present), price_break)
 
     def base_at(self, prices: Sequence[int], price_break: int) -> int:
-        """The same at other prices of a unit at each break."""
+        """What an order at a break costs on top of its units, at some prices of a unit at each break."""
         if not self.incremental:
             return 0
         steps = zip(pairwise(self.starts[: price_break + 1]), prices[:price_break], strict=True)

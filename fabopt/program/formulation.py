@@ -14,17 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import floor
 
 from fabopt.parts.finance import Weights
-from fabopt.parts.instalments import Instalments
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, of_item
+from fabopt.program.levels import Level
 from fabopt.program.libraries import pulp
 from fabopt.program.naming import Rule, Variables
 from fabopt.program.part_bounds import Ranges, most_between, most_used
-from fabopt.program.purchases import PROCUREMENT, RULES_OF_BUYING, Purchases, Use, is_ordered
+from fabopt.program.payments import RULES_OF_PAYMENTS, Payments
+from fabopt.program.purchases import RULES_OF_BUYING, Purchases, Use, is_ordered
 from fabopt.program.sourcing import RULES_OF_VENDORS, Sourcing
 from fabopt.topology.candidate import Candidate, Option, Uses
 
@@ -38,15 +38,6 @@ PART = Variables("part", ("item",), "", "1 if the item is in use, where ties go 
 # What has part numbers: all but servers and work.
 PART_KINDS = ("switch", "nic", "transceiver", *CABLE_KINDS)
 FIXED = Variables("fixed", (), "", "carries the part of the objective that every design has")
-
-
-@dataclass(frozen=True)
-class Level:
-    """A quantity to minimize in its turn. ``value``: the exact integer of a solution."""
-
-    name: str
-    expression: pulp.LpAffineExpression
-    offset: int
 
 
 @dataclass
@@ -71,6 +62,8 @@ class Program:
             rule_of_buying.add(self.purchases)
         for rule in RULES_OF_ALL_FABRICS:
             rule.add(self)
+        for rule_of_payments in RULES_OF_PAYMENTS:
+            rule_of_payments.add(Payments(self.problem, self.lp, self.purchases, self._level))
         picks = list(zip(self.candidates, self.pick, strict=True))
         links = ((var, key[0], self.options[key][a].items) for (key, a), var in self.links.items())
         for rule_of_vendors in RULES_OF_VENDORS:
@@ -319,23 +312,6 @@ class Program:
                 used = self._level(key, partial(_within, stages, weight), terms)
                 self.lp += used.expression <= most - used.offset, f"limits_hold_{key}{name}"
 
-    def payments_keep_budgets(self) -> None:
-        """What is paid for orders in a quarter or a year is within its budget: both times what makes shares whole."""
-        paid = self.problem.instalments
-        for budgets in self.problem.limits.periods:
-            for period in sorted(set().union(*self.problem.shares_paid(budgets.months))):
-                most = budgets.most(period)
-                if most is not None:
-                    price = partial(_paid_in, paid, budgets.months, period)
-                    used = self._level("paid", partial(self._unordered, price), self.purchases.cost_at(price))
-                    name = f"payments_keep_budgets_{budgets.months}_{period}".replace("-", "before_")
-                    left = floor(paid.scale * most) - used.offset
-                    if used.expression or left < 0:
-                        self.lp += used.expression <= left, name
-
-    def _unordered(self, price: Callable[[Item, int], Sequence[int]], stage: int, item: Item) -> int:
-        return 0 if is_ordered(self.problem, item) else price(item, stage)[0]
-
     def _limit_sums(self) -> None:
         """What fronts limit besides: switches, cables and what owning them costs, over all stages."""
         limits = self.problem.limits
@@ -392,32 +368,12 @@ RULES_OF_ALL_FABRICS = (
     Rule(Program.nics_fit_slots, SEVERAL_NETWORKS),
     Rule(Program.oob_covers_boxes, SEVERAL_NETWORKS),
     Rule(Program.limits_hold, MODEL),
-    Rule(Program.payments_keep_budgets, PROCUREMENT),
 )
-RULES = (*RULES_OF_LINKS, *RULES_OF_BUYING, *RULES_OF_ALL_FABRICS, *RULES_OF_VENDORS)
-
-
-def value_of(expression: pulp.LpAffineExpression, values: Mapping[str, int]) -> int:
-    """The exact value of an integer expression."""
-    return int(expression.constant) + sum(int(weight) * values.get(var.name, 0) for var, weight in expression.items())
-
-
-def broken(lp: pulp.LpProblem, values: Mapping[str, int]) -> list[str]:
-    """Constraints that an assignment breaks, by name."""
-    names = []
-    for name, constraint in lp.constraints.items():
-        left = value_of(constraint, values)
-        if (constraint.sense <= 0 and left > 0) or (constraint.sense >= 0 and left < 0):
-            names.append(name)
-    return names
+RULES = (*RULES_OF_LINKS, *RULES_OF_BUYING, *RULES_OF_ALL_FABRICS, *RULES_OF_PAYMENTS, *RULES_OF_VENDORS)
 
 
 def _within(stages: range, weight: Weight, stage: int, item: Item) -> int:
     return weight(stage, item) if stage in stages else 0
-
-
-def _paid_in(paid: Instalments, months: int, period: int, item: Item, stage: int) -> tuple[int, ...]:
-    return paid.prices_in(item, stage, months, period)
 
 
 def _word(name: str) -> str:

@@ -9,7 +9,8 @@ from math import floor, inf
 from fabopt.errors import NoAnswerError
 from fabopt.problem.problem import Problem
 from fabopt.program.dominance import without_dominated_parts
-from fabopt.program.formulation import Level, Program, value_of
+from fabopt.program.formulation import Program
+from fabopt.program.levels import Level, value_of
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import LAST_SECONDS, Clock, Settings, unbroken
 from fabopt.program.solvers import Solution, solve

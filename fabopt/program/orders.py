@@ -12,7 +12,8 @@ from fractions import Fraction
 from fabopt.parts.items import CABLE_KINDS, Item, order_at_once
 from fabopt.parts.lookup import Lookup
 from fabopt.problem.problem import Problem
-from fabopt.program.formulation import Level, Program, value_of
+from fabopt.program.formulation import Program
+from fabopt.program.levels import Level, value_of
 from fabopt.program.libraries import pulp
 from fabopt.program.purchases import is_ordered
 from fabopt.program.solvers import solve
@@ -198,12 +199,12 @@ def sums_of(problem: Problem, picked: Sequence[Picked]) -> Sums:
 
 def paid_in_periods(problem: Problem, picked: Sequence[Picked], months: int) -> dict[int, Fraction]:
     """What is paid for orders in each period of so many months, in cents."""
-    paid, found = problem.instalments, dict[int, Fraction]()
+    terms, paid = problem.instalments, dict[int, Fraction]()
     for (stage, item), units in order_of(problem, picked).bought.items():
-        for period in paid.shares_in(item, stage, months):
-            scaled = item.cost_at(paid.prices_in(item, stage, months, period), units)
-            found[period] = found.get(period, Fraction(0)) + Fraction(scaled, paid.scale)
-    return found
+        for period in terms.shares_in(item, stage, months):
+            scaled = item.cost_at(terms.prices_in(item, stage, months, period), units)
+            paid[period] = paid.get(period, Fraction(0)) + Fraction(scaled, terms.scale)
+    return paid
 
 
 def stage_power_mw(problem: Problem, picked: Sequence[Picked], stage: int, servers: bool = False) -> int:

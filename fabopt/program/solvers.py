@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from fabopt.program.engine_run import in_process, in_thread
-from fabopt.program.formulation import broken
+from fabopt.program.levels import broken
 from fabopt.program.libraries import cp_sat, pulp
 from fabopt.program.settings import Clock
 

@@ -50,9 +50,9 @@ class CaseLimits(Limits):
     @property
     def by_period(self) -> dict[str, tuple[float | None, ...]]:
         """Budgets of quarters and of years, by key; none without."""
-        found = {key: getattr(self, key) for key in PERIODS}
+        given = {key: getattr(self, key) for key in PERIODS}
         return {
-            key: value if isinstance(value, tuple) else (value,) for key, value in found.items() if value is not None
+            key: value if isinstance(value, tuple) else (value,) for key, value in given.items() if value is not None
         }
 
 

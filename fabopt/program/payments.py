@@ -1,0 +1,47 @@
+"""The part of the integer program that counts what is paid when: budgets of quarters and years."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import floor
+
+from fabopt.parts.items import Item
+from fabopt.problem.problem import Problem
+from fabopt.program.levels import Level
+from fabopt.program.libraries import pulp
+from fabopt.program.naming import Rule
+from fabopt.program.purchases import PROCUREMENT, Purchases, Terms, is_ordered
+
+
+@dataclass
+class Payments:
+    """What is paid for orders in each quarter or year. ``level``: sums of what uses weigh and of what is ordered."""
+
+    problem: Problem
+    lp: pulp.LpProblem
+    purchases: Purchases
+    level: Callable[[str, Callable[[int, Item], int], Terms], Level]
+
+    def payments_keep_budgets(self) -> None:
+        """What is paid for orders in a quarter or a year is within its budget: both times what makes shares whole."""
+        for budgets in self.problem.limits.periods:
+            for period in sorted(set().union(*self.problem.shares_paid(budgets.months))):
+                most = budgets.most(period)
+                if most is not None:
+                    price = partial(self._paid_in, budgets.months, period)
+                    used = self.level("paid", partial(self._unordered, price), self.purchases.cost_at(price))
+                    name = f"payments_keep_budgets_{budgets.months}_{period}".replace("-", "before_")
+                    left = floor(self.problem.instalments.scale * most) - used.offset
+                    if used.expression or left < 0:
+                        self.lp += used.expression <= left, name
+
+    def _paid_in(self, months: int, period: int, item: Item, stage: int) -> tuple[int, ...]:
+        return self.problem.instalments.prices_in(item, stage, months, period)
+
+    def _unordered(self, price: Callable[[Item, int], Sequence[int]], stage: int, item: Item) -> int:
+        return 0 if is_ordered(self.problem, item) else price(item, stage)[0]
+
+
+RULES_OF_PAYMENTS = (Rule(Payments.payments_keep_budgets, PROCUREMENT),)

@@ -32,9 +32,9 @@ def count(number: int) -> str:
 
 
 def money(usd: Number) -> str:
-    """``$1,250`` or ``$1,250.50``: cents only where there are any."""
-    whole = round(usd * 100) % 100 == 0
-    return f"${usd:,.0f}" if whole else f"${usd:,.2f}"
+    """``$1,250``, ``-$10`` or ``$1,250.50``: cents only where there are any."""
+    whole, sign = round(usd * 100) % 100 == 0, "-" if usd < 0 else ""
+    return f"{sign}${abs(usd):,.0f}" if whole else f"{sign}${abs(usd):,.2f}"
 
 
 def signed_money(usd: Number) -> str:

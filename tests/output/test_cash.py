@@ -14,6 +14,7 @@ from fabopt.output.charts.style import PAGE_PALETTE
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.html.tables import cash_view
 from fabopt.output.terminal.cash import cash_columns, cash_lines, cash_rows
+from fabopt.output.words import money
 from fabopt.schema.design import Design
 from fabopt.units import cents
 from tests.samples.growth_samples import eight, grown, solved
@@ -109,3 +110,8 @@ def test_nothing_is_said_without_terms_of_payment() -> None:
     design = solved(eight(), grown(4, 8))
     assert cash_flow(design, YEAR) == [] and cash_view(design) is None
     assert "payment" not in design.case.content["finance"]
+
+
+@pytest.mark.parametrize(("usd", "text"), [(-105_344, "-$105,344"), (-0.5, "-$0.50"), (0, "$0"), (1250.5, "$1,250.50")])
+def test_what_comes_back_has_its_sign_before_the_dollar(usd: float, text: str) -> None:
+    assert money(usd) == text

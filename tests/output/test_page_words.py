@@ -404,7 +404,8 @@ def test_documentation_names_every_section() -> None:
     """Titles of the sections of the templates are those in docs/report.md."""
     named = re.findall(r"^\| ([A-Z][\w ]+) \|", (ROOT / "docs" / "report.md").read_text(), re.MULTILINE)
     templates = "".join(path.read_text() for path in TEMPLATES.glob("report*.html"))
-    titles = re.findall(r"<h2 id=\"(\w+)\">", templates)
+    # the cash flow is among the sections of tables, which have their titles from the page's data
+    titles = [*re.findall(r"<h2 id=\"(\w+)\">", templates), "cash"]
     assert len(named) == len(set(titles) - {"why"})
     assert [title for title in named if title.split()[0].lower() not in titles] == []
 

@@ -30,7 +30,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "h100-growth-128": {"leaf": 32, "spine": 16},
     "hall-1024-gpus": {"leaf": 64, "spine": 16},
     "l40s-inference-256": {"leaf": 2, "spine": 2},
-    "llama3-405b-8192-gpus": {"leaf": 168, "spine": 77, "core": 56},
+    "llama3-405b-8192-gpus": {"leaf": 176, "spine": 77, "core": 56},
     "llama3-405b-in-pods": {"leaf": 256, "spine": 160, "core": 4},
     "mi300x-inference-2048": {"leaf": 12, "spine": 3},
     "nvl72-rack": {"leaf": 4, "spine": 2},

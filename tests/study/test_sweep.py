@@ -104,7 +104,8 @@ def test_wrong_budgets_are_refused(text: str, message: str) -> None:
         (
             "limits.powr_w=1,2",
             "--over: limits.powr_w: no such key of the case: `limits.powr_w`; "
-            "allowed: budget_usd, power_w, rack_units; did you mean `limits.power_w`?",
+            "allowed: budget_usd, power_w, rack_units, quarterly_budget_usd, yearly_budget_usd; "
+            "did you mean `limits.power_w`?",
         ),
         (
             "fabrics.compue.planes=1,2",

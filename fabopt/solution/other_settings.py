@@ -65,13 +65,21 @@ def may_have_other_ratio(problem: Problem, index: int) -> bool:
 
 
 def at_ratio(problem: Problem, index: int, ratio: Fraction, part: Restriction = ANYTHING) -> OtherSettings:
-    """Another ratio at the leaves of a fabric, and at the spines where it is the same."""
+    """Another ratio at the leaves of a fabric, and at the spines where it is the same; of all stages that have it."""
     fabric = problem.fabrics[index]
+    before = fabric.oversubscription_leaf, fabric.oversubscription_spine
     alike = fabric.oversubscription_spine == fabric.oversubscription_leaf
     spine = ratio if alike else fabric.oversubscription_spine
     other = replace(fabric, oversubscription_leaf=ratio, oversubscription_spine=spine)
     fabrics = (*problem.fabrics[:index], other, *problem.fabrics[index + 1 :])
-    return OtherSettings("oversubscription", f"{plain_fraction(ratio)}:1", replace(problem, fabrics=fabrics), part)
+    stages = tuple(
+        replace(stage, oversubscription={**stage.oversubscription, fabric.name: (ratio, spine)})
+        if stage.oversubscription[fabric.name] == before
+        else stage
+        for stage in problem.stages
+    )
+    freed = replace(problem, fabrics=fabrics, stages=stages)
+    return OtherSettings("oversubscription", f"{plain_fraction(ratio)}:1", freed, part)
 
 
 def with_setting(problem: Problem, index: int, fabric: Fabric) -> Problem:

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from fabopt.problem.problem import problem_of
 from fabopt.schema.design import Alternative, Design
 from fabopt.solution import optimize
 from fabopt.solution.alternatives import NOTHING_CHEAPER
+from fabopt.solution.other_settings import LITTLE_HIGHER, at_ratio
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, case, catalog, inputs
 
@@ -98,6 +100,20 @@ def test_on_a_floor_rows_are_the_best_found(servers: int) -> None:
             assert other.capex_usd >= design.totals.capex_usd
         else:
             assert other.capex_usd <= row.capex_usd < design.totals.capex_usd
+
+
+def test_another_ratio_is_that_of_every_stage_with_the_same() -> None:
+    """As in a case that says it of the fabric; a stage with a ratio of its own keeps that."""
+    content = growing(case({"max_oversubscription": 1}, servers=6), 4)
+    free = content["stages"][0] | {"fabrics": {"compute": {"max_oversubscription": 3}}}
+    for stages in (content["stages"], [free, content["stages"][1]]):
+        made, asked = (
+            problem_of(given.case, given.catalog)
+            for ratio in (1, 1.05)
+            for given in [inputs(case({"max_oversubscription": ratio}, servers=None, stages=stages), catalog())]
+        )
+        other = at_ratio(made, 0, LITTLE_HIGHER).problem
+        assert [one.oversubscription for one in other.stages] == [one.oversubscription for one in asked.stages]
 
 
 def test_plans_of_growth_come_before_other_settings() -> None:

@@ -42,16 +42,14 @@ class Progress:
         self._show()
 
     def bracket(self, best: Number | None, bound: Number | None) -> None:
-        """Take the objective of the best design met, and what none is below."""
+        """Take the objective of the best design met by the search at hand, and its bound."""
         from fabopt.output.terminal.front import value_text
         from fabopt.output.words import percent
 
         parts = [] if best is None else [f"best so far {value_text(self.metric, best)}"]
-        if best is not None and bound is not None and bound >= best:
-            parts = [f"the least is {value_text(self.metric, best)}"]
-        elif bound is not None and bound > 0:
-            parts.append(f"none below {value_text(self.metric, bound)}")
-            parts += [f"gap {percent((best - bound) / best)}"] if best else []
+        if bound is not None and bound > 0:
+            parts.append(f"bound {value_text(self.metric, bound)}")
+            parts += [f"gap {percent(max(0.0, (best - bound) / best))}"] if best else []
         self.known = ", ".join(parts)
         self._show()
 

@@ -42,7 +42,7 @@ def test_who_watches_sees_what_is_done_and_known() -> None:
     lines = [line for line in watched("solve", CASE, "--time-limit", "500").splitlines() if " s · " in line]
     assert all(re.match(r"[0-9]+ of 500 s · ", line) for line in lines)
     assert any("solving a program of " in line for line in lines)
-    assert lines[-1].endswith("· the least is $785,120")
+    assert lines[-1].endswith("· best so far $785,120, bound $785,120, gap 0.00 %")
 
 
 def test_what_is_found_never_gets_worse_and_ends_at_the_answer() -> None:
@@ -58,10 +58,10 @@ def test_what_is_found_never_gets_worse_and_ends_at_the_answer() -> None:
     ("best", "bound", "words"),
     [
         (None, None, "12 s · sizing"),
-        (None, 90, "12 s · sizing · none below $90"),
+        (None, 90, "12 s · sizing · bound $90"),
         (100, None, "12 s · sizing · best so far $100"),
-        (100, 90.5, "12 s · sizing · best so far $100, none below $90.50, gap 9.5 %"),
-        (100, 100, "12 s · sizing · the least is $100"),
+        (100, 90.5, "12 s · sizing · best so far $100, bound $90.50, gap 9.5 %"),
+        (100, 100, "12 s · sizing · best so far $100, bound $100, gap 0.00 %"),
     ],
 )
 def test_words(best: Number | None, bound: Number | None, words: str) -> None:

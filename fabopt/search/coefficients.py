@@ -129,6 +129,8 @@ def without_short_devices(problem: Problem, sizing: Sizing) -> Sizing:
     Rules ``supply_lasts`` and ``orders_arrive_in_time``, of which the program holds the rest: spares, whole packs, what
     other fabrics order. Switches that may be exchanged for their twins are not looked at.
     """
+    if not any(item.is_ordered and item.kind in ("switch", "nic") for item in problem.item_table.items):
+        return sizing
     kept = []
     for batch in sizing.batches:
         inside = np.flatnonzero(_are_there(problem, batch))

@@ -12,11 +12,10 @@ from fabopt.schema.stages import PERIODS
 from fabopt.units import CENTS_PER_USD, cents, exact, plain_fraction
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
+from fabopt.verify.orders import MONTH_DIGITS
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, item_of, offer_of
 from fabopt.verify.terms_of_sale import order_month, weeks_taken
-
-MONTH_DIGITS = 2
 
 
 def has_period_budgets(evidence: Evidence) -> bool:

@@ -19,7 +19,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.price_lines import priced_design
 from fabopt.search.scaled import at_factor
 from fabopt.solution.question import Answers, Question
-from fabopt.solution.summaries import summaries_of
+from fabopt.solution.summaries import summaries_beside
 from fabopt.units import cents
 
 # By how much guesses are moved, up and down, and the longest look at what then is best.
@@ -96,4 +96,4 @@ def _cheaper(question: Question, answer: Answer, base: Problem, guessed: frozens
         raise StoppedError
     if optimum.value is None or scaled.cents(optimum.value) >= own:
         return ""
-    return summaries_of(scaled.problem, optimum.picked)
+    return summaries_beside(scaled.problem, optimum.picked, answer.picked)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked
 from fabopt.topology.design import FilePart
-from fabopt.units import gbps
+from fabopt.units import gbps, some
 
 
 def summary_of(part: FilePart) -> str:
@@ -23,3 +23,17 @@ def summaries_of(problem: Problem, picked: Sequence[Picked]) -> str:
     if len(texts) == 1:
         return texts[0]
     return "; ".join(f"{fabric.name}: {text}" for fabric, text in zip(problem.fabrics, texts, strict=True))
+
+
+def summaries_beside(problem: Problem, other: Sequence[Picked], best: Sequence[Picked]) -> str:
+    """``summaries_of`` another design; where those of the best one are the same, what else differs."""
+    summary = summaries_of(problem, other)
+    if summary != summaries_of(problem, best):
+        return summary
+    for (theirs, _), (ours, _) in zip(other, best, strict=True):
+        structure, own = theirs.design.file_part().structure, ours.design.file_part().structure
+        if structure.servers_per_group != own.servers_per_group:
+            return f"the same devices in groups of up to {some(structure.servers_per_group, 'server')}"
+        if structure != own:
+            return "the same devices with other links between switches"
+    return "the same devices with other cables and optics"

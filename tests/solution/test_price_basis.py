@@ -83,6 +83,15 @@ def test_guesses_that_decide_are_told() -> None:
     ]
 
 
+def test_guesses_that_decide_on_cables_alone_are_told_so() -> None:
+    """A cable for 150 by an estimate (195 where it is 30 % higher) beside one of the same ends for 180."""
+    parts = _catalog(dac="estimate")
+    parts["cables"].append({**product(parts, "dac"), "id": "dac-listed", "lengths": [{"m": 3, "price_usd": 180}]})
+    del parts["cables"][-1]["provenance"]
+    (told,) = _prices(_solved(parts, 20))
+    assert told.endswith("another design would be the cheapest: the same devices with other cables and optics")
+
+
 def test_guesses_that_do_not_decide_are_told() -> None:
     """Of the NICs' prices all designs have the same share."""
     told = _prices(_solved(_catalog(**{"nic-400": "estimate"}), 20))

@@ -1,4 +1,4 @@
-"""Part numbers that can be ordered: codes of families, in which a length is written, and what each maker writes."""
+"""Part numbers that can be ordered: one for each length of a family, and one for each airflow of a switch."""
 
 from __future__ import annotations
 
@@ -45,9 +45,14 @@ def family_code(part_number: str, vendor: str | None, length_m: float) -> str | 
     return FAMILY.sub(digits.rjust(len(places[0]), "0"), part_number) if len(digits) <= len(places[0]) else None
 
 
-def order_code(body: Mapping[str, object], length_m: float | None) -> OrderCode:
-    """What an embedded part, in a length where it is sold by length, is ordered by: a code of that length alone."""
+def order_code(body: Mapping[str, object], length_m: float | None, airflow: str | None = None) -> OrderCode:
+    """What an embedded part is ordered by: a code of that length, where it is sold by length, or of that airflow.
+
+    ``airflow``: the one that is wanted of switches; without one, the code is the product's, whichever that has.
+    """
     number, kind = str(body.get("part_number") or ""), body.get("kind")
+    if kind == "switch":
+        return _by_airflow(number, body.get("airflows"), airflow)
     if kind not in _BY_LENGTH or length_m is None:
         return OrderCode(number) if number else OrderCode("", "its part number is not known")
     lengths = [length for length in _lengths(body) if isinstance(length, Mapping)]
@@ -60,6 +65,18 @@ def order_code(body: Mapping[str, object], length_m: float | None) -> OrderCode:
         return OrderCode(number)
     family = f", of the family {number}" if number else ""
     return OrderCode("", f"the code of {length_m:g} m{family} is not known")
+
+
+def _by_airflow(number: str, airflows: object, wanted: str | None) -> OrderCode:
+    codes = airflows if isinstance(airflows, Mapping) else {}
+    if wanted is not None:
+        code = _text(codes.get(wanted)) or ""
+        of_which = f", of {number}" if number else ""
+        return OrderCode(code, "" if code else f"the code for {wanted}{of_which} is not known")
+    own = [airflow for airflow, code in codes.items() if number and code == number]
+    if own:
+        return OrderCode(number, f"this is the code for {own[0]}; `site.rack_rules.airflow` says which is wanted")
+    return OrderCode(number) if number else OrderCode("", "its part number is not known")
 
 
 def _lengths(body: Mapping[str, object]) -> list[object]:

@@ -26,6 +26,7 @@ from fabopt.schema.base import (
 from fabopt.schema.operate import Operable
 from fabopt.schema.product import (
     PROTOCOLS,
+    Airflow,
     Cages,
     Day,
     Expedite,
@@ -56,7 +57,8 @@ class Switch(Operable, Manageable, Product, Purchasable):
     ``ports_per_cage_pair``: the same of two neighbouring cages of a group, the first and second, third and fourth ...
     ``accepts_coding``: whose coding parts must have to run in it; absent: any.
 
-    ``power_supplies``: of which half are on each feed of its rack; absent: not known.
+    ``power_supplies``: of which half are on each feed of its rack; absent: not known. ``airflows``: the directions that
+    it is sold in, each with the part number to order it by, None where that is not known; absent: not known.
     """
 
     asic: Word | None = None
@@ -68,6 +70,7 @@ class Switch(Operable, Manageable, Product, Purchasable):
     power_w: Watts | None = None
     power_max_w: Watts | None = None
     power_supplies: Count | None = None
+    airflows: dict[Airflow, Word | None] = {}
     latency_ns: Annotated[float, Field(gt=0)] | None = None
     buffer_mb: Annotated[float, Field(gt=0)] | None = None
     works_with: tuple[Word, ...] = ()

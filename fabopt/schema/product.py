@@ -22,6 +22,8 @@ from fabopt.schema.base import (
 
 Protocol = Literal["ethernet", "infiniband"]
 PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
+# Where the air of a device goes in or out, as seen from its ports: makers differ on which side is the front.
+Airflow = Literal["port-side-intake", "port-side-exhaust"]
 
 
 def _check_day(text: str) -> str:

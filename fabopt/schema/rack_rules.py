@@ -9,6 +9,7 @@ from pydantic import Field
 
 from fabopt.schema.attachment import RackId
 from fabopt.schema.base import Count, Strict
+from fabopt.schema.product import Airflow
 
 Units = Annotated[int, Field(ge=0, le=100)]
 Spare = Annotated[float, Field(ge=0, le=10)]
@@ -25,6 +26,7 @@ class RackRules(Strict):
     ``side_m``: added to cables that stay in a rack, out to its side and back; ``spare_m``, ``spare_fraction``: of its
     way, the least that every cable is longer. ``spread_spines``, ``spread_leaves``, ``spread_attachments``:
     whether spines and cores, leaves, and devices of an attachment are in two racks at least (rule ``rack-spread``).
+    ``airflow``: of the switches, None being any; it says by which part numbers they are ordered.
     ``feeds``: of power of every rack, each of which gives
     ``rack_power_w``; not a part of the rules that can be given up.
     """
@@ -42,6 +44,7 @@ class RackRules(Strict):
     spread_spines: bool = True
     spread_leaves: bool = True
     spread_attachments: bool = True
+    airflow: Airflow | None = None
     feeds: Literal[1, 2] = 2
 
 

@@ -43,3 +43,36 @@ def test_what_a_part_is_ordered_by() -> None:
     assert order_code({"kind": "switch", "part_number": "SN5600"}, None) == ("SN5600", "")
     assert order_code({"kind": "switch"}, None) == ("", "its part number is not known")
     assert order_code({"kind": "cable", "lengths": lengths}, 10) == ("", "the code of 10 m is not known")
+
+
+AIRFLOWS = {"port-side-exhaust": "MQM9700-NS2F", "port-side-intake": "MQM9700-NS2R"}
+
+
+@pytest.mark.parametrize(
+    ("body", "airflow", "code", "remark"),
+    [
+        ({"part_number": "MQM9700-NS2F", "airflows": AIRFLOWS}, "port-side-intake", "MQM9700-NS2R", ""),
+        ({"part_number": "MQM9700-NS2F", "airflows": AIRFLOWS}, "port-side-exhaust", "MQM9700-NS2F", ""),
+        (
+            {"part_number": "MQM9700-NS2F", "airflows": AIRFLOWS},
+            None,
+            "MQM9700-NS2F",
+            "this is the code for port-side-exhaust; `site.rack_rules.airflow` says which is wanted",
+        ),
+        (
+            {"part_number": "SN5600", "airflows": {"port-side-intake": None}},
+            "port-side-intake",
+            "",
+            "the code for port-side-intake, of SN5600 is not known",
+        ),
+        ({"part_number": "T4-64"}, "port-side-exhaust", "", "the code for port-side-exhaust, of T4-64 is not known"),
+        ({"part_number": "T4-64"}, None, "T4-64", ""),
+        ({"part_number": "SN5600", "airflows": AIRFLOWS}, None, "SN5600", ""),
+        ({}, "port-side-exhaust", "", "the code for port-side-exhaust is not known"),
+    ],
+)
+def test_a_switch_is_ordered_with_the_airflow_that_is_wanted(
+    body: dict[str, object], airflow: str | None, code: str, remark: str
+) -> None:
+    assert order_code({"kind": "switch", **body}, None, airflow) == (code, remark)
+    assert order_code({"kind": "nic", "part_number": "N1"}, None, airflow) == ("N1", "")

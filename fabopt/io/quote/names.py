@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fabopt.io.recognition import bare
 from fabopt.parts.part_numbers import FAMILY, HALF, metres_of, writes_metres
 from fabopt.parts.price_books import products
-from fabopt.schema.catalog import Cable, Catalog, Fibre
+from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch
 from fabopt.schema.product import Product
 
 # What else makers are called before their part numbers, by how their names begin.
@@ -114,6 +114,8 @@ def _names(product: Product) -> Iterator[tuple[str, float | None]]:
     yield product.id, None
     if product.part_number:
         yield product.part_number, None
+    if isinstance(product, Switch):
+        yield from ((code, None) for code in product.airflows.values() if code)
     if isinstance(product, Cable | Fibre):
         yield from ((length.part_number, length.m) for length in product.lengths if length.part_number)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from fabopt.output.export.order_codes import code_of
 from fabopt.output.export.orders import order_lines
 from fabopt.output.export.quotes import OWN_WORK, QuoteTable
-from fabopt.parts.part_numbers import order_code
 from fabopt.schema.design import Design
 
 
@@ -25,7 +25,7 @@ def delivery_table(design: Design) -> QuoteTable:
     for line in lines:
         part = line.row.id, line.row.length_m
         so_far[part] += line.quantity
-        code = order_code(design.parts.get(line.row.id, {}), line.row.length_m).code
+        code = code_of(design, line.row.id, line.row.length_m).code
         rows.append(
             (line.row.stage, line.stage_month, line.arrives, line.vendor, line.row.kind, code, *part, line.quantity,
              line.from_stock or None, so_far[part])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fabopt.parts.part_numbers import order_code
+from fabopt.parts.part_numbers import OrderCode, order_code
 from fabopt.schema.design import BomRow, Design
 
 
@@ -18,10 +18,16 @@ def body_of(design: Design, row: BomRow) -> dict[str, Any] | None:
     return next((charge for charge in (*of_case, *of_parts) if charge.get("name") == row.id), None)
 
 
+def code_of(design: Design, part: str, length_m: float | None) -> OrderCode:
+    """What to order a part of the design by, in its length and with the airflow that its case wants."""
+    rules = (design.case.content.get("site") or {}).get("rack_rules") or {}
+    return order_code(design.parts.get(part, {}), length_m, rules.get("airflow"))
+
+
 def orderable(design: Design) -> list[BomRow]:
-    """The bill's rows with a part number for each length; where that is not known, none."""
+    """The bill's rows with a part number for each length and airflow; where that is not known, none."""
     return [
-        row.model_copy(update={"part_number": order_code(design.parts[row.id], row.length_m).code})
+        row.model_copy(update={"part_number": code_of(design, row.id, row.length_m).code})
         if row.id in design.parts
         else row
         for row in design.bom
@@ -31,5 +37,5 @@ def orderable(design: Design) -> list[BomRow]:
 def order_codes(design: Design, parts: Sequence[str], lengths_m: Sequence[float]) -> list[str]:
     """Return the code to order every part of a column by, in its length (NaN: none); empty where it is not known."""
     pairs = dict.fromkeys(zip(parts, (length if length == length else None for length in lengths_m), strict=True))
-    codes = {pair: order_code(design.parts.get(pair[0], {}), pair[1]).code for pair in pairs}
+    codes = {pair: code_of(design, *pair).code for pair in pairs}
     return [codes[part, length if length == length else None] for part, length in zip(parts, lengths_m, strict=True)]

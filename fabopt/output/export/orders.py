@@ -11,10 +11,9 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.design.bill import order_date
-from fabopt.output.export.order_codes import body_of
+from fabopt.output.export.order_codes import body_of, code_of
 from fabopt.output.export.quotes import NO_VENDOR, OWN_WORK, QuoteTable, write_table
 from fabopt.output.export.spreadsheet import write_text
-from fabopt.parts.part_numbers import order_code
 from fabopt.schema.design import BomRow, Design
 
 # Orders of the past and the future alike: before what has no date.
@@ -88,7 +87,7 @@ def order_table(design: Design) -> QuoteTable:
     ]  # fmt: skip
     rows = [
         (line.day, line.month, line.vendor, line.row.stage, line.row.kind,
-         order_code(design.parts.get(line.row.id, {}), line.row.length_m).code, line.row.id, line.row.length_m,
+         code_of(design, line.row.id, line.row.length_m).code, line.row.id, line.row.length_m,
          line.quantity, line.from_stock or None, line.stage_month, line.arrives, line.total_cents / 100)
         for line in order_lines(design)
     ]  # fmt: skip

@@ -8,9 +8,8 @@ from typing import NamedTuple
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from fabopt.output.export.order_codes import body_of
+from fabopt.output.export.order_codes import body_of, code_of
 from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
-from fabopt.parts.part_numbers import order_code
 from fabopt.parts.quotes import CHARGE_REMARK
 from fabopt.schema.design import BomRow, Design
 
@@ -111,7 +110,7 @@ def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str]) -
     spares = sum(row.quantity for row in group if row.spares)
     dates = [row.order_by_month for row in group if row.order_by_month is not None]
     days = [row.order_by for row in group if row.order_by is not None]
-    number = order_code(design.parts.get(first.id, {}), first.length_m)
+    number = code_of(design, first.id, first.length_m)
     remark = number.remark if first.charge is None else f"{CHARGE_REMARK}{first.description}"
     hurried = dict.fromkeys(row.stage for row in group if row.expedite_usd is not None)
     for name in hurried:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from fabopt.output.export.drawing import drawing
 from fabopt.output.export.elevation import Elevation, Rack, elevation_of, power_text, units_text, watts_text
-from fabopt.output.export.ends import part_text
 from fabopt.output.export.formats import Options
+from fabopt.output.export.order_codes import code_of
 from fabopt.output.export.sheets import write_csv
 from fabopt.schema.design import Design
 from fabopt.units import some
@@ -70,7 +70,7 @@ def rack_list(design: Design, elevation: Elevation) -> pd.DataFrame:
         for row in elevation.rows
         for rack in row.racks
         for device in rack.devices
-        for number in (part_text(design, device.product, "part_number"),)
+        for number in (code_of(design, device.product, None).code,)
     ]
     rows += [
         (rack.id, kept.unit, kept.units, kept.what, KEPT, "", "", "", 0.0)

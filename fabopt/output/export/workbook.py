@@ -19,7 +19,7 @@ from fabopt.output.export.cash import write_cash
 from fabopt.output.export.deliveries import delivery_table
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks
 from fabopt.output.export.offers import write_offers
-from fabopt.output.export.order_codes import body_of, orderable
+from fabopt.output.export.order_codes import body_of, code_of, orderable
 from fabopt.output.export.orders import write_orders
 from fabopt.output.export.quotes import quote_table, stage_table, write_quotes, write_table
 from fabopt.output.export.spreadsheet import (
@@ -288,7 +288,7 @@ def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> Non
         part = body_of(design, row) or {}
         source = price_source(part)
         prices = sorted({row.unit_price_usd for row in design.bom if row.id == id_})
-        values = [id_, part.get("vendor"), part.get("part_number")]
+        values = [id_, part.get("vendor"), code_of(design, id_, None).code]
         values += [prices[0] if len(prices) == 1 else ", ".join(f"${plain(price)}" for price in prices)]
         values += [source.get("url"), source.get("date"), source.get("kind")]
         values += [source.get("confidence") or part.get("confidence"), source.get("note") or part.get("notes")]

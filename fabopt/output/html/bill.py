@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.marks import MARK, NO_MARKS
+from fabopt.output.export.order_codes import orderable
 from fabopt.output.words import KIND_NAMES, count, money, plain, power
 from fabopt.schema.design import BomRow, Design, Number
 
@@ -35,7 +36,7 @@ class BillRow:
 def bill_view(design: Design) -> list[BillRow]:
     """Return the lines of the bill, in its order. Fabric and stage are columns where there are several."""
     fabrics, stages = (len({getattr(row, name) for row in design.bom}) > 1 for name in ("fabric", "stage"))
-    return [_row(row, fabrics, stages) for row in design.bom]
+    return [_row(row, fabrics, stages) for row in orderable(design)]
 
 
 def bill_link(design: Design, mark: str = "") -> str:

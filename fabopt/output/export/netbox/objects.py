@@ -12,6 +12,7 @@ import yaml
 
 from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import LONGEST_NAME, LONGEST_PART_NUMBER, NO_VENDOR, PLANNED, slugs, text
+from fabopt.output.export.order_codes import code_of
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.wiring.design_file import Embedded
@@ -128,17 +129,20 @@ class Objects:
         for key in keys:
             attached, product, height = key
             vendor = NO_VENDOR if attached else self.vendor(product)
-            number = "" if attached else line(self.design.parts.get(product, {}).get("part_number"))
+            number = self._number(key)
             good = 0 < len(number) <= LONGEST_NAME and (vendor, number) not in models.values()
             model = (vendor, number if good else line(product))
             taken = attached and model in models.values()
             models[key] = (vendor, line(f"{product} {height:g}U")) if taken else model
         return models
 
+    def _number(self, key: TypeKey) -> str:
+        return "" if key.attached else line(code_of(self.design, key.product, None).code)
+
     def _type(self, key: TypeKey, model: tuple[str, str], slug: str) -> DeviceType:
         attached, product, height = key
         part = {} if attached else self.design.parts.get(product, {})
-        number, about = line(part.get("part_number")), str(part.get("description") or "")
+        number, about = self._number(key), str(part.get("description") or "")
         if len(number) > LONGEST_PART_NUMBER:
             number, about = "", f"{number}: {about}"
         rounded = math.ceil(round(height * _HALF_UNITS, 6)) / _HALF_UNITS

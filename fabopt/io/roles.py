@@ -101,19 +101,21 @@ def _filled_in(fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
 
 
 def _attachments_of_one_stage(case: Case, fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
-    """Attachments that no network of several stages is designed with."""
+    """Attachments of several stages have to be either outside the ratio and on free ports, or in it and on leaves."""
     stages = len(case.stages or ())
     for number, attachment in enumerate(fabric.attachments if stages > 1 else ()):
-        if attachment.placed_on != "leaf" or not attachment.counts:
-            given = ("tier", attachment.placed_on != "leaf"), ("counts_in_ratio", not attachment.counts), ("kind", True)
-            key = next(key for key, asks in given if asks and getattr(attachment, key) is not None)
-            yield fault(
-                file,
-                f"{where}.attachments[{number}].{key}",
-                f"attachments on free ports or outside the ratio are designed for one stage, and `stages` has {stages}",
-                getattr(attachment, key),
-                hint="say `tier: leaf` and `counts_in_ratio: true`, or give one stage",
-            )
+        on_leaves = attachment.placed_on == "leaf"
+        if on_leaves == attachment.counts:
+            continue
+        key = "tier" if attachment.tier is not None else "counts_in_ratio"
+        kind, other = ("of `tier: leaf` outside", "any") if on_leaves else ("on free ports that count in", "leaf")
+        yield fault(
+            file,
+            f"{where}.attachments[{number}].{key}",
+            f"attachments {kind} the ratio are designed for one stage, and `stages` has {stages}",
+            getattr(attachment, key),
+            hint=f"say `tier: {other}` or `counts_in_ratio: {str(on_leaves).lower()}`, or give one stage",
+        )
 
 
 def _out_of_band(case: Case, fabric: Fabric, server: Server, where: str, file: str) -> Iterator[Fault]:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.network.clos_links import ClosNumbers, Ints, TierLinks, leaf_spine
-from fabopt.units import ceil_div
+from fabopt.network.clos_links import ClosNumbers, Ints, TierLinks, downlinks_of_spines, leaf_spine
+from fabopt.units import Number, ceil_div
 
 
 class StageNumbers(NamedTuple):
@@ -115,6 +115,18 @@ def moves_of_a_leaf(n: ClosNumbers, stages: Stages) -> list[int]:
     return [0, *changed.sum(axis=1).tolist()]
 
 
+def most_links_of_spines(n: ClosNumbers, stages: Stages) -> Ints:
+    """Most links that every spine has to leaves at any stage, its own and those lent to it, shape (spines,)."""
+    most = downlinks_of_spines(n)
+    pod, index = np.arange(len(most)) // n.spines % n.pods, np.arange(len(most)) % n.spines
+    leaves = np.arange(n.leaves)
+    for number, stage in enumerate(stages):
+        there = n.pod_of_leaf(leaves[of_leaves(n, stages, leaves) <= number])
+        links = np.bincount(there, minlength=n.pods)[pod] * stage.pair_links
+        most = np.maximum(most, np.where(index < stage.spines, links, 0))
+    return most
+
+
 class LentUplinks(NamedTuple):
     """Links that are plugged in at another spine before their own spine is there, in arrays of shape (times lent,).
 
@@ -129,13 +141,15 @@ class LentUplinks(NamedTuple):
     slot: Ints
 
 
-def lent_links(n: ClosNumbers, stages: Stages, links: TierLinks, ports: int) -> LentUplinks:
-    """Where leaf-spine links are lent to; they take a spine's ports from the last of its ``ports`` downwards.
+def lent_links(n: ClosNumbers, stages: Stages, links: TierLinks, ports: Number) -> LentUplinks:
+    """Where leaf-spine links are lent to; they take a spine's ports from the last of its ``ports`` downwards, which are
+    as many for all spines, or of shape (spines,).
 
     Those that stay longest come first: what has to make room for the spine's own links is then gone when these come.
     """
     rows = _times_lent(n, stages, links)
     slots = np.zeros(len(rows), dtype=np.int64)
+    most = np.broadcast_to(ports, n.planes * n.pods * n.spines)
     # bit i of a number: whether port i, counted from the last one, is taken at a stage
     taken: dict[int, list[int]] = {}
     for row in sorted(range(len(rows)), key=lambda row: -rows[row][2]):
@@ -145,7 +159,7 @@ def lent_links(n: ClosNumbers, stages: Stages, links: TierLinks, ports: int) -> 
         for number in range(first, last + 1):
             used |= of_spine[number]
         free = ~used & (used + 1)
-        slots[row] = ports - free.bit_length()
+        slots[row] = most[spine] - free.bit_length()
         for number in range(first, last + 1):
             of_spine[number] |= free
     table = np.array(rows, dtype=np.int64).reshape(-1, 4)

@@ -87,7 +87,7 @@ class _Ledger:
     def takes(self, number: int, opened: int, load: int) -> bool:
         """Whether a switch takes one more port of a guest that has so many in cages of its own there."""
         in_cage = opened % self.lanes > 0 or self.cages[number] > 0
-        return in_cage and self.ports[number] > 0 and self.room[number] >= load
+        return in_cage and self.ports[number] > 0 and (not load or self.room[number] >= load)
 
     def take(self, number: int, opened: int, load: int) -> None:
         """Give one port away."""

@@ -13,6 +13,7 @@ import numpy as np
 from fabopt.network.clos_links import ClosNumbers, Ints, TierLinks
 from fabopt.network.clos_stages import LentUplinks, Stages, lent_links, of_cores, of_leaves, of_links, of_spines
 from fabopt.network.direct_links import Mesh
+from fabopt.units import Number
 
 _STAGES_OF = {"leaf": of_leaves, "spine": of_spines, "core": of_cores}
 
@@ -34,8 +35,8 @@ class Installed(Protocol):
     def stages_of_links(self, kind: str, links: TierLinks) -> Ints:
         """The stage from which each link of a kind is there."""
 
-    def lent(self, links: TierLinks, ports: int) -> LentUplinks:
-        """Where leaf-spine links are plugged in before their own spine is there; a spine has ``ports`` down ports."""
+    def lent(self, links: TierLinks, ports: Number) -> LentUplinks:
+        """Where leaf-spine links are plugged in before their own spine is there; ``ports``: of spines for it."""
 
     def pods_of(self, role: str, number: Ints) -> Ints:
         """The pod or group of switches of a plane, counted in it from 0; ``NO_GROUP`` where there are none."""
@@ -61,8 +62,8 @@ class InstalledClos:
         """The stage from which each link of a kind is there."""
         return of_links(self.tree, self.stages, kind, links)
 
-    def lent(self, links: TierLinks, ports: int) -> LentUplinks:
-        """Where leaf-spine links are plugged in before their own spine is there; a spine has ``ports`` down ports."""
+    def lent(self, links: TierLinks, ports: Number) -> LentUplinks:
+        """Where leaf-spine links are plugged in before their own spine is there; ``ports``: of spines for it."""
         return lent_links(self.tree, self.stages, links, ports)
 
     def pods_of(self, role: str, number: Ints) -> Ints:
@@ -92,7 +93,7 @@ class InstalledMesh:
         """The stage of each link, always the first."""
         return np.zeros_like(links.a)
 
-    def lent(self, links: TierLinks, ports: int) -> LentUplinks:
+    def lent(self, links: TierLinks, ports: Number) -> LentUplinks:
         """Raise ``LookupError``: no link of a mesh is lent."""
         raise LookupError("no link of a mesh is lent")
 

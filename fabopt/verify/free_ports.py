@@ -14,6 +14,7 @@ from fabopt.schema.base import parse_split
 from fabopt.units import some
 from fabopt.verify.bandwidth import class_ratios
 from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.growth import numbers_at_last, stage_of
 from fabopt.verify.proof import Proof, if_unprovable
 
 RANKS = ("leaf", "spine")
@@ -30,8 +31,9 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
 
     Of the switches with a free port whose uplinks carry what counts, in the tiers that the attachment is on: the one
     with the fewest ports of such attachments, then the most free ports before any of them came, then a leaf, then the
-    first. Ports run at the servers' speed; on spines each attachment has cages of its own. Source: case file,
-    ``attachments``; design file, ``free_ports``.
+    first. Ports run at the servers' speed; on spines each attachment has cages of its own. In a cluster that grows only
+    switches of the first stage have free ports, beside what they have at any stage. Source: case file, ``attachments``;
+    design file, ``free_ports``.
     """
     wanted = {one.name: one for one in fabric.wanted.attachments if one.placed_on != "leaf"}
     proof.equal("attachments on free ports", list(fabric.designed.free_ports), list(wanted))
@@ -92,7 +94,7 @@ class _Switches(NamedTuple):
         """The switches of a tier without any attachments on free ports."""
         tier, use = fabric.tier(role), fabric.tier(role).down
         lanes = parse_split(use.split).ports
-        used = np.array(fabric.clos.dealt_ports if role == "leaf" else fabric.clos.spine_downlinks, dtype=np.int64)
+        used = np.array(fabric.clos.dealt_ports, dtype=np.int64) if role == "leaf" else _most_downlinks(fabric)
         cages, uplinks = np.full(len(used), fabric.cage(role, use).count), _uplinks(fabric, role, len(used))
         if tier.up is not None and tier.up.cage_group == use.cage_group:
             cages -= -(-uplinks // parse_split(tier.up.split).ports)
@@ -103,6 +105,8 @@ class _Switches(NamedTuple):
         left, ports = cages - -(-occupied // lanes), most - uplinks - occupied
         if fabric.down(role).port_mbps != fabric.down("leaf").port_mbps:
             left = left * 0
+        at_first = _at_first(fabric, role, len(used))
+        left, ports = left * at_first, ports * at_first
         free = np.clip(np.minimum(left * lanes, ports), 0, None)
         return _Switches(free, free * 0, left, ports, _carried(fabric, role, used), lanes)
 
@@ -123,6 +127,23 @@ class _Switches(NamedTuple):
         own[number] += 1
         if self.carried is not None:
             self.carried[number] -= load
+
+
+def _most_downlinks(fabric: FabricEvidence) -> NDArray[np.int64]:
+    """Most links of every spine to leaves at any stage, its own and those lent to it, shape (spines,)."""
+    most = np.array(fabric.clos.spine_downlinks, dtype=np.int64)
+    for number, stage in enumerate(fabric.designed.growth[:-1]):
+        if stage.spines_per_pod:
+            there = numbers_at_last(fabric, stage, "spine")
+            most[there] = np.maximum(most[there], stage_of(fabric, stage, number).clos.spine_downlinks)
+    return most
+
+
+def _at_first(fabric: FabricEvidence, role: str, switches: int) -> NDArray[np.bool_]:
+    """Which switches of a tier are there from the first stage on, shape (switches,)."""
+    growth = fabric.designed.growth
+    there = numbers_at_last(fabric, growth[0], role) if growth else range(switches)
+    return np.isin(np.arange(switches), np.array(there, dtype=np.int64))
 
 
 def _uplinks(fabric: FabricEvidence, role: str, switches: int) -> NDArray[np.int64]:

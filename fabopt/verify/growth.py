@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fabopt.schema.attachment import FreePorts
 from fabopt.schema.design import FabricDesign, StageStructure, TierUse
 from fabopt.units import ceil_div, some
 from fabopt.verify.bandwidth import metrics_are_recomputed, uplinks_carry_demand
@@ -69,9 +70,32 @@ def stages_are_fabrics(proof: Proof, cabling: FabricCabling) -> None:
 def stage_of(fabric: FabricEvidence, stage: StageStructure, number: int) -> FabricEvidence:
     """The fabric as installed at a stage, as a fabric of its own."""
     designed = as_installed(fabric.designed, stage)
+    designed = designed.model_copy(update={"free_ports": _free_ports_at(fabric, stage)})
     whole = fabric.evidence.design
     evidence = Evidence(whole.model_copy(update={"fabrics": (designed,)}), number, whole)
     return FabricEvidence(evidence, designed)
+
+
+def numbers_at_last(fabric: FabricEvidence, stage: StageStructure, role: str) -> list[int]:
+    """The leaves or spines of a stage in their order, by their numbers at the last one: first planes, then pods."""
+    planes, last = fabric.networks.number, fabric.designed.growth[-1]
+    if role == "leaf":
+        blocks, of_block, size = range(planes), stage.leaves // planes, last.leaves // planes
+        return [block * size + number for block in blocks for number in range(of_block)]
+    pods = (plane * last.pods + pod for plane in range(planes) for pod in range(stage.pods))
+    return [pod * last.spines_per_pod + number for pod in pods for number in range(stage.spines_per_pod)]
+
+
+def _free_ports_at(fabric: FabricEvidence, stage: StageStructure) -> FreePorts:
+    """Switches of attachments on free ports, by their numbers at a stage; those that come later as none of them."""
+    of_stage = {role: numbers_at_last(fabric, stage, role) for role in ("leaf", "spine")}
+    return {
+        name: tuple(
+            (role, of_stage[role].index(number) if number in of_stage[role] else len(of_stage[role]))
+            for role, number in places
+        )
+        for name, places in fabric.designed.free_ports.items()
+    }
 
 
 def as_installed(designed: FabricDesign, stage: StageStructure) -> FabricDesign:
@@ -238,6 +262,7 @@ def _counted(cabling: FabricCabling, number: int) -> dict[str, int]:
         fabric.designed.planes * ceil_div(of_pod, fabric.designed.clos.spines_per_core_group) if len(cores) else 1
     )
     endpoints = len(stage_cabling.of("server-leaf")) + len(stage_cabling.of("attachment-leaf"))
+    on_spines = len(stage_cabling.of("leaf-spine")) + len(stage_cabling.of("attachment-spine"))
     return {
         "groups": len(np.unique(devices.group[leaves])),
         "pods": len(np.unique(devices.pod[leaves])) if len(cores) else 1,
@@ -250,9 +275,7 @@ def _counted(cabling: FabricCabling, number: int) -> dict[str, int]:
         "cores": len(cores),
         "cables": int((cabling.cables.stage[cabling.own_cables] <= number).sum()),
         "free_leaf_ports": len(leaves) * _room(fabric, "leaf") - endpoints,
-        "free_spine_ports": len(spines) * _room(fabric, "spine") - len(stage_cabling.of("leaf-spine"))
-        if len(spines)
-        else 0,
+        "free_spine_ports": len(spines) * _room(fabric, "spine") - on_spines if len(spines) else 0,
     }
 
 

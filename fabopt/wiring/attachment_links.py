@@ -92,6 +92,16 @@ def attached_above(plan: FabricPlan) -> Iterator[CabledLinks]:
             yield _to_spines(plan, attachment, first, ports, np.array([places[port][1] for port in ports]), taken)
 
 
+def cages_on_spines(plan: FabricPlan) -> Ints:
+    """Cages that attachments have on every spine, the last ones that face down, shape (spines,)."""
+    tier = plan.tier("spine")
+    cages, lanes = np.zeros(tier.count, dtype=np.int64), parse_split(tier.down.split).ports
+    for places in plan.numbers.fabric.free_ports.values():
+        for spine, ports in Counter(number for tier_of, number in places if tier_of == "spine").items():
+            cages[spine] += ceil_div(ports, lanes)
+    return cages
+
+
 def _to_spines(
     plan: FabricPlan, attachment: Attachment, first: int, ports: Ints, spines: Ints, taken: Counter[int]
 ) -> CabledLinks:

@@ -13,6 +13,7 @@ from fabopt.schema.base import parse_split
 from fabopt.schema.design import PortUse, TierUse
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import padding
+from fabopt.wiring.attachment_links import cages_on_spines
 from fabopt.wiring.cages import at_slots, down_cages, first_cage, up_cages
 from fabopt.wiring.fabric_plan import FabricPlan
 from fabopt.wiring.join import CabledLinks
@@ -69,12 +70,12 @@ def _of_odd_group(plan: FabricPlan, tier: TierUse, number: Ints) -> Mask:
 
 
 def _lent(plan: FabricPlan, links: TierLinks, spine: TierUse) -> Lent:
-    """Where uplinks are plugged in before their spine is there."""
+    """Where uplinks are plugged in before their spine is there: before the cages of attachments."""
     switch, lanes = plan.switch("spine"), parse_split(spine.down.split).ports
     cages = switch.cages[spine.down.cage_group].count
     if spine.up is not None and spine.up.cage_group == spine.down.cage_group:
         cages -= ceil_div(spine.up_ports, parse_split(spine.up.split).ports)
-    lent = plan.numbers.installed.lent(links, cages * lanes)
+    lent = plan.numbers.installed.lent(links, (cages - cages_on_spines(plan)) * lanes)
     far = down_cages(switch, spine.down, lent.slot)
     return Lent(lent.link, lent.first, lent.last, lent.spine + plan.first["spine"], far.cage, far.lane)
 

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 from tests.oracles.brute_cable_runs import Bought, Laying, Link, Plan, Stage, laid, padding_of, purchase, units
 from tests.oracles.brute_endpoints import LeafLoad, attachment_ways, leaf_end, num_servers, ratios
 from tests.oracles.brute_force import Choice, Space, Structure, ceil_fraction, rack_units, structures
+from tests.oracles.brute_free_ports import tier_of
+from tests.oracles.brute_growth_free import hosted
 from tests.oracles.brute_parts import Cage, Item, Joining, Json, Mode, ceil_div, exact, whole
 
 KINDS = {"switches": "switch", "nics": "nic", "transceivers": "transceiver", "cables": "cable", "fibres": "fibre"}
@@ -172,6 +174,8 @@ class GrowthSpace(Space):
         self.sizes = [num_servers({"stages": [stage]}, self.server) for stage in self.stages]
         self.ratios = [ratios(case, self.fabric | self._own(stage)) for stage in self.stages]
         self.leaf_ratio, self.spine_ratio = self.ratios[-1]
+        self.hosted = [one for one in self.attachments if tier_of(one) != "leaf"]
+        self.attachments, self.has_free = [one for one in self.attachments if tier_of(one) == "leaf"], False
         self.lends = (case.get("growth") or {}).get("recabling", "forbid") == "allow"
         self.market = Market(self)
 
@@ -464,7 +468,7 @@ class Pricer:
                     purchase(links + logical_fabrics, way, near.ports, far.ports), logical_fabrics, way
                 )
             ),
-            self._at_first(mode.classes[1:]),
+            self.at_first(mode.classes[1:]),
         )
 
     def _server_classes(self, laying: Laying) -> int:
@@ -477,7 +481,7 @@ class Pricer:
     def _of_attachments(self, attached: list[Json], classes: Any) -> Cost:
         """Units of attachments, each bought at the stage at which it comes; a later one has single-port cages."""
         if not any("stage" in one for one in attached):
-            return self._at_first(classes)
+            return self.at_first(classes)
         total = [self.market.none()]
         for one, (number, found) in zip(attached, classes, strict=True):
             at = one.get("stage", 0)
@@ -485,7 +489,7 @@ class Pricer:
             total.append(tuple(number * each for each in cost))
         return plus(*total)
 
-    def _at_first(self, classes: Any) -> Cost:
+    def at_first(self, classes: Any) -> Cost:
         """Units that the first stage buys."""
         total = [self.market.none()]
         for number, found in classes:
@@ -559,7 +563,10 @@ def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = ()) -> Best |
         for plan in Planner(space, structure).plans():
             laying = Laying(structure, plan)
             moves = laying.moves()
-            boxes = plus(pricer.boxes(laying, moves), servers)
+            on_free = hosted(space, structure, plan)
+            if on_free is None:
+                continue
+            boxes = plus(pricer.boxes(laying, moves), servers, pricer.at_first(on_free))
             for _, choice in found:
                 total = boxes
                 for cost in pricer.links(laying, choice):

@@ -7,7 +7,9 @@ from tests.samples.lengths import with_lengths
 from tests.samples.random_cases import Dice, a_case, a_catalog, an_attachment, linear, three_tier
 from tests.samples.resilience import without_redundancy
 
-FAMILIES = ("staged", "moving", "moving_twins", "staged_attached", "staged_three_tier", "staged_ratios")
+FAMILIES = (
+    "staged", "moving", "moving_twins", "staged_attached", "staged_three_tier", "staged_ratios", "staged_hosted",
+)  # fmt: skip
 
 
 def generate(family: str, seed: int) -> tuple[Json, Json]:
@@ -20,6 +22,7 @@ def generate(family: str, seed: int) -> tuple[Json, Json]:
         "staged_attached": staged_attached,
         "staged_ratios": staged_ratios,
         "staged_three_tier": staged_three_tier,
+        "staged_hosted": staged_hosted,
     }
     catalog, case = makers[family](dice)
     case["name"] = f"{family.replace('_', '-')}-{seed}"
@@ -103,6 +106,28 @@ def staged_ratios(dice: Dice) -> tuple[Json, Json]:
     catalog, case = staged_attached(dice)
     case["fabrics"][0]["attachments"][0]["max_oversubscription"] = dice.one([0.5, 1, 1.5])
     return catalog, case
+
+
+def staged_hosted(dice: Dice) -> tuple[Json, Json]:
+    """Attachments on free ports, outside the ratio, in cages of one port; some beside one that is on leaves."""
+    catalog, case = dice.one([moving, moving, three_tier])(dice)
+    for switch in catalog["switches"]:
+        for cage in switch["cages"]:
+            cage["splits"] = [split for split in cage["splits"] if split.startswith("1x")] or ["1x100"]
+    if "stages" not in case:
+        grow(dice, case, dice.number(3, 7))
+    attachments = [an_attachment(dice, catalog, at) for at in range(dice.one([1, 1, 2]))]
+    for attachment in attachments:
+        attachment |= {"ports": dice.number(1, 3)} | dice.one([{"kind": "management"}, *on_free_ports()])
+        if "split" in attachment:
+            attachment["split"] = f"1x{attachment['split'].split('x')[1]}"
+    case["fabrics"][0]["attachments"] = attachments
+    return catalog, case
+
+
+def on_free_ports() -> list[Json]:
+    """Tiers of free ports outside the ratio."""
+    return [{"tier": tier, "counts_in_ratio": False} for tier in ("spine", "any")]
 
 
 def staged_three_tier(dice: Dice) -> tuple[Json, Json]:

@@ -21,6 +21,7 @@ from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.samples.adapter import run
+from tests.samples.growth_samples import cheaper_later
 from tests.samples.random_cases import generate
 from tests.samples.small import assert_proven, solved
 from tests.solution.test_brute_force import attachment, best, cable, cage, case, catalog, switch, usd
@@ -181,6 +182,48 @@ def test_the_next_switch_is_the_one_with_the_most_free_ports() -> None:
     assert_proven(made)
     places = made.fabrics[0].free_ports["manager"]
     assert len(set(places)) == 2 and "attachments_take_free_ports" in failures(made, places[::-1])
+
+
+# -- clusters that grow ---------------------------------------------------------------------------------------------
+
+
+def growing(*sizes: int, **keys: Any) -> Json:
+    content = wanted(manager(2)) | keys
+    del content["servers"]
+    return content | {"stages": [{"name": f"s{size}", "month": at, "servers": size} for at, size in enumerate(sizes)]}
+
+
+def test_switches_of_the_first_stage_take_them_beside_all_that_comes() -> None:
+    # two leaves and the spine are there for the third server, and the spine keeps two ports when the fourth comes
+    made = solved(growing(3, 4), PARTS)
+    assert_proven(made)
+    assert made.totals is not None and made.totals.capex_usd == WITHOUT + 2 * 20
+    assert made.fabrics[0].free_ports == {"manager": (("spine", 0), ("spine", 0))}
+    assert [stage.free_spine_ports for stage in made.fabrics[0].growth] == [0, 0]
+
+
+def test_a_spine_that_comes_later_takes_none() -> None:
+    # of two leaves the first is alone at first, and full at last; so servers are on four leaves
+    made = solved(growing(1, 4), PARTS)
+    assert_proven(made)
+    assert made.totals is not None and made.totals.capex_usd > WITHOUT + 2 * 20
+    assert made.fabrics[0].free_ports["manager"] == (("leaf", 0), ("leaf", 0))
+    late = made.model_copy(
+        update={"fabrics": (made.fabrics[0].model_copy(update={"free_ports": {"manager": (("spine", 0),) * 2}}),)}
+    )
+    assert "attachments_take_free_ports" in {check.name for check in verify(late) if not check.ok}
+
+
+def test_links_that_are_lent_leave_the_cages_of_attachments_alone() -> None:
+    # 8 servers on two leaves and one spine, then 16 on four leaves and two spines: four uplinks are lent at first
+    case_ = cheaper_later("allow")
+    case_["fabrics"][0]["attachments"] = [manager(2, tier="spine", buys="none")]
+    twelve = catalog(switches=[switch("leaf", cage(8, "1x100")), switch("spine", cage(10, "1x100"))])
+    case_["fabrics"][0]["switches"] = {"leaf": ["leaf"], "spine": ["spine"]}
+    made = solved(case_, twelve)
+    assert_proven(made)
+    assert sum(stage.moved_cables for stage in made.fabrics[0].growth) > 0
+    assert [check for check in made.checks if not check.ok] == []
 
 
 # -- a machine that is sold -----------------------------------------------------------------------------------------

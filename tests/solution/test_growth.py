@@ -46,6 +46,7 @@ SEEDS = {
     "staged_attached": (5, 14, 28),
     "staged_three_tier": (4, 9, 22),
     "staged_ratios": (23, 71, 74, 78, 93, 97, 115),
+    "staged_hosted": (2, 5, 13, 15, 22, 51, 59, 90),
 }
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 

@@ -2,7 +2,8 @@
 
 A leaf has free ports beside its servers, attachments that are dealt over all leaves, the reserve and its uplinks; a
 spine beside its links, where its ports run at the speed of the servers'. What counts in oversubscription goes only
-where the uplinks carry it too. Rule ``attachments_take_free_ports``.
+where the uplinks carry it too. In a cluster that grows they are on switches of the first stage, beside all that these
+have at any stage. Rule ``attachments_take_free_ports``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.clos_links import ClosNumbers, attached_leaves, dealt, downlinks_of_spines
+from fabopt.network.clos_stages import most_links_of_spines, of_leaves, of_spines
 from fabopt.network.free_ports import (
     HOST_TIERS,
     Guest,
@@ -105,7 +107,8 @@ def may_fit(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape)
 def _free_on_leaves(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
     most = most_endpoints(shape, fabric.attached)
     most_of_last = last_endpoints(shape, fabric.attached) if shape.is_odd else most
-    everywhere = fabric.attachment_ports // (shape.planes * shape.leaves)
+    # where stages come, ports are on the leaves of the first ones
+    everywhere = 0 if shape.sizes else fabric.attachment_ports // (shape.planes * shape.leaves)
     full, last = (
         _leaf_ports(parts, kind).free(servers * kind.k + everywhere + _reserve(fabric, busiest))
         for kind, servers, busiest in ((shape, shape.g, most), (shape.of_last, shape.last_group, most_of_last))
@@ -188,6 +191,7 @@ class _Loads:
     def _leaves(self) -> Hosts:
         clos, parts, shape = self.clos, self.clos.parts, self.clos.shape
         used = self.servers + self.attached.sum(axis=0) + np.where(self.is_odd, clos.last_reserved, clos.reserved_ports)
+        at_first = of_leaves(self.numbers, clos.stages, np.arange(len(used))) == 0
         room = np.full(len(used), _NO_LIMIT, dtype=object)
         if parts.leaf_up is not None:
             loads = [
@@ -199,17 +203,18 @@ class _Loads:
             room = uplinks * (parts.leaf_up.lane.port_mbps * self.unit) - np.array(loads, dtype=object) @ below
         full, last = (_leaf_ports(parts, kind) for kind in (shape, shape.of_last))
         cages, most = (np.where(self.is_odd, b, a) for a, b in ((full.cages, last.cages), (full.most, last.most)))
-        return _hosts(_DownPorts(cages, full.lanes, most), used, room)
+        return _hosts(_DownPorts(cages, full.lanes, most), used, room, at_first)
 
     def _spines(self) -> Hosts:
-        parts, shape = self.clos.parts, self.clos.shape
+        parts, shape, stages = self.clos.parts, self.clos.shape, self.clos.stages
         assert parts.spine_down is not None
-        used = downlinks_of_spines(self.numbers)
+        used = most_links_of_spines(self.numbers, stages)
+        at_first = of_spines(self.numbers, stages, np.arange(len(used))) == 0
         room = np.full(len(used), _NO_LIMIT, dtype=object)
         if parts.spine_up is not None:
             load = int(parts.spine_down.lane.port_mbps * self.unit / self.fabric.oversubscription_spine)
             room = int(shape.x) * parts.spine_up.lane.port_mbps * self.unit - load * used.astype(object)
-        return _hosts(_spine_ports(parts, shape), used, room)
+        return _hosts(_spine_ports(parts, shape), used, room, at_first)
 
     def with_places(self, places: list[tuple[tuple[HostTier, int], ...]]) -> ClosNetwork:
         """The Clos with these places of ports, attachment by attachment."""
@@ -231,9 +236,10 @@ class _Loads:
         )  # fmt: skip
 
 
-def _hosts(ports: _DownPorts, used: Ints, room: NDArray[np.object_]) -> Hosts:
+def _hosts(ports: _DownPorts, used: Ints, room: NDArray[np.object_], at_first: NDArray[np.bool_]) -> Hosts:
+    """Switches with what is left beside ``used`` ports; those that come later have nothing."""
     cages = np.asarray(empty_cages(ports.cages, used, ports.lanes))
-    return Hosts(cages, np.asarray(ports.most - used), ports.lanes, tuple(map(int, room)))
+    return Hosts(cages * at_first, (ports.most - used) * at_first, ports.lanes, tuple(map(int, room)))
 
 
 def _dealt_ports(fabric: FabricProblem, numbers: ClosNumbers) -> tuple[Ints, Ints]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -93,10 +94,12 @@ def _free_ports(
     endpoints = int(stage_network.shape.servers) * stage_network.shape.ports * shape.planes + sum(
         fabric.attached[: len(stage_network.shape.sizes)]
     )
+    on_free = Counter(tier for places in clos.free for tier, _ in places)
+    endpoints += on_free["leaf"]
     if parts.spine is None or parts.spine_down is None:
         return leaves * of_leaf - endpoints, 0
     of_spine = usable_ports(parts.spine_down, parts.spine)
     if parts.spine_up is not None:
         of_spine = most_down(parts.spine, parts.spine_down, parts.spine_up, int(shape.x))
     uplinks = leaves * int(stage_network.shape.u) if stage_network.tiers > 1 else 0
-    return leaves * of_leaf - endpoints, spines * of_spine - uplinks
+    return leaves * of_leaf - endpoints, spines * of_spine - uplinks - on_free["spine"]

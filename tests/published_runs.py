@@ -1,14 +1,18 @@
-"""Published runs and their predictions: ``python -m tests.published_runs`` writes the table of docs/workloads.md."""
+"""Published runs and their predictions: ``python -m tests.published_runs`` writes the tables of the docs."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
 from statistics import fmean, median
 from typing import Any, NamedTuple
 
 import yaml
 
+from fabopt.io.catalog import read_catalog
 from fabopt.schema.model import Architecture, Formats, Model, Plan
 from fabopt.schema.server import Server
 from fabopt.workload.ranks import ranks_of
@@ -30,7 +34,9 @@ from tests.samples.workload_samples import (
 )
 
 CALIBRATION = yaml.safe_load((PUBLISHED / "calibration.yaml").read_text())
+FURTHER = yaml.safe_load((PUBLISHED / "further-runs.yaml").read_text())
 PAGE = ROOT / "docs" / "workloads.md"
+FURTHER_PAGE = ROOT / "docs" / "predicted-runs.md"
 HEADING = ["run", "software", "published step", "predicted step", "error"]
 KINDS = ("tuned", "typical", "experts")
 TERA = 10**12
@@ -38,6 +44,15 @@ EIGHT_BIT_H100 = H100.model_copy(update={"gpu_peak_tflops": {"fp16": 989.4, "bf1
 SERVERS: dict[str, tuple[Server, FabricBandwidth]] = {
     "A100": (A100, SELENE), "H100": (EIGHT_BIT_H100, network(400_000)),
 }  # fmt: skip
+# Servers of the reference catalog on which further runs were, and the NICs of their GPUs in Mb/s. Jobs of powers of two
+# take 64 GPUs of a rack of 72.
+_OTHERS = {
+    "H200": ("nvidia-dgx-h200", 400_000),
+    "B200": ("nvidia-dgx-b200", 400_000),
+    "B300": ("nvidia-dgx-b300", 800_000),
+    "GB200": ("nvidia-gb200-nvl72-tray", 400_000),
+    "GB300": ("nvidia-gb300-nvl72-tray", 800_000),
+}
 
 
 class Run(NamedTuple):
@@ -55,23 +70,39 @@ class Run(NamedTuple):
         return float(self.step.step_s) / self.published_s - 1
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """What tells it from other runs."""
+        return self.work.model.architecture, self.work.plan, self.work.roof.gpu, self.work.ranks.gpus, self.published_s
+
+    @property
     def factor(self) -> float:
         """The factor on kernels with which the prediction would be right, where nothing overlaps."""
         kernels = float(self.step.compute_s * (1 + self.work.bubble) / SOFTWARE_FACTORS[self.work.roof.software])
         return (self.published_s - float(self.step.step_s)) / kernels + float(SOFTWARE_FACTORS[self.work.roof.software])
 
 
+@cache
+def _servers() -> dict[str, tuple[Server, FabricBandwidth]]:
+    known = {server.id: server for server in read_catalog(["reference"], Path()).servers}
+    found = dict(SERVERS)
+    for gpu, (name, mbps) in _OTHERS.items():
+        link = known[name].scale_up
+        assert link is not None
+        domain = 2 ** (link.domain_gpus.bit_length() - 1)
+        server = known[name].model_copy(update={"scale_up": link.model_copy(update={"domain_gpus": domain})})
+        found[gpu] = server, network(mbps, domain, domain)
+    return found
+
+
 def run_of(row: dict[str, Any], architectures: dict[str, Any]) -> Run:
     """A row of ``workloads.yaml`` or ``calibration.yaml``."""
-    architecture, plan = (
-        Architecture(**architectures[row["architecture"]]),
-        Plan.model_validate_json(json.dumps(row["plan"])),
-    )
+    sizes = architectures[row["architecture"]] | row.get("change", {})
+    architecture, plan = Architecture(**sizes), Plan.model_validate_json(json.dumps(row["plan"]))
     model = Model(
         name=row["architecture"], architecture=architecture, precision=Formats(compute=row.get("compute", "bf16")),
         plan=plan, sources=SOURCES,
     )  # fmt: skip
-    server, there = SERVERS[row.get("gpu", "H100")]
+    server, there = _servers()[row.get("gpu", "H100")]
     work = workload_of(model, ranks_of(model, plan, row["gpus"]), server, None, row.get("software", "tuned"))
     tokens = plan.batch * architecture.sequence / row["gpus"]
     published = row["step_s"] if "step_s" in row else tokens / row["tokens_per_s_gpu"]
@@ -82,6 +113,12 @@ def run_of(row: dict[str, Any], architectures: dict[str, Any]) -> Run:
 def runs() -> list[Run]:
     """All runs that predictions are tested on."""
     return [*_tables(), *(run_of(row, RUNS["architectures"]) for row in RUNS["cases"])]
+
+
+@cache
+def further_runs() -> tuple[Run, ...]:
+    """Runs that predictions are only held against."""
+    return tuple(run_of(row, FURTHER["architectures"]) for row in FURTHER["cases"])
 
 
 def _tables() -> list[Run]:
@@ -102,7 +139,7 @@ def _tables() -> list[Run]:
     return found
 
 
-def mean_error(found: list[Run], kind: str) -> float:
+def mean_error(found: Iterable[Run], kind: str) -> float:
     """The mean of absolute errors of a kind."""
     return fmean(abs(run.error) for run in found if run.kind == kind)
 
@@ -113,9 +150,8 @@ def calibrated(software: str) -> float:
     return median(run.factor for run in known if run.work.roof.software == software)
 
 
-def table() -> str:
-    """The table of docs/workloads.md, worst rows of each kind first."""
-    found = runs()
+def table(found: Sequence[Run]) -> str:
+    """Runs as a table, worst rows of each kind first."""
     cells = [HEADING, ["---"] * len(HEADING)]
     for run in sorted(found, key=lambda run: (KINDS.index(run.kind), -abs(run.error))):
         shown = [f"{run.published_s:.4g} s", f"{float(run.step.step_s):.3g} s", f"{100 * run.error:+.0f} %"]
@@ -125,12 +161,13 @@ def table() -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
-def page_with(text: str) -> str:
-    """The page with its table as it is now."""
-    return re.sub(r"\| run \| software .*?(?=\n\n)", lambda _: table(), text, flags=re.DOTALL)
+def page_with(text: str, found: Sequence[Run]) -> str:
+    """A page with its table as it is now."""
+    return re.sub(r"\| run \| software .*?(?=\n\n)", lambda _: table(found), text, flags=re.DOTALL)
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page_with(PAGE.read_text()))
-    print(table())
+    for page, shown in ((PAGE, runs()), (FURTHER_PAGE, further_runs())):
+        page.write_text(page_with(page.read_text(), shown))
+        print(table(shown))
     print({software: round(calibrated(software), 3) for software in SOFTWARE_FACTORS})

@@ -1,9 +1,10 @@
 """What a GPU reaches: shares of its peaks that were measured, and what data sheets say beside the peaks.
 
 ``matmul``: share of the dense peak that the best of many matrix products reaches. Source of the shares: the table of
-maximum achievable matmul FLOPS, stas00/ml-engineering, compute/accelerator/README.md (A100 0.869, H100 0.803, GH200
-0.838, B200 0.78, MI300X 0.60 in bf16; H100 0.709, H200 0.734, GH200 0.776 in fp8). What the table does not have is
-taken from the nearest row. ``attention``: share of the bf16 peak of fused causal attention, forward and backward, by
+maximum achievable matmul FLOPS, stas00/ml-engineering, compute/accelerator/README.md at 744d01e (A100 0.869, H100
+0.803, GH200 0.838, B200 0.776, B300 0.786, GB200 0.729, MI300X 0.514, MI325X 0.604, MI355X 0.68 in bf16; H100 0.709,
+H200 0.734, GH200 0.776, B200 0.763, B300 0.745, GB200 0.723 in fp8). What the table does not have is taken from the
+nearest row. ``attention``: share of the bf16 peak of fused causal attention, forward and backward, by
 software: FlashAttention-2 reaches 187 of 312 Tflop/s on an A100 and 335 of 989 on an H100 (arXiv 2307.08691, figure 5;
 2407.08608, section 1), FlashAttention-3 and cuDNN half of an H100 (arXiv 2407.08608, figures 5 and 6).
 Multiprocessors and memory: NVIDIA's data sheets and white papers of Ampere, Hopper, Blackwell, Ada; AMD's of CDNA 3.
@@ -40,7 +41,9 @@ def _attention(tuned: str, typical: str) -> Mapping[Software, Fraction]:
 
 
 _H100 = Gpu(132, 3350, _shares("0.803", "0.709"), _attention("0.5", "0.34"))
-_B200 = Gpu(148, 8000, _shares("0.78", "0.709"), _attention("0.5", "0.34"))
+_B200 = Gpu(148, 8000, _shares("0.776", "0.763"), _attention("0.5", "0.34"))
+_GB200 = _B200._replace(matmul=_shares("0.729", "0.723"))
+_MI300X = Gpu(304, 5300, _shares("0.514", "0.514"), _attention("0.34", "0.34"))
 # By what the name of a GPU begins with.
 GPUS: Mapping[str, Gpu] = {
     "A100": Gpu(108, 2039, _shares("0.869", "0.869"), _attention("0.6", "0.6")),
@@ -48,11 +51,13 @@ GPUS: Mapping[str, Gpu] = {
     "H200": _H100._replace(memory_gbytes_s=4800, matmul=_shares("0.803", "0.734")),
     "GH200": _H100._replace(memory_gbytes_s=4000, matmul=_shares("0.838", "0.776")),
     "B200": _B200,
-    "GB200": _B200,
-    "B300": _B200,
-    "GB300": _B200,
+    "GB200": _GB200,
+    "B300": _B200._replace(matmul=_shares("0.786", "0.745")),
+    "GB300": _GB200,
     "L40S": Gpu(142, 864, _shares("0.8", "0.709"), _attention("0.5", "0.34")),
-    "MI300X": Gpu(304, 5300, _shares("0.6", "0.6"), _attention("0.34", "0.34")),
+    "MI300X": _MI300X,
+    "MI325X": _MI300X._replace(memory_gbytes_s=6000, matmul=_shares("0.604", "0.604")),
+    "MI355X": Gpu(256, 8000, _shares("0.68", "0.68"), _attention("0.34", "0.34")),
 }
 # Of a GPU that is not listed, by its bf16 peak in Tflop/s: that of the listed one whose peak is nearest.
 _PEAKS: Mapping[str, Fraction] = {name: Fraction(peak) for name, peak in (("A100", 312), ("H100", 989), ("B200", 2250))}

@@ -35,6 +35,10 @@ ATTENTION_BACKWARD = Fraction(5, 2)
 SCORE_BYTES = {"forward": 9, "backward": 11}
 # Bytes for each logit, forward and backward, with the loss in 32 bits. Source: the same, section 4.3.
 LOGIT_BYTES = 20
+# Copies of the tokens that experts get, each read and written: dealt out and summed; and sorted by experts, and back,
+# where a rank has several and others send to it. Backward the same. Source: NVIDIA/Megatron-LM,
+# megatron/core/transformer/moe/token_dispatcher.py at d98e8a64, workflow of MoEAlltoAllTokenDispatcher.
+DEALT_COPIES, SORTED_COPIES = 2, 2
 # Bytes of the optimizer for each parameter: gradient, master copy and two moments in 32 bits read, the last three
 # written, the parameter written in 16 bits. Source: Rajbhandari et al. 2020 (ZeRO), section 3.1.
 OPTIMIZER_BYTES = 30
@@ -207,5 +211,18 @@ class LayerShape:
         if self.precision != self.wide:
             forward.append(cast)
             backward.append(2 * cast)
+        routed = list(self._routing()) if experts else []
+        forward += routed
+        backward += routed
         forward_s, backward_s = (sum(map(self.roof.memory_s, moved), Fraction(0)) for moved in (forward, backward))
         return Times(forward_s, backward_s)
+
+    def _routing(self) -> Iterator[Fraction]:
+        """Bytes of the copies of tokens to experts and back; those of tensor ranks are their own part of the tokens."""
+        routed, plan = self.model.experts, self.plan
+        if routed is None:
+            return
+        moved = Fraction(2 * WIDE_BYTES * self.tokens * routed.top_k * self.model.hidden, plan.tensor)
+        yield from [moved] * DEALT_COPIES
+        if 1 < plan.expert < routed.count:
+            yield from [moved * plan.expert_ways] * SORTED_COPIES

@@ -18,8 +18,18 @@ from fabopt.workload.ranks import ranks_of
 from fabopt.workload.stages import SOFTWARE_FACTORS, band
 from fabopt.workload.timing import step_on
 from fabopt.workload.volumes import gpu_parameters, traffic_of
-from tests.paths import ROOT
-from tests.published_runs import CALIBRATION, KINDS, calibrated, mean_error, run_of, runs, table
+from tests.published_runs import (
+    CALIBRATION,
+    FURTHER_PAGE,
+    KINDS,
+    PAGE,
+    calibrated,
+    further_runs,
+    mean_error,
+    run_of,
+    runs,
+    table,
+)
 from tests.samples.workload_samples import (
     A100,
     H100,
@@ -34,7 +44,6 @@ from tests.samples.workload_samples import (
     on,
 )
 
-DOCS = ROOT / "docs" / "workloads.md"
 BILLION, GIGA = 10**9, 10**9
 MEMBERS = (2, 3, 8, 64, 1000)
 
@@ -156,9 +165,24 @@ def test_factors_of_software_come_from_other_runs(software: Software) -> None:
     assert not tested & {(run.name, run.published_s) for run in known}
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_further_steps_are_as_published(kind: str) -> None:
+    """The same promise for 311 runs that no constant comes from, and the page says their mean error."""
+    error = mean_error(further_runs(), kind)
+    assert error <= MEAN_ERRORS[kind]
+    assert f"{100 * error:.1f} %" in next(line for line in PAGE.read_text().splitlines() if "[Further runs]" in line)
+
+
+def test_further_runs_are_no_others() -> None:
+    others = [*runs(), *(run_of(row, CALIBRATION["architectures"]) for row in CALIBRATION["cases"])]
+    known = [run.key for run in others]
+    assert not [run.name for run in further_runs() if run.key in known]
+
+
 def test_docs_have_the_predictions() -> None:
-    """The page shows what is computed, errors and all."""
-    assert table() in DOCS.read_text()
+    """The pages show what is computed, errors and all."""
+    assert table(runs()) in PAGE.read_text()
+    assert table(further_runs()) in FURTHER_PAGE.read_text()
 
 
 @pytest.mark.parametrize("row", LLAMA["cases"], ids=lambda row: str(row["gpus"]))

@@ -16,8 +16,9 @@ class DecidedBy(Strict):
     """``by``: robustness among designs that the model cannot tell apart, or the worst regret of the case's scenarios.
 
     ``least_usd``: what a working GPU costs with the design that has the least; ``error``: the share by which others may
-    be above it and count as equal; ``designs``: how many such designs were met, and ``leaf_oversubscription``: between
-    which ratios at the leaves they are. ``regret``: the worst of the design, the least of any.
+    be above it and count as equal; ``designs``: how many such designs were met, and ``leaf_oversubscription``,
+    ``spine_oversubscription``: between which ratios at the leaves, and above pods, they are. ``regret``: the worst of
+    the design, the least of any.
     """
 
     by: Literal["robustness", "regret"]
@@ -25,6 +26,7 @@ class DecidedBy(Strict):
     error: Number | None = None
     designs: int | None = None
     leaf_oversubscription: tuple[Number, Number] | None = None
+    spine_oversubscription: Annotated[tuple[Number, Number] | None, Field(exclude_if=is_open)] = None
     regret: Number | None = None
 
 

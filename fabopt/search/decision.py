@@ -8,7 +8,7 @@ exact: (S + C) times a step that gets no longer with bandwidth, among designs be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
@@ -18,8 +18,8 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.default_rules import ROBUST_DESIGNS, is_kept
-from fabopt.schema.objective import DecidedBy
-from fabopt.schema.workload import QueuePairs
+from fabopt.schema.objective import DecidedBy, Number
+from fabopt.schema.workload import QueuePairs, Within
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Cap, Ratio, RatioSearch, cents_per_effective_gpu
 from fabopt.units import plain_fraction, rounded, usd
@@ -50,8 +50,12 @@ def best_ratio(problem: Problem, settings: Settings, clock: Clock, context: Cont
 
 
 def stressed(workload: ModelRun) -> Pace:
-    """The mean step of a workload, ranks scattered, where flows are hashed, a spine is lost or GPUs are faster."""
-    placing = replace(workload.placing, placement="scattered")
+    """The mean step of a workload, ranks scattered, where flows are hashed, a spine is lost or GPUs are faster.
+
+    Jobs that a scheduler keeps within pods stay there: only where they do not, do links above pods carry all.
+    """
+    own = workload.placing
+    placing = own if isinstance(own.placement, Within) and own.holds("pod") else replace(own, placement="scattered")
     hashed = placing.uplinks * uplink_share(QueuePairs(queue_pairs=STRESS_QUEUE_PAIRS), 0)
     runs = (
         replace(workload, placing=replace(placing, uplinks=hashed)),
@@ -107,23 +111,28 @@ class _Decider:
         for optimum in (*least.met, *robust.met):
             cents = cents_per_effective_gpu(self.problem, list(optimum.picked))
             if own.product_of(optimum) < most:
-                met[optimum.value, cents, *self._leaf_ratio(optimum)] = optimum
-        ratios = [ratio for optimum in met.values() for ratio in self._leaf_ratio(optimum)]
+                ratios = self._ratios(optimum)
+                met[optimum.value, cents, *ratios.values()] = ratios
         decision = DecidedBy(
             by="robustness",
             least_usd=usd(rounded(least.cents)),
             error=plain_fraction(ERROR),
             designs=len(met),
-            leaf_oversubscription=(plain_fraction(min(ratios)), plain_fraction(max(ratios))) if ratios else None,
+            leaf_oversubscription=_band(met.values(), "leaf"),
+            spine_oversubscription=_band(met.values(), "spine"),
         )
         cents = cents_per_effective_gpu(self.problem, list(robust.optimum.picked))
         return replace(robust, cents=cents, bound=least.bound, pace=self.pace, decision=decision)
 
-    def _leaf_ratio(self, optimum: Optimum) -> Iterator[Fraction]:
-        """The oversubscription at the leaves of the fabric that GPUs compute over; nothing of a single tier."""
+    def _ratios(self, optimum: Optimum) -> dict[str, Fraction]:
+        """The oversubscription at every boundary of the fabric that GPUs compute over; nothing of a single tier."""
         assert self.problem.needs is not None
         index = [fabric.name for fabric in self.problem.fabrics].index(self.problem.needs.fabric)
         candidate, _ = list(optimum.picked)[index]
-        ratios = candidate.design.least_ratios(self.problem.gpus)
-        if "leaf" in ratios:
-            yield ratios["leaf"]
+        return candidate.design.least_ratios(self.problem.gpus)
+
+
+def _band(known: Iterable[dict[str, Fraction]], boundary: str) -> tuple[Number, Number] | None:
+    """Between which ratios designs are at a boundary; None if no design has it."""
+    ratios = [ratios[boundary] for ratios in known if boundary in ratios]
+    return (plain_fraction(min(ratios)), plain_fraction(max(ratios))) if ratios else None

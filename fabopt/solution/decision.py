@@ -16,12 +16,15 @@ def decision_notes(design: Design) -> Iterator[str]:
     decision = design.objective.decision
     if decision is None or decision.by != "robustness" or decision.designs is None:
         return
-    between = ""
-    if decision.leaf_oversubscription is not None:
-        low, high = decision.leaf_oversubscription
-        between = f", from {low:g}:1 to {high:g}:1 at the leaves," if high > low else f", at {low:g}:1 at the leaves,"
+    bands = {"at the leaves": decision.leaf_oversubscription, "above pods": decision.spine_oversubscription}
+    told = [f"{_ratios(*band)} {where}" for where, band in bands.items() if band is not None]
+    between = f", {' and '.join(told)}," if told else ""
     verb = "was" if decision.designs == 1 else "were"
     yield (
         f"rule `{ROBUST_DESIGNS}`: {RULE.sentence}: {some(decision.designs, 'design')} that {verb} met{between} cost "
         f"within {100 * (decision.error or 0):g} % of the least, ${decision.least_usd:,.2f} ({RULE.anchor})"
     )
+
+
+def _ratios(low: float, high: float) -> str:
+    return f"from {low:g}:1 to {high:g}:1" if high > low else f"at {low:g}:1"

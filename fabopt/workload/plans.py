@@ -31,6 +31,7 @@ KEYS = (
     "virtual_stages",
     "recomputation",
     "zero_stage",
+    "shard_group",
 )
 # Of these, what a plan takes less memory with.
 HELPS = ("recomputation", "zero_stage")
@@ -103,6 +104,21 @@ def _expert_ways(model: Model, plan: Plan, data: int) -> list[dict[str, int | No
     return known
 
 
+def sharded_in_groups(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]:
+    """A plan that shards, with a replica of that in every domain, every two, four, ...; none if it says groups."""
+    if not plan.zero_stage or plan.shard_group is not None or model.task == "inference":
+        return
+    domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
+    ranks = ranks_of(model, plan, gpus)
+    group = ranks.group("data")
+    near = group.inside(domain)
+    while near < group.size:
+        grouped = plan.model_copy(update={"shard_group": near})
+        if near > 1 and can_be_shared(model, grouped, gpus):
+            yield grouped
+        near *= 2
+
+
 def fits(model: Model, plan: Plan, server: Server, gpus: int) -> bool:
     """Whether the least that a plan can do with is not more than a GPU has; where that is not known, it is."""
     return _holds(least_memory, model, plan, server, gpus)
@@ -130,7 +146,8 @@ def fastest_plan(
 ) -> Plan | None:
     """The plan that is predicted to be fastest of those that are likely to fit, or else can; None if none can.
 
-    Recomputation and sharding are the given plan's, unless nothing fits with them. ``kept``: keys that stay, too.
+    Recomputation and sharding are the given plan's, unless nothing fits with them; what is sharded may be in groups.
+    ``kept``: keys that stay, too.
     """
     known = [
         one
@@ -141,6 +158,9 @@ def fastest_plan(
     for memory, among in product((likely_memory, least_memory), (plain, known)):
         holding = [one for one in among if _holds(memory, model, one, server, gpus)]
         if holding:
+            if "shard_group" not in kept:
+                grouped = [other for one in holding for other in sharded_in_groups(model, one, server, gpus)]
+                holding += [one for one in grouped if _holds(memory, model, one, server, gpus)]
             return _fastest(holding, model, server, gpus, software)
     return None
 

@@ -16,6 +16,7 @@ from fabopt.output.terminal.answer import headline, proof_line
 from fabopt.output.terminal.workload import placement_lines
 from fabopt.problem.problem import problem_of
 from fabopt.schema.design import Design
+from fabopt.schema.workload import Within
 from fabopt.search.decision import ERROR, stressed
 from fabopt.solution import optimize
 from fabopt.units import exact, rounded, usd
@@ -34,6 +35,7 @@ SCENARIOS: list[Json] = [
     {"weight": 0.25, "utilization_change": 0.25, "spreading": {"queue_pairs": 4}},
 ]
 ALIKE: list[Json] = [{key: value for key, value in one.items() if key != "weight"} for one in SCENARIOS]
+IN_PODS: Json = {"placement": {"within": "pod"}}
 SEEDS = [("linear", 0, False), ("linear", 13, True), ("three_tier", 6, False)]
 
 
@@ -94,10 +96,15 @@ def test_no_design_has_a_smaller_worst_regret(family: str, seed: int, straddles:
     assert any("regret" in line for line in placement_lines(use))
 
 
-@pytest.mark.parametrize(("family", "seed", "straddles"), [*SEEDS, ("linear", 7, False)])
-def test_of_designs_that_are_about_as_good_the_most_robust_is_picked(family: str, seed: int, straddles: bool) -> None:
+@pytest.mark.parametrize(
+    ("family", "seed", "straddles", "placed"),
+    [*((*one, {}) for one in (*SEEDS, ("linear", 7, False))), ("three_tier", 6, False, IN_PODS)],
+)
+def test_of_designs_that_are_about_as_good_the_most_robust_is_picked(
+    family: str, seed: int, straddles: bool, placed: Json
+) -> None:
     """Full enumeration: the least, all within the error of it, and of these the least under stress."""
-    parts, content = given(family, seed, straddles)
+    parts, content = given(family, seed, straddles, **placed)
     content["rules"] = {"robust-designs": True}
     run = runs(parts, content)[0][1]
     stress = stressed(run).runs
@@ -112,6 +119,21 @@ def test_of_designs_that_are_about_as_good_the_most_robust_is_picked(family: str
     assert decision.least_usd == design.objective.bound == usd(rounded(least))
     assert decision.designs is not None and 1 <= decision.designs <= len(near)
     assert [note for note in design.notes if "robust-designs" in note]
+    assert (decision.spine_oversubscription is None) == ("spine" not in design.fabrics[0].oversubscription)
+
+
+@pytest.mark.parametrize(
+    ("placement", "stays"), [("packed", False), (Within(within="leaf"), False), (Within(within="pod"), True)]
+)
+def test_jobs_that_are_kept_in_pods_stay_there_under_stress(placement: Any, stays: bool) -> None:
+    """Above pods of 64 GPUs, where a scheduler fills pods, 7:1 costs no more than without stress; else far more."""
+    work = on(middle_model(), H100, 256)
+    work = replace(work, placing=replace(work.placing, placement=placement))
+    for _, run in stressed(work).runs:
+        assert run.placing.placement == (placement if stays else "scattered")
+    whole, tapered = (network(400_000, leaf_gpus=16, pod_gpus=64, spine=ratio) for ratio in (1, 7))
+    added = stressed(work).step_s(tapered) / stressed(work).step_s(whole)
+    assert (added == 1) == stays
 
 
 def test_a_lost_spine_takes_its_links() -> None:

@@ -22,7 +22,7 @@ from fabopt.workload.needs import Reach, flat, least_mbps
 from fabopt.workload.plans import COMPARED_MBPS, fastest_plan, fits, nearest_plan, plans_of
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.timing import step_on, workload_of
-from tests.samples.workload_samples import H100, MIDDLE, middle_model
+from tests.samples.workload_samples import H100, MIDDLE, middle_model, tiny_model
 
 GPUS = 64
 
@@ -60,6 +60,21 @@ def test_the_fastest_plan_is_the_fastest_that_fits(gigabytes: float) -> None:
         and likely_memory(model, ranks_of(model, plan, GPUS)).total <= gigabytes * GIB
     ]
     assert step_s(model, best, server) == min(step_s(model, plan, server) for plan in plain)
+
+
+@pytest.mark.parametrize(("megabytes", "group"), [(10, 8), (2.5, 16), (2.3, 32), (2.15, None)])
+def test_what_is_sharded_may_be_in_groups(megabytes: float, group: int | None) -> None:
+    """Of a tiny model latency counts, the shorter the smaller the group is: the smallest that fits is picked."""
+    model, server = tiny_model(zero_stage=3, batch=128), small(megabytes / 1024)
+    kept = ("tensor", "pipeline", "context", "micro_batch", "recomputation")
+    best = fastest_plan(model, model.plan, server, GPUS, kept=kept)
+    assert best is not None and best.shard_group == group
+    ways = [best.model_copy(update={"shard_group": size}) for size in (8, 16, 32, None)]
+    room = Fraction(megabytes) * 2**20
+    fitting = [one for one in ways if likely_memory(model, ranks_of(model, one, GPUS)).total <= room]
+    assert step_s(model, best, server) == min(step_s(model, one, server) for one in fitting)
+    alone = fastest_plan(model, model.plan, server, GPUS, kept=(*kept, "shard_group"))
+    assert alone is not None and alone.shard_group is None
 
 
 def test_what_is_given_stays() -> None:

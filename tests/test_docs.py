@@ -27,6 +27,7 @@ from fabopt.io.catalog import read_catalog
 from fabopt.output.export import FORMATS
 from fabopt.problem.demand import Demand
 from fabopt.problem.fabric import FabricProblem
+from fabopt.program.deliveries import Deliveries
 from fabopt.program.formulation import RULES, Program
 from fabopt.program.payments import Payments
 from fabopt.program.purchases import Purchases
@@ -229,7 +230,7 @@ def constraint_methods() -> list[Rule]:
     """Methods of the program that add constraints."""
     methods = [
         method
-        for holder in (Program, Purchases, Payments, Sourcing)
+        for holder in (Program, Purchases, Payments, Deliveries, Sourcing)
         for method in vars(holder).values()
         if callable(method)
     ]

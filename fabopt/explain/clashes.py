@@ -112,7 +112,7 @@ def changes_of(inquiry: Inquiry) -> Iterator[Change]:
     for rule in RULES:
         if getattr(case.procurement, rule) is not None:
             yield _without(f"procurement.{rule}", _ruled(rule, None))
-    for rule in ("max_part_numbers", *COUNTED):
+    for rule in ("max_part_numbers", "quarterly_supply", *COUNTED):
         if getattr(case.procurement, rule):
             yield _without(f"procurement.{rule}", _ruled(rule, {}))
     if inquiry.problem.site.runs_are_alike:

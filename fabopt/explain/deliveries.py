@@ -16,7 +16,9 @@ from fabopt.design.bill import order_date
 from fabopt.explain.freedoms import KINDS_ON_SALE
 from fabopt.explain.levers import Lever, alone, together, whole
 from fabopt.explain.limits import unlimited
+from fabopt.explain.quotas import quota_levers
 from fabopt.explain.what_if import Inquiry, Supposition
+from fabopt.parts.instalments import calendar_month
 from fabopt.parts.items import Item
 from fabopt.parts.procurement import is_late, lead_months, order_month, soonest_weeks, supply_by
 from fabopt.problem.problem import Problem, problem_of
@@ -27,6 +29,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.catalog import CableLength
 from fabopt.schema.design import Conflict, Needed, Number
 from fabopt.schema.product import Product, Purchasable, Supply, SupplyFrom
+from fabopt.schema.stages import QUARTER
 from fabopt.units import CENTS_PER_USD, exact, plain_fraction
 
 # Of parts that are short or late, so many are tried alone.
@@ -36,6 +39,8 @@ WEEKS_PER_MONTH = Fraction(52, 12)
 # Weeks are rounded down to a thousandth, so that a part that takes as long is there in time.
 WEEK_DIGITS = 3
 LAST_MONTH = 1200
+# So long after the last stage quarters are looked at in which makers could supply more.
+MOST_MONTHS = 36
 FREE: dict[str, object] = {"price_usd": 0.0}
 DOLLAR: dict[str, object] = {"price_usd": 1.0}
 KINDS = (*KINDS_ON_SALE, "servers")
@@ -54,7 +59,7 @@ def delivery_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     if not told and late and short:
         with suppress(StoppedError):
             yield from together(inquiry, [*late, *short])
-    if late or any(isinstance(sold.supply, tuple) for _, sold in _terms(inquiry)):
+    if late or inquiry.problem.deliveries or any(isinstance(sold.supply, tuple) for _, sold in _terms(inquiry)):
         yield from alone(inquiry, list(_dates(inquiry)))
 
 
@@ -127,7 +132,7 @@ def _key(item: Item) -> Key:
 def _late(inquiry: Inquiry) -> list[Lever]:
     """The lead time of each part that is late for some stage: the longest first."""
     levers = [
-        _lead_time(inquiry, key, sold.lead_time_weeks, sold)
+        _lead_time(inquiry, key, sold)
         for key, sold in _terms(inquiry)
         if sold.lead_time_weeks is not None
         and sold.price_usd is not None
@@ -148,8 +153,8 @@ def _weeks_until(case: Case, month: int) -> Number:
     return plain_fraction(Fraction(math.floor(weeks * 10**WEEK_DIGITS), 10**WEEK_DIGITS), WEEK_DIGITS)
 
 
-def _lead_time(inquiry: Inquiry, key: Key, weeks: float, sold: Purchasable) -> Lever:
-    soonest = soonest_weeks(sold) or 0
+def _lead_time(inquiry: Inquiry, key: Key, sold: Purchasable) -> Lever:
+    weeks, soonest = sold.lead_time_weeks or 0, soonest_weeks(sold) or 0
     late = _late_for(inquiry, soonest)
     until = {_weeks_until(inquiry.case, inquiry.problem.stages[number].month) for number in late}
     saved = exact(weeks) - exact(soonest)
@@ -189,11 +194,14 @@ def _month(case: Case, month: int, weeks: float | None = None) -> str:
 
 
 def _short(inquiry: Inquiry) -> list[Lever]:
-    """The supply of each part that has one."""
+    """The supply of each maker and of each part that has one."""
     return [
-        _supply(inquiry, key, sold.supply)
-        for key, sold in _terms(inquiry)
-        if sold.supply is not None and sold.price_usd is not None
+        *quota_levers(inquiry),
+        *(
+            _supply(inquiry, key, sold.supply)
+            for key, sold in _terms(inquiry)
+            if sold.supply is not None and sold.price_usd is not None
+        ),
     ]
 
 
@@ -254,10 +262,19 @@ def _dates(inquiry: Inquiry) -> Iterator[Lever]:
         yield _orders_from(case, sorted(month for month in earlier if month < first))
     steps = (sold.supply for sold in terms if isinstance(sold.supply, tuple))
     there = {first + months for months in takes} | {step.from_month for supply in steps for step in supply}
+    there |= set(_quarters(inquiry.problem))
     for number, stage in enumerate(case.stages or ()):
         later = sorted(month for month in there if stage.month < month <= LAST_MONTH)
         if later:
             yield _stage_month(case, number, later)
+
+
+def _quarters(problem: Problem) -> Iterator[int]:
+    """The first months of quarters after the first stage, up to some after the last, where makers' supply counts."""
+    calendar, stages = calendar_month(problem.case.start), problem.stages
+    for month in range(stages[0].month + 1, stages[-1].month + MOST_MONTHS + 1 if problem.deliveries else 0):
+        if (month + calendar) % QUARTER == 0:
+            yield month
 
 
 def _among(months: Sequence[int]) -> Callable[[Number, Number], Number | None]:

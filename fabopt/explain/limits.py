@@ -17,6 +17,7 @@ from fabopt.program.orders import all_uses, order_of, paid_in_periods, stage_pow
 from fabopt.program.settings import StoppedError
 from fabopt.schema.case import Case, CaseLimits, Limits
 from fabopt.schema.design import Conflict, Number
+from fabopt.schema.stages import QUARTER, YEAR
 from fabopt.units import usd, watts
 
 
@@ -62,7 +63,7 @@ SPENDING_LIMITS = (
 )
 
 
-PERIOD_WORDS = {3: "quarter", 12: "year"}
+PERIOD_WORDS = {QUARTER: "quarter", YEAR: "year"}
 
 
 def unlimited(case: Case) -> Case:

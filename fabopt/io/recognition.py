@@ -120,6 +120,7 @@ class _Recognition:
                 update[key] = {place: tuple(map(self._vendor, names)) for place, names in vendors.items()}
             else:
                 update[key] = vendors and tuple(map(self._vendor, vendors))
+        update["quarterly_supply"] = {self._vendor(vendor): units for vendor, units in rules.quarterly_supply.items()}
         changed = any(value != getattr(rules, key) for key, value in update.items())
         return rules.model_copy(update=update) if changed else rules
 

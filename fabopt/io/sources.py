@@ -42,6 +42,10 @@ def check_sources(
                 hint = _near(name, known) or _has(known)
                 path = f"procurement.{key}[{number}]"
                 yield fault(file, path, "no switch of the catalog has such an ASIC", name, hint=hint)
+    for name in rules.quarterly_supply:
+        if name not in vendors:
+            hint = _near(name, vendors) or _has(vendors)
+            yield fault(file, f"procurement.quarterly_supply.{name}", "the catalog has no such vendor", name, hint=hint)
     for name in rules.single_vendor:
         if name not in fabrics:
             path = f"procurement.single_vendor.{name}"

@@ -16,11 +16,12 @@ from fabopt.parts.instalments import calendar_month
 from fabopt.schema.cash import DOLLAR, Payment
 from fabopt.schema.design import BomRow, Design
 from fabopt.schema.finance import Finance
+from fabopt.schema.stages import QUARTER, YEAR
 from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, cents, exact, milliwatts, rounded, usd
 
 MONTHS_PER_YEAR = 12
 MILLIWATTS_PER_KILOWATT = 1_000_000
-QUARTER, YEAR = 3, 12
+
 # Rows of the bill that are no parts: charges, and the moving of cables.
 WORK = "other"
 ORDERS = ("on_order", "on_delivery", "on_acceptance")

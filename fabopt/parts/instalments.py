@@ -22,6 +22,11 @@ def calendar_month(start: str | None) -> int:
     return year * MONTHS_PER_YEAR + month - 1
 
 
+def period_of(month: int, length: int, calendar: int) -> int:
+    """The quarter or year (``length`` in months) of a month, from that of month 0; ``calendar``: number of month 0."""
+    return (month + calendar) // length - calendar // length
+
+
 @dataclass(frozen=True)
 class Instalments:
     """Terms of payment (None: all on arrival) for stages at some ``months``; ``calendar``: the number of month 0."""
@@ -62,7 +67,7 @@ class Instalments:
 
     def period(self, month: int, length: int) -> int:
         """The quarter or year (``length`` in months) of a month, from that of month 0; of the calendar, if known."""
-        return (month + self.calendar) // length - self.calendar // length
+        return period_of(month, length, self.calendar)
 
     def shares_in(self, item: Item, stage: int, length: int) -> dict[int, tuple[Fraction, Fraction]]:
         """What falls in each period of the price of a part, and of the charges on it."""

@@ -138,7 +138,8 @@ class _Numbering:
                 continue
             rack_milliunits = milliwatts(product.rack_units) if isinstance(product, Switch) else 0
             borne = borne_by(kind, product, self.terms.charges)
-            item = self._new(kind, product.id, product, milliwatts(product.power_w), rack_milliunits, borne=borne)
+            made = milliwatts(product.power_w), rack_milliunits
+            item = self._new(kind, product.id, product, *made, borne=borne, vendor=product.vendor)
             if item.can_be_had or kind == "server":
                 self.single[product.id] = item
 
@@ -147,7 +148,9 @@ class _Numbering:
         borne = borne_by(kind, product, self.terms.charges)
         for length in sorted(product.lengths, key=lambda one: one.m):
             if length.price_usd is not None:
-                item = self._new(kind, product.id, length, power_mw, length_m=length.m, borne=borne)
+                item = self._new(
+                    kind, product.id, length, power_mw, length_m=length.m, borne=borne, vendor=product.vendor
+                )
                 self.by_length[product.id].append(item)
 
     def add_moves(self) -> None:
@@ -172,6 +175,7 @@ class _Numbering:
         rack_milliunits: int = 0,
         length_m: float | None = None,
         borne: tuple[BorneCharge, ...] = (),
+        vendor: str | None = None,
     ) -> Item:
         assert sold.price_usd is not None
         price = sold.price_usd
@@ -194,8 +198,10 @@ class _Numbering:
             lead_time_weeks=sold.lead_time_weeks,
             soonest_weeks=soonest_weeks(sold),
             spares=self.terms.spares(kind),
+            vendor=vendor or "",
             counted=self.terms.most_part_numbers(kind) is not None,
             sourced=self.terms.rules.counts_vendors_of(kind),
+            rationed=any(quota.holds(kind, vendor or "") for quota in self.terms.rules.quotas),
             dated=self.terms.dated and bool(sold.lead_time_weeks),
             borne=borne,
             calendar=self.calendar,

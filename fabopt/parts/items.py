@@ -67,8 +67,9 @@ class Item:
     ``incremental``: a break's price is paid for the units from its first on, not for all. ``stock`` units are there
     already and free; ``in_stock`` are the vendor's, for which it is never too late; an expedited order takes
     ``soonest_weeks``; an order has ``minimum_order`` units at least, in whole packs. ``spares``: how they are kept;
-    ``counted``: the kind may have so many part numbers only; ``sourced``: a rule counts its vendors; ``dated``: it
-    counts when it is ordered. ``borne``: charges on each unit that is bought; ``is_lump``: it is no part, but a charge
+    ``vendor``: its maker, if one is named; ``counted``: the kind may have so many part numbers only; ``sourced``: a
+    rule tells makers of the kind apart; ``rationed``: its maker supplies so much a quarter; ``dated``: it counts when
+    it is ordered. ``borne``: charges on each unit that is bought; ``is_lump``: it is no part, but a charge
     on a fabric or its servers. ``calendar``: where any item bears a charge.
     """
 
@@ -88,8 +89,10 @@ class Item:
     lead_time_weeks: float | None = None
     soonest_weeks: float | None = None
     spares: Spares | None = None
+    vendor: str = ""
     counted: bool = False
     sourced: bool = False
+    rationed: bool = False
     dated: bool = False
     borne: tuple[BorneCharge, ...] = ()
     is_lump: bool = False

@@ -25,6 +25,7 @@ from fabopt.problem.demand import demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem, fabric_of
 from fabopt.problem.limits import ExactLimits, limits_of, tighter
 from fabopt.problem.model_needs import timed, with_needs
+from fabopt.problem.quotas import Delivery, deliveries_of
 from fabopt.problem.roles import settled, with_separations
 from fabopt.problem.site import FloorSite, Site, site_of
 from fabopt.schema.case import Case, Stage
@@ -103,6 +104,13 @@ class Problem:
         """When what the stages order is paid."""
         case = self.case
         return Instalments(case.finance.payment, tuple(one.month for one in self.stages), calendar_month(case.start))
+
+    @cached_property
+    def deliveries(self) -> tuple[Delivery, ...]:
+        """What comes in every quarter of parts whose makers supply so much."""
+        months = tuple(stage.month for stage in self.stages)
+        ways = tuple(future.months for future in self.offering.terms.futures) or (months,)
+        return deliveries_of(self.case.procurement.quotas, ways, calendar_month(self.case.start))
 
     def shares_paid(self, months: int) -> list[dict[int, Fraction]]:
         """The least share of anything ordered that each stage pays in the periods in which it may pay."""

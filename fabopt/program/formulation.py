@@ -19,6 +19,7 @@ from fabopt.parts.finance import Weights
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, of_item
+from fabopt.program.deliveries import RULES_OF_DELIVERIES, Deliveries
 from fabopt.program.levels import Level
 from fabopt.program.libraries import pulp
 from fabopt.program.naming import Rule, Variables
@@ -64,6 +65,8 @@ class Program:
             rule.add(self)
         for rule_of_payments in RULES_OF_PAYMENTS:
             rule_of_payments.add(Payments(self.problem, self.lp, self.purchases, self._level))
+        for rule_of_deliveries in RULES_OF_DELIVERIES:
+            rule_of_deliveries.add(Deliveries(self.problem, self.lp, self.purchases, self._level))
         picks = list(zip(self.candidates, self.pick, strict=True))
         links = ((var, key[0], self.options[key][a].items) for (key, a), var in self.links.items())
         for rule_of_vendors in RULES_OF_VENDORS:
@@ -369,7 +372,14 @@ RULES_OF_ALL_FABRICS = (
     Rule(Program.oob_covers_boxes, SEVERAL_NETWORKS),
     Rule(Program.limits_hold, MODEL),
 )
-RULES = (*RULES_OF_LINKS, *RULES_OF_BUYING, *RULES_OF_ALL_FABRICS, *RULES_OF_PAYMENTS, *RULES_OF_VENDORS)
+RULES = (
+    *RULES_OF_LINKS,
+    *RULES_OF_BUYING,
+    *RULES_OF_ALL_FABRICS,
+    *RULES_OF_PAYMENTS,
+    *RULES_OF_DELIVERIES,
+    *RULES_OF_VENDORS,
+)
 
 
 def _within(stages: range, weight: Weight, stage: int, item: Item) -> int:

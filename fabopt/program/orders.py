@@ -116,7 +116,7 @@ def _ordered(problem: Problem, picked: Sequence[Picked]) -> Order:
     if (
         len(problem.stages) > 1
         or problem.limits.periods
-        or any(item.spares and item.spares.per == "site" for item in special)
+        or any(item.rationed or (item.spares and item.spares.per == "site") for item in special)
     ):
         ordered, spares = _solved(problem, picked)
         return Order({**bought, **ordered}, spares)

@@ -42,13 +42,14 @@ def is_ordered(problem: Problem, item: Item) -> bool:
     """Whether what is bought of an item is decided by itself, and not just what is used when it is used.
 
     So where its cost is not the same for every unit; and where later stages have budgets, or quarters and years have
-    that several stages pay from, as buying early may help.
+    that several stages pay from, or its maker supplies so much a quarter, as buying early may help.
     """
     if item.is_lump:
         return False
     later = problem.stages[1:]
-    budgets = later and problem.limits.periods
-    return item.is_ordered or bool(budgets) or any(stage.limits.capex_cents is not None for stage in later)
+    if item.is_ordered or (later and (item.rationed or problem.limits.periods)):
+        return True
+    return any(stage.limits.capex_cents is not None for stage in later)
 
 
 @dataclass

@@ -54,9 +54,6 @@ class Sourcing:
         self.groups: list[VendorGroup] = []
         if not (self.rules.max_vendors or self.rules.min_sources or self.rules.single_vendor):
             return
-        offered = problem.offering.offered
-        products = (*offered.switches, *offered.nics, *offered.transceivers, *offered.cables, *offered.fibres)
-        self._vendors = {product.id: product.vendor or "" for product in products}
         self._candidates = candidates
         self._uses: list[Use] = [(var, one.fabric, one.fixed) for one, var in candidates]
         self._uses += links
@@ -87,8 +84,7 @@ class Sourcing:
                 units: dict[str, int] = {}
                 for item, count in uses.items():
                     if item.kind in kinds and count:
-                        vendor = self._vendors.get(item.id, "")
-                        units[vendor] = units.get(vendor, 0) + count
+                        units[item.vendor] = units.get(item.vendor, 0) + count
                 for vendor, count in units.items():
                     taken.setdefault(vendor, []).append(Taken(var, count, max(1, int(var.upBound))))
         return taken

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -22,8 +22,31 @@ Qualified = Reference | Annotated[tuple[Reference, ...] | dict[Identifier, Parts
 SourceWord = Literal["switch", "nic", "transceiver", "cable", "fibre", "leaf", "spine", "core"]
 SOURCE_TIERS: tuple[SourceWord, ...] = ("leaf", "spine", "core")
 OfOneVendor = Literal["switches", "optics", "both"]
+PartWord = Literal["switch", "nic", "transceiver", "cable", "fibre"]
+Units = Annotated[int, Field(ge=0, le=10**12)]
+# Of every quarter, or of the first one, with all before it, the second and so on, the last for all after it.
+UnitsByQuarter = Units | Annotated[tuple[Units | None, ...], Field(min_length=1, max_length=400)]
 # What is meant by ``optics``: what plugs into a switch.
 OPTICS = ("transceiver", "cable")
+
+
+class Quota(NamedTuple):
+    """Units of a maker's parts, of one kind or of all (None), that come in each quarter: see ``UnitsByQuarter``."""
+
+    vendor: str
+    kind: PartWord | None
+    units: tuple[int | None, ...]
+
+    def holds(self, kind: str, vendor: str) -> bool:
+        """Whether parts of a kind and a maker are counted."""
+        return vendor == self.vendor and (kind in PART_WORDS if self.kind is None else kind == self.kind)
+
+    def entry(self, quarter: int) -> int:
+        """The place of a quarter's units in ``units``; 0: the quarter of month 0."""
+        return min(max(quarter, 0), len(self.units) - 1)
+
+
+PART_WORDS: tuple[PartWord, ...] = ("switch", "nic", "transceiver", "cable", "fibre")
 
 
 def _nothing(value: object) -> bool:
@@ -64,7 +87,8 @@ class Procurement(Strict):
     ``order_from_month``: the first month in which orders can be placed (null: month 0, while what stands at month 0 has
     been ordered in time). ``approved_asics``, ``forbidden_asics``: ASICs of switches, their families or makers.
     ``max_vendors``, ``min_sources``: most and fewest vendors of what is in use, by kind or tier; ``single_vendor``:
-    what of a fabric is of one vendor. ``qualified``: parts that go into a device, for the devices that it names.
+    what of a fabric is of one vendor. ``quarterly_supply``: the most of a maker's parts that come in a quarter, in all
+    or by kind. ``qualified``: parts that go into a device, for the devices that it names.
     """
 
     approved_vendors: VendorsByPlace | None = None
@@ -78,6 +102,10 @@ class Procurement(Strict):
     max_vendors: Annotated[dict[SourceWord, Count], Field(exclude_if=_nothing)] = {}
     min_sources: Annotated[dict[SourceWord, Count], Field(exclude_if=_nothing)] = {}
     single_vendor: Annotated[dict[Word, OfOneVendor], Field(exclude_if=_nothing)] = {}
+    quarterly_supply: Annotated[
+        dict[Word, UnitsByQuarter | Annotated[dict[PartWord, UnitsByQuarter], Field(min_length=1)]],
+        Field(exclude_if=_nothing),
+    ] = {}
     qualified: Annotated[Qualified | None, Field(exclude_if=_nothing)] = None
     order_from_month: Annotated[int, Field(ge=-1200, le=1200)] | None = None
 
@@ -96,7 +124,22 @@ class Procurement(Strict):
         """The parts that may be plugged into a device, for the devices that are named; files are read before."""
         return self.qualified if isinstance(self.qualified, dict) else {}
 
+    @property
+    def quotas(self) -> tuple[Quota, ...]:
+        """What makers can supply in a quarter, in the order of the case."""
+        by_kind = (
+            (vendor, given.items() if isinstance(given, dict) else [(None, given)])
+            for vendor, given in self.quarterly_supply.items()
+        )
+        return tuple(
+            Quota(vendor, kind, units if isinstance(units, tuple) else (units,))
+            for vendor, of_vendor in by_kind
+            for kind, units in of_vendor
+        )
+
     def counts_vendors_of(self, kind: str) -> bool:
         """Whether a rule tells apart who makes parts of a kind."""
+        if any(quota.holds(kind, quota.vendor) for quota in self.quotas):
+            return True
         counted = {"switch" if place in SOURCE_TIERS else place for place in (*self.max_vendors, *self.min_sources)}
         return kind in counted or any(kind in kinds_of_one_vendor(what) for what in self.single_vendor.values())

@@ -13,8 +13,9 @@ Servers = Annotated[int, Field(ge=1, le=10**12)]
 KEBAB = r"^[a-z0-9]+(?:[.-][a-z0-9]+)*$"
 Probability = Annotated[float, Field(gt=0, le=1)]
 PeriodBudget = Money | Annotated[tuple[Money | None, ...], Field(min_length=1, max_length=400)]
+QUARTER, YEAR = 3, 12
 # Months of the period of a budget, by its key.
-PERIODS = {"quarterly_budget_usd": 3, "yearly_budget_usd": 12}
+PERIODS = {"quarterly_budget_usd": QUARTER, "yearly_budget_usd": YEAR}
 
 
 def is_certain(probability: float) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fabopt.parts.finance import Weights
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.problem import Problem, of_item
+from fabopt.problem.quotas import supplied_by
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
@@ -126,10 +127,13 @@ def without_dear_switches(problem: Problem, sizing: Sizing, slack: float, most: 
 def without_short_devices(problem: Problem, sizing: Sizing) -> Sizing:
     """A sizing without candidates that have more switches or NICs than can be there by some stage.
 
-    Rules ``supply_lasts`` and ``orders_arrive_in_time``, of which the program holds the rest: spares, whole packs, what
-    other fabrics order. Switches that may be exchanged for their twins are not looked at.
+    Rules ``supply_lasts``, ``orders_arrive_in_time`` and ``quarterly_supply_lasts``, of which the program holds the
+    rest: spares, whole packs, what other fabrics order. Switches that may be exchanged for their twins are not looked
+    at.
     """
-    if not any(item.is_ordered and item.kind in ("switch", "nic") for item in problem.item_table.items):
+    if not any(
+        (item.is_ordered or item.rationed) and item.kind in ("switch", "nic") for item in problem.item_table.items
+    ):
         return sizing
     kept = []
     for batch in sizing.batches:
@@ -153,6 +157,13 @@ def _are_there(problem: Problem, batch: AnyBatch) -> NDArray[np.bool_]:
             most = item.most_by(number)
             if most is not None and item.id not in twins:
                 there &= np.asarray(count <= most)
+        for quota, units in supplied_by(problem.deliveries, number).items():
+            bought = [
+                np.maximum(0, count - item.stock)
+                for item, count in counts.items()
+                if quota.holds(item.kind, item.vendor) and item.id not in twins
+            ]
+            there &= np.asarray(sum(bought) <= units)
     return there
 
 

@@ -12,11 +12,11 @@ from fabopt.schema.case import Case
 SOURCING = "sourcing"
 _LISTS = ("approved_asics", "forbidden_asics", "qualified")
 _BY_PLACE = ("approved_vendors", "forbidden_vendors")
-_COUNTED = ("max_vendors", "min_sources", "single_vendor")
+_COUNTED = ("max_vendors", "min_sources", "single_vendor", "quarterly_supply")
 
 
 def without_sources(problem: Problem) -> Iterator[tuple[str, Problem]]:
-    """Every rule of vendors, ASICs and pairs but plain lists of vendors, by its key, and the problem without it."""
+    """Every rule of vendors, ASICs, supply and pairs but plain lists of vendors, by its key; the problem without it."""
     for key, case in _cases(problem.case):
         yield f"procurement.{key}", bound_alike(problem_of(case, problem.catalog), problem)
 

@@ -35,6 +35,7 @@ from fabopt.verify.rules import (
     MONEY_RULES,
     NAMED_RACK_RULES,
     PAYMENT_RULES,
+    QUOTA_RULES,
     RACK_RULES,
     SEPARATION_RULES,
     SPREAD_RULES,
@@ -45,7 +46,7 @@ from fabopt.verify.rules import (
     wiring_rules,
 )
 from fabopt.verify.separation import logical_fabrics, separates
-from fabopt.verify.sourcing import counts_vendors
+from fabopt.verify.sourcing import counts_vendors, has_quarterly_supply
 from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.model import Wiring
 
@@ -102,6 +103,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
             yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
     yield from _proven(MONEY_RULES, evidence)
     yield from _proven(VENDOR_RULES, evidence, when=counts_vendors(evidence))
+    yield from _proven(QUOTA_RULES, evidence, when=has_quarterly_supply(evidence))
     yield from _proven(CHARGE_RULES, evidence, when=owes_charges(evidence))
     yield from _proven(PAYMENT_RULES, evidence, when=has_period_budgets(evidence))
     yield from _proven(FUTURE_RULES, evidence, when=names_futures(evidence))

@@ -76,6 +76,11 @@ def futures_are_recounted(proof: Proof, evidence: Evidence) -> None:
     proof.note(f"{some(len(ways), 'future')}, {usd(rounded(expected))} USD expected")
 
 
+def ways_to_grow(evidence: Evidence) -> list[list[int | None]]:
+    """The month of each stage (None: never), in every future; those of the case where growth is certain."""
+    return [way.months for way in _ways(evidence)]
+
+
 def _ways(evidence: Evidence) -> list[FutureWay]:
     """All ways in which growth may come: the case's scenarios, or an end with each stage that may be the last."""
     stages, months = evidence.case.stages or (), evidence.months

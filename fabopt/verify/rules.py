@@ -119,7 +119,7 @@ from fabopt.verify.server_torus import (
     wires_join_neighbours,
 )
 from fabopt.verify.single_points import single_points_are_listed
-from fabopt.verify.sourcing import vendors_are_kept
+from fabopt.verify.sourcing import quarterly_supply_lasts, vendors_are_kept
 from fabopt.verify.structure import (
     cores_join_pods,
     groups_cover_servers,
@@ -318,6 +318,8 @@ MONEY_RULES: tuple[DesignRule, ...] = (
 )
 # Of cases that say how many vendors there are.
 VENDOR_RULES: tuple[DesignRule, ...] = (vendors_are_kept,)
+# Of cases that say what makers supply in a quarter.
+QUOTA_RULES: tuple[DesignRule, ...] = (quarterly_supply_lasts,)
 # Of bills with charges, and of cases and parts that have some.
 CHARGE_RULES: tuple[DesignRule, ...] = (charges_are_counted,)
 # Of cases with budgets of quarters or years.

@@ -1,13 +1,16 @@
-"""Rules of whose parts are used together: how many vendors a kind, a tier, or a fabric's switches and optics have."""
+"""Rules of makers: how many a kind, a tier, or a fabric's switches and optics have, and what each can supply."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import get_args
 
 from fabopt.schema.design import FabricDesign
-from fabopt.schema.procurement import SOURCE_TIERS, kinds_of_one_vendor
+from fabopt.schema.procurement import SOURCE_TIERS, PartWord, kinds_of_one_vendor
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
+from fabopt.verify.futures import ways_to_grow
 from fabopt.verify.proof import Proof
 
 
@@ -38,6 +41,39 @@ def vendors_are_kept(proof: Proof, evidence: Evidence) -> None:
             vendors = sorted({_vendor(evidence, part) for part in _parts(fabric) if evidence.kind(part) in kinds})
             proof.holds(len(vendors) <= 1, f"{fabric.name}: {what} of {' and '.join(vendors)}")
             proof.note(f"{fabric.name}: {what} of {', '.join(vendors) or 'nobody'}")
+
+
+def has_quarterly_supply(evidence: Evidence) -> bool:
+    """Whether the case says what makers supply in a quarter."""
+    return bool(evidence.case.procurement.quarterly_supply)
+
+
+@since("0.2.0")
+def quarterly_supply_lasts(proof: Proof, evidence: Evidence) -> None:
+    """In no quarter more of a maker's parts come than it supplies in one, whichever future comes.
+
+    sum of quantity over the lines of its parts, of one kind if that is said, for stages whose month is in the quarter
+    <= quarterly_supply. Quarters are those of the calendar where ``start`` says when month 0 is. Source: case file,
+    ``procurement.quarterly_supply``.
+    """
+    start = evidence.case.start
+    before = 0 if start is None else (int(start[5:]) - 1) % 3
+    for vendor, given in evidence.case.procurement.quarterly_supply.items():
+        for kind, units in given.items() if isinstance(given, dict) else [("", given)]:
+            by_quarter = units if isinstance(units, tuple) else (units,)
+            rows = [row for row in evidence.goods if row.kind == kind or (not kind and row.kind in get_args(PartWord))]
+            rows = [row for row in rows if evidence.product(row.id).vendor == vendor]
+            for months in ways_to_grow(evidence):
+                come: defaultdict[int, int] = defaultdict(int)
+                for row in rows:
+                    month = months[evidence.stage_names.index(row.stage)]
+                    if month is not None:
+                        come[(before + month) // 3] += row.quantity
+                for quarter, quantity in sorted(come.items()):
+                    most = by_quarter[min(max(quarter, 0), len(by_quarter) - 1)]
+                    told = f"{quantity} {kind or 'part'}s of {vendor} come in quarter {quarter}, {most} can"
+                    proof.holds(most is None or quantity <= most, told)
+            proof.note(f"{sum(row.quantity for row in rows)} {kind or 'part'}s of {vendor}")
 
 
 def _vendor(evidence: Evidence, part: str) -> str:

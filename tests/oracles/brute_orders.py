@@ -160,6 +160,24 @@ def within_budgets(items: list[Json], case: Json, spent: list[tuple[int, ...]]) 
     return True
 
 
+def within_supply(items: list[Json], case: Json, orders: list[tuple[int, ...]]) -> bool:
+    """Whether no more of a maker's parts come in a quarter than it supplies, each order in the month of its stage."""
+    before = int(case.get("start", "0000-01")[5:]) - 1
+    for vendor, given in case.get("procurement", {}).get("quarterly_supply", {}).items():
+        for kind, units in given.items() if isinstance(given, dict) else [(None, given)]:
+            by_quarter: dict[int, int] = {}
+            for item, own in zip(items, orders, strict=True):
+                if item.get("vendor") == vendor and kind in (None, item["kind"]):
+                    for stage, ordered in zip(case["stages"], own, strict=True):
+                        quarter = (stage.get("month", 0) + before) // 3 - before // 3
+                        by_quarter[quarter] = by_quarter.get(quarter, 0) + ordered
+            for quarter, bought in by_quarter.items():
+                most = units[min(quarter, len(units) - 1)] if isinstance(units, list) else units
+                if most is not None and bought > most:
+                    return False
+    return True
+
+
 def cheapest(items: list[Json], case: Json, most: int) -> Plan | None:
     """The best orders of all items together, under the budgets of stages; None if there are none."""
     last = len(case["stages"]) - 1
@@ -170,6 +188,8 @@ def cheapest(items: list[Json], case: Json, most: int) -> Plan | None:
         if any(limit is not None and cents > limit * 100 for cents, limit in zip(spent, budgets, strict=True)):
             continue
         if not within_budgets(items, case, [one.spent for one in chosen]):
+            continue
+        if not within_supply(items, case, [one.orders for one in chosen]):
             continue
         value = sum(one.worth for one in chosen) if case.get("objective") == "tco_usd" else sum(spent)
         if best is not None and value > best.objective:

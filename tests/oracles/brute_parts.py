@@ -102,6 +102,8 @@ KIND_WORDS = {
     "cables": "cable",
     "fibres": "fibre",
 }
+# Those of which makers have a supply.
+KINDS = ("switch", "nic", "transceiver", "cable", "fibre")
 
 
 class ItemTable:
@@ -110,6 +112,7 @@ class ItemTable:
     def __init__(self, catalog: Json, rules: Json | None = None) -> None:
         self.rules = rules or {}
         self.kind: dict[Item, str] = {}
+        self.vendor: dict[Item, str | None] = {}
         self.terms: dict[Item, Json] = {}
         self.steps: dict[Item, list[tuple[int, int]]] = {}
         self.stock: dict[Item, int] = {}
@@ -126,6 +129,7 @@ class ItemTable:
 
     def _add(self, kind: str, item: Item, product: Json, sold: Json) -> None:
         self.kind[item] = KIND_WORDS[kind]
+        self.vendor[item] = product.get("vendor")
         if product.get("power_w") is not None:
             self.power_known.add(product["id"])
         self.power[item] = whole(product.get("power_w") or 0, 1000)
@@ -150,6 +154,8 @@ class ItemTable:
         """Whether the cost of the item is anything but quantity times price, or its number is limited."""
         ruled = any(self.kind[item] in self.rules.get(key, {}) for key in ("spares", "max_part_numbers"))
         sized = any(self.terms[item].get(key, 1) > 1 for key in ("minimum_order", "pack_size"))
+        supplied = self.rules.get("quarterly_supply", {}).get(self.vendor[item])
+        ruled = ruled or (self.kind[item] in supplied if isinstance(supplied, dict) else supplied is not None)
         return ruled or sized or len(self.steps[item]) > 1 or item in self.stock or item in self.supply
 
     def cost(self, item: Item, pieces: int) -> int:
@@ -182,6 +188,17 @@ class ItemTable:
         """Whether more part numbers of a kind are in use than there may be."""
         kinds = Counter(self.kind[item] for item in set(used))
         return any(kinds[kind] > most for kind, most in self.rules.get("max_part_numbers", {}).items())
+
+    def over_supply(self, bought: dict[Item, int]) -> bool:
+        """Whether more of a maker's parts are bought than come in the first quarter; orders are as large as needed."""
+        for vendor, given in self.rules.get("quarterly_supply", {}).items():
+            for kind, units in given.items() if isinstance(given, dict) else [(None, given)]:
+                most = units[0] if isinstance(units, list) else units
+                kinds = KINDS if kind is None else (kind,)
+                own = [item for item in bought if self.vendor[item] == vendor and self.kind[item] in kinds]
+                if most is not None and sum(bought[item] for item in own) > most:
+                    return True
+        return False
 
 
 class Joining(NamedTuple):

@@ -284,6 +284,8 @@ def best_end(
             continue
         if item_table.too_many(item for item, number in zip(specials, state, strict=True) if number):
             continue
+        if item_table.over_supply({item: order[0] for item, order in zip(specials, orders, strict=True) if order}):
+            continue
         extra = sum(order[1] for order in orders if order)
         for (linear_capex, power), path in front.items():
             capex = linear_capex + extra

@@ -8,7 +8,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from fabopt.output.cash import KINDS, QUARTER, YEAR, cash_flow
+from fabopt.output.cash import KINDS, cash_flow
 from fabopt.output.charts.cash import TITLES, cash_bars
 from fabopt.output.charts.style import PAGE_PALETTE
 from fabopt.output.export.bill import bill_bytes
@@ -16,6 +16,7 @@ from fabopt.output.html.tables import cash_view
 from fabopt.output.terminal.cash import cash_columns, cash_lines, cash_rows
 from fabopt.output.words import money
 from fabopt.schema.design import Design
+from fabopt.schema.stages import QUARTER, YEAR
 from fabopt.units import cents
 from tests.samples.growth_samples import eight, grown, solved
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from fabopt.output.cash import ORDERS, QUARTER, YEAR, cash_flow
+from fabopt.output.cash import ORDERS, cash_flow
 from fabopt.schema.design import Design
+from fabopt.schema.stages import QUARTER, YEAR
 from fabopt.verify.checks import verify
 from tests.samples import small
 from tests.samples.growth_samples import eight, grown, solved

@@ -6,10 +6,11 @@ from xlsxwriter.format import Format
 from xlsxwriter.utility import xl_range
 from xlsxwriter.worksheet import Worksheet
 
-from fabopt.output.cash import KINDS, QUARTER, Period, cash_flow
+from fabopt.output.cash import KINDS, Period, cash_flow
 from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
 from fabopt.output.terminal.cash import cash_columns, cash_lines
 from fabopt.schema.design import Design
+from fabopt.schema.stages import QUARTER
 from fabopt.units import usd
 
 _WIDTHS = (20, 16)

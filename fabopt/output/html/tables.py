@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fabopt.output.cash import QUARTER, cash_flow, has_cash
+from fabopt.output.cash import cash_flow, has_cash
 from fabopt.output.charts.cash import cash_bars
 from fabopt.output.charts.render import svg
 from fabopt.output.charts.style import PAGE_PALETTE
@@ -14,6 +14,7 @@ from fabopt.output.terminal.cash import cash_columns, cash_lines, cash_rows
 from fabopt.output.terminal.futures import COLUMNS, PLAN_COLUMNS, future_lines, future_rows, plan_rows
 from fabopt.output.words import sentence
 from fabopt.schema.design import Design
+from fabopt.schema.stages import QUARTER
 
 
 @dataclass(frozen=True)

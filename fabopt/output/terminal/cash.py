@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.output.cash import KINDS, YEAR, cash_flow, finance_of, worth_lines
+from fabopt.output.cash import KINDS, cash_flow, finance_of, worth_lines
 from fabopt.output.charts.cash import TITLES
 from fabopt.output.words import money
 from fabopt.schema.cash import DOLLAR
 from fabopt.schema.design import Design
+from fabopt.schema.stages import YEAR
 from fabopt.units import usd
 
 TITLE = "Cash flow"

@@ -1,0 +1,51 @@
+"""The part of the integer program that counts what comes when: the supply of makers by quarter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from fabopt.parts.items import Item
+from fabopt.problem.problem import Problem
+from fabopt.problem.quotas import Delivery
+from fabopt.program.levels import Level
+from fabopt.program.libraries import pulp
+from fabopt.program.naming import Rule
+from fabopt.program.purchases import PROCUREMENT, Purchases, Terms, is_ordered
+
+
+@dataclass
+class Deliveries:
+    """What comes in each quarter. ``level``: sums of what uses weigh and of what is ordered."""
+
+    problem: Problem
+    lp: pulp.LpProblem
+    purchases: Purchases
+    level: Callable[[str, Callable[[int, Item], int], Terms], Level]
+
+    def quarterly_supply_lasts(self) -> None:
+        """No more of a maker's parts come in a quarter than it supplies in one: orders come in the month of their
+        stage.
+        """
+        for number, delivery in enumerate(self.problem.deliveries):
+            if delivery.most is not None:
+                orders = [
+                    (var, item.pack_size)
+                    for (item, stage, _), var in self.purchases.buy.items()
+                    if _comes(delivery, stage, item)
+                ]
+                used = self.level("supplied", partial(self._unordered, delivery), orders)
+                left = delivery.most - used.offset
+                if used.expression or left < 0:
+                    self.lp += used.expression <= left, f"quarterly_supply_lasts_{number}"
+
+    def _unordered(self, delivery: Delivery, stage: int, item: Item) -> int:
+        return int(_comes(delivery, stage, item) and not is_ordered(self.problem, item))
+
+
+def _comes(delivery: Delivery, stage: int, item: Item) -> bool:
+    return stage in delivery.stages and delivery.quota.holds(item.kind, item.vendor)
+
+
+RULES_OF_DELIVERIES = (Rule(Deliveries.quarterly_supply_lasts, PROCUREMENT),)

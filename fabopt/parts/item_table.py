@@ -138,8 +138,8 @@ class _Numbering:
                 continue
             rack_milliunits = milliwatts(product.rack_units) if isinstance(product, Switch) else 0
             borne = borne_by(kind, product, self.terms.charges)
-            made = milliwatts(product.power_w), rack_milliunits
-            item = self._new(kind, product.id, product, *made, borne=borne, vendor=product.vendor)
+            draws = milliwatts(product.power_w), rack_milliunits
+            item = self._new(kind, product.id, product, *draws, borne=borne, vendor=product.vendor)
             if item.can_be_had or kind == "server":
                 self.single[product.id] = item
 

@@ -26,6 +26,7 @@ from fabopt.schema.design import (
     LinkRow,
     LogicalUse,
     NicUse,
+    OtherSwitchUse,
     PartHashes,
     Placement,
     PortUse,
@@ -39,7 +40,7 @@ from fabopt.schema.resilience import redundancy_of
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
 from fabopt.topology.candidate import End, Option, RowShare
-from fabopt.topology.design import LinkUse, NetworkDesign, Tier
+from fabopt.topology.design import LinkUse, NetworkDesign, OtherSwitches, Tier
 from fabopt.topology.failures import failures_left
 from fabopt.topology.redundancy import standing
 from fabopt.topology.subnet_manager import managers_in
@@ -186,6 +187,19 @@ def _tier_use(tier: Tier) -> TierUse:
         reserved_ports=tier.reserved_ports,
         down=PortUse(cage_group=tier.down.group, split=tier.down.split),
         up=PortUse(cage_group=tier.up.group, split=tier.up.split) if tier.up is not None else None,
+        other=None if tier.other is None else _other_switch_use(tier.other),
+    )
+
+
+def _other_switch_use(other: OtherSwitches) -> OtherSwitchUse:
+    return OtherSwitchUse(
+        id=other.switch.id,
+        count=other.num_switches,
+        down_ports=other.down_ports,
+        up_ports=other.up_ports,
+        reserved_ports=other.reserved_ports,
+        down=PortUse(cage_group=other.down.group, split=other.down.split),
+        up=PortUse(cage_group=other.up.group, split=other.up.split) if other.up is not None else None,
     )
 
 
@@ -285,7 +299,7 @@ def ids_used(fabrics: Sequence[FabricDesign], rows: Sequence[BomRow]) -> set[str
     ids = {row.id for row in rows}
     for fabric in fabrics:
         ids.update(nic.id for nic in (fabric.nic, *(one.nic for one in fabric.logical)))
-        ids.update(tier.id for tier in fabric.tiers)
+        ids.update(row.id for tier in fabric.tiers for row in tier.types)
         ids.update(part.id for row in fabric.links for part in row.parts)
     return ids
 

@@ -70,5 +70,5 @@ def _of_fabric(fabric: FabricDesign) -> Iterator[tuple[str, str]]:
     yield "protocol", fabric.protocol
     yield "topology", fabric.topology
     yield "nic", nic.id
-    switches = " + ".join(f"{tier.count} x {tier.id}" for tier in fabric.tiers)
+    switches = " + ".join(f"{row.count} x {row.id}" for tier in fabric.tiers for row in tier.types)
     yield "switches", switches or "no switch"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fabopt.output.words import listed, money, percent, plain, power
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.schema.last_group import what_keeps_groups_equal
+from fabopt.schema.last_group import what_keeps_groups_equal, what_keeps_leaves_alike
 from fabopt.wiring.design_file import Embedded
 
 _SWITCHED = ("clos", "rail-only")
@@ -85,13 +85,18 @@ def space_of(design: Design, fabric: FabricDesign) -> str:
         return f"{kinds} of one tier"
     if asked.tiers != "any":
         kinds = f"{kinds} of {listed([str(number) for number in tiers], 'or')} tiers"
-    words = [f"{asked.rails} rails", f"{asked.striping} stripes", _groups(design, asked), "one switch type a tier"]
+    words = [
+        f"{asked.rails} rails",
+        f"{asked.striping} stripes",
+        _groups(design, asked, fabric.protocol),
+        "one switch type a tier",
+    ]
     if asked.planes != "any":
         words.insert(0, "a plane a rail" if asked.planes == "rails" else _planes(asked.planes))
     return f"{kinds} with {', '.join(words)}"
 
 
-def _groups(design: Design, asked: Fabric) -> str:
+def _groups(design: Design, asked: Fabric, protocol: str) -> str:
     """How leaf groups may be; where the case lets the last one be unlike the others, of what networks."""
     groups = "equal groups" if asked.racks_per_group is None else "groups of whole racks"
     tiers = asked.tiers if isinstance(asked.tiers, tuple) else (asked.tiers,)
@@ -101,7 +106,9 @@ def _groups(design: Design, asked: Fabric) -> str:
     if equal:
         return f"{groups} (no other last one {listed(equal, 'or')})"
     even = "" if asked.striping == "even" else ", and even stripes then"
-    return f"{groups} (on two tiers the last one with ports on a leaf and uplinks of its own{even})"
+    alike = list(what_keeps_leaves_alike(Embedded(design).case, protocol))
+    own = "ports on a leaf and uplinks" if alike else "a type of leaf of the same ports, ports on a leaf and uplinks"
+    return f"{groups} (on two tiers the last one with {own} of its own{even})"
 
 
 def _planes(planes: int | tuple[int, ...]) -> str:

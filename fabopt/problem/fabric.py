@@ -32,7 +32,7 @@ from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_asked_for, is_kept
-from fabopt.schema.last_group import last_group_may_differ
+from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import PROTOCOLS, Protocol
 from fabopt.schema.resilience import NO_RULE, RACK, Surviving, redundancy_of
@@ -132,6 +132,8 @@ class FabricProblem:
     by_rail: bool = False
     # whether the last leaf group may be unlike the others: ``spread``: but not with all ports of a server on one leaf
     last_group: LastGroup = "equal"
+    # protocols in which the leaves of such a group may be of a type of their own
+    last_leaf: tuple[Protocol, ...] = ()
     span: Span | None = None
     # ids of the racks that switches of a tier are pinned to, by tier
     racks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -161,8 +163,8 @@ class FabricProblem:
         default rules only.
         """
         return (
-            self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.group_servers, self.reserve,
-            self.attachments, self.resilience, self.hardware_above_leaves,
+            self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.last_leaf, self.group_servers,
+            self.reserve, self.attachments, self.resilience, self.hardware_above_leaves,
             tuple((protocol, options) for protocol, options in self.nics.items()),
         )  # fmt: skip
 
@@ -287,7 +289,7 @@ def fabric_of(
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
         by_rail=fabric.striping == "rail",
-        last_group=_last_group(fabric, case),
+        last_group=_last_group(fabric, case), last_leaf=_last_leaf(fabric, case, protocols),
         group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,
@@ -318,13 +320,19 @@ def _last_group(fabric: Fabric, case: Case) -> LastGroup:
     return "any" if case.resilience_of(fabric) == NO_RULE else "spread"
 
 
+def _last_leaf(fabric: Fabric, case: Case, protocols: Sequence[Protocol]) -> tuple[Protocol, ...]:
+    """In which protocols a case lets the leaves of that group be of a type of their own."""
+    return tuple(one for one in protocols if last_leaf_may_differ(case, fabric, one))
+
+
 def with_own_last_group(fabric: FabricProblem, case: Case) -> FabricProblem | None:
     """A fabric whose last leaf group may be unlike the others; None where the case lets it already, or never does."""
     asked = next((one for one in case.fabrics if one.name == fabric.name), None)
     if asked is None or fabric.last_group != "equal" or 2 not in fabric.tiers:
         return None
-    own = _last_group(asked.model_copy(update={"groups": "any"}), case)
-    other = replace(fabric, last_group=own)
+    asked = asked.model_copy(update={"groups": "any"})
+    leaf = _last_leaf(asked, case, fabric.protocols)
+    other = replace(fabric, last_group=_last_group(asked, case), last_leaf=leaf)
     return other if other.may_be_odd else None
 
 

@@ -71,9 +71,9 @@ class Sourcing:
         """The vendors of the switches of a tier, over all fabrics."""
         taken: dict[str, list[Taken]] = {}
         for candidate, var in self._candidates:
-            for tier in candidate.design.file_part().tiers:
-                if tier.role == role:
-                    taken.setdefault(tier.switch.product.vendor or "", []).append(Taken(var, 1, 1))
+            tiers = (tier for tier in candidate.design.file_part().tiers if tier.role == role)
+            for vendor in {switch.product.vendor or "" for tier in tiers for switch, _ in tier.counts}:
+                taken.setdefault(vendor, []).append(Taken(var, 1, 1))
         return taken
 
     def _of_kinds(self, kinds: Sequence[str], fabric: str | None = None) -> dict[str, list[Taken]]:

@@ -22,6 +22,9 @@ from fabopt.schema.product import ChargeWord
 from fabopt.schema.resilience import Failed
 from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
 from fabopt.schema.subnet_manager import SubnetManagerSaid
+from fabopt.schema.tiers import OtherSwitchUse as OtherSwitchUse
+from fabopt.schema.tiers import PortUse as PortUse
+from fabopt.schema.tiers import TierUse as TierUse
 
 Number = int | float
 # Bill rows of kind ``other`` that are no charge: the work of moving a cable that an earlier stage put in place.
@@ -88,30 +91,6 @@ class LogicalUse(Strict):
     role: str
     nic: NicUse
     injection_gbps_per_gpu: Number
-
-
-class PortUse(Strict):
-    """Which cage group of a device (index into its ``cages``) is used, and how each cage is split."""
-
-    cage_group: int
-    split: str
-
-
-class TierUse(Strict):
-    """One tier of switches. ``down_ports``: most endpoints (attachments too, reserve not) on any switch of the
-    tier; ``up_ports``: uplinks of each switch (0 at the top); ``reserved_ports``: down ports kept free.
-    """
-
-    role: Literal["leaf", "spine", "core"]
-    id: str
-    count: int
-    down_ports: int
-    up_ports: int
-    gbps_down: Number
-    gbps_up: Number
-    reserved_ports: int = 0
-    down: PortUse
-    up: PortUse | None = None
 
 
 class LinkPart(Strict):

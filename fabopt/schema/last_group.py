@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.schema.case import Case, Fabric
+from fabopt.schema.default_rules import ONE_GENERATION, SUBNET_MANAGER, is_kept
 
 
 def last_group_may_differ(case: Case, fabric: Fabric) -> bool:
@@ -20,3 +21,17 @@ def what_keeps_groups_equal(case: Case, fabric: Fabric) -> Iterator[str]:
         yield "with `roce`"
     if len(case.stages or ()) > 1:
         yield "in a cluster that grows"
+
+
+def last_leaf_may_differ(case: Case, fabric: Fabric, protocol: str) -> bool:
+    """Whether the leaves of such a last group may be of a type of their own."""
+    return last_group_may_differ(case, fabric) and not any(what_keeps_leaves_alike(case, protocol))
+
+
+def what_keeps_leaves_alike(case: Case, protocol: str) -> Iterator[str]:
+    """Why the leaves of a last group are of the others' type: what another one is not looked at with, in words."""
+    if case.site.has_floor:
+        yield "on a floor"
+    rules = (rule for rule in (SUBNET_MANAGER, ONE_GENERATION) if is_kept(case.rules, rule))
+    if protocol == "infiniband" and any(rules):
+        yield "with the rules for switches of InfiniBand"

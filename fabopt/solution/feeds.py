@@ -17,7 +17,7 @@ def feed_notes(problem: Problem, design: Design) -> Iterator[str]:
         return
     supplies = {one.id: one.power_supplies for one in problem.catalog.switches}
     supplies[problem.server.id] = problem.server.power_supplies
-    used = {tier.id for fabric in design.fabrics if fabric.name in asked for tier in fabric.tiers}
+    used = {row.id for fabric in design.fabrics if fabric.name in asked for tier in fabric.tiers for row in tier.types}
     unknown = sorted(one for one in (*used, problem.server.id) if supplies.get(one) is None)
     if unknown:
         told = f"the catalog does not say how many power supplies {', '.join(unknown)} have"

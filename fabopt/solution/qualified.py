@@ -16,6 +16,7 @@ def pair_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
         return
     if case.server in named:
         named |= {nic.id for server in catalog.servers if server.id == case.server for nic in server.nics}
-    used = {tier.id for fabric in design.fabrics for tier in fabric.tiers} | {one.nic.id for one in design.fabrics}
+    used = {row.id for fabric in design.fabrics for tier in fabric.tiers for row in tier.types}
+    used |= {fabric.nic.id for fabric in design.fabrics}
     if unnamed := sorted(used - named):
         yield f"`procurement.qualified` does not name {', '.join(unnamed)}: any part that fits may be plugged in there"

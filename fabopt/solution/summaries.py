@@ -12,7 +12,7 @@ from fabopt.units import gbps, some
 
 def summary_of(part: FilePart) -> str:
     """A fabric in one line: counts and switches by tier, port speeds."""
-    words = [f"{tier.num_switches} x {tier.switch.id}" for tier in part.tiers] or ["no switch"]
+    words = [f"{number} x {switch.id}" for tier in part.tiers for switch, number in tier.counts] or ["no switch"]
     speed = gbps(part.nic.port.lane.port_mbps)
     return f"{' + '.join(words)}, {part.nic.ports_per_server} x {speed}G a server, {part.protocol}"
 

@@ -20,8 +20,20 @@ from fabopt.workload.timing import FabricBandwidth
 Role = Literal["leaf", "spine", "core"]
 
 
+class OtherSwitches(NamedTuple):
+    """Switches of a tier that are of another type than the rest, as ``OtherSwitchUse`` of the design file."""
+
+    switch: SwitchType
+    num_switches: int
+    down_ports: int
+    up_ports: int
+    down: CageUse
+    up: CageUse | None
+    reserved_ports: int = 0
+
+
 class Tier(NamedTuple):
-    """A tier of switches of a candidate, as ``TierUse`` of the design file."""
+    """A tier of switches of a candidate, as ``TierUse`` of the design file. ``num_switches``: of both types."""
 
     role: Role
     switch: SwitchType
@@ -31,6 +43,15 @@ class Tier(NamedTuple):
     down: CageUse
     up: CageUse | None
     reserved_ports: int = 0
+    other: OtherSwitches | None = None
+
+    @property
+    def counts(self) -> tuple[tuple[SwitchType, int], ...]:
+        """Types of its switches, and how many there are of each."""
+        if self.other is None:
+            return ((self.switch, self.num_switches),)
+        others = self.other.num_switches
+        return (self.switch, self.num_switches - others), (self.other.switch, others)
 
 
 class LinkUse(NamedTuple):

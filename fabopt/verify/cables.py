@@ -110,7 +110,7 @@ def _fibre_fits(proof: Proof, assembly: CabledAssembly, fibre: Fibre) -> None:
 
 
 def _works(module: Transceiver, end: CageEnd) -> bool:
-    return end.product is None or works_together(module, end.product)
+    return all(works_together(module, product) for product in end.products)
 
 
 def wires_join_cages(proof: Proof, cabling: FabricCabling) -> None:

@@ -35,7 +35,7 @@ def parts_are_known(proof: Proof, evidence: Evidence) -> None:
     design, used = evidence.design, {evidence.case.server: "server"}
     for fabric in design.fabrics:
         used |= {nic.id: "nic" for nic in (fabric.nic, *(one.nic for one in fabric.logical))}
-        used |= {tier.id: "switch" for tier in fabric.tiers}
+        used |= {row.id: "switch" for tier in fabric.tiers for row in tier.types}
         used |= {twin.id: "switch" for tier in fabric.tiers for twin in twins_of(fabric.subnet_manager, tier.role)}
         used |= {part.id: evidence.kind(part.id) for row in fabric.links for part in row.parts}
     for row in evidence.goods:
@@ -80,6 +80,9 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     proof.holds(allows(wanted.protocol, designed.protocol), f"protocol {designed.protocol}, allowed {wanted.protocol}")
     proof.equal("striping", designed.striping, wanted.striping)
     (_mesh_matches if fabric.is_direct else _tiers_match)(proof, fabric)
+    for tier in designed.tiers:
+        may_differ = tier.role == "leaf" and not fabric.is_direct and fabric.clos.is_odd
+        proof.holds(tier.other is None or may_differ, f"{tier.role} switches of two types")
     sizes = f"{some(len(designed.tiers), 'tier')}, {some(designed.planes, 'plane')}"
     proof.note(f"{designed.topology}, {designed.protocol}, {sizes}")
 
@@ -115,8 +118,7 @@ def products_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
     """
     designed, wanted, allowed = fabric.designed, fabric.wanted, fabric.wanted.switches
     by_role = {"leaf": allowed.leaf, "spine": allowed.spine, "core": allowed.core}
-    for tier in designed.tiers:
-        product = fabric.switch(tier.role)
+    for tier, product in fabric.switch_types:
         offered(proof, f"{tier.role} {tier.id}", by_role[tier.role], product.id, product.end_of_life)
         priced(proof, product.id, product.price_usd, product.power_w)
     if fabric.built_in:
@@ -124,7 +126,7 @@ def products_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
     else:
         offered(proof, f"NIC {designed.nic.id}", wanted.nics, designed.nic.id, fabric.nic.end_of_life)
         priced(proof, designed.nic.id, fabric.nic.price_usd, fabric.nic.power_w)
-    proof.note(", ".join([designed.nic.id, *(tier.id for tier in designed.tiers)]))
+    proof.note(", ".join([designed.nic.id, *(tier.id for tier, _ in fabric.switch_types)]))
 
 
 def offered(proof: Proof, what: str, allowed: object, part: str, end_of_life: bool) -> None:
@@ -146,8 +148,8 @@ def protocols_agree(proof: Proof, fabric: FabricEvidence) -> None:
     """
     designed = fabric.designed
     proof.holds(designed.protocol in fabric.nic.protocols, f"{designed.nic.id} speaks {fabric.nic.protocols}")
-    for tier in designed.tiers:
-        proof.equal(f"protocol of {tier.id}", fabric.switch(tier.role).protocol, designed.protocol)
+    for tier, product in fabric.switch_types:
+        proof.equal(f"protocol of {tier.id}", product.protocol, designed.protocol)
     proof.note(f"{designed.protocol}: {designed.nic.id} and {some(len(designed.tiers), 'tier')}")
 
 

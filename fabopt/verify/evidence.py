@@ -239,6 +239,12 @@ class FabricEvidence:
         """The switch type of a tier."""
         return self.evidence.part(self.tier(role).id, Switch)
 
+    @property
+    def switch_types(self) -> list[tuple[TierUse, Switch]]:
+        """Every type of switch in every tier, with the tier as such switches are used."""
+        rows = (row for tier in self.designed.tiers for row in tier.types)
+        return [(row, self.evidence.part(row.id, Switch)) for row in rows]
+
     def down(self, role: str) -> Lane:
         """How the cages towards the servers are split."""
         return parse_split(self.tier(role).down.split)

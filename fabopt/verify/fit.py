@@ -73,10 +73,8 @@ def _protocol_agrees(proof: Proof, kind: LinkKind, part: Transceiver | Cable, pr
     agrees = not part.protocols or protocol in part.protocols
     proof.holds(agrees, f"{kind.name}: {part.id} speaks {part.protocols}, not {protocol}")
     for end in (kind.near.end, kind.far.end):
-        if isinstance(part, Cable) and end.product is not None:
-            proof.holds(
-                works_together(part, end.product), f"{kind.name}: {part.id} does not work with {end.product.id}"
-            )
+        for product in end.products if isinstance(part, Cable) else ():
+            proof.holds(works_together(part, product), f"{kind.name}: {part.id} does not work with {product.id}")
 
 
 def _split_speaks(module: Transceiver, split: str, protocol: str) -> bool:
@@ -105,8 +103,8 @@ def _module_fits(proof: Proof, where: str, module: Transceiver, end: CageEnd) ->
         needed, given = module.power_max_w, cage.module_power_w
         enough = needed is None or given is None or needed <= given
         proof.holds(enough, f"{where}: {module.id} uses up to {needed} W, the cage gives {given}")
-    if end.product is not None:
-        proof.holds(works_together(module, end.product), f"{where}: {module.id} does not work with {end.product.id}")
+    for product in end.products:
+        proof.holds(works_together(module, product), f"{where}: {module.id} does not work with {product.id}")
 
 
 def form_fits(form_factor: str, cage: Cage) -> bool:

@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from fabopt.schema.attachment import Attachment, HostPort
 from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import TierUse
 from fabopt.units import some
 from fabopt.verify.bandwidth import class_ratios
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.growth import numbers_at_last, stage_of
 from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.wiring.design_file import item_at
 
 RANKS = ("leaf", "spine")
 
@@ -95,12 +98,11 @@ class _Switches(NamedTuple):
         tier, use = fabric.tier(role), fabric.tier(role).down
         lanes = parse_split(use.split).ports
         used = np.array(fabric.clos.dealt_ports, dtype=np.int64) if role == "leaf" else _most_downlinks(fabric)
-        cages, uplinks = np.full(len(used), fabric.cage(role, use).count), _uplinks(fabric, role, len(used))
-        if tier.up is not None and tier.up.cage_group == use.cage_group:
-            cages -= -(-uplinks // parse_split(tier.up.split).ports)
-        most = fabric.switch(role).max_ports or sum(
-            cage.count * max(parse_split(split).ports for split in cage.splits) for cage in fabric.switch(role).cages
-        )
+        uplinks = _uplinks(fabric, role, len(used))
+        cages, most = _down_ports(tier.types[0], fabric, uplinks)
+        if tier.other is not None:
+            is_odd, others = _of_odd_group(fabric, len(used)), _down_ports(tier.types[1], fabric, uplinks)
+            cages, most = (np.where(is_odd, other, own) for own, other in zip((cages, most), others, strict=True))
         occupied = used + (_reserved(fabric, len(used)) if role == "leaf" else 0)
         left, ports = cages - -(-occupied // lanes), most - uplinks - occupied
         if fabric.down(role).port_mbps != fabric.down("leaf").port_mbps:
@@ -144,6 +146,20 @@ def _at_first(fabric: FabricEvidence, role: str, switches: int) -> NDArray[np.bo
     growth = fabric.designed.growth
     there = numbers_at_last(fabric, growth[0], role) if growth else range(switches)
     return np.isin(np.arange(switches), np.array(there, dtype=np.int64))
+
+
+def _down_ports(
+    tier: TierUse, fabric: FabricEvidence, uplinks: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Cages for ports down beside so many uplinks, and ports in all, of switches of one type, shape (switches,)."""
+    switch = fabric.evidence.part(tier.id, Switch)
+    cages = np.full(len(uplinks), item_at(switch.cages, tier.down.cage_group, f"{tier.role} cage group").count)
+    if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
+        cages -= -(-uplinks // parse_split(tier.up.split).ports)
+    most = switch.max_ports or sum(
+        cage.count * max(parse_split(split).ports for split in cage.splits) for cage in switch.cages
+    )
+    return cages, np.full(len(uplinks), most)
 
 
 def _uplinks(fabric: FabricEvidence, role: str, switches: int) -> NDArray[np.int64]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fabopt.schema import last_group
+from fabopt.schema.design import OtherSwitchUse
 from fabopt.schema.resilience import NO_RULE
+from fabopt.schema.structure import LastGroup
 from fabopt.units import ceil_div, exact, some
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, if_unprovable
@@ -16,9 +18,9 @@ def has_odd_group(fabric: FabricEvidence) -> bool:
 
 
 def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
-    """The last group has ports on a leaf and uplinks of its own where the case lets it, below two tiers.
+    """The last group has a leaf type, ports on a leaf and uplinks of its own where the case lets it, below two tiers.
 
-    k' | R, r' = R / k', d' with its reserve, u' = S m'; (k', u') are not (k, u). k' = R only where k = R or
+    k' | R, r' = R / k', d' with its reserve, u' = S m'; (k', t', u') are not (k, t, u). k' = R only where k = R or
     nothing has to be survived, k' = k where rails never meet; of dual-homed NICs k' ports are of different ones.
     Source: case file, ``groups``; docs/formulation/clos.md.
     """
@@ -35,11 +37,24 @@ def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("structure.last_group.down_ports", last.down_ports, clos.last_endpoints)
     proof.equal("structure.last_group.reserved_ports", last.reserved_ports, reserved)
     proof.equal("structure.last_group.up_ports", last.up_ports, last.links_per_pair * clos.spines)
+    other = fabric.tier("leaf").other
     own = last.ports_per_server_per_leaf, last.up_ports
-    proof.holds(own != (clos.per_leaf, clos.uplinks), "the last group is like the others")
+    proof.holds(other is not None or own != (clos.per_leaf, clos.uplinks), "the last group is like the others")
+    if other is not None:
+        _last_leaves_are_listed(proof, fabric, last, other)
     _leaves_suit(proof, fabric, last.ports_per_server_per_leaf)
     ports = some(last.ports_per_server_per_leaf, "port")
     proof.note(f"{some(last.servers, 'server')} on {some(last.leaves, 'leaf')} a plane, {ports} of each on one")
+
+
+def _last_leaves_are_listed(proof: Proof, fabric: FabricEvidence, last: LastGroup, other: OtherSwitchUse) -> None:
+    """Leaves of a type of their own are those of the last group, which the case lets have one."""
+    allowed = last_group.last_leaf_may_differ(fabric.evidence.case, fabric.wanted, fabric.designed.protocol)
+    proof.holds(allowed, "the case does not let the leaves of the last group be of a type of their own")
+    proof.holds(other.id != fabric.tier("leaf").id, f"{other.id} is the type of the other leaves")
+    proof.equal("leaves of another type", other.count, fabric.clos.planes * last.leaves)
+    for number in ("down_ports", "reserved_ports", "up_ports"):
+        proof.equal(f"{number} of leaves of another type", getattr(other, number), getattr(last, number))
 
 
 def _leaves_suit(proof: Proof, fabric: FabricEvidence, per_leaf: int) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Nic
-from fabopt.schema.design import LinkPart, PortUse
+from fabopt.schema.design import LinkPart
 from fabopt.schema.product import Cage
 from fabopt.units import ceil_div
 from fabopt.verify.attached_runs import attached_run_m
@@ -99,12 +99,15 @@ def all_kinds(fabric: FabricEvidence) -> tuple[LinkKind, ...]:
 
 def nic_end(fabric: FabricEvidence) -> CageEnd:
     """The cages of a server's NICs, split as the file says."""
-    return CageEnd(fabric.nic_cages, fabric.designed.nic.split, fabric.nic_lane, fabric.nic)
+    return CageEnd(fabric.nic_cages, fabric.designed.nic.split, fabric.nic_lane, (fabric.nic,))
 
 
-def switch_end(fabric: FabricEvidence, role: str, use: PortUse) -> CageEnd:
-    """The end of a link in a cage group of a tier's switch, split as the file says."""
-    return CageEnd((fabric.cage(role, use),), use.split, parse_split(use.split), fabric.switch(role))
+def switch_end(fabric: FabricEvidence, role: str, upwards: bool) -> CageEnd:
+    """The end of links up or down at a tier's switches, split as the file says: of both types, where there are two."""
+    use = fabric.up_use(role) if upwards else fabric.tier(role).down
+    types = [(tier.up if upwards else tier.down, one) for tier, one in fabric.switch_types if tier.role == role]
+    cages = [item_at(one.cages, own.cage_group, f"{role} cage group") for own, one in types if own is not None]
+    return CageEnd(tuple(cages), use.split, parse_split(use.split), tuple(one for _, one in types))
 
 
 def switch_side(end: CageEnd, devices: tuple[EqualDevices, ...]) -> LinkSide:
@@ -118,7 +121,7 @@ def server_leaf(fabric: FabricEvidence) -> LinkKind:
     """
     clos = fabric.clos
     nic = nic_end(fabric)
-    leaf = switch_end(fabric, "leaf", fabric.tier("leaf").down)
+    leaf = switch_end(fabric, "leaf", upwards=False)
     leaves = tuple(EqualDevices(one.count, (_bundles(fabric, one.servers, one.per_leaf),)) for one in clos.leaf_classes)
     return LinkKind(
         SERVER_LEAF,
@@ -147,8 +150,8 @@ def _bundles(fabric: FabricEvidence, peers: int, per_leaf: int) -> tuple[int, in
 
 def leaf_spine(fabric: FabricEvidence) -> LinkKind:
     """Every uplink of every leaf, to the spines of its pod, or of its group in a dragonfly+."""
-    leaf = switch_end(fabric, "leaf", fabric.up_use("leaf"))
-    spine = switch_end(fabric, "spine", fabric.tier("spine").down)
+    leaf = switch_end(fabric, "leaf", upwards=True)
+    spine = switch_end(fabric, "spine", upwards=False)
     below, above = fabric.leaf_spine
     return LinkKind(
         LEAF_SPINE,
@@ -163,8 +166,8 @@ def leaf_spine(fabric: FabricEvidence) -> LinkKind:
 def spine_core(fabric: FabricEvidence) -> LinkKind:
     """Every uplink of every spine, to the cores of its group."""
     clos = fabric.clos
-    spine = switch_end(fabric, "spine", fabric.up_use("spine"))
-    core = switch_end(fabric, "core", fabric.tier("core").down)
+    spine = switch_end(fabric, "spine", upwards=True)
+    core = switch_end(fabric, "core", upwards=False)
     return LinkKind(
         SPINE_CORE,
         switch_side(spine, (clos.spine_uplink_devices,)),
@@ -178,7 +181,7 @@ def spine_core(fabric: FabricEvidence) -> LinkKind:
 def between_equals(fabric: FabricEvidence, scope: MeshLinks) -> LinkKind:
     """Links of one scope between devices of one type: a cage has ends of either side, each pair counts once."""
     planes, role = fabric.clos.planes, fabric.equals
-    end = switch_end(fabric, role, fabric.up_use(role)) if fabric.has_switches else nic_end(fabric)
+    end = switch_end(fabric, role, upwards=True) if fabric.has_switches else nic_end(fabric)
     pairs = EqualDevices(1, ((planes * scope.pairs, scope.links_of_pair),))
     near, far = halved(planes * scope.cages(end.lane.ports))
     return LinkKind(
@@ -202,19 +205,19 @@ def attachment_end(fabric: FabricEvidence, attachment: Attachment, port_mbps: in
         own = fabric.logical[attachment.name]
         cage = item_at(fabric.evidence.nic_cages(own), own.nic.cage_group, "NIC cage group")
         cage = cage.model_copy(update={"count": attachment.ports})
-        return CageEnd((cage,), own.nic.split, parse_split(own.nic.split), fabric.evidence.part(own.nic.id, Nic))
+        return CageEnd((cage,), own.nic.split, parse_split(own.nic.split), (fabric.evidence.part(own.nic.id, Nic),))
     split = attachment.split
     lane = parse_split(split) if split is not None else Lane(1, port_mbps)
     if split is None or attachment.form_factor is None:
-        return CageEnd((), split or "", lane, None)
+        return CageEnd((), split or "", lane, ())
     cages = ceil_div(attachment.ports, lane.ports)
     cage = Cage(count=cages, form_factor=attachment.form_factor, splits=(split,), lane_gbps=attachment.lane_gbps)
-    return CageEnd((cage,), split, lane, None)
+    return CageEnd((cage,), split, lane, ())
 
 
 def attachment_kinds(fabric: FabricEvidence) -> Iterator[LinkKind]:
     """The kinds of links to attachments, one for each in the case's order."""
-    leaf, fills = switch_end(fabric, "leaf", fabric.tier("leaf").down), leaf_cages(fabric).attached
+    leaf, fills = switch_end(fabric, "leaf", upwards=False), leaf_cages(fabric).attached
     rows = attachment_rows(fabric, server_leaf(fabric).rows)
     for index, attachment in enumerate(fabric.wanted.attachments):
         end = attachment_end(fabric, attachment, leaf.lane.port_mbps)
@@ -243,7 +246,7 @@ def kinds_to_spines(fabric: FabricEvidence) -> Iterator[LinkKind]:
         on_spine = Counter(number for tier, number in places if tier == "spine")
         if not on_spine:
             continue
-        spine = switch_end(fabric, "spine", fabric.tier("spine").down)
+        spine = switch_end(fabric, "spine", upwards=False)
         end, ports = attachment_end(fabric, attachment, spine.lane.port_mbps), sum(on_spine.values())
         used = tuple(EqualDevices(count, ((1, own),)) for own, count in Counter(on_spine.values()).items())
         peers = tuple((devices.count, devices.links) for devices in used)

@@ -34,12 +34,14 @@ class Bundle:
 
 @dataclass(frozen=True)
 class CageEnd:
-    """The cages at one end of a kind. ``cages`` is empty where the case leaves an attachment's cage open."""
+    """The cages at one end of a kind, and what has them. ``cages`` is empty where the case leaves an attachment's cage
+    open.
+    """
 
     cages: tuple[Cage, ...]
     split: str
     lane: Lane
-    product: Product | None
+    products: tuple[Product, ...]
 
 
 @dataclass(frozen=True)

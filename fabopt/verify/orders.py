@@ -263,7 +263,7 @@ def _places_are_approved(proof: Proof, evidence: Evidence) -> None:
     rules = evidence.case.procurement
     for fabric in evidence.fabrics:
         name, nic = fabric.designed.name, fabric.designed.nic
-        used: list[tuple[str, tuple[str, ...]]] = [(tier.id, (tier.role, name)) for tier in fabric.designed.tiers]
+        used: list[tuple[str, tuple[str, ...]]] = [(tier.id, (tier.role, name)) for tier, _ in fabric.switch_types]
         used += [] if nic.built_in else [(nic.id, (name,))]
         for part, places in used:
             vendor = evidence.product(part).vendor

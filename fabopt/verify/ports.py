@@ -16,8 +16,8 @@ from fabopt.verify.cage_pairs import pairs_are_driven
 from fabopt.verify.codes import combined, counts_of, repeated
 from fabopt.verify.link_kinds import ATTACHMENT_SPINE, LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import CageRange, FabricCabling, LinksOfKind, cages_per_server
-from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS, NOTHING, TO_ATTACHMENTS, Ints, Links
+from fabopt.verify.wiring import CageRange, FabricCabling, LinksOfKind
+from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS, NOTHING, TO_ATTACHMENTS, Ints, Links, Mask
 
 ATTACHED = "attachment-leaf"
 _ENDS = {
@@ -65,7 +65,8 @@ def _products(designed: FabricDesign, tier: TierUse) -> list[str]:
     """The products of the switches of a tier, in no order."""
     exchanged = twins_of(designed.subnet_manager, tier.role)
     twins = [name for twin in exchanged for name in [twin.id] * min(twin.count, tier.count)]
-    return twins + [tier.id] * (tier.count - len(twins))
+    others = [] if tier.other is None else [tier.other.id] * tier.other.count
+    return twins + others + [tier.id] * (tier.count - len(twins) - len(others))
 
 
 def boxes_are_numbered(proof: Proof, cabling: FabricCabling) -> None:
@@ -85,6 +86,9 @@ def boxes_are_numbered(proof: Proof, cabling: FabricCabling) -> None:
         outside = int(((numbers < 1) | (numbers > most)).sum())
         proof.equal(f"leaves whose {what} is not within 1 to {most}", outside, 0)
     proof.equal("leaves at a place that is taken", repeated(combined(plane, group, rail)), 0)
+    if (other := cabling.fabric.tier("leaf").other) is not None:
+        own = np.array([devices.product[leaf] == other.id for leaf in leaves.tolist()])
+        proof.equal(f"other leaves than {other.id} in the last group", int((own != (group == clos.groups)).sum()), 0)
     if clos.tiers > 1:
         _pods_are_numbered(proof, cabling, group, rail)
     for role in ("spine", "core")[: clos.tiers - 1]:
@@ -144,13 +148,14 @@ def ports_are_used_once(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("ports outside their cage", int(((lane < 0) | (lane >= lanes)).sum()), 0)
     device, cage, _, lanes = _both_ends(links)
     used = np.bincount(np.concatenate([links.a, links.b]), minlength=len(cabling.devices))
-    for tier in cabling.tiers():
-        most = cabling.fabric.switch(tier.role).max_ports
-        busiest = int(used[cabling.devices_of(tier.role)].max(initial=0))
-        proof.holds(most is None or busiest <= most, f"{tier.role}: {some(busiest, 'link')}, {tier.id} drives {most}")
-        own = np.isin(device, cabling.devices_of(tier.role))
-        pairs_are_driven(proof, cabling.fabric.switch(tier.role), device[own], cage[own], lanes[own])
-        proof.note(f"at most {some(busiest, 'link')} on a {tier.role}")
+    for role in (tier.role for tier in cabling.tiers()):
+        switches = cabling.devices_of(role)
+        for tier, switch, is_own in cabling.types(role, switches):
+            busiest, most = int(used[switches[is_own]].max(initial=0)), switch.max_ports
+            proof.holds(most is None or busiest <= most, f"{role}: {some(busiest, 'link')}, {tier.id} drives {most}")
+            own = np.isin(device, switches[is_own])
+            pairs_are_driven(proof, switch, device[own], cage[own], lanes[own])
+            proof.note(f"at most {some(busiest, 'link')} on a {role}")
 
 
 def _both_ends(links: Links) -> tuple[Ints, Ints, Ints, Ints]:
@@ -164,7 +169,7 @@ def _both_ends(links: Links) -> tuple[Ints, Ints, Ints, Ints]:
 
 
 class _EndOfKind(NamedTuple):
-    """An end of a kind of links: its cages, shape (links,), and what they must be."""
+    """An end of a kind of links at devices of one type: its cages, shape (links,), and what they must be."""
 
     what: str
     device: Ints
@@ -173,21 +178,25 @@ class _EndOfKind(NamedTuple):
     allowed: CageRange
     lane: Lane
 
+    def of(self, own: Mask) -> _EndOfKind:
+        """Some links of it."""
+        return self._replace(device=self.device[own], cage=self.cage[own], lanes=self.lanes[own])
+
 
 def _ends(cabling: FabricCabling) -> Iterator[_EndOfKind]:
     """The ends of every kind of links."""
     links = cabling.links
     for kind, rows in cabling.joined:
         near, far = _roles_of(cabling, f"attachment-{kind.host}" if kind.attachment is not None else kind.name)
-        allowed = _near_cages(cabling, LinksOfKind(kind, rows), near)
         near_lane, far_lane = kind.near.end.lane, kind.far.end.lane
         a = links.a[rows], links.a_cage[rows], links.a_lanes[rows]
         b = links.b[rows], links.b_cage[rows], links.b_lanes[rows]
-        yield _EndOfKind(f"{kind.name}, {near} end", *a, allowed, near_lane)
+        near_cages = list(cabling.near_cages(LinksOfKind(kind, rows), near, a[0]))
+        for allowed, own in near_cages:
+            yield _EndOfKind(f"{kind.name}, {near} end", *a, allowed, near_lane).of(own)
         upwards = kind.name in _BETWEEN_EQUALS
-        yield _EndOfKind(
-            f"{kind.name}, {far} end", *b, allowed if near == far else cabling.cage_range(far, upwards), far_lane
-        )
+        for allowed, own in near_cages if near == far else cabling.cage_ranges(far, b[0], upwards):
+            yield _EndOfKind(f"{kind.name}, {far} end", *b, allowed, far_lane).of(own)
 
 
 def _roles_of(cabling: FabricCabling, kind: str) -> tuple[str, str]:
@@ -195,22 +204,6 @@ def _roles_of(cabling: FabricCabling, kind: str) -> tuple[str, str]:
     if kind in _BETWEEN_EQUALS:
         return cabling.fabric.equals, cabling.fabric.equals
     return _ENDS[kind]
-
-
-def _near_cages(cabling: FabricCabling, joined: LinksOfKind, role: str) -> CageRange:
-    """Cages of a switch that face up, of all NICs of a server, or those that an attachment's ports fill."""
-    name = joined.kind.attachment or ""
-    part = cabling.logical_parts.get(name)
-    if part is not None and role == "attachment":
-        return CageRange(part.cages_before + 1, part.cages_before + part.cages)
-    if role == "attachment":
-        attachment = next(one for one in cabling.fabric.wanted.attachments if one.name == name)
-        cages = ceil_div(attachment.ports, joined.kind.near.end.lane.ports)
-        return CageRange(1, cages // attachment.devices)
-    if role != "server":
-        return cabling.cage_range(role, upwards=True)
-    before = cabling.server_before.cages
-    return CageRange(before + 1, before + cages_per_server(cabling.fabric))
 
 
 def cages_keep_one_use(proof: Proof, cabling: FabricCabling) -> None:

@@ -95,6 +95,9 @@ def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) ->
             raise ValueError(f"growth ends with {some(counts[-1], f'{tier.role} switch')}, the tier has {tier.count}")
         for stage, more in enumerate(_added(counts)):
             used[stage, BilledItem("switch", tier.id)] += more
+        if tier.other is not None:
+            used[0, BilledItem("switch", tier.id)] -= tier.other.count
+            used[0, BilledItem("switch", tier.other.id)] += tier.other.count
         for twin in twins_of(designed.subnet_manager, tier.role):
             for stage, more in enumerate(_added([min(twin.count, count) for count in counts])):
                 used[stage, BilledItem("switch", tier.id)] -= more

@@ -23,11 +23,12 @@ def pairs_are_qualified(proof: Proof, fabric: FabricEvidence) -> None:
         for row in kind.rows:
             for end, module in ((kind.near.end, row.near), (kind.far.end, row.far)):
                 part = module if row.cable is None else row.cable
-                if part is None or end.product is None:
+                if part is None:
                     continue
-                for name, parts in _lists_for(fabric.evidence, end.product):
-                    compared += 1
-                    proof.holds(part.id in parts, f"{kind.name}: {part.id} is not qualified for {name}")
+                for product in end.products:
+                    for name, parts in _lists_for(fabric.evidence, product):
+                        compared += 1
+                        proof.holds(part.id in parts, f"{kind.name}: {part.id} is not qualified for {name}")
     proof.note(f"{some(compared, 'pair')} compared")
 
 

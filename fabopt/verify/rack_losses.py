@@ -106,8 +106,7 @@ def feeds_carry_racks(proof: Proof, cabled: CabledDesign) -> None:
     supplies = {evidence.server.id: evidence.server.power_supplies}
     for fabric in evidence.fabrics:
         if _asks(fabric, FEED):
-            tiers = fabric.designed.tiers
-            supplies |= {tier.id: evidence.part(tier.id, Switch).power_supplies for tier in tiers}
+            supplies |= {tier.id: switch.power_supplies for tier, switch in fabric.switch_types}
             twins = fabric.designed.subnet_manager.twins if fabric.designed.subnet_manager is not None else ()
             supplies |= {twin.id: evidence.part(twin.id, Switch).power_supplies for twin in twins}
     for product, number in supplies.items():

@@ -86,11 +86,11 @@ def _of_kind(evidence: Evidence, kind: str) -> Iterator[str]:
 
 def _of_tier(evidence: Evidence, role: str) -> Iterator[str]:
     for fabric in evidence.design.fabrics:
-        yield from (_vendor(evidence, tier.id) for tier in fabric.tiers if tier.role == role)
+        yield from (_vendor(evidence, row.id) for tier in fabric.tiers if tier.role == role for row in tier.types)
 
 
 def _parts(fabric: FabricDesign) -> Iterator[str]:
     """The switches of a fabric, those that run its subnet manager among them, and the parts of its links."""
-    yield from (tier.id for tier in fabric.tiers)
+    yield from (row.id for tier in fabric.tiers for row in tier.types)
     yield from (twin.id for twin in (fabric.subnet_manager.twins if fabric.subnet_manager else ()))
     yield from (part.id for row in fabric.links for part in row.parts)

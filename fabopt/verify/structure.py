@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Switch
 from fabopt.schema.design import TierUse
 from fabopt.units import ceil_div, exact, gbps, some
 from fabopt.verify.cage_pairs import pairs_fit
@@ -14,6 +15,7 @@ from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SPINE_CORE, all_kinds, leaf_cages
 from fabopt.verify.link_rows import LinkKind
 from fabopt.verify.proof import Proof
+from fabopt.wiring.design_file import item_at
 
 
 def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
@@ -164,7 +166,7 @@ def switch_counts_close(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal(f"{tiers[-1].role} up_ports", tiers[-1].up_ports, 0)
     proof.equal(f"{tiers[-1].role} up", tiers[-1].up, None)
     proof.equal(f"{tiers[-1].role} gbps_up", tiers[-1].gbps_up, 0)
-    proof.note(", ".join(f"{tier.count} x {tier.role} {tier.id}" for tier in tiers))
+    proof.note(", ".join(f"{tier.count} x {tier.role} {tier.id}" for tier, _ in fabric.switch_types))
 
 
 def speeds_agree(proof: Proof, fabric: FabricEvidence) -> None:
@@ -175,11 +177,14 @@ def speeds_agree(proof: Proof, fabric: FabricEvidence) -> None:
     """
     below = fabric.nic_lane.port_mbps
     for tier in fabric.designed.tiers:
-        proof.equal(f"{tier.role} gbps_down", tier.gbps_down, gbps(fabric.down(tier.role).port_mbps))
-        proof.equal(f"Mb/s of {tier.role} down ports", fabric.down(tier.role).port_mbps, below)
+        for own in tier.types:
+            down_mbps = parse_split(own.down.split).port_mbps
+            proof.equal(f"{tier.role} gbps_down", tier.gbps_down, gbps(down_mbps))
+            proof.equal(f"Mb/s of {tier.role} down ports", down_mbps, below)
+            if own.up is not None:
+                proof.equal(f"{tier.role} gbps_up", tier.gbps_up, gbps(parse_split(own.up.split).port_mbps))
         if tier.up is not None:
             below = fabric.up(tier.role).port_mbps
-            proof.equal(f"{tier.role} gbps_up", tier.gbps_up, gbps(below))
     for attachment in fabric.wanted.attachments:
         if attachment.gbps is not None:
             proof.equal(f"gbps of {attachment.name}", exact(attachment.gbps), exact(fabric.tier("leaf").gbps_down))
@@ -207,7 +212,8 @@ def _last_leaves_fit(proof: Proof, fabric: FabricEvidence, kinds: dict[str, Link
     last, spines = fabric.designed.clos.last_group, kinds[LEAF_SPINE]
     assert last is not None
     down = fabric.clos.last_occupied + last.reserved_ports
-    tier = fabric.tier("leaf").model_copy(update={"reserved_ports": down, "up_ports": last.up_ports})
+    leaf = fabric.tier("leaf").types[-1]
+    tier = leaf.model_copy(update={"reserved_ports": down, "up_ports": last.up_ports})
     down = max(ceil_div(down, fabric.down("leaf").ports), leaf_cages(fabric).most_of_last)
     up = spines.near.cages_of(spines.near.devices[-1], spines.bundle)
     switch_fits(proof, fabric, tier, down, up, 0)
@@ -251,12 +257,13 @@ def switch_fits(
     proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, up: int, below: int | None = None
 ) -> None:
     """Compare one tier's cages and ports with what its switch has; ``below``: its ports in use downwards, if given."""
-    switch, down_cage = fabric.switch(tier.role), fabric.cage(tier.role, tier.down)
+    switch = fabric.evidence.part(tier.id, Switch)
+    down_cage = item_at(switch.cages, tier.down.cage_group, f"{tier.role} cage group")
     proof.holds(tier.down.split in down_cage.splits, f"{tier.id} has no split {tier.down.split} for down ports")
     split_suits(proof, down_cage, tier.down.split, switch.protocol)
     where = f"{tier.role} {tier.id}"
     if tier.up is not None and tier.up.cage_group != tier.down.cage_group:
-        up_cage = fabric.cage(tier.role, tier.up)
+        up_cage = item_at(switch.cages, tier.up.cage_group, f"{tier.role} cage group")
         proof.holds(up <= up_cage.count, f"{where}: {some(up, 'cage')} up of {up_cage.count}")
         proof.holds(down <= down_cage.count, f"{where}: {some(down, 'cage')} down of {down_cage.count}")
         used = f"{down} of {some(down_cage.count, 'cage')} down, {up} of {up_cage.count} up"
@@ -265,7 +272,7 @@ def switch_fits(
         used = f"{down}+{up} of {some(down_cage.count, 'cage')}"
         pairs_fit(proof, switch, where, (tier.down, down), (tier.up, up))
     if tier.up is not None:
-        used_up = fabric.cage(tier.role, tier.up)
+        used_up = item_at(switch.cages, tier.up.cage_group, f"{tier.role} cage group")
         proof.holds(tier.up.split in used_up.splits, f"{tier.id} has no split {tier.up.split} for uplinks")
         split_suits(proof, used_up, tier.up.split, switch.protocol)
     most = switch.max_ports or sum(

@@ -7,7 +7,7 @@ from elsewhere can be proven as well.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.parts.lookup import Lookup
-from fabopt.schema.catalog import Transceiver
+from fabopt.schema.catalog import Switch, Transceiver
 from fabopt.schema.design import TierUse
-from fabopt.units import MBPS_PER_GBPS
+from fabopt.units import MBPS_PER_GBPS, ceil_div
 from fabopt.verify.assemblies import CabledAssembly, cable_of
 from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.closed import require_closed, require_rows
@@ -30,7 +30,7 @@ from fabopt.verify.link_rows import LinkKind
 from fabopt.verify.proof import UNPROVABLE
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import item_at
-from fabopt.wiring.model import KINDS, NOTHING, Cables, Devices, Floats, Ints, Links, Wiring, at_stage
+from fabopt.wiring.model import KINDS, NOTHING, Cables, Devices, Floats, Ints, Links, Mask, Wiring, at_stage
 
 # Beyond this a wiring takes gigabytes; its rules are left out then, and the classes of equal devices must do.
 MOST_LINKS = 1_000_000
@@ -303,12 +303,48 @@ class FabricCabling:
             names[own & (self.cabled.roles[links.a] == "server")] = name
         return names.astype(np.str_)
 
-    def cage_range(self, role: str, upwards: bool) -> CageRange:
-        """The cages of a tier's switch that face one side."""
-        tier = self.fabric.tier(role)
-        use = self.fabric.up_use(role) if upwards else tier.down
-        before = sum(cage.count for cage in self.fabric.switch(role).cages[: use.cage_group])
-        return CageRange(before + 1, before + self.fabric.cage(role, use).count)
+    def types(self, role: str, device: Ints) -> Iterator[tuple[TierUse, Switch, Mask]]:
+        """Every type of a tier's switches, and which of some devices of the tier are of it, shape (devices,)."""
+        first, *others = (own for own in self.fabric.switch_types if own[0].role == role)
+        product, rest = np.array(self.devices.product)[device], np.ones(len(device), dtype=bool)
+        for tier, switch in others:
+            yield tier, switch, product == tier.id
+            rest &= product != tier.id
+        yield *first, rest
+
+    def cage_ranges(self, role: str, device: Ints, upwards: bool) -> Iterator[tuple[CageRange, Mask]]:
+        """The cages that face one side on every type of a tier's switches, and which of some devices have these,
+        shape (devices,).
+        """
+        for tier, switch, is_own in self.types(role, device):
+            use = tier.up if upwards else tier.down
+            if use is None:
+                raise LookupError(f"the {role} tier names no cages for its uplinks")
+            before = sum(cage.count for cage in switch.cages[: use.cage_group])
+            there = item_at(switch.cages, use.cage_group, f"{role} cage group")
+            yield CageRange(before + 1, before + there.count), is_own
+
+    def near_cages(self, joined: LinksOfKind, role: str, device: Ints) -> Iterator[tuple[CageRange, Mask]]:
+        """Cages at the near end of a kind of links, and which of its devices have these, shape (links,).
+
+        Of a switch those that face up, of a server those of all NICs, else those that an attachment's ports fill.
+        """
+        if role in ("server", "attachment"):
+            yield self._host_cages(joined, role), np.ones(len(device), dtype=bool)
+        else:
+            yield from self.cage_ranges(role, device, upwards=True)
+
+    def _host_cages(self, joined: LinksOfKind, role: str) -> CageRange:
+        name = joined.kind.attachment or ""
+        part = self.logical_parts.get(name)
+        if part is not None and role == "attachment":
+            return CageRange(part.cages_before + 1, part.cages_before + part.cages)
+        if role == "attachment":
+            attachment = next(one for one in self.fabric.wanted.attachments if one.name == name)
+            cages = ceil_div(attachment.ports, joined.kind.near.end.lane.ports)
+            return CageRange(1, cages // attachment.devices)
+        before = self.server_before.cages
+        return CageRange(before + 1, before + cages_per_server(self.fabric))
 
     def tiers(self) -> Sequence[TierUse]:
         """The tiers, in their order from the servers up."""

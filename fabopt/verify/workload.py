@@ -142,8 +142,8 @@ def _certain_gpus(evidence: Evidence, wanted: Fabric) -> int:
 
 
 def _reduces(fabric: FabricEvidence) -> bool:
-    tiers = fabric.designed.tiers
-    return bool(tiers) and all(fabric.switch(tier.role).reduces for tier in tiers)
+    types = fabric.switch_types
+    return bool(types) and all(switch.reduces for _, switch in types)
 
 
 def _as_written(wanted: Fabric, needs: WorkloadNeeds) -> Fabric:

@@ -16,7 +16,7 @@ from fabopt.schema.design import LinkRow
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of, padding
 from fabopt.wiring.attachments import LeafSlots, OpenCages, in_cages, lanes_of, part_in_cage, place_attachments
-from fabopt.wiring.cages import at_slots, down_cages, last_down_cages
+from fabopt.wiring.cages import at_slots, last_down_cages
 from fabopt.wiring.fabric_plan import FabricPlan
 from fabopt.wiring.join import CabledLinks
 from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Floats, Ints
@@ -175,11 +175,10 @@ def _assembly(plan: FabricPlan, row: LinkRow, near: int, far: int, hosts: Sequen
 
 def _used_slots(plan: FabricPlan, servers: CabledLinks) -> Ints:
     """Down slots of every leaf up to the last one that servers take."""
-    tier, lanes = plan.tier("leaf"), _leaf_lanes(plan)
-    first_cage = down_cages(plan.switch("leaf"), tier.down, np.array([0])).cage[0]
-    used = np.zeros(tier.count, dtype=np.int64)
-    slots = (servers.far.cage - first_cage) * lanes + servers.far.lane + 1
-    np.maximum.at(used, servers.b - plan.first["leaf"], slots)
+    leaf, lanes = servers.b - plan.first["leaf"], _leaf_lanes(plan)
+    used = np.zeros(plan.tier("leaf").count, dtype=np.int64)
+    cage = servers.far.cage - plan.down_cages("leaf", leaf, np.zeros_like(leaf)).cage
+    np.maximum.at(used, leaf, cage * lanes + servers.far.lane + 1)
     return used
 
 
@@ -195,7 +194,7 @@ def _cabled(plan: FabricPlan, entry: _Attached, placed: LeafSlots) -> CabledLink
         a_nic_port=end.port,
         near=at_slots(end.slot, entry.lanes, 1),
         b=b,
-        far=down_cages(plan.switch("leaf"), tier.down, slots.slot),
+        far=plan.down_cages("leaf", slots.leaf, slots.slot),
         gbps=float(tier.gbps_down),
         run_m=end.run_m(plan, entry.rows, b),
         assemblies=entry.assemblies,

@@ -25,16 +25,20 @@ _LAST_UPWARDS = KINDS.index("spine-core")
 
 @dataclass(frozen=True, eq=False)
 class _CageNumbering:
-    """The cages of the switches of a tier, by the numbers dealt out (from 1): of links down, and of links up."""
+    """The cages of switches of one type in a tier, by the numbers dealt out (from 1): of links down, and of links up.
+
+    ``first``: the tier's first device; ``own``: which of its switches are of this type, shape (switches,).
+    """
 
     first: int
-    switches: int
+    own: NDArray[np.bool_]
     down: Ints
     up: Ints
 
     def of(self, device: Ints, cage: Ints, upwards: NDArray[np.bool_]) -> Ints:
         """The cages of some ends of links; those of other devices stay."""
-        here = (device >= self.first) & (device < self.first + self.switches)
+        here = (device >= self.first) & (device < self.first + len(self.own))
+        here[here] = self.own[device[here] - self.first]
         dealt = np.where(here, cage, 0)
         return np.where(here, np.where(upwards, self.up[dealt], self.down[dealt]), cage)
 
@@ -64,10 +68,11 @@ def _renumbered(links: Links, modules: Modules, lent: Lent, numbering: _CageNumb
 def _numberings(plans: Sequence[FabricPlan]) -> Iterator[_CageNumbering]:
     for plan in plans:
         for tier in plan.numbers.fabric.tiers:
-            switch = plan.switch(tier.role)
-            if switch.ports_per_cage_pair is not None:
-                sides = (_numbers(switch, tier, upwards) for upwards in (False, True))
-                yield _CageNumbering(plan.first[tier.role], tier.count, *sides)
+            is_other = plan.is_other(tier.role, np.arange(tier.count))
+            for (switch, used), own in zip(plan.types(tier.role), (~is_other, is_other), strict=False):
+                if switch.ports_per_cage_pair is not None:
+                    sides = (_numbers(switch, used, upwards) for upwards in (False, True))
+                    yield _CageNumbering(plan.first[tier.role], own, *sides)
 
 
 def _numbers(switch: Switch, tier: TierUse, upwards: bool) -> Ints:

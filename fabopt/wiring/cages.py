@@ -23,6 +23,10 @@ class Cages(NamedTuple):
     lane: Ints
     lanes: Ints
 
+    def where(self, chosen: Mask, other: Cages) -> Cages:
+        """These slots, but some in other cages."""
+        return Cages(*(np.where(chosen, theirs, own) for own, theirs in zip(self, other, strict=True)))
+
 
 def at_slots(slots: Ints, lanes: int, first: int) -> Cages:
     """Cages where slots fill one after another from cage ``first`` on."""

@@ -101,7 +101,7 @@ def fabric_devices(numbers: Numbers) -> Iterator[Device]:
 
 def _switches(numbers: Numbers, tier: TierUse) -> Iterator[Device]:
     fabric, number, clos = numbers.fabric, np.arange(tier.count), numbers.clos
-    height = float(numbers.embedded.part(tier.id, Switch).rack_units)
+    heights = {own.id: float(numbers.embedded.part(own.id, Switch).rack_units) for own in tier.types}
     places = placed(iter(getattr(fabric.places, tier.role)))
     of_network = divide(tier.count, clos.planes, f"networks of {fabric.name} share its {tier.role} switches evenly")
     network, within = np.divmod(number, of_network)
@@ -118,7 +118,8 @@ def _switches(numbers: Numbers, tier: TierUse) -> Iterator[Device]:
         yield Device(
             numbered("-".join([*words, tier.role]), tier.role, int(within[index])), tier.role, products[index],
             fabric.name,
-            int(plane[index]) + 1, int(pod[index]), int(group[index]), of_rail, rack, unit, height, int(stage[index]),
+            int(plane[index]) + 1, int(pod[index]), int(group[index]), of_rail, rack, unit,
+            heights.get(products[index], heights[tier.id]), int(stage[index]),
         )  # fmt: skip
 
 
@@ -128,6 +129,9 @@ def _products(numbers: Numbers, tier: TierUse, network: Ints, stage: Ints) -> li
     ``network``, ``stage``: of each switch, shape (switches,).
     """
     products = [tier.id] * tier.count
+    if tier.other is not None:
+        for index in np.flatnonzero(numbers.is_other(tier, np.arange(tier.count))).tolist():
+            products[index] = tier.other.id
     for twin in twins_of(numbers.fabric.subnet_manager, tier.role):
         of_network = divide(twin.count, numbers.clos.planes, f"networks share the {twin.role} twins evenly")
         by_stage = np.lexsort((stage, network)).reshape(numbers.clos.planes, -1)

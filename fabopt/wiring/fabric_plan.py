@@ -11,9 +11,10 @@ import numpy as np
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import LinkRow, TierUse
 from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of
+from fabopt.wiring.cages import Cages, down_cages
 from fabopt.wiring.devices import Device
 from fabopt.wiring.join import CabledLinks, RealizedRow, cables_of, deal
-from fabopt.wiring.model import Lent
+from fabopt.wiring.model import Ints, Lent, Mask
 from fabopt.wiring.numbers import Numbers, ServerNics
 from fabopt.wiring.runs import Runs
 from fabopt.wiring.tables import CabledKinds
@@ -55,6 +56,19 @@ class FabricPlan:
     def switch(self, role: str) -> Switch:
         """The switch type of a tier."""
         return self.numbers.embedded.part(self.tier(role).id, Switch)
+
+    def types(self, role: str) -> list[tuple[Switch, TierUse]]:
+        """The types of a tier's switches, with how each is used."""
+        return [(self.numbers.embedded.part(own.id, Switch), own) for own in self.tier(role).types]
+
+    def is_other(self, role: str, number: Ints) -> Mask:
+        """Which switches of a tier, by their numbers, are of the tier's other type, shape (switches asked,)."""
+        return self.numbers.is_other(self.tier(role), number)
+
+    def down_cages(self, role: str, number: Ints, slots: Ints) -> Cages:
+        """Cages of ports towards the servers on switches of a tier, whose numbers these are, shape (slots,)."""
+        own, *other = (down_cages(switch, tier.down, slots) for switch, tier in self.types(role))
+        return own if not other else own.where(self.is_other(role, number), other[0])
 
     def dealt(self, cabled: CabledLinks, rows: Sequence[LinkRow], lanes: Lanes) -> CabledLinks:
         """Links that know their rows."""

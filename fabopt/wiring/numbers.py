@@ -18,12 +18,12 @@ from fabopt.network.structure_links import mesh_of
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Nic
-from fabopt.schema.design import FabricDesign, LogicalUse
+from fabopt.schema.design import FabricDesign, LogicalUse, TierUse
 from fabopt.schema.server import BuiltInNic
 from fabopt.schema.structure import Structure
 from fabopt.units import ceil_div, some
-from fabopt.wiring.design_file import Embedded, item_at, networks_of
-from fabopt.wiring.model import Ints
+from fabopt.wiring.design_file import Embedded, divide, item_at, networks_of
+from fabopt.wiring.model import Ints, Mask
 
 
 class ServerNics(NamedTuple):
@@ -135,6 +135,20 @@ class Numbers:
         if self.fabric.structure.is_direct:
             return InstalledMesh(self.mesh, self.clos.planes)
         return InstalledClos(self._tree, self._stages)
+
+    def is_other(self, tier: TierUse, number: Ints) -> Mask:
+        """Which switches of a tier, by their numbers, are of its other type: the last ones of every network.
+
+        Both arrays have shape (switches asked,).
+        """
+        if tier.other is None:
+            return np.zeros(len(number), dtype=bool)
+        networks = self.clos.planes
+        of_network, others = (
+            divide(count, networks, f"networks of {self.fabric.name} share {what} {tier.role} switches evenly")
+            for count, what in ((tier.count, "all"), (tier.other.count, "other"))
+        )
+        return np.asarray(number % of_network >= of_network - others)
 
     @cached_property
     def mesh(self) -> Mesh:

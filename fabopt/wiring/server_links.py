@@ -11,7 +11,7 @@ from fabopt.schema.base import parse_split
 from fabopt.units import ceil_of
 from fabopt.wiring.assembly import padding
 from fabopt.wiring.attachment_links import attached, attached_above
-from fabopt.wiring.cages import at_slots, down_cages
+from fabopt.wiring.cages import at_slots
 from fabopt.wiring.fabric_plan import FabricPlan
 from fabopt.wiring.join import UNMADE, CabledLinks
 from fabopt.wiring.model import Ints
@@ -38,7 +38,7 @@ def _of_servers(plan: FabricPlan) -> CabledLinks:
         _, together = clos.ports_of_servers(links.a)
         slots = clos.ports_per_nic // together * padded(together, per_cable)
         near = near._replace(cage=near.cage + nic * ceil_of(slots, lanes[0]))
-    far = down_cages(plan.switch("leaf"), tier.down, links.b_slot)
+    far = plan.down_cages("leaf", links.b, links.b_slot)
     a, b = links.a, _devices_of_leaves(plan, links.b)
     cabled = CabledLinks(
         kind=0,

@@ -14,7 +14,7 @@ from fabopt.schema.design import PortUse, TierUse
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import padding
 from fabopt.wiring.attachment_links import cages_on_spines
-from fabopt.wiring.cages import at_slots, down_cages, first_cage, up_cages
+from fabopt.wiring.cages import Cages, at_slots, down_cages, first_cage, up_cages
 from fabopt.wiring.fabric_plan import FabricPlan
 from fabopt.wiring.join import CabledLinks
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Mask
@@ -48,9 +48,9 @@ def _upwards(plan: FabricPlan, lower: TierUse, upper: TierUse) -> CabledKinds:
         a=a,
         a_nic=none,
         a_nic_port=none,
-        near=up_cages(plan.switch(lower.role), up, links.a_slot, _of_odd_group(plan, lower, links.a)),
+        near=_up_cages(plan, lower, links.a, links.a_slot),
         b=b,
-        far=down_cages(plan.switch(upper.role), upper.down, links.b_slot),
+        far=plan.down_cages(upper.role, links.b, links.b_slot),
         gbps=float(upper.gbps_down),
         run_m=plan.runs.of(kind, a, b),
         assemblies=assemblies,
@@ -59,6 +59,13 @@ def _upwards(plan: FabricPlan, lower: TierUse, upper: TierUse) -> CabledKinds:
     )
     lends = lower.role == "leaf" and plan.numbers.installed.lends
     return plan.cabled([plan.dealt(cabled, rows, lanes)], _lent(plan, links, upper) if lends else None)
+
+
+def _up_cages(plan: FabricPlan, tier: TierUse, number: Ints, slots: Ints) -> Cages:
+    """Cages of uplinks of switches of a tier, whose numbers these are."""
+    is_odd = _of_odd_group(plan, tier, number)
+    own, *other = (up_cages(switch, _up_use(used), slots, is_odd) for switch, used in plan.types(tier.role))
+    return own if not other else own.where(plan.is_other(tier.role, number), other[0])
 
 
 def _of_odd_group(plan: FabricPlan, tier: TierUse, number: Ints) -> Mask:

@@ -137,6 +137,10 @@ class Structure:
             found.append((self.core, self.planes * self.cores))
         return found
 
+    def counts(self) -> list[int]:
+        """Switches of every tier over all planes."""
+        return [count for _, count in self.boxes()]
+
     @property
     def switches(self) -> int:
         return sum(count for _, count in self.boxes())

@@ -27,7 +27,19 @@ from tests.oracles.brute_endpoints import (
 )
 from tests.oracles.brute_force import Best, Box2, Division, Found, Space, Structure, divisors, structures_of, tiers_of
 from tests.oracles.brute_free_ports import counts
-from tests.oracles.brute_parts import Box, Joiner, Joining, Json, Kind, Mode, alone, ceil_div, modes
+from tests.oracles.brute_parts import (
+    Box,
+    Joiner,
+    Joining,
+    Json,
+    Kind,
+    Mode,
+    alone,
+    ceil_div,
+    form_fits,
+    modes,
+    split_of,
+)
 
 
 @dataclass(frozen=True)
@@ -36,9 +48,31 @@ class OddStructure(Structure):
 
     odd_k: int = 0
     odd_u: int = 0
+    # the leaves of the last group where they are of another type, and how many there are in a plane
+    odd_leaf: Box2 | None = None
+    odd_leaves: int = 0
+
+    @property
+    def last(self) -> Box2:
+        """The leaves of the last group."""
+        return self.leaf if self.odd_leaf is None else self.odd_leaf
+
+    def boxes(self) -> list[tuple[Box2, int]]:
+        (leaf, leaves), *others = super().boxes()
+        if self.odd_leaf is None:
+            return [(leaf, leaves), *others]
+        own = self.planes * self.odd_leaves
+        return [(leaf, leaves - own), (self.odd_leaf, own), *others]
+
+    def counts(self) -> list[int]:
+        return [count for _, count in super().boxes()]
 
     def rank(self) -> tuple[Any, ...]:
-        return (*super().rank(), self.odd_k, self.odd_u)
+        own: tuple[Any, ...] = ("", 0, 0)
+        if self.odd_leaf is not None:
+            assert self.odd_leaf.up is not None
+            own = self.odd_leaf.product["id"], self.odd_leaf.down.group, self.odd_leaf.up.group
+        return (*super().rank(), self.odd_k, self.odd_u, own)
 
 
 def solve(catalog: Json, case: Json) -> Best | None:
@@ -61,11 +95,39 @@ def _with_groups(space: Space, cards: Cards, division: Division) -> Found:
                 suits = odd_k == k if division.own_rails else True
                 if (k == 1 or space.fabric.get("rails") == "any") and suits:
                     for leaf in space.boxes("leaf", cards.cage.speed, top=False):
-                        yield from _with_leaves(space, cards, division, leaf, (g, k, odd_k))
+                        for odd_leaf in (None, *_others_like(space, leaf, cards.cage.speed)):
+                            yield from _with_leaves(space, cards, division, (leaf, odd_leaf), (g, k, odd_k))
 
 
-def _with_leaves(space: Space, cards: Cards, division: Division, leaf: Box2, sizes: tuple[int, int, int]) -> Found:
-    g, k, odd_k = sizes
+def _others_like(space: Space, leaf: Box2, speed: int) -> Iterator[Box2]:
+    """Uses of other leaf switches whose cages, up and down, look to parts as those of a leaf do."""
+    for box in space.boxes("leaf", speed, top=False):
+        if box.product["id"] != leaf.product["id"] and _looks(space, box) == _looks(space, leaf):
+            yield box
+
+
+def _looks(space: Space, box: Box2) -> list[tuple[Any, ...]]:
+    """What parts see of the cages below and above: the forms that fit, lanes, vendors that anybody names."""
+    found = []
+    modules = ((one, [one["split"]] if "split" in one else one["standards"]) for one in space.catalog["transceivers"])
+    ends = [(one, one["form_factor"], split) for one, splits in modules for split in splits]
+    ends += [(one, end["form_factor"], end["split"]) for one in space.catalog["cables"] for end in one["ends"]]
+    for side in (box.down, box.up):
+        assert side is not None
+        cage = side.cage
+        own = [(part, form) for part, form, split in ends if split_of(split) == (cage.ports, cage.speed)]
+        fitting = [(part, form) for part, form in own if form_fits(form, cage)]
+        named = {vendor for part, _ in fitting for vendor in part.get("works_with", ())}
+        vendor = cage.vendor if cage.vendor is None or cage.vendor in named else ""
+        forms = frozenset(form for _, form in fitting)
+        found.append((forms, cage.ports, cage.speed, cage.lane, vendor, frozenset(cage.works_with), cage.qualified))
+    return found
+
+
+def _with_leaves(
+    space: Space, cards: Cards, division: Division, leaves: tuple[Box2, Box2 | None], sizes: tuple[int, int, int]
+) -> Found:
+    (leaf, odd_leaf), (g, k, odd_k) = leaves, sizes
     per_server = cards.number * cards.ports // division.planes
     groups = ceil_div(space.servers, g)
     last = space.servers - (groups - 1) * g
@@ -76,13 +138,15 @@ def _with_leaves(space: Space, cards: Cards, division: Division, leaf: Box2, siz
     base = OddStructure(
         2, cards, division.planes, g, k, groups, whole + own, k == 1, leaf, most, kept - most,
         topology=division.topology, own_rails=division.own_rails, counted=in_ratio, odd_k=odd_k,
+        odd_leaf=odd_leaf, odd_leaves=own,
     )  # fmt: skip
     assert leaf.up is not None
     speeds = Fraction(leaf.down.cage.speed, leaf.up.cage.speed)
     for u in range(1, leaf.room(kept) + 1):
         for spines in [count for count in divisors(u) if in_ratio * speeds / u <= space.leaf_ratio]:
-            for odd_u in range(spines, leaf.room(odd_kept) + 1, spines):
-                if odd_in_ratio * speeds / odd_u <= space.leaf_ratio and (k, u) != (odd_k, odd_u):
+            for odd_u in range(spines, base.last.room(odd_kept) + 1, spines):
+                differs = odd_leaf is not None or (k, u) != (odd_k, odd_u)
+                if differs and odd_in_ratio * speeds / odd_u <= space.leaf_ratio:
                     above = replace(base, u=u, spines_per_pod=spines, m=u // spines, odd_u=odd_u)
                     yield from _with_spines(space, above, last, whole, own, loads)
 
@@ -155,9 +219,10 @@ def _leaves_hold(
     space: Space, above: OddStructure, loads: Loads, down_cages: tuple[int, int], up_cages: tuple[int, int]
 ) -> bool:
     ports = [_with_reserve(space, _busiest(space, loads, is_last)[0]) for is_last in (False, True)]
+    kinds = zip((above.leaf, above.last), ports, (above.u, above.odd_u), down_cages, up_cages, strict=True)
     return all(
-        above.leaf.holds(kept, uplinks, max(down, ceil_div(kept, above.leaf.down.cage.ports)), up)
-        for kept, uplinks, down, up in zip(ports, (above.u, above.odd_u), down_cages, up_cages, strict=True)
+        leaf.holds(kept, uplinks, max(down, ceil_div(kept, leaf.down.cage.ports)), up)
+        for leaf, kept, uplinks, down, up in kinds
     )
 
 

@@ -79,7 +79,7 @@ def outline_of_best(best: Any) -> Json:
     """The same of the oracle's answer."""
     structure = best.structure
     cards = structure.cards
-    counts = [count for _, count in structure.boxes()] + [0, 0]
+    counts = [*structure.counts(), 0, 0]
     return {
         "capex": best.capex_cents,
         "power": best.power_mw,

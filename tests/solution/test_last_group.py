@@ -15,7 +15,7 @@ from fabopt.network.graph.alltoall import alltoall
 from fabopt.network.graph.network import Network
 from fabopt.output.space import space_line
 from fabopt.output.terminal.families import links_of
-from fabopt.schema.design import Design
+from fabopt.schema.design import Design, PortUse
 from fabopt.solution import optimize
 from fabopt.units import MBPS_PER_GBPS
 from fabopt.verify import verify
@@ -59,7 +59,8 @@ def failed(design: Design, **changes: Any) -> set[str]:
     return {check.name for check in verify(design.model_copy(update={"fabrics": (wrong,)})) if not check.ok}
 
 
-TRIED = [("linear", 3), ("linear", 5), ("linear", 8), ("rails", 4), ("planes", 3)]
+# of 27 the leaves of the last group are of a type of their own
+TRIED = [("linear", 3), ("linear", 5), ("linear", 8), ("linear", 27), ("rails", 4), ("planes", 3)]
 BESIDE_ATTACHMENTS = [("attached", seed) for seed in (0, 7, 12)]
 
 
@@ -80,6 +81,9 @@ def test_brute_force_agrees(family: str, seed: int) -> None:
             last = theirs["fabrics"][0]["structure"].get("last_group") or {}
             own = getattr(best.structure, "odd_k", 0), getattr(best.structure, "odd_u", 0)
             assert (last.get("ports_per_server_per_leaf", 0), last.get("up_ports", 0)) == own
+            leaf = getattr(best.structure, "odd_leaf", None)
+            other = theirs["fabrics"][0]["tiers"][0].get("other")
+            assert (None if other is None else other["id"]) == (None if leaf is None else leaf.product["id"])
 
 
 @pytest.mark.parametrize(("family", "seed"), [("linear", 24), ("rails", 17), ("attached", 0), ("attached", 8)])
@@ -194,10 +198,11 @@ def worst_of_permutations(network: Network) -> float:
 
 def test_limits_use_both_kinds_of_leaves() -> None:
     """Bisection, and what is left without a spine, count for the last group's leaves too."""
-    plain = odd(15, max_oversubscription=3)
+    alike = {"switches": {"leaf": ["small"]}}
+    plain = odd(15, max_oversubscription=3, **alike)
     assert own_of(plain) == (3, 2, 2)
     assert plain.fabrics[0].metrics.bisection_gbps_per_gpu == pytest.approx(200 / 3, abs=1e-6)
-    wider = odd(15, max_oversubscription=3, min_bisection_gbps_per_gpu=100)
+    wider = odd(15, max_oversubscription=3, min_bisection_gbps_per_gpu=100, **alike)
     assert_proven(wider)
     assert wider.fabrics[0].metrics.bisection_gbps_per_gpu >= 100
     kept = odd(9, resilience=[{"survive": "1 spine", "min_gbps_per_gpu": 100}])
@@ -215,7 +220,8 @@ def attached(servers: int, ports: int, **attachment: Any) -> Design:
 
 def test_attachments_are_dealt_to_the_leaves_with_the_fewest_ports() -> None:
     """13 servers as 5 + 5 + 3, 5 ports on each of four leaves and 6 on the last one: three of the four are first."""
-    design = attached(13, 3)
+    asked = {"name": "monitor", "buys": "none", "ports": 3}
+    design = odd(13, max_oversubscription=3, attachments=[asked], switches={"leaf": ["small"]})
     assert_proven(design)
     assert counts_of(design) == [(5, 1), (5, 1), (5, 1), (5, 0), (6, 0)]
     last = design.fabrics[0].clos.last_group
@@ -231,6 +237,63 @@ def counts_of(design: Design) -> list[tuple[int, int]]:
     on_leaf = [np.bincount(cabling.links.b[cabling.of(kind)], minlength=len(cabling.devices))[leaves].tolist()
                for kind in ("server-leaf", "attachment-leaf")]  # fmt: skip
     return list(zip(*on_leaf, strict=True))
+
+
+def test_leaves_of_a_type_of_their_own() -> None:
+    """7 servers: four on a pair of leaves of 8 cages, three with all ports on one of 12."""
+    design = odd(7)
+    assert_proven(design)
+    assert own_of(design) == (3, 2, 6)
+    assert [(row.id, row.count, row.down_ports, row.up_ports) for row in design.fabrics[0].tiers[0].types] == [
+        ("small", 2, 4, 4), ("large", 1, 6, 6)
+    ]  # fmt: skip
+    alike = [odd(7, switches={"leaf": [leaf]}) for leaf in ("large", "lean", "small")]
+    assert all(capex(design) < capex(one) for one in alike)
+    assert [row.quantity for row in design.bom if row.id == "large"] == [1]
+    assert [one["id"] for one in products_of(design, "leaf")] == ["small", "small", "large"]
+
+
+def products_of(design: Design, role: str) -> list[Json]:
+    """The products of a role's devices, from the cabling; cages of each are its own."""
+    devices = CabledDesign(Evidence(design)).wiring.devices
+    return [design.parts[devices.product[row]] for row, own in enumerate(devices.role) if own == role]
+
+
+def test_a_type_of_their_own_only_where_it_is_covered() -> None:
+    """Not where all switches have one part number; nor can a file claim it where the case has equal groups."""
+    alone = case({"groups": "any", "nics": ["nic-400"], "nics_per_server": 2}, servers=7)
+    alone["procurement"] = {"max_part_numbers": {"switch": 1}}
+    one_part = solved(alone)
+    assert one_part.fabrics[0].tiers[0].other is None
+    design = odd(7)
+    content = copy.deepcopy(design.case.content)
+    content["fabrics"][0]["groups"] = "equal"
+    refused = design.model_copy(update={"case": design.case.model_copy(update={"content": content})})
+    assert "last_group_may_differ" in {check.name for check in verify(refused) if not check.ok}
+
+
+@pytest.mark.parametrize(
+    ("changes", "check"),
+    [
+        ({"count": 4}, "bom_covers_parts"),
+        ({"id": "lean"}, "bom_covers_parts"),
+        ({"id": "small"}, "last_group_may_differ"),
+        ({"up_ports": 5}, "last_group_may_differ"),
+        ({"down_ports": 5}, "last_group_may_differ"),
+        ({"reserved_ports": 1}, "last_group_may_differ"),
+        ({"down": PortUse(cage_group=0, split="2x200")}, "speeds_agree"),
+        ({"up": PortUse(cage_group=1, split="1x400")}, "ports_fit_radix"),
+    ],
+)
+def test_what_is_wrong_of_the_other_leaves_is_noticed(changes: Json, check: str) -> None:
+    design = odd(7)
+    fabric = design.fabrics[0]
+    leaf, *above = fabric.tiers
+    assert leaf.other is not None
+    wrong = leaf.model_copy(update={"other": leaf.other.model_copy(update=changes)})
+    changed = fabric.model_copy(update={"tiers": (wrong, *above)})
+    checks = verify(design.model_copy(update={"fabrics": (changed,)}))
+    assert check in {one.name for one in checks if not one.ok}
 
 
 @pytest.mark.parametrize("attachment", [{}, {"tier": "any"}, {"max_oversubscription": 1}, {"counts_in_ratio": False}])
@@ -293,7 +356,10 @@ def test_words() -> None:
     assert links_of(fabric.structure, fabric).endswith(
         "the last group of 1 server on 1 leaf, 2 ports of a server on one, 1 link to each"
     )
-    assert "on two tiers the last one with ports on a leaf and uplinks of its own" in space_line(design)
+    assert (
+        "on two tiers the last one with a type of leaf of the same ports, ports on a leaf and uplinks of its own"
+        in space_line(design)
+    )
     assert "(on two tiers" not in space_line(odd(13, groups="equal"))
     assert "on two tiers the last one" in space_line(odd(13, striping="any"))
 

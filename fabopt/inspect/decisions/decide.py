@@ -162,7 +162,7 @@ def _figures(side: SolvedSide) -> Iterator[tuple[str, str]]:
 
 def _tiers(design: Design) -> Iterator[str]:
     for fabric in design.fabrics:
-        tiers = " + ".join(f"{tier.count} x {tier.id}" for tier in fabric.tiers)
+        tiers = " + ".join(f"{row.count} x {row.id}" for tier in fabric.tiers for row in tier.types)
         yield f"{fabric.name}: {tiers or 'no switches'}, {fabric.nic.gbps:g}G {fabric.protocol}"
 
 

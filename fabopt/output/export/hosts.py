@@ -79,7 +79,8 @@ def spreading_lines(embedded: Embedded, fabric: FabricDesign) -> Iterator[str]:
         return
     workload = embedded.case.workload
     said = workload.spreading if workload else None
-    others = [tier.id for tier in fabric.tiers if ADAPTIVE not in embedded.part(tier.id, Switch).features]
+    ids = (row.id for tier in fabric.tiers for row in tier.types)
+    others = [one for one in ids if ADAPTIVE not in embedded.part(one, Switch).features]
     if isinstance(said, QueuePairs):
         yield f"# workload.spreading: flows are hashed to uplinks, {said.queue_pairs} queue pairs for each connection."
         yield f"NCCL_IB_QPS_PER_CONNECTION={said.queue_pairs}"

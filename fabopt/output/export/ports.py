@@ -89,6 +89,12 @@ class _Ports:
     def _tiers(self) -> dict[tuple[str, str], TierUse]:
         return {(fabric.name, tier.role): tier for fabric in self.design.fabrics for tier in fabric.tiers}
 
+    def _tier(self, row: int) -> TierUse:
+        """The tier of a switch, as switches of its type are used."""
+        devices = self.wiring.devices
+        tier = self._tiers[devices.fabric[row], devices.role[row]]
+        return next((own for own in tier.types if own.id == devices.product[row]), tier)
+
     @cached_property
     def _protocols(self) -> dict[str, str]:
         return dict(zip(self.wiring.fabrics, self.wiring.protocols, strict=True))
@@ -122,10 +128,7 @@ class _Ports:
 
     def kept(self, row: int) -> dict[int, list[tuple[str, float]]]:
         """Ports of the split cages of a switch of which some are kept free and none is used."""
-        tier, ends = (
-            self._tiers[self.wiring.devices.fabric[row], self.wiring.devices.role[row]],
-            self._ends.get(row, {}),
-        )
+        tier, ends = self._tier(row), self._ends.get(row, {})
         if not tier.reserved_ports:
             return {}
         ports = list(_ports_of(self._embedded.part(self.wiring.devices.product[row], Switch), tier, ends))
@@ -145,7 +148,7 @@ class _Ports:
         """Yield every port of a switch with the values of ``PORT_COLUMNS``."""
         devices = self.wiring.devices
         fabric, product = devices.fabric[row], devices.product[row]
-        switch, tier = self._embedded.part(product, Switch), self._tiers[fabric, devices.role[row]]
+        switch, tier = self._embedded.part(product, Switch), self._tier(row)
         head = (fabric, devices.rack[row], self._units[row], devices.name[row], product)
         for port in _ports_of(switch, tier, self._ends.get(row, {})):
             shown = (port.cage, port.form_factor)

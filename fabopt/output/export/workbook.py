@@ -133,7 +133,8 @@ class _Summary:
         self.line("Proof", f"{proof_line(design)} (stated by the search; no check proves it again)")
         self.line("Space", " - ".join(line for line in (floor_line(design), pages_line(design)) if line))
         for fabric in design.fabrics:
-            tiers = ", ".join(f"{tier.count:,} {tier.role} {tier.id}" for tier in fabric.tiers)
+            rows = (row for tier in fabric.tiers for row in tier.types)
+            tiers = ", ".join(f"{row.count:,} {row.role} {row.id}" for row in rows)
             self.line(f"Fabric {fabric.name}", f"{fabric.protocol} {fabric.topology}: {tiers}")
         self.section("Totals", sorted(design.totals.model_dump().items()) if design.totals else [])
         shares = [(f"Fabric {one.name}", _share_line(one)) for one in network_shares(design)]

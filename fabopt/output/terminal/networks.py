@@ -57,4 +57,5 @@ def _shares(design: Design, whole: Number) -> Iterator[NetworkShare]:
 
 def _rack_units(design: Design, fabric: FabricDesign) -> Number:
     embedded = Embedded(design)
-    return sum(tier.count * (embedded.part(tier.id, Switch).rack_units or 0) for tier in fabric.tiers)
+    rows = (row for tier in fabric.tiers for row in tier.types)
+    return sum(row.count * (embedded.part(row.id, Switch).rack_units or 0) for row in rows)

@@ -41,7 +41,7 @@ def _described(fabric: FabricDesign) -> dict[str, str]:
     """What a fabric is made of, by what it is for."""
     nic = fabric.nic
     words = {"protocol": fabric.protocol, "NICs": f"{nic.per_server} x {nic.id} at {nic.gbps:g}G"}
-    words |= {tier.role: f"{tier.count:,} x {tier.id}" for tier in fabric.tiers}
+    words |= {tier.role: " and ".join(f"{row.count:,} x {row.id}" for row in tier.types) for tier in fabric.tiers}
     for ends in dict.fromkeys(_ends(row) for row in fabric.links):
         ways = dict.fromkeys(_way(row) for row in fabric.links if _ends(row) == ends)
         words[ends] = " and ".join(ways)

@@ -8,12 +8,15 @@ from typing import NamedTuple
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.topology.clos.shape import Parts
+from fabopt.topology.clos.shape import Parts, SwitchUse
 from fabopt.topology.link_parts import Floats
 
 
 class Block(NamedTuple):
-    """A NIC and a leaf switch with its cages' use, on so many tiers."""
+    """A NIC and a leaf switch with its cages' use, on so many tiers.
+
+    ``last``: the leaves of a last group that is unlike the others, where they are of another type.
+    """
 
     protocol: str
     tiers: int
@@ -21,6 +24,15 @@ class Block(NamedTuple):
     leaf: SwitchType
     down: CageUse
     up: CageUse | None = None
+    last: SwitchUse | None = None
+
+    @property
+    def of_last(self) -> Block:
+        """The block as the last group has it."""
+        if self.last is None:
+            return self
+        switch, down, up = self.last
+        return self._replace(leaf=switch, down=down, up=up, last=None)
 
     @property
     def uses(self) -> tuple[CageUse, ...]:
@@ -36,7 +48,7 @@ class Block(NamedTuple):
     @property
     def parts(self) -> Parts:
         """The hardware, without what is above it."""
-        return Parts(self.protocol, self.nic, self.leaf, self.down, self.up)
+        return Parts(self.protocol, self.nic, self.leaf, self.down, self.up, last_leaf=self.last)
 
 
 class Upper(NamedTuple):

@@ -7,7 +7,7 @@ have, and is taken for each metric on its own. See docs/formulation/search.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -24,8 +24,17 @@ from fabopt.topology.clos.blocks import Block, Lower, Upper
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
 from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, runs_differ, server_joins
+from fabopt.topology.clos.last_leaves import most_saved, other_leaves
 from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
-from fabopt.topology.clos.shape import Ints, most_down_ports, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
+from fabopt.topology.clos.shape import (
+    Ints,
+    SwitchUse,
+    most_down_ports,
+    most_peers,
+    uplinks_needed,
+    uplinks_that_fit,
+    usable_ports,
+)
 from fabopt.topology.clos.stage_bounds import EarlyCosts
 from fabopt.topology.link_parts import Costs, Floats, scaled_ceil
 from fabopt.topology.remembered import Scope, remembered
@@ -294,10 +303,34 @@ class Bounds:
         return min((float(self.of_servers(nic, first[0].share)[0]) for nic, first in lowers if first), default=np.inf)
 
     def of_block(self, block: Block, tiers: int) -> Floats:
-        """The least that anything made of a block costs, even if only so many of its tiers (2 at least) counted."""
+        """The least that anything made of a block costs, even if only so many of its tiers (2 at least) counted.
+
+        Of one with a type of leaf for the last group only what has it, else whatever that has.
+        """
+        lasts = self.last_leaves(block, None) if block.last is None else [block.last]
+        lowers = [
+            Lower(self._port_share(one, tiers), one.leaf, one.down)
+            for one in (block, *(block._replace(last=last).of_last for last in lasts))
+        ]
+        return self.of_servers(block.nic, lowers[0].share) + self.saved_by_last(block.nic, lowers)
+
+    def _port_share(self, block: Block, tiers: int) -> Floats:
+        """The least of a server port's link, and of its share of a leaf and all above."""
         link = self.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
-        leaf = self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers, self.most_on_leaf)
-        return self.of_servers(block.nic, link + leaf)
+        most = self.most_on_leaf
+        return link + self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers, most)
+
+    def saved_by_last(self, nic: NicOption, lowers: Sequence[Lower]) -> Floats:
+        """What a last group of other leaves can save at most, as ``most_saved``."""
+        return most_saved(self.problem.servers, nic, lowers)
+
+    @remembered("attachment-leaf")
+    def last_leaves(self, block: Block, without: str | None) -> list[SwitchUse]:
+        """Other types of leaf for the last group of a block, whose cages look to parts as the block's do, but one."""
+        covered = block.tiers == 2 and block.protocol in self.fabric.last_leaf
+        if not covered or self.problem.offering.terms.most_part_numbers("switch") == 1:
+            return []
+        return other_leaves(block, self.switches(block.protocol, "leaf", without))
 
     def _share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
         """The least share of a switch that one down port, of ``most``, can have, what is above left aside."""

@@ -28,10 +28,11 @@ def _clashes(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> Iterator[
     if parts.leaf_up is None or parts.spine_down is None:
         return
     up = shape.leaf_spine(parts.leaf_up.lane.ports, 0, parts.spine_down.lane.ports, 0)
-    if parts.leaf_up.group == parts.leaf_down.group:
-        servers = shape.server_leaf(parts.nic, parts.leaf_down.lane.ports, 0)
-        for below, above in _kinds_of_leaves(shape, servers.far, up.near):
-            yield from _too_many(choices, "leaf", below, above, (parts.leaf_down, parts.leaf_up))
+    servers = shape.server_leaf(parts.nic, parts.leaf_down.lane.ports, 0)
+    kinds = _kinds_of_leaves(shape, servers.far, up.near)
+    for own, (below, above) in zip((parts, parts.of_last), kinds, strict=False):
+        if own.leaf_up is not None and own.leaf_up.group == own.leaf_down.group:
+            yield from _too_many(choices, "leaf", below, above, (own.leaf_down, own.leaf_up))
     if parts.spine_up is not None and parts.core_down is not None and parts.spine_up.group == parts.spine_down.group:
         cores = shape.spine_core(parts.spine_up.lane.ports, 0, parts.core_down.lane.ports, 0)
         yield from _too_many(choices, "spine", up.far, cores.near, (parts.spine_down, parts.spine_up))

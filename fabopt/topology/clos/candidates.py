@@ -48,6 +48,10 @@ class ClosBatch(Batch[Parts, Shape]):
         """Leaves, spines and cores."""
         parts, shape, planes = self.parts, self.shape, self.parts.nic.planes
         counts = {parts.leaf.item: planes * shape.leaves}
+        if parts.last_leaf is not None:
+            last, of_last = parts.last_leaf.switch.item, planes * shape.last_rails + 0 * shape.g
+            counts[parts.leaf.item] -= of_last
+            counts[last] = counts.get(last, 0) + of_last
         if parts.spine is not None:
             pods = shape.pods if parts.core is not None else 1
             counts[parts.spine.item] = counts.get(parts.spine.item, 0) + planes * pods * shape.spines
@@ -130,12 +134,20 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
         parts.nic.nics_per_server, parts.nic.ports_per_nic, parts.nic.planes,
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
-        int(shape.odd_k), int(shape.odd_u),
+        int(shape.odd_k), int(shape.odd_u), *_last_leaf_order(parts),
         *clos.placement.rank,
         *(number for stage in clos.stages for number in stage),
         *fabric.counted,
         *order_of(fabric.attachments),
     )  # fmt: skip
+
+
+def _last_leaf_order(parts: Parts) -> tuple[str, int, int]:
+    """Rank by the leaves of a last group that are of a type of their own: none is first."""
+    last = parts.last_leaf
+    if last is None or last.up is None:
+        return "", 0, 0
+    return last.switch.id, last.down.group, last.up.group
 
 
 class _ServerLinks:

@@ -29,6 +29,10 @@ def devices_of(problem: Problem, clos: ClosNetwork) -> Uses:
         for stage, count in enumerate(added or (int(total),)):
             if item is not None and count:
                 counts[stage, item] = counts.get((stage, item), 0) + int(count)
+    if parts.last_leaf is not None:
+        own = parts.nic.planes * int(clos.shape.last_rails)
+        counts[0, parts.leaf.item] -= own
+        counts[0, parts.last_leaf.switch.item] = counts.get((0, parts.last_leaf.switch.item), 0) + own
     move = problem.item_table.item(MOVED_CABLE)
     for stage, count in enumerate(moved_cables(clos)):
         if count and move is not None:

@@ -132,7 +132,7 @@ def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction)
     if fabric.group_servers is not None:
         per_group = np.minimum(per_group, fabric.group_servers)
     if shape.is_odd:
-        last = np.minimum(per_group, _servers_of_group(fabric, parts, shape.of_last, ratio, attached))
+        last = np.minimum(per_group, _servers_of_group(fabric, parts.of_last, shape.of_last, ratio, attached))
         return np.maximum(0, (shape.groups - 1) * per_group + last - shape.servers)
     return np.maximum(0, shape.groups * per_group - shape.servers)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.schema.structure import LastGroup, Structure
 from fabopt.topology.clos.network import ClosNetwork
-from fabopt.topology.design import FilePart, LinkUse, Role, Tier
+from fabopt.topology.design import FilePart, LinkUse, OtherSwitches, Role, Tier
 
 
 def file_part_of(clos: ClosNetwork) -> FilePart:
@@ -76,9 +76,18 @@ def _tiers(clos: ClosNetwork) -> Iterable[Tier]:
         if switch is None or down is None:
             continue
         reserved = clos.reserved_ports if role == "leaf" else 0
+        other = _last_leaves(clos) if role == "leaf" else None
         yield Tier(
-            role, switch, int(count), int(down_ports), int(up_ports) if up is not None else 0, down, up, reserved
+            role, switch, int(count), int(down_ports), int(up_ports) if up is not None else 0, down, up, reserved, other
         )
+
+
+def _last_leaves(clos: ClosNetwork) -> OtherSwitches | None:
+    """The leaves of a last group that are of a type of their own."""
+    if clos.parts.last_leaf is None:
+        return None
+    (switch, down, up), count = clos.parts.last_leaf, clos.parts.nic.planes * int(clos.shape.last_rails)
+    return OtherSwitches(switch, count, clos.last_ports, int(clos.shape.odd_u), down, up, clos.last_reserved)
 
 
 def _links(clos: ClosNetwork) -> Iterable[LinkUse]:

@@ -110,8 +110,11 @@ def _free_on_leaves(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number
     # where stages come, ports are on the leaves of the first ones
     everywhere = 0 if shape.sizes else fabric.attachment_ports // (shape.planes * shape.leaves)
     full, last = (
-        _leaf_ports(parts, kind).free(servers * kind.k + everywhere + _reserve(fabric, busiest))
-        for kind, servers, busiest in ((shape, shape.g, most), (shape.of_last, shape.last_group, most_of_last))
+        _leaf_ports(own, kind).free(servers * kind.k + everywhere + _reserve(fabric, busiest))
+        for own, kind, servers, busiest in (
+            (parts, shape, shape.g, most),
+            (parts.of_last, shape.of_last, shape.last_group, most_of_last),
+        )
     )
     return shape.planes * (shape.rails * (shape.groups - 1) * full + shape.last_rails * last)
 
@@ -201,7 +204,7 @@ class _Loads:
             below = np.concatenate([self.servers[np.newaxis], self.attached]).astype(object)
             uplinks = np.asarray(np.where(self.is_odd, shape.last_u, shape.u), dtype=object)
             room = uplinks * (parts.leaf_up.lane.port_mbps * self.unit) - np.array(loads, dtype=object) @ below
-        full, last = (_leaf_ports(parts, kind) for kind in (shape, shape.of_last))
+        full, last = _leaf_ports(parts, shape), _leaf_ports(parts.of_last, shape.of_last)
         cages, most = (np.where(self.is_odd, b, a) for a, b in ((full.cages, last.cages), (full.most, last.most)))
         return _hosts(_DownPorts(cages, full.lanes, most), used, room, at_first)
 

@@ -66,7 +66,7 @@ def _leaves_key(problem: Problem, clos: ClosNetwork) -> _LeavesKey:
         shape.planes, shape.servers, shape.g, shape.k, shape.groups, shape.rails, shape.is_odd, shape.odd_k,
         shape.groups_per_pod, shape.rail_pods,
     )  # fmt: skip
-    limits = down_limit(parts, shape), down_limit(parts, shape.of_last)
+    limits = down_limit(parts, shape), down_limit(parts.of_last, shape.of_last)
     on_leaves = tuple(map(int, sizes))
     return _LeavesKey(problem.links, parts.nic, parts.leaf_down, parts.protocol, on_leaves, limits, clos.free)
 
@@ -83,7 +83,7 @@ def _with_attachments(
     staged = staged_links(problem, clos, links) if clos.stages else None
     owners = list(dict.fromkeys(ports_on_leaves(fabric, clos)))
     options: list[Option] = []
-    limits = [down_limit(clos.parts, shape) for shape in (clos.shape, clos.shape.of_last)]
+    limits = [down_limit(clos.parts, clos.shape), down_limit(clos.parts.of_last, clos.shape.of_last)]
     need = clos.shape.server_leaf(clos.parts.nic, leaf.lane.ports, limits[0], limits[1] if clos.shape.is_odd else None)
     quantities = {way: parts for way in lists[0] if way is not None and (parts := need.quantities(way)).fits}
     for server, others in product(quantities, product(*lists[1:])):

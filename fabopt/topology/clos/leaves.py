@@ -45,15 +45,17 @@ _CHUNK = {2: 512, 3: 64}
 class Leaves:
     """The sizes of the leaves of blocks, and through ``Spines`` of everything above, that stay below a cutoff.
 
-    ``plain``: only those with one link wherever one is enough. ``sizes_met``: whether any size was looked at.
+    ``plain``: only those with one link wherever one is enough. ``without``: a type of leaf that none has.
+    ``sizes_met``: whether any size was looked at.
     """
 
-    def __init__(self, bounds: Bounds, cutoff: Cutoff, plain: bool) -> None:
+    def __init__(self, bounds: Bounds, cutoff: Cutoff, plain: bool, without: str | None = None) -> None:
         self.bounds = bounds
         self.problem = bounds.problem
         self.fabric = bounds.fabric
         self.cutoff = cutoff
         self.plain = plain
+        self.without = without
         self.sizes_met = False
         self.spines = Spines(bounds, cutoff, plain)
         self.attachments = AttachmentBounds(bounds)
@@ -63,15 +65,25 @@ class Leaves:
         run_m, groups = self.fabric.runs_m["server-leaf"], groups_wanted(self.fabric)
         odd = block.tiers == 2 and self.fabric.may_be_odd
         sizes = self._sizes(block, self.problem.servers, groups, run_m)
-        for shape, cost in [*sizes, *self._odd_sizes(block, self.problem.servers, groups, run_m)] if odd else sizes:
+        for shape, cost in sizes:
             self.sizes_met = True
-            if self.plain and shape.is_odd:
-                continue
             if block.tiers == 1:
                 own = self._with_own_runs(block, shape, cost)
-                self.cutoff.offer(ClosBatch(self.fabric, self._parts(block), shape, own))
+                self.cutoff.offer(ClosBatch(self.fabric, block.parts, shape, own))
             else:
                 self._with_uplinks(block, shape, cost)
+        for own_last in [block, *self._with_last_leaves(block)] if odd else ():
+            for shape, cost in self._odd_sizes(own_last, self.problem.servers, groups, run_m):
+                self.sizes_met = True
+                if not self.plain:
+                    self._with_uplinks(own_last, shape, cost)
+
+    def _with_last_leaves(self, block: Block) -> Iterator[Block]:
+        """The block with every other type of leaf that a last group may have, and which may be below the cutoff."""
+        for last in self.bounds.last_leaves(block, self.without):
+            own = block._replace(last=last)
+            if self.cutoff.possible(self.bounds.of_block(own, block.tiers)):
+                yield own
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
         """The scope of bounds that depend on these runs, as ``Bounds.scope``."""
@@ -89,9 +101,6 @@ class Leaves:
     ) -> list[tuple[Shape, Floats]]:
         """The same where the last group is unlike the others."""
         return [(shape, self._leaf_cost(block, shape)) for shape in self._odd_groups(block)]
-
-    def _parts(self, block: Block) -> Parts:
-        return Parts(block.protocol, block.nic, block.leaf, block.down, block.up)
 
     def _down_ports(self, shape: Shape) -> Number:
         """Down ports a leaf must have: most endpoints, attachments and reserve."""
@@ -119,13 +128,11 @@ class Leaves:
             by_rail=self.fabric.by_rail,
         )
         fits = int(self._down_ports(shape)[0]) <= usable_ports(block.down, block.leaf)
-        roomy = bool(has_room(self.fabric, self._parts(block), shape)[0])
+        roomy = bool(has_room(self.fabric, block.parts, shape)[0])
         endpoints = classes.endpoints_in_ratio(self.fabric, shape)
         gpus = self.problem.server.gpus
-        roomy = roomy and bool(may_fit(self.problem, self.fabric, self._parts(block), shape)[0])
-        roomy = roomy and bool(
-            survives(self.fabric, self._parts(block), shape, classes.LeafEndpoints(endpoints), gpus)[0]
-        )
+        roomy = roomy and bool(may_fit(self.problem, self.fabric, block.parts, shape)[0])
+        roomy = roomy and bool(survives(self.fabric, block.parts, shape, classes.LeafEndpoints(endpoints), gpus)[0])
         if fits and roomy and self._joins_servers(block, nic.ports_per_plane):
             yield shape
 
@@ -149,7 +156,9 @@ class Leaves:
     def _odd_groups(self, block: Block) -> Iterator[Shape]:
         """Group sizes, for each number of ports on a leaf of the last group that the rule allows beside the others'."""
         servers, ports = self.problem.servers, block.nic.ports_per_plane
-        leaf_ports = self.bounds.leaf_ports(block.leaf, block.down, block.uplinks)
+        leaf_ports, last_ports = (
+            self.bounds.leaf_ports(one.leaf, one.down, one.uplinks) for one in (block, block.of_last)
+        )
         most_leaves = self.bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, 1)
         for k, odd_k in ports_on_leaves(self.fabric, block.nic):
             if not self._joins_servers(block, k, odd_k):
@@ -159,7 +168,7 @@ class Leaves:
                 servers, ports, block.nic.planes, k, g,
                 sizes=self.problem.sizes, by_rail=self.fabric.by_rail, odd_k=odd_k, odd_u=0 * g,
             )  # fmt: skip
-            kept = np.flatnonzero((shape.last_group * odd_k <= leaf_ports) & (shape.leaves <= most_leaves))
+            kept = np.flatnonzero((shape.last_group * odd_k <= last_ports) & (shape.leaves <= most_leaves))
             if kept.size:
                 yield shape.take(kept)
 
@@ -169,7 +178,7 @@ class Leaves:
         """
         costs, nic = self.bounds.costs, block.nic
         joins = self._server_joins(block, *{int(shape.k), int(shape.last_k)})
-        need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
+        need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages, block.of_last.down.cages)
         cost = np.asarray(self._devices_cost(block, shape) + costs.least(joins, need))
         cost[0] += self.attachments.above_least(block, shape)
         cost[0] += self.bounds.early.of_leaves(Parts(block.protocol, nic, block.leaf, block.down), shape)
@@ -182,6 +191,9 @@ class Leaves:
             costs.of(nic.item), np.full(np.size(shape.g), self.problem.servers * nic.nics_per_server)
         )
         leaves = np.multiply.outer(costs.of(block.leaf.item), np.atleast_1d(nic.planes * shape.leaves))
+        if block.last is not None:
+            own = costs.of(block.last.switch.item) - costs.of(block.leaf.item)
+            leaves = leaves + np.multiply.outer(own, nic.planes * shape.last_rails + 0 * shape.g)
         return np.asarray(nics + leaves)
 
     def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:
@@ -206,10 +218,10 @@ class Leaves:
         rows = open_[rows]
         wide = replace(shape.take(rows), u=u)
         # of an odd last group it is known once its uplinks are
-        roomy = np.ones(rows.size, bool) if shape.is_odd else has_room(self.fabric, self._parts(block), wide)
+        roomy = np.ones(rows.size, bool) if shape.is_odd else has_room(self.fabric, block.parts, wide)
         if self.fabric.resilience:
             others = replace(wide, odd_k=0, odd_u=0)
-            roomy &= may_survive(self.fabric, self._parts(block), others, classes.LeafEndpoints(endpoints[rows]), gpus)
+            roomy &= may_survive(self.fabric, block.parts, others, classes.LeafEndpoints(endpoints[rows]), gpus)
         rows, wide = rows[roomy], wide.take(np.flatnonzero(roomy))
         bound = base[:, rows] + self._above(block, wide)
         for some in chunks(np.argsort(bound[0], kind="stable"), _CHUNK[block.tiers]):
@@ -229,7 +241,7 @@ class Leaves:
 
     def _fewest_uplinks(self, block: Block, shape: Shape, endpoints: Number) -> Ints:
         """Fewest uplinks of a leaf: of all groups, or of all but an odd last one, shape (rows,)."""
-        fabric, parts, gpus = self.fabric, self._parts(block), self.problem.server.gpus
+        fabric, parts, gpus = self.fabric, block.parts, self.problem.server.gpus
         plain = classes.plain_endpoints(fabric, endpoints)
         fewest = self.bounds.leaf_uplinks(plain, block.down, block.uplinks)
         fewest = np.maximum(fewest, leaf_uplinks(fabric, parts, shape, endpoints, gpus))
@@ -239,7 +251,7 @@ class Leaves:
 
     def _fewest_of_last(self, block: Block, shape: Shape) -> Ints:
         """Fewest uplinks of a leaf of an odd last group, shape (rows,)."""
-        fabric, parts, gpus = self.fabric, self._parts(block), self.problem.server.gpus
+        fabric, parts, gpus = self.fabric, block.parts, self.problem.server.gpus
         endpoints = classes.endpoints_in_ratio(fabric, shape, of_last=True)
         plain = classes.plain_endpoints(fabric, endpoints)
         fewest = self.bounds.leaf_uplinks(plain, block.down, block.uplinks)

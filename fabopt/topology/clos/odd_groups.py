@@ -40,17 +40,19 @@ def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints,
     demands = bounds.fabric.figure_demands
     need_more = bounds.fabric.resilience or (demands is not None and (demands.headroom or demands.deadline))
     fewest = ceil_of(shape.odd_u, shape.spines)
-    most = uplinks_that_fit(block.leaf, block.down, block.uplinks, _down_ports(bounds, shape)) // shape.spines
+    last = block.of_last
+    most = uplinks_that_fit(last.leaf, last.down, last.uplinks, _down_ports(bounds, shape)) // shape.spines
     lanes = 1 if isinstance(bounds.fabric.arrangement, Anywhere) else block.uplinks.lane.ports
     rows, links = ranges(fewest, most if need_more else np.minimum(most, ceil_of(fewest, lanes) * lanes))
     odd_u = links * shape.spines[rows]
-    kept = np.flatnonzero((odd_u != shape.u[rows]) | (shape.odd_k != shape.k))
+    kept = np.flatnonzero((odd_u != shape.u[rows]) | (shape.odd_k != shape.k) | (block.last is not None))
     return rows[kept], replace(shape.take(rows[kept]), odd_u=odd_u[kept])
 
 
 def last_up_limit(bounds: Bounds, block: Block, shape: Shape) -> Number | None:
     """Cages of a leaf of the last group left for uplinks; None where the group is like the others."""
-    return up_cage_limit(block.down, block.uplinks, _down_ports(bounds, shape)) if shape.is_odd else None
+    last = block.of_last
+    return up_cage_limit(last.down, last.uplinks, _down_ports(bounds, shape)) if shape.is_odd else None
 
 
 def _down_ports(bounds: Bounds, shape: Shape) -> Number:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,21 @@ Ints = NDArray[np.int64]
 TierCount = Literal[1, 2, 3]
 
 
+class SwitchUse(NamedTuple):
+    """A switch type, and how its cages are used."""
+
+    switch: SwitchType
+    down: CageUse
+    up: CageUse | None = None
+
+
 @dataclass(frozen=True)
 class Parts:
-    """The hardware of a candidate: one choice of switches and of how their cages are used."""
+    """The hardware of a candidate: one choice of switches and of how their cages are used.
+
+    ``last_leaf``: of the leaves of a last group that is unlike the others, where they are of another type. Its cages
+    look to parts as those of ``leaf`` do.
+    """
 
     protocol: str
     nic: NicOption
@@ -40,6 +52,15 @@ class Parts:
     spine_up: CageUse | None = None
     core: SwitchType | None = None
     core_down: CageUse | None = None
+    last_leaf: SwitchUse | None = None
+
+    @property
+    def of_last(self) -> Parts:
+        """The hardware with all leaves as those of the last group."""
+        if self.last_leaf is None:
+            return self
+        switch, down, up = self.last_leaf
+        return replace(self, leaf=switch, leaf_down=down, leaf_up=up, last_leaf=None)
 
     @property
     def tiers(self) -> TierCount:
@@ -51,7 +72,8 @@ class Parts:
     @property
     def switches(self) -> tuple[SwitchType, ...]:
         """Types of the switches, from the leaves up."""
-        return tuple(one for one in (self.leaf, self.spine, self.core) if one is not None)
+        last = None if self.last_leaf is None else self.last_leaf.switch
+        return tuple(one for one in (self.leaf, last, self.spine, self.core) if one is not None)
 
     @property
     def reduces(self) -> bool:

@@ -85,7 +85,9 @@ class ClosSpace:
         """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
         cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._admits, self.should_stop)
         if self.fabric.span is None or self.lowest_bound <= cutoff.limit:
-            self._expand_all(cutoff, [Leaves(bounds, cutoff, plain=False) for bounds in self.parts])
+            self._expand_all(
+                cutoff, [Leaves(bounds, cutoff, False, self.restriction.not_leaf) for bounds in self.parts]
+            )
         return cutoff.close()
 
     @property
@@ -99,7 +101,7 @@ class ClosSpace:
         """Some candidate: first among those with one link wherever one is enough, then among all."""
         for plain in (True, False):
             cutoff = Cutoff(self.caps, 0.0, self.prune, None, self._admits)
-            parts = [Leaves(bounds, cutoff, plain) for bounds in self.parts]
+            parts = [Leaves(bounds, cutoff, plain, self.restriction.not_leaf) for bounds in self.parts]
             self._expand_all(cutoff, parts, first=True)
             if cutoff.sizing.batches or cutoff.sizing.stopped or not any(leaves.sizes_met for leaves in parts):
                 break
@@ -178,9 +180,12 @@ class ClosSpace:
     def _blocks(self, cutoff: Cutoff, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
         """A NIC's blocks, the lowest bound first, which counts no uplinks yet; made as far as they are asked for."""
         fewest_ports = self._ports_of_one_tier(nic) if tiers == 1 else 1
-        for share, leaf, down in self.bounds.lowers(nic.port, protocol, self.restriction.not_leaf):
+        lowers = self.bounds.lowers(nic.port, protocol, self.restriction.not_leaf)
+        others = lowers if tiers == 2 and protocol in self.fabric.last_leaf else ()
+        for lower in lowers:
+            share, leaf, down = lower
             if usable_ports(down, leaf) >= fewest_ports:
-                bound = self.bounds.of_servers(nic, share)
+                bound = self.bounds.of_servers(nic, share) + self.bounds.saved_by_last(nic, [lower, *others])
                 if cutoff.possible(bound):
                     yield _Bounded(float(bound[0]), Block(protocol, tiers, nic, leaf, down))
 

@@ -32,6 +32,8 @@ def what_keeps_leaves_alike(case: Case, protocol: str) -> Iterator[str]:
     """Why the leaves of a last group are of the others' type: what another one is not looked at with, in words."""
     if case.site.has_floor:
         yield "on a floor"
+    if case.procurement.max_part_numbers.get("switch") == 1:
+        yield "with one part number for switches"
     rules = (rule for rule in (SUBNET_MANAGER, ONE_GENERATION) if is_kept(case.rules, rule))
     if protocol == "infiniband" and any(rules):
         yield "with the rules for switches of InfiniBand"

@@ -7,7 +7,7 @@ have, and is taken for each metric on its own. See docs/formulation/search.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from functools import cached_property
 
 import numpy as np
@@ -312,7 +312,7 @@ class Bounds:
             Lower(self._port_share(one, tiers), one.leaf, one.down)
             for one in (block, *(block._replace(last=last).of_last for last in lasts))
         ]
-        return self.of_servers(block.nic, lowers[0].share) + self.saved_by_last(block.nic, lowers)
+        return self.of_servers(block.nic, lowers[0].share) + most_saved(self.problem.servers, block.nic, lowers)
 
     def _port_share(self, block: Block, tiers: int) -> Floats:
         """The least of a server port's link, and of its share of a leaf and all above."""
@@ -320,17 +320,11 @@ class Bounds:
         most = self.most_on_leaf
         return link + self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers, most)
 
-    def saved_by_last(self, nic: NicOption, lowers: Sequence[Lower]) -> Floats:
-        """What a last group of other leaves can save at most, as ``most_saved``."""
-        return most_saved(self.problem.servers, nic, lowers)
-
     @remembered("attachment-leaf")
     def last_leaves(self, block: Block, without: str | None) -> list[SwitchUse]:
         """Other types of leaf for the last group of a block, whose cages look to parts as the block's do, but one."""
         covered = block.tiers == 2 and block.protocol in self.fabric.last_leaf
-        if not covered or self.problem.offering.terms.most_part_numbers("switch") == 1:
-            return []
-        return other_leaves(block, self.switches(block.protocol, "leaf", without))
+        return other_leaves(block, self.switches(block.protocol, "leaf", without)) if covered else []
 
     def _share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
         """The least share of a switch that one down port, of ``most``, can have, what is above left aside."""

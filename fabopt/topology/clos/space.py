@@ -22,6 +22,7 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
+from fabopt.topology.clos.last_leaves import most_saved
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.step_deadline import in_time
@@ -185,7 +186,8 @@ class ClosSpace:
         for lower in lowers:
             share, leaf, down = lower
             if usable_ports(down, leaf) >= fewest_ports:
-                bound = self.bounds.of_servers(nic, share) + self.bounds.saved_by_last(nic, [lower, *others])
+                saved = most_saved(self.problem.servers, nic, [lower, *others])
+                bound = self.bounds.of_servers(nic, share) + saved
                 if cutoff.possible(bound):
                     yield _Bounded(float(bound[0]), Block(protocol, tiers, nic, leaf, down))
 

@@ -206,15 +206,32 @@ def test_one_to_seven_above_pods_of_llama(row: dict[str, Any]) -> None:
 def test_what_leaves_a_pod_of_hpn() -> None:
     """Qian et al. 2024: pods of 15,360 GPUs, a member of data groups in every 64 of them: 1 of 240 bytes leaves.
 
-    Up to 240:1 above pods no step is longer, for servers anywhere in a pod; for scattered ones 7:1 is far too much.
+    Up to 240:1 above pods no step is longer for servers anywhere in a pod, the 15:1 that was built included; for
+    scattered ones that is far too much.
     """
-    row = HPN["cases"][0]
+    row, built = HPN["cases"][0], HPN["above_pods"]
     gpus = row["tp"] * row["pp"] * row["dp"]
     model = read_model(row["model"], Path())
     ways = {"tensor": row["tp"], "pipeline": row["pp"], "batch": 16 * row["dp"]}
     work = on(model.model_copy(update={"plan": model.plan.model_copy(update=ways)}), H100, gpus)
+    ratios = (1, built["oversubscription"], 240, 241)
+    there = [network(400_000, built["leaf_gpus"], built["pod_gpus"], spine=ratio) for ratio in ratios]
     within = placed(work, Within(within="pod"))
-    steps = [step_on(within, network(400_000, 1024, 15360, spine=ratio)).step_s for ratio in (1, 7, 240, 241)]
+    steps = [step_on(within, one).step_s for one in there]
     assert steps[0] == steps[1] == steps[2] < steps[3]
-    scattered = [step_on(placed(work, "scattered"), network(400_000, 1024, 15360, spine=ratio)) for ratio in (1, 7)]
-    assert scattered[1].step_s > Fraction(3, 2) * scattered[0].step_s
+    scattered = [step_on(placed(work, "scattered"), one) for one in there[:2]]
+    assert scattered[1].step_s > 2 * scattered[0].step_s
+
+
+def test_published_ratios_above_pods_are_in_the_docs() -> None:
+    """What the page says of them: how much longer a step is than at 1:1, in pods and scattered."""
+    assert (LLAMA["above_pods"]["pod_gpus"], LLAMA["above_pods"]["oversubscription"]) == (3072, 7)
+    work = on(llama(LLAMA["cases"][1]), H100, LLAMA["cases"][1]["gpus"])
+    longer = [
+        step_on(placed(work, placement), network(400_000, 16, 3072, spine=7)).step_s
+        / step_on(placed(work, placement), network(400_000, 16, 3072)).step_s
+        - 1
+        for placement in (Within(within="pod"), "scattered")
+    ]
+    [line] = [one for one in PAGE.read_text().splitlines() if one.startswith("| Llama 3 405B, pods of 3,072")]
+    assert [cell.strip() for cell in line.split("|")[3:5]] == [f"{100 * float(one):.0f} %" for one in longer]

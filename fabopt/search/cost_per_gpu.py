@@ -34,7 +34,7 @@ from fabopt.workload.deadline import AnyPace, Deadline, Pace
 from fabopt.workload.prediction import cluster_cents
 from fabopt.workload.timing import FabricBandwidth
 
-# Steps between the slowest and the fastest network that are tried before the proof, each nearer to the fastest.
+# Steps between the fastest and the slowest network that are tried before the proof, each farther from the fastest.
 SAMPLES = 8
 NEARER = 3
 # Steps that are looked at, from an answer's own up, where its like of another kind is compared with it.
@@ -46,7 +46,8 @@ class Ratio:
     """The best design found. ``bound``: no design has fewer cents per effective GPU; None if that is not known.
 
     ``met``: designs that were met on the way. ``pace``: what others are compared by. ``decision``: by what the design
-    was picked, if not by least cents; ``least``: cents per effective GPU of the best design for each scenario alone.
+    was picked, if not by least cents; ``least``: cents per effective GPU of the best design for each scenario alone;
+    ``floors``: what was learnt of steps at the search's own pace.
     """
 
     optimum: Optimum
@@ -56,6 +57,7 @@ class Ratio:
     pace: AnyPace | None = None
     decision: DecidedBy | None = None
     least: tuple[int, ...] = ()
+    floors: Floors = ()
 
     @property
     def is_proven(self) -> bool:
@@ -63,11 +65,19 @@ class Ratio:
         return self.optimum.verdict == "optimal" and self.optimum.value is not None
 
 
+# Pairs (t, c): no design whose step takes less than t costs less than c. Infinite t: any; infinite c: there is none.
+Floors = Sequence[tuple[Fraction | float, int | float]]
+
+
 class Cap(NamedTuple):
-    """Only designs count whose (S + C) T is below ``most``, with T at a pace; in cents and seconds."""
+    """Only designs count whose (S + C) T is below ``most``, with T at a pace; in cents and seconds.
+
+    ``floors``: at the same pace.
+    """
 
     pace: AnyPace
     most: Fraction
+    floors: Floors = ()
 
 
 def cents_per_effective_gpu(problem: Problem, picked: Sequence[Picked]) -> Fraction:
@@ -177,7 +187,6 @@ class RatioSearch:
         self._best = Optimum("unknown")
         self._best_step_s = Fraction(0)
         self._met: list[Optimum] = []
-        # (t, c): no design whose step takes less than t costs less than c; infinite t: any, infinite c: there is none
         self._floors: list[tuple[Fraction | float, int | float]] = []
         self._sized = 0
 
@@ -199,6 +208,8 @@ class RatioSearch:
     def _run(self, ties: bool) -> Ratio:
         for optimum in self.known:
             self._offer(optimum, as_good=False)
+        if self.cap is not None:
+            self._floors.append((inf, self._least_below(self.cap)))
         first = self._cheapest(None)
         if self._best.value is None:
             return Ratio(first)
@@ -209,7 +220,8 @@ class RatioSearch:
         if ties and proven and not self.clock.is_over():
             self._cheapest(Deadline(self.pace, self._best_step_s), ties=True)
         optimum = replace(self._best, verdict="optimal" if proven else "feasible", sized=self._sized)
-        return Ratio(optimum, self._per_gpu(self._product), self._per_gpu(bound), met=tuple(self._met), pace=self.pace)
+        figures = self._per_gpu(self._product), self._per_gpu(bound)
+        return Ratio(optimum, *figures, met=tuple(self._met), pace=self.pace, floors=tuple(self._floors))
 
     def near(self, answer: Optimum) -> Optimum:
         """The best of the cheapest designs that are as fast as an answer, slower, much slower; nothing is proven."""
@@ -221,11 +233,11 @@ class RatioSearch:
         return self._best if self._best.value is None else replace(self._best, verdict="feasible")
 
     def _sample(self, slowest: Fraction) -> None:
-        """Good designs, so that the proof has little to look at."""
-        least = self._least_step_s
-        for number in range(1, SAMPLES + 1):
+        """Good designs, so that the proof has little to look at: fast ones, up to a step with which none is better."""
+        least, cheapest = self._least_step_s, self._total(self._floor_at(inf))
+        for number in range(SAMPLES, 0, -1):
             most = least + (slowest - least) / NEARER**number
-            if self._total(self._floor_at(most)) * least >= self._product or self.clock.is_over():
+            if cheapest * most >= self._product or self.clock.is_over():
                 return
             self._cheapest(Deadline(self.pace, most))
 
@@ -286,6 +298,17 @@ class RatioSearch:
             return deadline
         capped = Deadline(self.cap.pace, self.cap.most / max(Fraction(1), self._spent(int(floor))), less=True)
         return capped if deadline is None else replace(deadline, also=capped)
+
+    def _least_below(self, cap: Cap) -> int | float:
+        """What no design below a cap costs less than: one that costs c is faster than the cap over S + c."""
+        least: int | float = 0
+        while least < inf:
+            most_s = cap.most / max(Fraction(1), self._spent(int(least)))
+            higher = max((cost for step_s, cost in cap.floors if step_s >= most_s), default=0)
+            if higher <= least:
+                break
+            least = higher
+        return least
 
     def _is_below_cap(self, optimum: Optimum) -> bool:
         if self.cap is None:

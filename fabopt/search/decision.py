@@ -106,7 +106,7 @@ class _Decider:
         assert least.cents is not None and least.optimum.value is not None
         own = self.search()
         most = own.product_of(least.optimum) * (1 + ERROR)
-        robust = self.search(stressed(self.pace.workload), Cap(self.pace, most), least.met).run()
+        robust = self.search(stressed(self.pace.workload), Cap(self.pace, most, least.floors), least.met).run()
         met = {}
         for optimum in (*least.met, *robust.met):
             cents = cents_per_effective_gpu(self.problem, list(optimum.picked))

@@ -110,7 +110,7 @@ class Spines:
         if not inside.any():
             return None
         joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
-        return (Stack(block, spine, joins, least, upward, tuple(self._cores(block, spine))), inside) if joins else None
+        return (Stack(block, spine, joins, least, upward), inside) if joins else None
 
     def _uppers(self, block: Block) -> Iterator[Upper]:
         """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``"""
@@ -274,6 +274,7 @@ class Spines:
     def _sized_pods(self, stack: Stack, shape: Shape, base: Floats) -> None:
         """Add the spine tier, and then cores to what is left below the cutoff."""
         spine, up = stack.spine, stack.spine_up
+        stack = stack._replace(cores=tuple(self._cores(stack.block, spine)))
         fewest = self._fewest_uplinks(stack, shape)
         most = uplinks_that_fit(spine.switch, spine.down, up, shape.spine_down)
         num_spines = stack.planes * shape.pods * shape.spines

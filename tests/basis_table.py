@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from fabopt.io.catalog import named_catalogs
 from fabopt.parts.price_basis import basis_of
-from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
+from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Switch
 from fabopt.schema.product import Product
 
 BASES = ("list", "street", "quote", "paper", "estimate", "derived", "unknown")
@@ -54,6 +54,22 @@ def lines(catalog: Catalog) -> Iterator[str]:
         f"file (confidence `high`), those of {medium} in a secondary copy of one (`medium`). Products whose ports are "
         f"not confirmed (`low`): {unsure}."
     )
+    selectable = [switch for switch in catalog.switches if None not in (switch.price_usd, switch.power_w)]
+    yield ""
+    yield f"Of the {len(selectable)} switches that can be chosen, with a price and a power figure, a primary source has"
+    yield ""
+    for what, key in (("ports", "source"), ("power", "power_w"), ("rack units", "rack_units")):
+        rest = [switch.id for switch in selectable if confidence(switch, key) != "high"]
+        share = round(100 * (1 - len(rest) / len(selectable)))
+        listing = ", ".join(f"`{id_}`" for id_ in rest)
+        count = len(selectable) - len(rest)
+        yield f"- the {what} of {count} ({share} %); not of {listing}." if count else f"- the {what} of none."
+
+
+def confidence(switch: Switch, key: str) -> str | None:
+    """How far a figure is to be trusted, or, of ``source``, the product and its ports."""
+    of_figure = switch.provenance.get(key)
+    return (of_figure and of_figure.confidence) or switch.confidence
 
 
 def main() -> None:

@@ -229,6 +229,28 @@ def test_schedules_with_one_cable_broken(tmp_path: Path) -> None:
         assert found == expected, column
 
 
+def test_parts_that_a_matrix_does_not_name(tmp_path: Path) -> None:
+    """Of every device that has a list, each part beside it is a finding; others are not held against anything."""
+    inputs, design = read_inputs(str(ROOT / "cases" / f"{IB}.yaml")), shipped(IB)
+    hand = READERS["p2p"](as_text(schedule(IB, tmp_path), SCHEDULE_COLUMNS), "x")
+    (fabric,) = design.fabrics
+    plugged = tuple(sorted(id_ for id_, part in design.parts.items() if part["kind"] in ("transceiver", "cable")))
+    leaf, nic = fabric.tiers[0].id, fabric.nic.id
+
+    def findings(qualified: dict[str, tuple[str, ...]]) -> list[AuditFinding]:
+        rules = inputs.case.procurement.model_copy(update={"qualified": qualified})
+        case = inputs.case.model_copy(update={"procurement": rules})
+        return audited(hand, inputs.catalog, case, design, None).findings
+
+    assert "A6" not in {one.kind for one in findings({leaf: plugged, nic: plugged, inputs.case.server: plugged})}
+    at_nics = [one for one in findings({nic: ("fs-osfp-sr8-800g",)}) if one.kind == "A6"]
+    assert at_nics and all(f"is not qualified for {nic}" in one.text for one in at_nics)
+    if any(one.id == nic for one in inputs.catalog.nics):
+        at_servers = [one for one in findings({inputs.case.server: ("fs-osfp-sr8-800g",)}) if one.kind == "A6"]
+        assert len(at_servers) == len(at_nics)
+    assert "A6" not in {one.kind for one in findings({"fs-n9550-64d": ("fs-osfp-sr8-800g",)})}
+
+
 def test_a_module_that_is_not_there(tmp_path: Path) -> None:
     export(shipped(ETHERNET), wired(ETHERNET), ["netbox"], tmp_path, Options())
     (table,) = tmp_path.glob("*-inventory-items.csv")

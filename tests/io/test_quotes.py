@@ -359,3 +359,20 @@ def test_of_two_currencies_beside_each_other_dollars_are_read() -> None:
     quote = whole(book.saved())
     assert prices(quote) == {(QM, None): 30000}
     assert quote.tables[0].not_read == ("B `Unit price EUR`",)
+
+
+@pytest.mark.parametrize(
+    ("row", "matched"),
+    [
+        ("MQM9700-NS2F,1,$30,000", False),
+        ("MQM9700-NS2F,1,USD 1,030,000.50", False),
+        ('MQM9700-NS2F,1,"$30,000"', True),
+        ("MQM9700-NS2F,1,$30000,as agreed", True),
+    ],
+)
+def test_a_number_that_its_comma_parts_is_no_price(row: str, matched: bool, tmp_path: Path) -> None:
+    """``$30,000`` without quotation marks was read as a price of $30."""
+    (tmp_path / "a.csv").write_text(f"Part number,Qty,Unit price\n{row}\n")
+    quote = whole("a.csv")
+    assert prices(quote) == ({(QM, None): 30000} if matched else {})
+    assert matched or "a number with a comma" in quote.lines[0].reason

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import random
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from fabopt.errors import InputError
@@ -132,6 +134,26 @@ def test_a_matrix_is_read_with_patterns_and_remarks(tmp_path: Path, monkeypatch:
         "nic-400": ("dr4-nic",),
     }
     assert any("Max length m" in note for note in found.notes)
+
+
+def test_a_workbook_says_the_same_as_its_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two sheets, a cell that is a number and an empty row are read as they are shown."""
+    book = openpyxl.Workbook()
+    first = book.active
+    assert first is not None
+    for row in (["Switch", "Part number", "Max length m"], ["large", "dr4*", 500], [], ["LARGE", "DAC", 3]):
+        first.append(row)
+    second = book.create_sheet("NICs")
+    second.append(["NIC", "Module"])
+    second.append(["nic-4*", "dr4-nic"])
+    stream = io.BytesIO()
+    book.save(stream)
+    found = read(tmp_path, stream.getvalue(), name="matrix.xlsx", monkey=monkeypatch)
+    assert found.case.procurement.qualified == {
+        "large": ("dac", "dr4", "dr4-hot", "dr4-nic"),
+        "nic-400": ("dr4-nic",),
+    }
+    assert all(check.ok for check in verify(optimize.solve(found, alternatives_s=0)))
 
 
 def test_the_answer_has_the_pairs_and_names_other_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ from fabopt.inspect.audit.rules_parts import (
     racks_have_power,
 )
 from fabopt.inspect.audit.rules_ports import cables_have_ends, ports_exist, speeds_agree
+from fabopt.inspect.audit.rules_qualified import parts_are_qualified
 from fabopt.inspect.audit.speeds import LinkSpeeds
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
@@ -84,6 +85,7 @@ def _wired(context: HandContext, claimed: float | None) -> Iterator[AuditFinding
     yield from nic_fits_slot(context, speeds)
     yield from speeds_agree(context, speeds)
     yield from optics_mate(context)
+    yield from parts_are_qualified(context)
     yield from cables_are_long_enough(context)
     yield from cables_have_ends(context)
     yield from subnet_is_managed(context)

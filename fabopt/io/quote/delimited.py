@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import islice
 
 from fabopt.errors import InputError, fault
-from fabopt.io.quote.sheets import MOST_CELLS, MOST_ROWS, Cell, Sheet, plain_text
+from fabopt.io.quote.sheets import CSV_SHEET, MOST_CELLS, MOST_ROWS, Cell, Sheet, plain_text
 
 _DELIMITERS = (",", ";", "\t", "|")
 # Lines by which the delimiter is told.
@@ -36,7 +36,7 @@ def read_delimited(data: bytes, file: str) -> list[Sheet]:
                 raise InputError([fault(file, "", "the file is too long for a quote", allowed=allowed)])
     except csv.Error as error:
         raise InputError([fault(file, f"line {reader.line_num}", f"not CSV: {error}")]) from None
-    return [Sheet("CSV", rows, encoding_note=note)]
+    return [Sheet(CSV_SHEET, rows, encoding_note=note)]
 
 
 def _decoded(data: bytes, file: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from fabopt.io.quote.headings import IDENTITY, PRICES, Header
 from fabopt.io.quote.matching import MatchedLine, NamedLine, matched
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import MOST_USD, NetPrice, StatedPrice, net_price
-from fabopt.io.quote.sheets import Cell, Sheet
+from fabopt.io.quote.sheets import CSV_SHEET, Cell, Sheet
 from fabopt.io.quote.values import (
     CURRENCIES,
     HOME,
@@ -38,6 +38,8 @@ _SUM = re.compile(
     re.IGNORECASE,
 )
 _SUM_AT_END = re.compile(r".*\b(?:sub-?total|total|gesamt|summe)\W*$", re.IGNORECASE)
+# Two cells that are one number, parted at the comma before its thousands.
+_PARTED = re.compile(r"(?:.*\D)?\d{1,3},\d{3}(?!\d)", re.DOTALL)
 _TERMS = ("lead", "validity", "minimum", "pack", "stock")
 _NUMBERS = {"minimum": "minimum_order", "pack": "pack_size", "stock": "in_stock"}
 
@@ -164,6 +166,8 @@ class RowReader:
 
     def _why_not(self, row: int, price: Fraction | None, currency: str) -> str:
         """Why a price that is clear is not taken all the same; what no price can be is a fault of the file."""
+        if self._is_parted(row):
+            return "more cells than headings: a number with a comma, without quotation marks around it?"
         if price is None:
             shown = next((cell.text for _, cell in self.cells(row, *PRICES)), "")
             return f"its price cannot be read: `{shown}`"
@@ -177,6 +181,14 @@ class RowReader:
                 row, column, "no price of a unit is so low or high", float(price), allowed=f"0 to {MOST_USD:g}"
             )
         return "a price of 0 would make any number of them free" if price == 0 else ""
+
+    def _is_parted(self, row: int) -> bool:
+        """Whether a line of a CSV file is longer than its heading, and two cells beside each other may be a number."""
+        cells = self.sheet.rows[row]
+        if self.sheet.name != CSV_SHEET or max(cells) <= max(self.header.headings):
+            return False
+        texts = [(cells[column].text, cells[column + 1].text) for column in cells if column + 1 in cells]
+        return any(_PARTED.match(f"{left},{right}") for left, right in texts)
 
     def _names_others(self, row: int, column: int) -> bool:
         """Whether the cell of a price is that of other products too."""

@@ -10,6 +10,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 # A quote has some hundred lines; what has many more is something else.
+# What a CSV file calls its one sheet.
+CSV_SHEET = "CSV"
 MOST_ROWS = 20_000
 MOST_CELLS = 1_000_000
 MOST_SHEETS = 200

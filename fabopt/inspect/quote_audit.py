@@ -43,13 +43,17 @@ class QuoteFinding:
 
 
 class Planned(NamedTuple):
-    """What a bill has of a product, or of a length of it, over all stages and fabrics."""
+    """What a bill has of a product, or of a length of it, over all stages and fabrics.
+
+    ``cents``: without the surcharge of what is expedited, ``expedite_cents``, which no quote has in its prices.
+    """
 
     kind: str
     part_number: str
     description: str
     quantity: int
     cents: int
+    expedite_cents: int = 0
 
     @property
     def unit_usd(self) -> float:
@@ -99,8 +103,12 @@ def planned_of(design: Design) -> dict[Key, Planned]:
             continue
         key = row.id, None if row.length_m is None else float(row.length_m)
         before = planned.get(key, Planned(row.kind, row.part_number, row.description, 0, 0))
-        cents = before.cents + rounded(exact(row.total_usd) * CENTS_PER_USD)
-        planned[key] = before._replace(quantity=before.quantity + row.quantity, cents=cents)
+        surcharge = row.quantity * rounded(exact(row.expedite_usd or 0) * CENTS_PER_USD)
+        planned[key] = before._replace(
+            quantity=before.quantity + row.quantity,
+            cents=before.cents + rounded(exact(row.total_usd) * CENTS_PER_USD) - surcharge,
+            expedite_cents=before.expedite_cents + surcharge,
+        )
     return planned
 
 
@@ -266,7 +274,7 @@ def _charges(quote: Quote, design: Design) -> Iterator[QuoteFinding]:
 
 
 def _sums(planned: Mapping[Key, Planned], quoted: Mapping[Key, Quoted], lacking: Mapping[Key, int]) -> QuoteSums:
-    """Sums in dollars. What has no quantity counts as many as are planned."""
+    """Sums in dollars. What has no quantity counts as many as are planned; the bill is with what expediting costs."""
     units = {key: Fraction(row.cents, row.quantity) for key, row in planned.items()}
     units |= {key: exact(offer.unit_usd) * CENTS_PER_USD for key, offer in quoted.items()}
     offered = {key: planned[key].quantity if key in planned else 0 for key in quoted}
@@ -275,7 +283,9 @@ def _sums(planned: Mapping[Key, Planned], quoted: Mapping[Key, Quoted], lacking:
     at_quote, quoted_cents, missing = (
         sum(rounded(units[key] * number) for key, number in numbers.items()) for numbers in (wanted, offered, lacking)
     )
-    return QuoteSums(usd(sum(row.cents for row in planned.values())), usd(at_quote), usd(quoted_cents), usd(missing))
+    surcharges = sum(row.expedite_cents for row in planned.values())
+    bill = sum(row.cents for row in planned.values()) + surcharges
+    return QuoteSums(usd(bill), usd(at_quote + surcharges), usd(quoted_cents), usd(missing))
 
 
 def named(key: Key) -> str:

@@ -214,6 +214,7 @@ class _Numbering:
         rate = exact(terms.finance.discount_rate)
         for stage, month in enumerate(terms.months):
             surcharge = expedite_cents(month, sold.part, first)
+            closed = is_late(month, soonest_weeks(sold.part), first)
             paid = tuple(
                 price_cents(price, terms.decline(sold.kind), month) + (surcharge or 0) for price in sold.prices
             )
@@ -222,7 +223,8 @@ class _Numbering:
                 tuple(present_cents(price, rate, month) for price in paid),
                 supply_by(sold.part.supply, month),
                 late=is_late(month, sold.part.lead_time_weeks, first),
-                closed=is_late(month, soonest_weeks(sold.part), first),
+                closed=closed,
+                from_stock=closed,
                 expedite_cents=surcharge,
             )
             offer = self._with_charges(offer, stage, sold.borne)

@@ -26,10 +26,11 @@ class Offer(NamedTuple):
     """What an item costs at one stage, charges included: cents of a unit at each break, then their present values.
 
     ``bare``: cents and present values without charges; None: there are none. ``most``: can have been bought by then
-    (None: any number); ``late``: an order for it comes too late, ``closed``: even an expedited one. ``expedite_cents``:
-    the surcharge that is in its prices (None: there is none). ``futures``: where growth may end, prices and
-    present values in every future (None: the stage does not come); then ``present`` is the sum of theirs, each as often
-    as the future comes, and ``worth`` the present value at the month of the stage.
+    (None: any number); ``late``: an order for it comes too late, ``closed``: even an expedited one, all of it in some
+    future; ``from_stock``: even as the stages are planned, so that any order is of what the vendor has.
+    ``expedite_cents``: the surcharge that is in its prices (None: there is none). ``futures``: where growth may end,
+    prices and present values in every future (None: the stage does not come); then ``present`` is the sum of theirs,
+    each as often as the future comes, and ``worth`` the present value at the month of the stage.
     """
 
     cents: tuple[int, ...]
@@ -37,6 +38,7 @@ class Offer(NamedTuple):
     most: int | None = None
     late: bool = False
     closed: bool = False
+    from_stock: bool = False
     expedite_cents: int | None = None
     worth: tuple[int, ...] = ()
     futures: tuple[FuturePrices | None, ...] = ()
@@ -219,7 +221,7 @@ class Item:
         offer = self.offers[stage]
         if units and offer.expedite_cents is not None:
             return self.soonest_weeks
-        return 0 if units and offer.closed else self.lead_time_weeks
+        return 0 if units and offer.from_stock else self.lead_time_weeks
 
     def least_cents(self, stage: int, present: bool = False, most: int | None = None) -> int:
         """The least price that any break allows at a stage; ``most``: without orders that cost more than that."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 
@@ -11,6 +11,7 @@ from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div, exact, plain_fraction, some
 from fabopt.verify.charges import order_charges_cents
 from fabopt.verify.evidence import Evidence
+from fabopt.verify.futures import ways_to_grow
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, expedite_cents, item_of, offer_of, order_cents
 from fabopt.verify.terms_of_sale import (
@@ -24,6 +25,8 @@ from fabopt.verify.terms_of_sale import (
 )
 
 MONTH_DIGITS = 2
+# Of each stage, in one future.
+Months = Sequence[int | None]
 KINDS_UNDER_RULES = ("switch", "nic", "transceiver", "cable", "fibre")
 
 
@@ -65,9 +68,10 @@ def _no_smaller_order(proof: Proof, evidence: Evidence, order: BilledOrder, item
     """Only a price break, a smallest order or a pack is a reason to buy more than is needed."""
     quantity = order.bought[stage, item]
     spare = min(_left(evidence, order, item, at) for at in _stages(evidence) if at >= stage)
-    late = _late(evidence, item)
-    if stage in late:
-        spare = min(spare, *(_left_of_late(evidence, order, item, at) for at in late if at >= stage))
+    for months in _ways(evidence):
+        late = _late(evidence, item, months)
+        if stage in late:
+            spare = min(spare, *(_left_of_late(evidence, order, item, late, at) for at in late if at >= stage))
     if quantity <= 0 or spare <= 0:
         return
     present = evidence.case.objective == "tco_usd"
@@ -111,7 +115,7 @@ def orders_are_whole(proof: Proof, evidence: Evidence) -> None:
 
 
 def supply_lasts(proof: Proof, evidence: Evidence) -> None:
-    """At every stage no more has been bought than can be had by then.
+    """At every stage no more has been bought than can be had by then, whichever future comes.
 
     sum of quantity(i) up to s <= supply(i) by the month of s, where an item states one. Source: catalog, ``supply``.
     """
@@ -121,8 +125,8 @@ def supply_lasts(proof: Proof, evidence: Evidence) -> None:
         if supply is None:
             continue
         limited += 1
-        for stage, month in enumerate(evidence.months):
-            bought, most = order.by(order.bought, item, stage), supply_by(supply, month)
+        for stage, month in ((at, month) for months in _ways(evidence) for at, month in enumerate(months)):
+            bought, most = order.by(order.bought, item, stage), None if month is None else supply_by(supply, month)
             proof.holds(most is None or bought <= most, f"{bought} x {item} bought, {most} can be had")
     proof.note(f"{some(limited, 'item')} with a limited supply")
 
@@ -132,18 +136,22 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
 
     A stage is late for an item if its month less the lead time is before the first month of orders; nothing is bought
     at it but what the vendor has in stock, or, at a surcharge, what is in time with the weeks that this saves; sum of
-    in_use and spares over late stages, up to each of them, <= stock and what is bought so. Order dates in the bill are
-    those, with no lead time where it is the vendor's stock. Source: catalog, ``lead_time_weeks``, ``in_stock``,
-    ``expedite``; case file, ``procurement.order_from_month``.
+    in_use and spares over late stages, up to each of them, <= stock and what is bought so; in every future. Order dates
+    in the bill are those, with no lead time where it is the vendor's stock. Source: catalog, ``lead_time_weeks``,
+    ``in_stock``, ``expedite``; case file, ``procurement.order_from_month``.
     """
     order = BilledOrder(evidence)
     for item in order.items:
-        late, ready = _late(evidence, item), 0 if item == MOVES else offer_of(evidence, item).in_stock or 0
-        bought = sum(order.bought[stage, item] for stage in late if not _is_expedited(evidence, item, stage))
-        proof.equal(f"{item} bought too late", max(0, bought - ready), 0)
-        used = sum(order.in_use[stage, item] + order.spares[stage, item] for stage in late)
-        left = min((_left_of_late(evidence, order, item, stage) for stage in late), default=0)
-        proof.holds(left >= 0, f"{used} x {item} used where none can be ordered any more")
+        ready = 0 if item == MOVES else offer_of(evidence, item).in_stock or 0
+        for months in _ways(evidence):
+            late = _late(evidence, item, months)
+            bought = sum(
+                order.bought[stage, item] for stage in late if not _is_expedited(evidence, item, months[stage])
+            )
+            proof.equal(f"{item} bought too late", max(0, bought - ready), 0)
+            used = sum(order.in_use[stage, item] + order.spares[stage, item] for stage in late)
+            left = min((_left_of_late(evidence, order, item, late, stage) for stage in late), default=0)
+            proof.holds(left >= 0, f"{used} x {item} used where none can be ordered any more")
     for row in evidence.goods:
         item = item_of(row)
         stage = evidence.stage_names.index(row.stage)
@@ -161,22 +169,27 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
     proof.note(f"{some(len(order.items), 'item')} at {some(len(evidence.months), 'stage')}")
 
 
-def _late(evidence: Evidence, item: BilledItem) -> list[int]:
+def _ways(evidence: Evidence) -> list[Months]:
+    """The month of each stage as the case plans them, and in every future (None: it does not come)."""
+    return [evidence.months, *(months for months in ways_to_grow(evidence) if months != evidence.months)]
+
+
+def _late(evidence: Evidence, item: BilledItem, months: Months) -> list[int]:
     """Stages for which an item can no longer be ordered."""
     weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
     first = evidence.case.procurement.order_from_month
-    return [stage for stage, month in enumerate(evidence.months) if is_late(month, weeks, first)]
+    return [stage for stage, month in enumerate(months) if month is not None and is_late(month, weeks, first)]
 
 
-def _is_expedited(evidence: Evidence, item: BilledItem, stage: int) -> bool:
-    """Whether what a stage orders of an item is delivered sooner at a surcharge."""
-    return expedite_cents(evidence, item, evidence.months[stage]) is not None
+def _is_expedited(evidence: Evidence, item: BilledItem, month: int | None) -> bool:
+    """Whether what is ordered of an item for a month is delivered sooner at a surcharge."""
+    return month is not None and expedite_cents(evidence, item, month) is not None
 
 
-def _left_of_late(evidence: Evidence, order: BilledOrder, item: BilledItem, stage: int) -> int:
+def _left_of_late(evidence: Evidence, order: BilledOrder, item: BilledItem, late: Sequence[int], stage: int) -> int:
     """Units that late stages up to one leave of one's own stock and of what they buy."""
-    until = [late for late in _late(evidence, item) if late <= stage]
-    added = (order.bought[late, item] - order.in_use[late, item] - order.spares[late, item] for late in until)
+    until = [at for at in late if at <= stage]
+    added = (order.bought[at, item] - order.in_use[at, item] - order.spares[at, item] for at in until)
     return _stock(evidence, item) + sum(added)
 
 

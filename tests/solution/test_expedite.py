@@ -6,15 +6,18 @@ import csv
 import io
 import json
 import random
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.inspect.quote_audit import QuoteComparison, compared
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.quotes import quote_table
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, with_price_books
+from fabopt.parts.quotes import Quote, QuoteLine
 from fabopt.schema.catalog import PriceBook
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
@@ -168,3 +171,67 @@ def test_random_designs_are_those_of_the_whole_program(seed: int) -> None:
     dearer = solved(parts, wanted)
     assert dearer.objective.value is not None and design.objective.value is not None
     assert dearer.objective.value >= design.objective.value
+
+
+# -- growth that is not certain -----------------------------------------------------------------------------------
+
+
+def soon_or_late(month: int = 3, **terms: Any) -> Design:
+    """Eight servers after a year, or, one time in two, in another month; switches take 20 weeks."""
+    scenarios = [
+        {"name": "soon", "probability": 0.5, "months": {"stage-2": month}},
+        {"name": "late", "probability": 0.5, "months": {"stage-2": 12}},
+    ]
+    wanted = grown(4, 8, scenarios=scenarios, objective="tco_usd", finance={"energy_usd_per_kwh": 0})
+    return designed(wanted, **LATE, **terms)
+
+
+def paid(design: Design) -> list[float]:
+    """What is paid for orders in each scenario."""
+    assert design.futures is not None
+    return [future.capex_usd for future in design.futures.futures]
+
+
+def test_what_comes_too_soon_in_one_scenario_is_expedited_in_it() -> None:
+    # two of three switches come with the second stage: $500 more each in the scenario in which that is too soon
+    design, in_time = soon_or_late(expedite=SOONER), soon_or_late(5, expedite=SOONER)
+    assert_proven(design)
+    assert [row[3:5] for row in switches(design)] == [(None, 20), (None, 20)]
+    assert paid(design) == [5040, 4040] and paid(in_time) == [4040, 4040]
+    assert design.totals is not None and design.totals.expected_tco_usd == 4540
+    # a week less comes too late in it
+    assert soon_or_late(expedite=SOONER | {"weeks": 6}).status == "infeasible"
+
+
+def test_the_vendors_stock_is_enough_in_every_scenario() -> None:
+    # as the stages are planned both orders are in time, which is what the bill says
+    design = soon_or_late(in_stock=2)
+    assert_proven(design)
+    assert [row[3:5] for row in switches(design)] == [(None, 20), (None, 20)]
+    # with one, three leaves and a spine come at first; with none nothing can be added
+    assert [row[0] for row in switches(soon_or_late(in_stock=1))] == [4, 1]
+    assert soon_or_late().status == "infeasible"
+    content = design.model_dump(mode="json", by_alias=True)
+    for terms in ({"in_stock": 1}, {"supply": [{"from_month": 0, "quantity": 1}, {"from_month": 4, "quantity": 9}]}):
+        changed = json.loads(json.dumps(content))
+        changed["parts"]["eight"] |= terms
+        failed = {one.name for one in verify(Design.model_validate_json(json.dumps(changed))) if not one.ok}
+        assert failed & {"orders_arrive_in_time", "supply_lasts"}
+
+
+def test_a_quote_is_compared_with_prices_without_the_surcharge() -> None:
+    parts = eight()
+    parts["switches"][0] |= {**LATE, "expedite": SOONER}
+    given = inputs_from_objects(two_stages(), parts)
+    design = designed(**LATE, expedite=SOONER)
+
+    def quoted(usd: int) -> QuoteComparison:
+        line = QuoteLine("Quote", 2, "matched", id="eight", quantity=3, unit_price=Fraction(usd), currency="USD")
+        return compared(Quote("quote.csv", (line,), {"USD": Fraction(1)}), design, given.catalog)
+
+    assert design.totals is not None
+    as_planned, dearer = quoted(1000), quoted(1100)
+    assert as_planned.sums.bill_usd == as_planned.sums.bill_at_quote_usd == design.totals.capex_usd
+    assert not [one for one in as_planned.findings if one.kind == "above-planned"]
+    (found,) = [one for one in dearer.findings if one.kind == "above-planned"]
+    assert found.usd == 300 and "planned at $1,000.00" in found.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import openpyxl
@@ -88,3 +89,45 @@ def test_what_is_delivered_is_what_is_ordered() -> None:
         ("stage-1", 0, "2026-11-01", 1, 1),
         ("stage-2", 12, "2027-11-01", 2, 3),
     ]
+
+
+# -- on paper -------------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_as_high_as_what_is_wrapped_in_them() -> None:
+    """In every sheet: else a title is cut, or a text is printed over the next row, as LibreOffice does."""
+    book = openpyxl.load_workbook(io.BytesIO(bill_bytes(design(), ".xlsx")))
+    high = 0
+    for sheet in book:
+        assert sheet.page_setup.paperSize in (None, 1) and sheet.page_setup.fitToHeight == 0
+        # columns of one width are kept as a range
+        width = {at: kept.width for kept in sheet.column_dimensions.values() for at in range(kept.min, kept.max + 1)}
+        for row in sheet.iter_rows():
+            texts = [
+                wrap(str(cell.value), int(width[cell.column]) - 1)
+                for cell in row
+                if cell.value is not None and cell.alignment.wrap_text
+            ]
+            lines = max(map(len, texts), default=1)
+            high += lines > 1
+            assert lines == 1 or sheet.row_dimensions[row[0].row].height >= 15 * lines, (sheet.title, row[0].row)
+    assert high
+
+
+def test_sheets_are_printed_as_wide_as_the_page(tmp_path: Path) -> None:
+    """On A4 and on Letter the headings of orders, request and bill stand whole, each once a page."""
+    require([OFFICE, "pdftotext"])
+    for paper in (1, 9):
+        book = openpyxl.load_workbook(io.BytesIO(bill_bytes(design(), ".xlsx")))
+        for sheet in book:
+            sheet.page_setup.paperSize = paper
+        book.save(tmp_path / "book.xlsx")
+        home = f"-env:UserInstallation={(tmp_path / 'home').as_uri()}"
+        command = [OFFICE, home, "--headless", "--norestore", "--convert-to", "pdf", "--outdir", str(tmp_path)]
+        subprocess.run([*command, str(tmp_path / "book.xlsx")], check=True, capture_output=True, timeout=SECONDS)
+        text = subprocess.run(
+            ["pdftotext", "-layout", str(tmp_path / "book.pdf"), "-"], check=True, capture_output=True
+        )
+        pages = text.stdout.decode().split("\f")[:-1]
+        assert len(pages) <= 2 * len(book.sheetnames)
+        assert sum("Planned USD" in page and "Remarks" in page for page in pages) == 1

@@ -7,7 +7,7 @@ from xlsxwriter.utility import xl_range
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.cash import KINDS, Period, cash_flow
-from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
+from fabopt.output.export.spreadsheet import set_page, write_cell, write_headings, write_text
 from fabopt.output.terminal.cash import cash_columns, cash_lines
 from fabopt.schema.design import Design
 from fabopt.schema.stages import QUARTER
@@ -21,10 +21,10 @@ TOTAL, SO_FAR = len(KINDS) + 1, len(KINDS) + 2
 def write_cash(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
     """Write the sheet: a row a quarter, the sums of all below, and what purchase price, present value and TCO are."""
     periods, columns = cash_flow(design, QUARTER), cash_columns(design)
-    for column, (title, is_number) in enumerate(columns):
-        sheet.set_column(column, column, _WIDTHS[is_number])
-        title = title[:1].upper() + title[1:]
-        write_text(sheet, 0, column, f"{title} USD" if 0 < column <= SO_FAR else title, formats["head"])
+    titles = [title[:1].upper() + title[1:] for title, _ in columns]
+    titles = [f"{title} USD" if 0 < column <= SO_FAR else title for column, title in enumerate(titles)]
+    widths = [_WIDTHS[is_number] for _, is_number in columns]
+    write_headings(sheet, list(zip(titles, widths, strict=True)), formats["head"])
     for line, period in enumerate(periods, start=1):
         _write_period(sheet, formats, line, period)
     end = len(periods) + 1

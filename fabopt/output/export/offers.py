@@ -7,7 +7,7 @@ from xlsxwriter.utility import xl_col_to_name
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.export.quotes import MOST_ASKED, PRICE, QuoteTable, asked_title
-from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
+from fabopt.output.export.spreadsheet import set_height, set_page, write_cell, write_headings, write_text
 
 _COPIED = ("Vendor", "Id", "Part number", "Length m", "Quantity")
 _COLUMNS = (
@@ -24,9 +24,7 @@ def write_offers(sheet: Worksheet, formats: dict[str, Format], rfq: QuoteTable) 
     """
     titles = [title for title, _, _ in rfq.columns]
     prices = [xl_col_to_name(titles.index(asked_title(PRICE, number))) for number in range(1, MOST_ASKED + 1)]
-    for column, (title, width, _) in enumerate(_COLUMNS):
-        sheet.set_column(column, column, width)
-        write_text(sheet, 0, column, title, formats["head"])
+    write_headings(sheet, [(title, width) for title, width, _ in _COLUMNS], formats["head"])
     for line, row in enumerate(rfq.rows, start=1):
         for column, title in enumerate(_COPIED):
             write_cell(sheet, line, column, row[titles.index(title)], formats[_COLUMNS[column][2]])
@@ -62,8 +60,10 @@ def _write_line(
 def _write_vendors(sheet: Worksheet, formats: dict[str, Format], end: int, prices: list[str], quantity: str) -> None:
     """What each vendor asked quotes in all, and what the lines come to that it is best in."""
     top = end + 3
-    for column, title in enumerate(("Offer", "Lines quoted", "Total of its lines USD", "Lines won", "Total won USD")):
+    titles = "Offer", "Lines quoted", "Total of its lines USD", "Lines won", "Total won USD"
+    for column, title in enumerate(titles):
         write_text(sheet, top, column, title, formats["head"])
+    set_height(sheet, top, ((title, width) for title, (_, width, _) in zip(titles, _COLUMNS, strict=False)))
     for number, letter in enumerate(prices, start=1):
         row, of_all = top + number, f"RFQ!{letter}$2:{letter}${end}"
         sheet.write_number(row, 0, number, formats["count"])

@@ -9,7 +9,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.export.order_codes import body_of, code_of
-from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
+from fabopt.output.export.spreadsheet import set_page, write_cell, write_headings
 from fabopt.parts.quotes import CHARGE_REMARK
 from fabopt.schema.design import BomRow, Design
 
@@ -37,9 +37,7 @@ def write_quotes(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable
 
 def write_table(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable) -> None:
     """Write a table with a title row that stays and a filter."""
-    for column, (title, width, _) in enumerate(table.columns):
-        sheet.set_column(column, column, width)
-        write_text(sheet, 0, column, title, formats["head"])
+    write_headings(sheet, [(title, width) for title, width, _ in table.columns], formats["head"])
     for line, row in enumerate(table.rows, start=1):
         for column, value in enumerate(row):
             write_cell(sheet, line, column, value, formats[table.columns[column][2]])

@@ -16,8 +16,10 @@ from fabopt.output.export.spreadsheet import (
     CREATED,
     WORKBOOK_OPTIONS,
     csv_bytes,
+    set_height,
     set_page,
     write_cell,
+    write_headings,
     write_text,
 )
 from fabopt.parts.quotes import Quote, QuoteLine
@@ -72,6 +74,7 @@ def _summary(sheet: Worksheet, formats: dict[str, Format], lines: Sequence[tuple
     for row, (label, text) in enumerate(lines):
         write_text(sheet, row, 0, label, formats["label"])
         write_text(sheet, row, 1, text, formats["wrap"])
+        set_height(sheet, row, [(text, 110)])
     set_page(sheet)
 
 
@@ -85,9 +88,7 @@ def _redlined(sheet: Worksheet, formats: dict[str, Format], quote: Quote, compar
 
 
 def _head(sheet: Worksheet, formats: dict[str, Format], columns: Sequence[tuple[str, float]]) -> None:
-    for column, (title, width) in enumerate(columns):
-        sheet.set_column(column, column, width)
-        write_text(sheet, 0, column, title, formats["head"])
+    write_headings(sheet, columns, formats["head"])
     sheet.freeze_panes(1, 0)
     sheet.repeat_rows(0)
     set_page(sheet)

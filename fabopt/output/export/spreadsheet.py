@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from fabopt.output.export.marks import Marks
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from xlsxwriter.worksheet import Worksheet
 
 LONGEST_CELL = 32_000
+LINE_POINTS, HIGHEST_ROW_POINTS = 15, 409
 
 # What spreadsheets read as the start of a formula (OWASP, "CSV injection"): = + - @, and the minus sign, full-width,
 # small, raised and lowered forms of these, which some of them take for the plain ones.
@@ -54,20 +56,20 @@ CELL_FORMATS: dict[str, dict[str, Any]] = {
     "title": {"bold": True, "font_size": 14},
     "head": {"bold": True, "bg_color": "#1F3A5F", "font_color": "#FFFFFF", "text_wrap": True, "valign": "vcenter"},
     "label": {"bold": True, "valign": "top"},
-    "text": {"valign": "top"},
+    "text": {"valign": "top", "align": "left", "indent": 1},
     "wrap": {"text_wrap": True, "valign": "top"},
     "count": {"num_format": "#,##0", "valign": "top"},
     "number": {"num_format": "#,##0.##", "valign": "top"},
     "money": {"num_format": "$#,##0.00", "valign": "top"},
-    "date": {"num_format": "yyyy-mm-dd", "valign": "top", "align": "left"},
+    "date": {"num_format": "yyyy-mm-dd", "valign": "top", "align": "left", "indent": 1},
     "left_number": {"num_format": "#,##0.##", "valign": "top", "align": "left"},
     "left_money": {"num_format": "$#,##0.00", "valign": "top", "align": "left"},
     "total": {"bold": True, "top": 1},
     "total_count": {"bold": True, "top": 1, "num_format": "#,##0"},
     "total_money": {"bold": True, "top": 1, "num_format": "$#,##0.00"},
     "total_number": {"bold": True, "top": 1, "num_format": "#,##0.##"},
-    "good": {"font_color": "#1B7F3B", "valign": "top"},
-    "bad": {"font_color": "#C00000", "bold": True, "valign": "top"},
+    "good": {"font_color": "#1B7F3B", "valign": "top", "text_wrap": True},
+    "bad": {"font_color": "#C00000", "bold": True, "valign": "top", "text_wrap": True},
 }
 
 
@@ -97,10 +99,27 @@ def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[object]], quote_al
     return stream.getvalue().encode()
 
 
+def write_headings(sheet: Worksheet, columns: Sequence[tuple[str, float]], style: Format) -> None:
+    """Write titles of columns, each with its width, into a first row that is high enough for all of them."""
+    for column, (title, width) in enumerate(columns):
+        sheet.set_column(column, column, width)
+        write_text(sheet, 0, column, title, style)
+    set_height(sheet, 0, columns)
+
+
+def set_height(sheet: Worksheet, row: int, cells: Iterable[tuple[str, float]]) -> None:
+    """Make a row as high as the longest of its wrapped texts, each in a cell of a width.
+
+    Not every program that prints a workbook does so by itself; then lines are cut, or printed over the next row.
+    """
+    lines = max((len(wrap(text, max(1, int(width) - 1))) for text, width in cells), default=1)
+    if lines > 1:
+        sheet.set_row(row, min(LINE_POINTS * lines, HIGHEST_ROW_POINTS))
+
+
 def set_page(sheet: Worksheet) -> None:
-    """Let a sheet be printed on A4 across, as wide as one page, with the pages numbered."""
+    """Let a sheet be printed across, as wide as one page of the printer's paper, with the pages numbered."""
     sheet.set_landscape()
-    sheet.set_paper(9)
     sheet.fit_to_pages(1, 0)
     sheet.set_footer("&L&A&RPage &P of &N")
 

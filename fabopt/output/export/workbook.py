@@ -26,8 +26,10 @@ from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
     CREATED,
     WORKBOOK_OPTIONS,
+    set_height,
     set_page,
     write_cell,
+    write_headings,
     write_marks,
     write_text,
 )
@@ -109,6 +111,10 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
     return stream.getvalue()
 
 
+# Of the second column of the summary, in characters.
+_TEXT_WIDTH = 110
+
+
 class _Summary:
     """The first sheet, written downwards: the answer, totals, proof, checks, assumptions."""
 
@@ -117,7 +123,7 @@ class _Summary:
         self.formats = formats
         self.row = 0
         sheet.set_column("A:A", 26)
-        sheet.set_column("B:B", 110)
+        sheet.set_column("B:B", _TEXT_WIDTH)
         sheet.hide_gridlines(2)
         set_page(sheet)
 
@@ -174,6 +180,7 @@ class _Summary:
             style = self.formats["left_money" if label.endswith(("_usd", "_usd_per_gpu")) else "left_number"]
         write_text(self.sheet, self.row, 0, label, self.formats["label"])
         write_cell(self.sheet, self.row, 1, value, style)
+        set_height(self.sheet, self.row, [(str(value), _TEXT_WIDTH)])
         self.row += 1
 
 
@@ -202,9 +209,7 @@ def _bill(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
     rows = orderable(design)
     charged, expedited = (any(getattr(row, key) is not None for row in rows) for key in ("charge", "expedite_usd"))
     columns = _BILL + (_CHARGES if charged else ()) + (_EXPEDITED if expedited else ())
-    for column, (title, width, _) in enumerate(columns):
-        sheet.set_column(column, column, width)
-        write_text(sheet, 0, column, title, formats["head"])
+    write_headings(sheet, [(title, width) for title, width, _ in columns], formats["head"])
     for line, row in enumerate(rows, start=1):
         _bill_row(sheet, formats, line, row, body_of(design, row) or {})
         more = ((row.charge, row.yearly_usd) if charged else ()) + ((row.expedite_usd,) if expedited else ())
@@ -282,9 +287,7 @@ def _sums(rows: Sequence[BomRow], style: str) -> list[tuple[str, str, int | floa
 
 
 def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
-    for number, (title, width) in enumerate(_PRICES):
-        sheet.set_column(number, number, width)
-        write_text(sheet, 0, number, title, formats["head"])
+    write_headings(sheet, _PRICES, formats["head"])
     for line, (id_, row) in enumerate({row.id: row for row in design.bom}.items(), start=1):
         part = body_of(design, row) or {}
         source = price_source(part)
@@ -296,6 +299,7 @@ def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> Non
         for column, value in enumerate(values):
             style = "money" if column == 3 else "wrap" if column in (4, 8) else "text"
             write_cell(sheet, line, column, value, formats[style])
+        set_height(sheet, line, [(str(values[column] or ""), _PRICES[column][1]) for column in (4, 8)])
     sheet.freeze_panes(1, 1)
     set_page(sheet)
     sheet.repeat_rows(0)

@@ -12,6 +12,7 @@ from fabopt.program.orders import order_of
 from fabopt.schema.case import Case
 from fabopt.schema.design import Number
 from fabopt.schema.procurement import Quota
+from fabopt.units import some
 
 
 def quota_levers(inquiry: Inquiry) -> Iterator[Lever]:
@@ -36,8 +37,8 @@ def _quota_lever(quota: Quota, entry: int, value: int) -> Lever:
         return max(value, max(come, default=0))
 
     place = [quota.vendor, *([quota.kind] if quota.kind else []), *([str(entry)] if len(quota.units) > 1 else [])]
-    parts = f"{quota.kind or 'part'}s"
-    words = f"{quota.vendor} supplies {value} {parts} a quarter; so many in one quarter would do, all else kept"
+    parts = some(value, quota.kind or "part")
+    words = f"{quota.vendor} supplies {parts} a quarter; so many in one quarter would do, all else kept"
     return Lever(f"procurement.quarterly_supply.{'.'.join(place)}", value, words, applied, taken)
 
 

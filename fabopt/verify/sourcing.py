@@ -8,6 +8,7 @@ from typing import get_args
 
 from fabopt.schema.design import FabricDesign
 from fabopt.schema.procurement import SOURCE_TIERS, PartWord, kinds_of_one_vendor
+from fabopt.units import some
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.futures import ways_to_grow
@@ -71,9 +72,9 @@ def quarterly_supply_lasts(proof: Proof, evidence: Evidence) -> None:
                         come[(before + month) // 3] += row.quantity
                 for quarter, quantity in sorted(come.items()):
                     most = by_quarter[min(max(quarter, 0), len(by_quarter) - 1)]
-                    told = f"{quantity} {kind or 'part'}s of {vendor} come in quarter {quarter}, {most} can"
+                    told = f"{some(quantity, kind or 'part')} of {vendor} come in quarter {quarter}, {most} can"
                     proof.holds(most is None or quantity <= most, told)
-            proof.note(f"{sum(row.quantity for row in rows)} {kind or 'part'}s of {vendor}")
+            proof.note(f"{some(sum(row.quantity for row in rows), kind or 'part')} of {vendor}")
 
 
 def _vendor(evidence: Evidence, part: str) -> str:

@@ -169,7 +169,7 @@ def test_advice_is_what_would_do() -> None:
     design = solved(case(procurement={"quarterly_supply": {"Acme": {"switch": 1}}}), parts)
     (found,) = [one for one in design.conflicts if one.limit.startswith("procurement.quarterly_supply")]
     assert found.limit == "procurement.quarterly_supply.Acme.switch" and found.value == 1 and found.minimal
-    assert isinstance(found.needed, int) and found.direction == "up"
+    assert isinstance(found.needed, int) and found.direction == "up" and "supplies 1 switch a quarter" in found.detail
     for most, has_one in ((found.needed, True), (found.needed - 1, False)):
         answer = solved(case(procurement={"quarterly_supply": {"Acme": {"switch": most}}}), parts)
         assert (answer.totals is not None) == has_one

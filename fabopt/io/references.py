@@ -167,6 +167,7 @@ class _ReferenceCheck:
 
     def fabric(self, fabric: Fabric, path: str, case: Case) -> None:
         self.topologies(fabric, path, case)
+        self.spine_types(fabric, path)
         if fabric.nics != "any":
             self.ids_of("nics", fabric.nics, f"{path}.nics")
         for tier in _TIERS:
@@ -254,6 +255,14 @@ class _ReferenceCheck:
                 key = f"{path}.{feature.key}" if feature.of_fabric else feature.key
                 fault = f"does not support {feature.words}, which `{key}` asks for"
                 self.report(f"{path}.topologies[{index}]", fault, topology)
+
+    def spine_types(self, fabric: Fabric, path: str) -> None:
+        """Report spines of two types where the fabric may have only one."""
+        named = set(_listed(fabric.switches.spine)) - {"any"}
+        if fabric.spines == "mixed" and len(named) == 1:
+            problem = f"`spines: mixed` has spines of two types, and `{path}.switches.spine` names one"
+            hint = "name another one there, or leave out `spines`"
+            self.report(f"{path}.spines", problem, *named, allowed="two ids or more, or `any`", hint=hint)
 
     def own_rails(self, fabric: Fabric, path: str, server: Server) -> None:
         """Report what keeps a fabric from rails that are networks of their own, where it may have no other."""

@@ -171,12 +171,7 @@ def leaf_spine(n: ClosNumbers, per_cable: int) -> TierLinks:
 
     Where stripes are by rail, every group begins anew.
     """
-    base, extra = (column[:, None] for column in np.divmod(n.uplinks_of_pod, n.spines))
-    place = np.arange(n.leaves_per_pod)[:, None]
-    if n.by_rail:
-        place = place % n.leaves_of_a_group
-    more = (np.arange(n.spines) - place * extra) % n.spines < extra
-    counts = base + more
+    counts = _links_of_pairs(n)
     slots = -(-counts // per_cable) * per_cable
     up_start, down_start = (np.cumsum(slots, axis=axis) - slots for axis in (1, 0))
     below, spine = (axis.ravel() for axis in np.indices(counts.shape))
@@ -194,6 +189,18 @@ def leaf_spine(n: ClosNumbers, per_cable: int) -> TierLinks:
     return _sorted(links)
 
 
+def _links_of_pairs(n: ClosNumbers) -> Ints:
+    """Links of every leaf of a full pod to every spine, shape (leaves, spines)."""
+    uplinks, index = n.uplinks_of_pod[:, None], np.arange(n.spines)
+    if n.is_mixed:
+        return np.asarray(np.where(index < n.own_spines, n.own_links, n.other_links) * uplinks // n.u)
+    base, extra = np.divmod(uplinks, n.spines)
+    place = np.arange(n.leaves_per_pod)[:, None]
+    if n.by_rail:
+        place = place % n.leaves_of_a_group
+    return np.asarray(base + ((index - place * extra) % n.spines < extra))
+
+
 def _leaves_of_pod(n: ClosNumbers, pod: int) -> Ints:
     block, rail = divmod(pod, n.rails) if n.rail_pods else (pod, 0)
     first, last = block * n.groups_per_pod, min((block + 1) * n.groups_per_pod, n.groups)
@@ -204,6 +211,8 @@ def _leaves_of_pod(n: ClosNumbers, pod: int) -> Ints:
 
 def downlinks_of_spines(n: ClosNumbers) -> Ints:
     """Links of every spine to leaves, plane by plane and pod by pod, shape (spines,)."""
+    if n.is_mixed:
+        return np.tile(_links_of_pairs(n).sum(axis=0), n.planes)
     if n.is_odd:
         return np.full(n.planes * n.spines, n.spine_down)
     base, extra = divmod(n.u, n.spines)

@@ -6,6 +6,7 @@ from fabopt.output.words import listed, money, percent, plain, power
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.last_group import what_keeps_groups_equal, what_keeps_leaves_alike
+from fabopt.schema.mixed_spines import what_keeps_spines_alike
 from fabopt.wiring.design_file import Embedded
 
 _SWITCHED = ("clos", "rail-only")
@@ -89,7 +90,7 @@ def space_of(design: Design, fabric: FabricDesign) -> str:
         f"{asked.rails} rails",
         f"{asked.striping} stripes",
         _groups(design, asked, fabric.protocol),
-        "one switch type a tier",
+        _switch_types(design, asked, fabric.protocol),
     ]
     if asked.planes != "any":
         words.insert(0, "a plane a rail" if asked.planes == "rails" else _planes(asked.planes))
@@ -109,6 +110,16 @@ def _groups(design: Design, asked: Fabric, protocol: str) -> str:
     alike = list(what_keeps_leaves_alike(Embedded(design).case, protocol))
     own = "ports on a leaf and uplinks" if alike else "a type of leaf of the same ports, ports on a leaf and uplinks"
     return f"{groups} (on two tiers the last one with {own} of its own{even})"
+
+
+def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
+    """How many types of switches a tier may have; where spines may be of two, of what networks."""
+    tiers = asked.tiers if isinstance(asked.tiers, tuple) else (asked.tiers,)
+    if asked.spines == "one-type" or not {"any", 2} & set(tiers):
+        return "one switch type a tier"
+    alike = list(what_keeps_spines_alike(Embedded(design).case, asked, protocol))
+    two = f"no spines of two {listed(alike, 'or')}" if alike else "on two tiers spines of two that take the same parts"
+    return f"one switch type a tier ({two})"
 
 
 def _planes(planes: int | tuple[int, ...]) -> str:

@@ -33,6 +33,7 @@ from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_asked_for, is_kept
 from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ
+from fabopt.schema.mixed_spines import spines_may_differ
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import PROTOCOLS, Protocol
 from fabopt.schema.resilience import NO_RULE, RACK, Surviving, redundancy_of
@@ -134,6 +135,8 @@ class FabricProblem:
     last_group: LastGroup = "equal"
     # protocols in which the leaves of such a group may be of a type of their own
     last_leaf: tuple[Protocol, ...] = ()
+    # protocols in which the spines of two tiers may be of two types
+    mixes_spines: tuple[Protocol, ...] = ()
     span: Span | None = None
     # ids of the racks that switches of a tier are pinned to, by tier
     racks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -163,7 +166,8 @@ class FabricProblem:
         default rules only.
         """
         return (
-            self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.last_leaf, self.group_servers,
+            self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.last_leaf, self.mixes_spines,
+            self.group_servers,
             self.reserve, self.attachments, self.resilience, self.hardware_above_leaves,
             tuple((protocol, options) for protocol, options in self.nics.items()),
         )  # fmt: skip
@@ -287,9 +291,9 @@ def fabric_of(
         resilience=tuple(_survivals(fabric, servers, site)),
         kept_rules=_kept_rules(fabric, case),
         aligned=fabric.rails == "aligned",
-        even=fabric.striping == "even",
-        by_rail=fabric.striping == "rail",
+        even=fabric.striping == "even", by_rail=fabric.striping == "rail",
         last_group=_last_group(fabric, case), last_leaf=_last_leaf(fabric, case, protocols),
+        mixes_spines=tuple(one for one in protocols if spines_may_differ(case, fabric, one)),
         group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,

@@ -10,17 +10,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from fabopt.errors import cut
 from fabopt.schema.attachment import Attachment, RackId, is_open
-from fabopt.schema.base import (
-    Count,
-    Gbps,
-    Identifier,
-    Metres,
-    Ratio,
-    Reference,
-    Strict,
-    Text,
-    Word,
-)
+from fabopt.schema.base import Count, Gbps, Identifier, Metres, Ratio, Reference, Strict, Text, Word
 from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
@@ -38,6 +28,7 @@ from fabopt.schema.stages import Limits as Limits
 from fabopt.schema.stages import Oversubscription as Oversubscription
 from fabopt.schema.stages import Stage as Stage
 from fabopt.schema.stages import StageDemand as StageDemand
+from fabopt.schema.structure import SpineTypes
 from fabopt.schema.workload import Workload
 
 Any_ = Literal["any"]
@@ -109,6 +100,7 @@ class Fabric(Strict):
     resilience: AnyResilience | None = None
     group_by: Literal["any", "rack"] | RackGroups = "any"
     groups: Annotated[Literal["any", "equal"], Field(exclude_if=is_equal)] = "equal"
+    spines: SpineTypes = "one-type"
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()
     reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0

@@ -6,7 +6,7 @@ servers) are joined to each other, ``has_switches`` whether there are any.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -14,8 +14,31 @@ from fabopt.schema.base import Strict
 
 
 def is_like_others(value: object) -> bool:
-    """Whether the last group is like the others, and so not written."""
+    """Whether the last group (or all spines) is like the others, and so not written."""
     return value is None
+
+
+def is_one_type(value: object) -> bool:
+    """Whether spines are all alike, which is not written."""
+    return value == "one-type"
+
+
+SpineTypes = Annotated[Literal["one-type", "mixed"], Field(exclude_if=is_one_type)]
+# The links of a leaf to spines of two types are as two whole numbers from 1 to this.
+MOST_WEIGHT: Final = 4
+
+
+class MixedSpines(Strict):
+    """The spines of a Clos where they are of two types: of each type, the first one first, in one plane.
+
+    spines          S_a and S_b, the last of which are ``other`` of the tier
+    weights         a and b: a leaf has its links to them in proportion; without a common divisor
+    links_per_pair  a m and b m: links of a leaf to each spine
+    """
+
+    spines: tuple[int, int]
+    weights: tuple[int, int]
+    links_per_pair: tuple[int, int]
 
 
 class LastGroup(Strict):
@@ -57,6 +80,7 @@ class Structure(Strict):
     cores_per_group            C
 
     last_group                 absent where it is like the others; else what is its own, of one plane
+    mixed_spines               absent where spines are of one type
 
     Of a rail-only fabric, what is "per plane" or of a pod is of one rail, apart from ``ports_per_server``.
     """
@@ -80,6 +104,7 @@ class Structure(Strict):
     spines_per_core_group: int
     cores_per_group: int
     last_group: Annotated[LastGroup | None, Field(exclude_if=is_like_others)] = None
+    mixed_spines: Annotated[MixedSpines | None, Field(exclude_if=is_like_others)] = None
 
 
 class DirectStructure(Strict):

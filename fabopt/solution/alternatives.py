@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fabopt.problem.fabric import with_own_last_group
+from fabopt.problem.fabric import FabricProblem, with_own_last_group
+from fabopt.problem.mixed_spines import with_mixed_spines
 from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.rules_kept import (
     OF_GENERATIONS,
@@ -57,6 +58,7 @@ WITHOUT_RULES = (
 )
 PART_NUMBERS = "part numbers"
 GROUPS = "groups"
+SPINES = "spines"
 NOTHING_CHEAPER = "nothing cheaper"
 BEST_FOUND = " (the best found)"
 
@@ -77,6 +79,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
             yield from comparison.without_rules(what, rules)
     for index in range(len(answer.problem.fabrics)):
         yield from comparison.own_last_group(index)
+        yield from comparison.mixed_spines(index)
     yield from comparison.below_cliffs()
     for index, fabric in enumerate(answer.problem.fabrics):
         if fabric.role == "compute":
@@ -177,16 +180,32 @@ class _Comparison:
         """The best design of two tiers whose last leaf group is unlike the others, where it is cheaper for that."""
         fabrics = self.answer.problem.fabrics
         other = with_own_last_group(fabrics[index], self.answer.problem.case)
-        if other is None or other.role in MANAGEMENT:
+        if other is not None:
+            progress = "looking at the best design with a last leaf group of its own"
+            yield from self._of_two_tiers(index, other, (GROUPS, "any"), progress)
+
+    def mixed_spines(self, index: int) -> Iterator[Alternative]:
+        """The best design of two tiers whose spines are of two types, where it is cheaper for that."""
+        other = with_mixed_spines(self.answer.problem.fabrics[index], self.answer.problem.case)
+        if other is not None:
+            progress = "looking at the best design with spines of two types"
+            yield from self._of_two_tiers(index, other, (SPINES, "mixed"), progress)
+
+    def _of_two_tiers(
+        self, index: int, other: FabricProblem, setting: tuple[str, str], progress: str
+    ) -> Iterator[Alternative]:
+        """The best design of two tiers with a fabric that may be more than the answer's, where it is cheaper."""
+        fabrics, (what, value) = self.answer.problem.fabrics, setting
+        if other.role in MANAGEMENT:
             return
         self.clock.look()
-        self.settings.progress("looking at the best design with a last leaf group of its own")
+        self.settings.progress(progress)
         problem = replace(self.answer.problem, fabrics=(*fabrics[:index], other, *fabrics[index + 1 :]))
         free = self._without(problem)
         rival = free._cheaper_rival({other.name: Restriction(tiers=2)})
         if rival.value is not None:
             prefix = f"{other.name} " if len(fabrics) > 1 else ""
-            alternative = free._alternative(rival, index, prefix + GROUPS, "any")
+            alternative = free._alternative(rival, index, prefix + what, value)
             if alternative.objective_delta < 0:
                 structure = list(rival.picked)[index][0].design.file_part().structure
                 yield alternative.model_copy(update={"summary": alternative.summary + _last_group(structure)})

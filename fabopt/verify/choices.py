@@ -81,8 +81,8 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("striping", designed.striping, wanted.striping)
     (_mesh_matches if fabric.is_direct else _tiers_match)(proof, fabric)
     for tier in designed.tiers:
-        may_differ = tier.role == "leaf" and not fabric.is_direct and fabric.clos.is_odd
-        proof.holds(tier.other is None or may_differ, f"{tier.role} switches of two types")
+        differ = () if fabric.is_direct else (fabric.clos.is_odd and "leaf", bool(fabric.clos.mixed) and "spine")
+        proof.holds(tier.other is None or tier.role in differ, f"{tier.role} switches of two types")
     sizes = f"{some(len(designed.tiers), 'tier')}, {some(designed.planes, 'plane')}"
     proof.note(f"{designed.topology}, {designed.protocol}, {sizes}")
 

@@ -27,7 +27,17 @@ HALF_A_DIGIT = Fraction(1, 2000)
 OTHER_SEPARATION = "separation"
 # Plans that the case does not allow, and designs that break its default rules, may be cheaper.
 SOURCING = "sourcing"
-OTHER_SETTINGS = ("groups", "rails", "striping", "planes", "topologies", "family", "oversubscription", SOURCING)
+OTHER_SETTINGS = (
+    "groups",
+    "spines",
+    "rails",
+    "striping",
+    "planes",
+    "topologies",
+    "family",
+    "oversubscription",
+    SOURCING,
+)
 OTHER_PLANS = ("growth", "recabling", "redundancy", NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, *OTHER_SETTINGS)
 KINDS_OF_ALTERNATIVES = (
     "topology", "placement", "protocol", "tiers", "port speed", "leaf switch", "torus of", "flat runs", "part numbers",

@@ -15,7 +15,7 @@ from itertools import accumulate, compress, pairwise
 from fabopt.schema.attachment import HostPort
 from fabopt.units import ceil_div
 from fabopt.verify.attached_leaves import dealt_as_it_grows, dealt_round
-from fabopt.verify.equal_devices import EqualDevices, EqualLeaves, EqualPods, Peers
+from fabopt.verify.equal_devices import EqualDevices, EqualLeaves, EqualPods, Peers, in_proportion, stripes_of
 from fabopt.wiring.design_file import divide
 
 
@@ -30,7 +30,7 @@ class ClosCounts:
     ``attached``: ports of every attachment that are dealt over all leaves; ``free``: switches of those that are on free
     ports; ``counted``: whether they count in oversubscription, empty if all do. ``by_rail``: leaves of a rail
     have their odd links to the same spines. ``odd_per_leaf``, ``odd_uplinks``: k' and u' of a last group that is unlike
-    the others, else 0.
+    the others, else 0. ``mixed``: of both types of spines how many there are, and the links of a leaf to each.
     """
 
     tiers: int
@@ -54,6 +54,7 @@ class ClosCounts:
     by_rail: bool = False
     odd_per_leaf: int = 0
     odd_uplinks: int = 0
+    mixed: Peers = ()
 
     @property
     def is_odd(self) -> bool:
@@ -265,7 +266,11 @@ class ClosCounts:
     @cached_property
     def links_per_pair(self) -> int:
         """m: the fewest links between a leaf and a spine of its pod; 0 for one tier."""
-        return self.uplinks // self.spines if self.tiers > 1 else 0
+        return min(links for _, links in self.peers_of(self.uplinks)) if self.tiers > 1 else 0
+
+    def peers_of(self, uplinks: int) -> Peers:
+        """(Spines, links to each of them) of a leaf with so many uplinks."""
+        return in_proportion(self.mixed, uplinks, self.uplinks) if self.mixed else stripes_of(uplinks, self.spines)
 
     @cached_property
     def spine_classes(self) -> tuple[EqualDevices, ...]:
@@ -274,8 +279,12 @@ class ClosCounts:
         A leaf gives ``extra`` of its spines one link more, in rotation, so the extra links of a pod's leaves (by rail:
         of a group, which has leaves like those of every other) fall on its spines evenly, to within one.
         """
-        if self.is_odd:
-            return (EqualDevices(self.planes * self.spines, self._peers_of_spine),)
+        if self.is_odd or self.mixed:
+            last, kinds = self.last_rails if self.is_odd else 0, self.peers_of(self.odd_uplinks or self.uplinks)
+            return tuple(
+                EqualDevices(self.planes * spines, ((self.leaves - last, links), (last, of_last)))
+                for (spines, links), (_, of_last) in zip(self.peers_of(self.uplinks), kinds, strict=True)
+            )
         base, extra = divmod(self.uplinks, self.spines)
         classes = []
         for pods in self.pod_classes:
@@ -286,21 +295,12 @@ class ClosCounts:
                     classes.append(EqualDevices(pods.count * spines, ((more, base + 1), (pods.leaves - more, base))))
         return tuple(classes)
 
-    @property
-    def _peers_of_spine(self) -> Peers:
-        last = divide(self.odd_uplinks, self.spines, "spines share the uplinks of a leaf of the last group")
-        return (self.leaves - self.last_rails, self.links_per_pair), (self.last_rails, last)
-
     @cached_property
     def leaf_uplinks(self) -> tuple[EqualDevices, ...]:
         """The leaves, seen from above: their links to the spines of their pod."""
-        base, extra = divmod(self.uplinks, self.spines)
-        peers = ((extra, base + 1), (self.spines - extra, base))
-        if not self.is_odd:
-            return (EqualDevices(self.planes * self.leaves, peers),)
-        last = self.last_leaves.count
-        of_last = ((self.spines, self._peers_of_spine[1][1]),)
-        return EqualDevices(self.planes * self.leaves - last, peers), EqualDevices(last, of_last)
+        last = (EqualDevices(self.last_leaves.count, self.peers_of(self.odd_uplinks)),) if self.is_odd else ()
+        others = self.planes * self.leaves - sum(leaves.count for leaves in last)
+        return EqualDevices(others, self.peers_of(self.uplinks)), *last
 
     @property
     def all_uplinks(self) -> int:
@@ -318,8 +318,8 @@ class ClosCounts:
 
         Leaf j of a pod gives one link more to ``extra`` spines from the (j x extra)-th on, round and round.
         """
-        if self.is_odd:
-            return (self.most_spine_downlinks,) * (self.planes * self.spines)
+        if self.is_odd or self.mixed:
+            return self.planes * tuple(own.links for own in self.spine_classes for _ in range(own.count // self.planes))
         base, extra = divmod(self.uplinks, self.spines)
         links = []
         for pod in range(self.pods):

@@ -5,8 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabopt.units import ceil_div
+from fabopt.wiring.design_file import divide
 
 Peers = tuple[tuple[int, int], ...]
+
+
+def stripes_of(uplinks: int, spines: int) -> Peers:
+    """(Spines, links to each of them) of a leaf that deals its uplinks as evenly as it can."""
+    base, extra = divmod(uplinks, spines)
+    return tuple((count, links) for count, links in ((extra, base + 1), (spines - extra, base)) if count)
+
+
+def in_proportion(peers: Peers, uplinks: int, of_others: int) -> Peers:
+    """The peers of a leaf with so many uplinks where those of others have ``of_others``, in the same proportion."""
+    whole = "links of a leaf of the last group are in proportion to those of others"
+    return tuple((count, divide(links * uplinks, of_others, whole)) for count, links in peers)
+
+
+def links_to_spines(peers: Peers, count: int) -> int:
+    """Links of a leaf to the spines to which it has most; ``peers``: spines, and its links to each of them."""
+    to_spines = [links for spines, links in sorted(peers, key=lambda peer: -peer[1]) for _ in range(spines)]
+    return sum(to_spines[:count])
 
 
 @dataclass(frozen=True)

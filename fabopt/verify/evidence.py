@@ -285,7 +285,7 @@ class FabricEvidence:
             return self._leaves_alone(self.designed.direct)
         designed, structure, tiers = self.designed, self.designed.clos, self.num_tiers
         groups = ceil_div(self.evidence.servers, structure.servers_per_group)
-        three, last = tiers > 2, structure.last_group
+        three, last, mixed = tiers > 2, structure.last_group, structure.mixed_spines
         return ClosCounts(
             tiers=tiers,
             servers=self.evidence.servers,
@@ -308,6 +308,7 @@ class FabricEvidence:
             by_rail=self.wanted.striping == "rail",
             odd_per_leaf=0 if last is None else last.ports_per_server_per_leaf,
             odd_uplinks=0 if last is None else last.up_ports,
+            mixed=() if mixed is None else tuple(zip(mixed.spines, mixed.links_per_pair, strict=True)),
         )
 
     def _leaves_alone(self, structure: DirectStructure) -> ClosCounts:

@@ -10,6 +10,7 @@ from fabopt.schema.resilience import FEED, RACK
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, plain_fraction, some
 from fabopt.verify.bandwidth import LAST_DIGIT, across_stripes, through_servers
 from fabopt.verify.clos_counts import ClosCounts
+from fabopt.verify.equal_devices import links_to_spines
 from fabopt.verify.evidence import RAIL_ONLY, FabricEvidence
 from fabopt.verify.proof import Proof
 
@@ -101,15 +102,9 @@ def _sent_up(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
         leaves.append((clos.odd_uplinks, clos.last_endpoints))
     speed, shares = Fraction(fabric.up("leaf").port_mbps, fabric.down("leaf").port_mbps), [Fraction(1)]
     for uplinks, endpoints in leaves:
-        lost = {"spine": _links_to_spines(uplinks, clos.spines, count), "leaf-spine": count}.get(failed, 0)
+        lost = {"spine": links_to_spines(clos.peers_of(uplinks), count), "leaf-spine": count}.get(failed, 0)
         shares.append(max(0, uplinks - lost) * speed / endpoints)
     return min(shares)
-
-
-def _links_to_spines(uplinks: int, spines: int, count: int) -> int:
-    """Links of a leaf to the spines to which it has most."""
-    of_pair, extra = divmod(uplinks, spines)
-    return count * of_pair + min(count, extra)
 
 
 def _sent_on(fabric: FabricEvidence, failed: str, count: int) -> Fraction:

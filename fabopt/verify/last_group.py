@@ -36,7 +36,10 @@ def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     reserved = ceil_div(with_reserve.numerator, with_reserve.denominator) - clos.last_dealt
     proof.equal("structure.last_group.down_ports", last.down_ports, clos.last_endpoints)
     proof.equal("structure.last_group.reserved_ports", last.reserved_ports, reserved)
-    proof.equal("structure.last_group.up_ports", last.up_ports, last.links_per_pair * clos.spines)
+    fewest = min(links for _, links in clos.peers_of(last.up_ports))
+    proof.equal("structure.last_group.links_per_pair", last.links_per_pair, fewest)
+    even = last.up_ports if clos.mixed else fewest * clos.spines
+    proof.equal("structure.last_group.up_ports", last.up_ports, even)
     other = fabric.tier("leaf").other
     own = last.ports_per_server_per_leaf, last.up_ports
     proof.holds(other is not None or own != (clos.per_leaf, clos.uplinks), "the last group is like the others")

@@ -10,6 +10,7 @@ from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.editions import since
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
+from fabopt.verify.mixed_spines import links_are_in_proportion
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import LAST_OF_ENDPOINTS, Ints
@@ -100,7 +101,8 @@ def _at_other_ports(cabling: FabricCabling, rows: Ints, per_group: int) -> int:
 def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     """Every leaf reaches every spine of its pod, by the same number of links.
 
-    u links a leaf, all within its plane and pod; to each spine u / S (even, or with a last group of its own), or counts
+    u links a leaf, all within its plane and pod; to each spine u / S (even, or with a last group of its own), in
+    proportion to the weights of two types of spines, or counts
     that differ by one at most, as do the down links of a pod's spines (any); or counts that leaves of one rail have
     alike, and down links of a pod's spines that differ by its groups at most (rail). Source: case file, ``striping``.
     """
@@ -120,6 +122,10 @@ def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal(f"leaves without {some(clos.uplinks, 'uplink')}", int((uplinks != wanted).sum()), 0)
     of_pair = counts_of(combined(leaf, spine))
     proof.equal("(leaf, spine) pairs", len(of_pair), clos.planes * clos.leaves * clos.spines)
+    if clos.mixed:
+        links_are_in_proportion(proof, cabling, leaf, spine, np.isin(leaf, leaves[is_odd]))
+        proof.note(f"{some(len(of_pair), 'pair')} in proportion to two types of spines")
+        return
     low, high = _fewest_and_most(clos, combined(leaf, spine), np.isin(leaf, leaves[is_odd]))
     apart = 0 if cabling.fabric.wanted.striping == "even" or clos.is_odd else 1
     proof.holds(high - low <= apart, f"{low} to {high} links between a leaf and a spine of its pod")

@@ -68,6 +68,7 @@ from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_
 from fabopt.verify.last_group import has_odd_group, last_group_may_differ
 from fabopt.verify.lengths import follows_from_groups, runs_follow_from_groups
 from fabopt.verify.links import attachments_are_placed, bundles_join_boxes, cages_close, links_close, parts_cover_links
+from fabopt.verify.mixed_spines import has_mixed_spines, spines_may_differ
 from fabopt.verify.nic_pairing import nics_pair_with_gpus, pairs_nics
 from fabopt.verify.orders import (
     orders_are_whole,
@@ -282,6 +283,8 @@ PAIR_RULES: tuple[FabricRule, ...] = (pairs_are_qualified,)
 LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
 # Of fabrics whose last server group is unlike the others.
 LAST_GROUP_RULES: tuple[FabricRule, ...] = (last_group_may_differ,)
+# Of fabrics whose spines are of two types.
+MIXED_SPINE_RULES: tuple[FabricRule, ...] = (spines_may_differ,)
 # Of fabrics whose switches say whether they run a subnet manager.
 MANAGER_RULES: tuple[FabricRule, ...] = (subnets_are_managed,)
 MANAGER_WIRING_RULES: tuple[WiringRule, ...] = (subnets_are_cabled,)
@@ -355,6 +358,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()
     yield from MANAGER_RULES if names_managers(fabric) else ()
     yield from LAST_GROUP_RULES if has_odd_group(fabric) else ()
+    yield from MIXED_SPINE_RULES if has_mixed_spines(fabric) else ()
 
 
 def logical_rules(fabric: LogicalEvidence) -> Iterator[Callable[[Proof, LogicalEvidence], None]]:

@@ -17,8 +17,8 @@ from fabopt.verify.evidence import FabricEvidence
 
 
 def is_uneven(clos: ClosCounts) -> bool:
-    """Whether a leaf has more links to some spines than to others."""
-    return clos.tiers > 1 and clos.uplinks % clos.spines != 0
+    """Whether a leaf has more links to some spines than to others of their type."""
+    return clos.tiers > 1 and not clos.mixed and clos.uplinks % clos.spines != 0
 
 
 def half_rate(fabric: FabricEvidence) -> Fraction:

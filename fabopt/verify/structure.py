@@ -99,8 +99,8 @@ def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
 def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
     """Every leaf reaches every spine of its pod, with equally many links where the case says so.
 
-    S <= u; even, or with a last group of its own: S x m = u; any: counts differ by at most one, m the fewest. Source:
-    case file, ``striping``.
+    S <= u; even, or with a last group of its own: S x m = u (with spines of two types see ``spines_may_differ``); any:
+    counts differ by at most one, m the fewest. Source: case file, ``striping``.
     """
     clos, structure = fabric.clos, fabric.designed.clos
     if clos.tiers == 1:
@@ -110,7 +110,7 @@ def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
         return
     proof.holds(1 <= clos.spines <= clos.uplinks, f"{some(clos.uplinks, 'uplink')} to {some(clos.spines, 'spine')}")
     proof.equal("structure.links_per_pair", structure.links_per_pair, clos.links_per_pair)
-    if fabric.wanted.striping == "even" or clos.is_odd:
+    if (fabric.wanted.striping == "even" or clos.is_odd) and not clos.mixed:
         proof.equal("uplinks of a leaf", clos.uplinks, clos.spines * clos.links_per_pair)
     uplinks = f"{some(clos.uplinks, 'uplink')} of a leaf to {some(clos.spines, 'spine')}"
     proof.note(f"{uplinks}, at least {clos.links_per_pair} to each")
@@ -205,6 +205,8 @@ def ports_fit_radix(proof: Proof, fabric: FabricEvidence) -> None:
         switch_fits(proof, fabric, tier, down_cages(fabric, tier, kinds), up_cages(fabric, tier, kinds))
     if not fabric.is_direct and fabric.clos.is_odd:
         _last_leaves_fit(proof, fabric, kinds)
+    if not fabric.is_direct and fabric.clos.mixed:
+        _other_spines_fit(proof, fabric, kinds[LEAF_SPINE])
 
 
 def _last_leaves_fit(proof: Proof, fabric: FabricEvidence, kinds: dict[str, LinkKind]) -> None:
@@ -217,6 +219,12 @@ def _last_leaves_fit(proof: Proof, fabric: FabricEvidence, kinds: dict[str, Link
     down = max(ceil_div(down, fabric.down("leaf").ports), leaf_cages(fabric).most_of_last)
     up = spines.near.cages_of(spines.near.devices[-1], spines.bundle)
     switch_fits(proof, fabric, tier, down, up, 0)
+
+
+def _other_spines_fit(proof: Proof, fabric: FabricEvidence, links: LinkKind) -> None:
+    """The same of spines of a second type, of which leaves have no more links to each than to others."""
+    tier, devices = fabric.tier("spine").types[-1], links.far.devices[-1]
+    switch_fits(proof, fabric, tier, links.far.cages_of(devices, links.bundle), 0, devices.links)
 
 
 def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) -> int:

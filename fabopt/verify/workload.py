@@ -9,9 +9,10 @@ from fabopt.problem.demand import case_workload, computing, longest_step_s, runs
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
 from fabopt.schema.topologies import can_be_asked
-from fabopt.units import MBPS_PER_GBPS, ceil_div, cents, exact, plain_fraction, some
+from fabopt.units import MBPS_PER_GBPS, cents, exact, plain_fraction, some
 from fabopt.verify import direct
 from fabopt.verify.bandwidth import oversubscription
+from fabopt.verify.equal_devices import links_to_spines
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.memory import recounted_memory
 from fabopt.verify.proof import Proof
@@ -197,6 +198,6 @@ def _without_spine(fabric: FabricEvidence) -> Fraction | None:
     leaves += [(clos.last_endpoints, clos.odd_uplinks)] if clos.is_odd else []
     ratios = []
     for ports, uplinks in leaves:
-        left = Fraction(uplinks - ceil_div(uplinks, clos.spines))
+        left = Fraction(uplinks - links_to_spines(clos.peers_of(uplinks), 1))
         ratios.append(ports * down / ((left or LEFT_OF_NOTHING) * up))
     return max(ratios)

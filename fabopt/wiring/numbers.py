@@ -157,7 +157,7 @@ class Numbers:
 
     @property
     def _tree(self) -> ClosNumbers:
-        structure, three = self.fabric.clos, len(self.fabric.tiers) > 2
+        structure, three, mixed = self.fabric.clos, len(self.fabric.tiers) > 2, self.fabric.clos.mixed_spines
         return replace(
             self.clos,
             u=self.fabric.tiers[0].up_ports,
@@ -168,6 +168,8 @@ class Numbers:
             q=structure.spines_per_core_group,
             m2=structure.links_per_core_pair,
             by_rail=self.fabric.striping == "rail",
+            other_spines=0 if mixed is None else mixed.spines[1],
+            other_links=0 if mixed is None else mixed.links_per_pair[1],
         )
 
     @property

@@ -48,12 +48,12 @@ def _through(injection_mbps: Fraction, leaf: Fraction, spine: Fraction) -> tuple
     return above_leaf, above_leaf / max(Fraction(1), spine)
 
 
-def ratio_left(down: Number, uplinks: Number, spines: Number) -> tuple[Number, Number]:
+def ratio_left(down: Number, uplinks: Number, lost: Number) -> tuple[Number, Number]:
     """Ports down and uplinks of a leaf once it has lost the spine that it has most links to.
 
     Numbers or arrays. A leaf without another spine keeps a millionth of an uplink: all but nothing passes.
     """
-    left = uplinks - -(-uplinks // spines)
+    left = uplinks - lost
     return down * np.where(left > 0, 1, NOTHING), np.maximum(left, 1)
 
 

@@ -436,6 +436,13 @@ Below = Callable[[Space, Cards, Division], Found]
 
 
 def with_planes(space: Space, cards: Cards, division: Division) -> Found:
+    tiers = tiers_of(space, division)
+    for lower in lowers(space, cards, division):
+        yield from with_leaves(lower, tiers)
+
+
+def lowers(space: Space, cards: Cards, division: Division) -> Iterator[Lower]:
+    """Every way to put servers in groups on leaves, with the parts that join them."""
     per_server = cards.number * cards.ports // division.planes
     dual = space.fabric.get("homing") == "dual"
     cards_in_plane = 1 if division.own_rails else cards.number
@@ -447,14 +454,13 @@ def with_planes(space: Space, cards: Cards, division: Division) -> Found:
             aligned = k == 1 or groups == 1
             if aligned or space.fabric.get("rails", "aligned") == "any":
                 leaves = groups * (per_server // k)
-                yield from with_leaves(space, cards, division, g, k, groups, leaves, aligned)
+                yield from on_leaves(space, cards, division, g, k, groups, leaves, aligned)
 
 
-def with_leaves(
+def on_leaves(
     space: Space, cards: Cards, division: Division, g: int, k: int, groups: int, leaves: int, aligned: bool
-) -> Found:
+) -> Iterator[Lower]:
     planes, topology, own_rails = division
-    tiers = tiers_of(space, division)
     loads = space.loads(g, leaves // groups, k, planes)
     down = max(load.servers * k + sum(load.attached) for load in loads)
     reserved = ceil_fraction(down / (1 - space.reserve)) - down
@@ -464,14 +470,18 @@ def with_leaves(
         base = Structure(0, cards, planes, g, k, groups, leaves, aligned, leaf, down, reserved)
         base = changed(base, topology=topology, own_rails=own_rails, counted=counted)
         lower = leaf_modes(space, base, loads)
-        if not lower.server_modes:
-            continue
-        assert leaf.up is not None
-        first_up_side = leaf.up[:2] == (0, leaf.product["cages"][0]["splits"][0])
-        if 1 in tiers and leaves == 1 and first_up_side:
-            yield from one_tier(lower)
-        if leaves >= 2 and (2 in tiers or 3 in tiers):
-            yield from with_uplinks(lower, tiers)
+        if lower.server_modes:
+            yield lower
+
+
+def with_leaves(lower: Lower, tiers: list[int]) -> Found:
+    leaf = lower.base.leaf
+    assert leaf.up is not None
+    first_up_side = leaf.up[:2] == (0, leaf.product["cages"][0]["splits"][0])
+    if 1 in tiers and lower.base.leaves == 1 and first_up_side:
+        yield from one_tier(lower)
+    if lower.base.leaves >= 2 and (2 in tiers or 3 in tiers):
+        yield from with_uplinks(lower, tiers)
 
 
 def leaf_modes(space: Space, base: Structure, loads: list[LeafLoad]) -> Lower:

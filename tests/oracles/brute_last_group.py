@@ -286,11 +286,11 @@ def _on_leaves(space: Space, kind: Kind, near: bool) -> OnLeaves:
     """Every mode with the cages that it takes on a leaf of other groups, and of the last one."""
     known = KNOWN.setdefault(space, {})
     if (space.protocol, kind) not in known:
-        known[space.protocol, kind] = list(_modes_on_leaves(kind, space.joiner, near))
+        known[space.protocol, kind] = list(modes_on_two(kind, space.joiner, near))
     return known[space.protocol, kind]
 
 
-def _modes_on_leaves(kind: Kind, joiner: Joiner, near: bool) -> Iterator[tuple[Mode, tuple[int, int]]]:
+def modes_on_two(kind: Kind, joiner: Joiner, near: bool) -> Iterator[tuple[Mode, tuple[int, int]]]:
     boxes, cage = (kind.near_boxes, kind.near) if near else (kind.far_boxes, kind.far)
     both = kind.near.ports == kind.far.ports
     if min(kind.near.ports, kind.far.ports) == 1 or (both and all(n % cage.ports == 0 for n in kind.loads())):

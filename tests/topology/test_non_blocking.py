@@ -20,6 +20,7 @@ from tests.samples.small import assert_proven, case, solved
 from tests.topology.test_stripes import ONE_NIC, graph_of
 
 HALVES = 20
+TWO_SPINES = {"leaf": ["small"], "spine": ["large", "small"]}
 
 
 def flow(network: Network, senders: list[int], takers: list[int]) -> int:
@@ -48,6 +49,11 @@ STRIPES: list[tuple[int, dict[str, Any]]] = [
     *((servers, {"striping": "even", "rails": "any"}) for servers in (7, 12, 15)),
     *((servers, {"groups": "any", "rails": "any"}) for servers in (9, 10, 13, 15)),
     *((servers, {"groups": "any", "striping": striping}) for servers in (13, 14) for striping in ("any", "rail")),
+    *(
+        (servers, {"groups": groups, "spines": "mixed", "switches": TWO_SPINES})
+        for servers in (9, 10)
+        for groups in ("equal", "any")
+    ),
 ]
 
 

@@ -12,6 +12,7 @@ from fabopt.schema.structure import (
     DragonflyStructure,
     HyperxStructure,
     LastGroup,
+    MixedSpines,
     Structure,
     SwitchlessStructure,
     TorusStructure,
@@ -79,16 +80,26 @@ def _tiered(structure: Structure, own_rails: bool, uplinks: int) -> list[str]:
         leaves = some(structure.leaves_per_pod, "leaf")
         parts.append(f"{some(structure.pods, 'pod')} of {leaves} {of}")
     spines = some(structure.spines_per_pod, "spine") + (" of its rail" if own_rails else "")
-    fewest = structure.links_per_pair
-    uneven = fewest * structure.spines_per_pod != uplinks
-    links = f"{fewest} or {fewest + 1} links" if uneven else some(fewest, "link")
-    parts.append(f"{links} from each leaf to each of {spines}")
+    if structure.mixed_spines is None:
+        fewest = structure.links_per_pair
+        uneven = fewest * structure.spines_per_pod != uplinks
+        links = f"{fewest} or {fewest + 1} links" if uneven else some(fewest, "link")
+        parts.append(f"{links} from each leaf to each of {spines}")
+    else:
+        parts.append(_two_types(structure.mixed_spines, spines))
     if structure.last_group is not None:
         parts.append(_last_group(structure.last_group))
     if structure.tiers == 3:
         links, cores = some(structure.links_per_core_pair, "link"), some(structure.cores_per_group, "core")
         parts.append(f"{links} from each spine to each of {cores}")
     return parts
+
+
+def _two_types(mixed: MixedSpines, spines: str) -> str:
+    """What leaves have to spines of two types; ``spines``: all of them, in words."""
+    (own, other), (own_links, other_links) = mixed.spines, mixed.links_per_pair
+    links = some(own_links, "link")
+    return f"{links} from each leaf to each of {own}, {other_links} to each of the other {other} of {spines}"
 
 
 def _last_group(last: LastGroup) -> str:

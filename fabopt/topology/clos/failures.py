@@ -97,7 +97,7 @@ def _of_leaf(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: 
         return Fraction(1)
     lost = 0 * shape.u
     if failed == "spine":
-        lost = count * shape.links_per_pair + np.minimum(count, shape.u - shape.links_per_pair * shape.spines)
+        lost = shape.links_to_spines(count)
     elif failed == "leaf-spine":
         lost = lost + count
     return _share((shape.u - lost) * parts.leaf_up.lane.port_mbps, endpoints * parts.leaf_down.lane.port_mbps)

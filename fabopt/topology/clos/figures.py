@@ -71,8 +71,8 @@ def without_spine(clos: ClosNetwork) -> Fraction | None:
     parts, shape = clos.parts, clos.shape
     if parts.leaf_up is None:
         return None
-    leaves = [(clos.down_ports, shape.u), *([(clos.last_ports, shape.odd_u)] if shape.is_odd else [])]
-    ratios = [Fraction(*map(int, ratio_left(down, int(up), int(shape.spines)))) for down, up in leaves]
+    leaves = [(clos.down_ports, shape), *([(clos.last_ports, shape.of_last)] if shape.is_odd else [])]
+    ratios = [Fraction(*map(int, ratio_left(down, int(leaf.u), int(leaf.links_to_spines(1))))) for down, leaf in leaves]
     return max(ratios) * Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
 
 

@@ -16,6 +16,8 @@ from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks, uplinks_of_last
 from fabopt.topology.clos.free_ports import may_fit
+from fabopt.topology.clos.joins import common
+from fabopt.topology.clos.mixed_spines import SpinesOfTwoTypes
 from fabopt.topology.clos.odd_groups import ports_on_leaves
 from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice
 from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
@@ -58,6 +60,7 @@ class Leaves:
         self.without = without
         self.sizes_met = False
         self.spines = Spines(bounds, cutoff, plain)
+        self.mixed_spines = SpinesOfTwoTypes(self.spines)
         self.attachments = AttachmentBounds(bounds)
 
     def expand(self, block: Block) -> None:
@@ -111,8 +114,7 @@ class Leaves:
 
     def _server_joins(self, block: Block, *k: int) -> tuple[Assembly, ...]:
         """Assemblies between servers and leaves that suit every one of these numbers of ports on a leaf."""
-        first, *others = (self.bounds.server_joins(block.nic, block.down, one, block.protocol) for one in k)
-        return tuple(join for join in first if all(join in other for other in others)) if others else first
+        return common([self.bounds.server_joins(block.nic, block.down, one, block.protocol) for one in k])
 
     def _one_tier(self, block: Block) -> Iterator[Shape]:
         servers, nic = self.problem.servers, block.nic
@@ -228,6 +230,7 @@ class Leaves:
             kept = some[self.cutoff.within(bound[:, some])]
             if kept.size:
                 self.spines.expand(block, wide.take(kept), base[:, rows[kept]])
+                self.mixed_spines.expand(block, wide.take(kept), base[:, rows[kept]])
 
     def _above(self, block: Block, shape: Shape) -> Floats:
         """The least that uplinks cost with everything above them, shape (metrics, rows)."""

@@ -9,7 +9,7 @@ from fabopt.parts.assemblies import Assembly
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice
 from fabopt.topology.clos.cabling import LinkType, numbers_of
-from fabopt.topology.clos.joins import server_assemblies
+from fabopt.topology.clos.joins import common, server_assemblies
 from fabopt.topology.clos.kind_links import KindLinks
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Parts, Shape, down_cage_limit, up_cage_limit
@@ -42,6 +42,10 @@ def assemblies_over(
     problem: Problem, clos: ClosNetwork, kind: LinkType, run_m: float, all_: bool
 ) -> Sequence[Assembly]:
     """Assemblies of a kind of links over a run; ``all_``: with those that others beat."""
+    other = clos.parts.other_spine_down
+    if kind.name == "leaf-spine" and other is not None and other.port is not kind.ports[1]:
+        ends = ((kind.ports[0], far) for far in (kind.ports[1], other.port))
+        return common([problem.links.assemblies(*ports, run_m, clos.parts.protocol, True) for ports in ends])
     assemblies = problem.links.assemblies(*kind.ports, run_m, clos.parts.protocol, all_)
     if kind.name != "server-leaf":
         return assemblies
@@ -89,12 +93,17 @@ def leaf_spine(clos: ClosNetwork) -> LinkType:
     of_last = parts.of_last
     assert of_last.leaf_up is not None
     last_limit = int(up_cage_limit(of_last.leaf_down, of_last.leaf_up, last_down)) if shape.is_odd else None
-    need = shape.leaf_spine(up.lane.ports, leaf_limit, down.lane.ports, spine_limit, last_limit)
+    other = parts.other_spine_down
+    other_limit = None if other is None else other.cages
+    need = shape.leaf_spine(up.lane.ports, leaf_limit, down.lane.ports, spine_limit, last_limit, other_limit)
     n = up.lane.ports
-    even = shape.u % shape.spines == 0
-    whole = shape.links_per_pair % n == 0 and shape.last_links_per_pair % n == 0
-    mixes = bool(down.lane.ports == n and even and whole)
-    key = ("leaf-spine", up.port, down.port, parts.protocol, mixes)
+    whole = not any(
+        links % n
+        for own in {int(shape.own_links), int(shape.links_per_pair)}
+        for links in (own, int(shape.of_last_leaf(own)))
+    )
+    mixes = bool(down.lane.ports == n and not shape.is_uneven and whole)
+    key = ("leaf-spine", up.port, down.port, parts.protocol, mixes, *([other.port] if other is not None else []))
     return LinkType("leaf-spine", ("leaf", "spine"), (up.port, down.port), need, mixes, key)
 
 

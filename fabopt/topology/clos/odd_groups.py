@@ -34,17 +34,18 @@ def ports_on_leaves(fabric: FabricProblem, nic: NicOption) -> Iterator[tuple[int
 def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints, Shape]:
     """Uplinks of the last group's leaves, at least the shape's; rows of it, shape (sizes,), and their shape.
 
-    The fewest as m' to every spine: more are never cheaper, and looked at only where failures, room for more servers or
-    a time may need them. On a floor up to whole cages too, as each of these may then have parts of its own.
+    The fewest as m' to every spine (of two types, in proportion): more are never cheaper, and looked at only where
+    failures, room for more servers or a time may need them. On a floor up to whole cages too, as each of these may then
+    have parts of its own.
     """
     demands = bounds.fabric.figure_demands
     need_more = bounds.fabric.resilience or (demands is not None and (demands.headroom or demands.deadline))
-    fewest = ceil_of(shape.odd_u, shape.spines)
+    fewest = ceil_of(shape.odd_u, shape.stripe)
     last = block.of_last
-    most = uplinks_that_fit(last.leaf, last.down, last.uplinks, _down_ports(bounds, shape)) // shape.spines
+    most = uplinks_that_fit(last.leaf, last.down, last.uplinks, _down_ports(bounds, shape)) // shape.stripe
     lanes = 1 if isinstance(bounds.fabric.arrangement, Anywhere) else block.uplinks.lane.ports
     rows, links = ranges(fewest, most if need_more else np.minimum(most, ceil_of(fewest, lanes) * lanes))
-    odd_u = links * shape.spines[rows]
+    odd_u = links * shape.stripe[rows]
     kept = np.flatnonzero((odd_u != shape.u[rows]) | (shape.odd_k != shape.k) | (block.last is not None))
     return rows[kept], replace(shape.take(rows[kept]), odd_u=odd_u[kept])
 

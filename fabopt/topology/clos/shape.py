@@ -40,6 +40,7 @@ class Parts:
 
     ``last_leaf``: of the leaves of a last group that is unlike the others, where they are of another type. Its cages
     look to parts as those of ``leaf`` do.
+    ``other_spine``: the second type of spines where there are two. What joins leaves to one type joins them to both.
     """
 
     protocol: str
@@ -52,6 +53,8 @@ class Parts:
     spine_up: CageUse | None = None
     core: SwitchType | None = None
     core_down: CageUse | None = None
+    other_spine: SwitchType | None = None
+    other_spine_down: CageUse | None = None
     last_leaf: SwitchUse | None = None
 
     @property
@@ -73,7 +76,7 @@ class Parts:
     def switches(self) -> tuple[SwitchType, ...]:
         """Types of the switches, from the leaves up."""
         last = None if self.last_leaf is None else self.last_leaf.switch
-        return tuple(one for one in (self.leaf, last, self.spine, self.core) if one is not None)
+        return tuple(one for one in (self.leaf, last, self.spine, self.other_spine, self.core) if one is not None)
 
     @property
     def reduces(self) -> bool:
@@ -88,7 +91,8 @@ class Shape(ClosShape):
     @property
     def of_last(self) -> Shape:
         """The shape with all groups as the last one, where that is unlike the others; links of leaves hold then."""
-        return replace(self, k=self.last_k, u=self.last_u, odd_k=0, odd_u=0)
+        others = self.of_last_leaf(self.other_links) if self.is_mixed else 0
+        return replace(self, k=self.last_k, u=self.last_u, odd_k=0, odd_u=0, other_links=others)
 
     def server_leaf(
         self, nic: NicOption, leaf_ports: int, leaf_limit: Number, last_limit: Number | None = None
@@ -119,12 +123,14 @@ class Shape(ClosShape):
         spine_ports: int,
         spine_limit: Number,
         last_limit: Number | None = None,
+        other_limit: Number | None = None,
     ) -> Need:
-        """Links between leaves and spines; ``last_limit``: cages of a leaf of an odd last group."""
-        if self.is_odd:
-            return self._odd_leaf_spine(
-                Side((), leaf_ports, leaf_limit), Side((), spine_ports, spine_limit), last_limit
-            )
+        """Links between leaves and spines; ``last_limit``: cages of a leaf of an odd last group, ``other_limit``: of a
+        spine of a second type.
+        """
+        if self.is_odd or self.is_mixed:
+            ends = Side((), leaf_ports, leaf_limit), Side((), spine_ports, spine_limit)
+            return self._proportional_leaf_spine(*ends, last_limit, other_limit)
         links = self.links_per_pair
         more = self.u - links * self.spines
         leaf = PeerLinks(self.planes * self.leaves, links, self.spines - more, more)
@@ -140,17 +146,27 @@ class Shape(ClosShape):
         ]
         return Need(Side((leaf,), leaf_ports, leaf_limit), Side(spines, spine_ports, spine_limit))
 
-    def _odd_leaf_spine(self, leaves: Side, spines: Side, last_limit: Number | None) -> Need:
-        """Links between leaves and spines of two tiers where the last group is unlike the others; stripes are even."""
-        full, last = (self.groups - 1) * self.rails, self.last_rails
-        of_leaves = (
-            PeerLinks(self.planes * full, self.links_per_pair, self.spines, 0),
-            PeerLinks(self.planes * last, self.last_links_per_pair, self.spines, 0, limit=last_limit),
+    def _proportional_leaf_spine(
+        self, leaves: Side, spines: Side, last_limit: Number | None, other_limit: Number | None
+    ) -> Need:
+        """Links between leaves and spines of two tiers where a last group or some spines are unlike the others."""
+        last = self.last_rails if self.is_odd else 0
+        full = self.leaves - last
+        kinds = [(full, None, self.own_links, self.other_links)]
+        if self.is_odd:
+            kinds.append((last, last_limit, self.of_last_leaf(self.own_links), self.of_last_leaf(self.other_links)))
+        of_leaves = tuple(
+            PeerLinks(self.planes * count, own, self.own_spines, 0, self.other_spines, other, limit)
+            for count, limit, own, other in kinds
         )
-        of_spine = PeerLinks(
-            self.planes * self.spines, self.links_per_pair, full, 0, odd=last, odd_links=self.last_links_per_pair
-        )
-        return Need(replace(leaves, profiles=of_leaves), replace(spines, profiles=(of_spine,)))
+        of_spines = [
+            PeerLinks(self.planes * count, links, full, 0, last, self.of_last_leaf(links) if self.is_odd else 0, limit)
+            for count, links, limit in (
+                (self.own_spines, self.own_links, None),
+                *([(self.other_spines, self.other_links, other_limit)] if self.is_mixed else []),
+            )
+        ]
+        return Need(replace(leaves, profiles=of_leaves), replace(spines, profiles=of_spines))
 
     def spine_core(self, spine_ports: int, spine_limit: Number, core_ports: int, core_limit: Number) -> Need:
         """Links between spines and cores."""
@@ -174,6 +190,8 @@ class Shape(ClosShape):
             q=some(self.q),
             m2=some(self.m2),
             odd_u=some(self.odd_u),
+            other_spines=some(self.other_spines),
+            other_links=some(self.other_links),
         )
 
     def key(self, index: int) -> Hashable:
@@ -189,7 +207,8 @@ class Shape(ClosShape):
         return Shape(
             self.servers, self.ports, self.planes, plain(self.k), plain(self.g), plain(self.u), plain(self.spines),
             plain(self.groups_per_pod), bool(plain(self.rail_pods)), plain(self.x), plain(self.q), plain(self.m2),
-            self.sizes, self.by_rail, plain(self.odd_k), plain(self.odd_u),
+            self.sizes, self.by_rail, plain(self.odd_k), plain(self.odd_u), plain(self.other_spines),
+            plain(self.other_links),
         )  # fmt: skip
 
 

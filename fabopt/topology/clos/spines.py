@@ -112,7 +112,7 @@ class Spines:
         joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
         return (Stack(block, spine, joins, least, upward), inside) if joins else None
 
-    def _uppers(self, block: Block) -> Iterator[Upper]:
+    def uppers(self, block: Block) -> Iterator[Upper]:
         """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``"""
         alone = self.bounds.problem.offering.terms.most_part_numbers("switch") == 1
         for spine in self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers):
@@ -132,7 +132,7 @@ class Spines:
     def _may_be_managed(self, block: Block, *switches: SwitchType) -> bool:
         return may_be_managed(self.fabric, self.bounds.problem.servers, block.protocol, block.nic, switches)
 
-    def _leaf_up_limit(self, stack: Stack, shape: Shape) -> Number:
+    def leaf_up_limit(self, stack: Stack, shape: Shape) -> Number:
         """Cages of a leaf left for uplinks."""
         down_ports = self.bounds.reserved(most_endpoints(shape, self.fabric.attached))
         return up_cage_limit(stack.block.down, stack.block.uplinks, down_ports)
@@ -141,14 +141,14 @@ class Spines:
 
     def _two_tiers(self, block: Block, shape: Shape, base: Floats) -> None:
         down, early_uplinks = shape.spine_down, self.bounds.early.uplinks(block.parts, shape)
-        for spine in self._uppers(block):
+        for spine in self.uppers(block):
             stacked = self._stack(block, spine, shape, base, early_uplinks)
             if stacked is None:
                 continue
             stack, _ = stacked
             links = stack.planes * shape.uplinks
             fits = (down <= usable_ports(spine.down, spine.switch)) & (shape.u >= shape.spines)
-            fits &= self._survives(stack.parts(), shape)
+            fits &= self.survives(stack.parts(), shape)
             fits &= may_fit(self.bounds.problem, self.fabric, stack.parts(), shape)
             if shape.is_odd:
                 fits &= has_room(self.fabric, stack.parts(), shape)
@@ -172,8 +172,8 @@ class Spines:
         cost[0] += self.bounds.early.of_spines(stack.parts(), shape)
         return cost
 
-    def _survives(self, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
-        """Which rows have the bandwidth left that is wanted when something fails."""
+    def survives(self, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
+        """Which rows have the bandwidth left that is wanted when something fails, shape (rows,)."""
         endpoints = busiest_leaves(self.fabric, shape)
         return survives(self.fabric, parts, shape, endpoints, self.bounds.problem.server.gpus)
 
@@ -181,7 +181,7 @@ class Spines:
         """What the leaves' uplinks cost at least, shape (metrics, rows)."""
         need = shape.leaf_spine(
             stack.block.uplinks.lane.ports,
-            self._leaf_up_limit(stack, shape),
+            self.leaf_up_limit(stack, shape),
             stack.spine.down.lane.ports,
             spine_cages,
             last_up_limit(self.bounds, stack.block, shape),
@@ -231,7 +231,7 @@ class Spines:
     def _three_tiers(self, block: Block, shape: Shape, rows: Ints, spines: Ints, rail_pods: bool, base: Floats) -> None:
         """``rows``, ``spines``: numbers of spines to try for each row of the shape."""
         early_uplinks = self.bounds.early.uplinks(block.parts, shape)
-        for spine in self._uppers(block):
+        for spine in self.uppers(block):
             stacked = self._stack(block, spine, shape, base, early_uplinks)
             if stacked is None:
                 continue
@@ -358,7 +358,7 @@ class Spines:
         open_ = np.flatnonzero(self.cutoff.within(bound))
         rows, wide = self._core_groups(shape, open_, ports)
         if rows.size and (self.fabric.resilience or self.fabric.on_free_ports or TWO_CORES in self.fabric.kept_rules):
-            kept = enough_cores(self.fabric, wide) & self._survives(stack.parts(core, use), wide)
+            kept = enough_cores(self.fabric, wide) & self.survives(stack.parts(core, use), wide)
             kept &= may_fit(self.bounds.problem, self.fabric, stack.parts(core, use), wide)
             rows, wide = rows[kept], wide.take(kept)
         joins = self.bounds.joins(up.port, use.port, "spine-core", stack.block.protocol) if rows.size else ()

@@ -163,10 +163,10 @@ def _busiest(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
 
 def _busiest_left(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
     """The same, once every leaf has lost the spine that it has most links to: ``ratio_left``."""
-    most, up = ratio_left(down.most, shape.u, shape.spines)
+    most, up = ratio_left(down.most, shape.u, shape.links_to_spines(1))
     if not shape.is_odd:
         return most, up
-    last, last_up = ratio_left(down.of_last, shape.odd_u, shape.spines)
+    last, last_up = ratio_left(down.of_last, shape.odd_u, shape.of_last.links_to_spines(1))
     is_last = last * up > most * last_up
     return np.where(is_last, last, most), np.where(is_last, last_up, up)
 

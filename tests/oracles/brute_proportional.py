@@ -1,0 +1,139 @@
+"""The least cost of a two-tier Clos whose leaves have links to their spines in proportion, by plain loops.
+
+Everything has one price: NICs of one port, switches of equal ports, a cable a link. The last group may have leaves,
+ports on a leaf and uplinks of its own, and spines may be of two types; nothing of fabopt is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd
+from typing import NamedTuple
+
+MOST_WEIGHT = 4
+
+
+class Switch(NamedTuple):
+    """A switch by its ports and dollars."""
+
+    ports: int
+    usd: int
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Switches, and dollars of a NIC with its cable, and of a cable to a spine."""
+
+    switches: tuple[Switch, ...]
+    nic: int
+    uplink: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Servers of so many ports, the most oversubscription, and what may be."""
+
+    servers: int
+    ports: int
+    ratio: Fraction
+    any_rails: bool = False
+    any_last: bool = False
+    mixed: bool = False
+
+    @property
+    def divisors(self) -> list[int]:
+        return [k for k in range(1, self.ports + 1) if self.ports % k == 0]
+
+    def uplinks(self, down: int) -> int:
+        """Fewest uplinks for so many ports down."""
+        return -(-down * self.ratio.denominator // self.ratio.numerator)
+
+
+class Spines(NamedTuple):
+    """Spines of one type, and the links of a leaf to each of them."""
+
+    switch: Switch
+    count: int
+    links: int
+
+
+class Leaves(NamedTuple):
+    """Leaves of one kind, their uplinks each."""
+
+    switch: Switch
+    count: int
+    u: int
+
+
+def least_usd(parts: Parts, asked: Asked) -> int | None:
+    """The least cost of any network; None if there is none."""
+    least = None
+    for g in range(1, asked.servers + 1):
+        for full, per_server in _full(parts, asked, g):
+            for spines in _stripes(parts, asked, full.u):
+                for last in _last(parts, asked, g, full, per_server, spines):
+                    cost = _usd(parts, asked, full, last, spines)
+                    if cost is not None and (least is None or cost < least):
+                        least = cost
+    return least
+
+
+def _full(parts: Parts, asked: Asked, g: int) -> Iterator[tuple[Leaves, int]]:
+    """Leaves of all groups but the last, and ports of a server on each."""
+    groups = -(-asked.servers // g)
+    for k in asked.divisors:
+        if k == 1 or groups == 1 or asked.any_rails:
+            for switch in parts.switches:
+                for u in range(asked.uplinks(g * k), switch.ports - g * k + 1):
+                    yield Leaves(switch, (groups - 1) * (asked.ports // k), u), k
+
+
+def _last(
+    parts: Parts, asked: Asked, g: int, full: Leaves, per_server: int, spines: tuple[Spines, ...]
+) -> Iterator[Leaves]:
+    """Leaves of the last group: like the others, or with what is their own."""
+    yield Leaves(full.switch, asked.ports // per_server, full.u)
+    if not asked.any_last or not full.count:
+        return
+    servers = asked.servers - (-(-asked.servers // g) - 1) * g
+    stripe = full.u // gcd(*(own.links for own in spines))
+    for k in asked.divisors:
+        u = -(-asked.uplinks(servers * k) // stripe) * stripe
+        for switch in parts.switches:
+            if servers * k + u <= switch.ports:
+                yield Leaves(switch, asked.ports // k, u)
+
+
+def _stripes(parts: Parts, asked: Asked, u: int) -> Iterator[tuple[Spines, ...]]:
+    """Every way to deal the uplinks of a leaf to spines of one type, or of two."""
+    for switch in parts.switches:
+        yield from ((Spines(switch, count, u // count),) for count in range(1, u + 1) if u % count == 0)
+        for other in parts.switches if asked.mixed else ():
+            for links in range(1, u):
+                for other_links in range(1, links + 1):
+                    if links // gcd(links, other_links) <= MOST_WEIGHT:
+                        for count in range(1, (u - 1) // links + 1):
+                            others, rest = divmod(u - count * links, other_links)
+                            if not rest:
+                                yield Spines(switch, count, links), Spines(other, others, other_links)
+
+
+def _usd(parts: Parts, asked: Asked, full: Leaves, last: Leaves, spines: tuple[Spines, ...]) -> int | None:
+    """What a network costs; None if it is one leaf, or some spine has too few ports."""
+    if full.count + last.count < 2:
+        return None
+    for own in spines:
+        if full.count * own.links + Fraction(last.count * own.links * last.u, full.u) > own.switch.ports:
+            return None
+    switches = [
+        *((leaves.switch, leaves.count) for leaves in (full, last)),
+        *((own.switch, own.count) for own in spines),
+    ]
+    uplinks = full.count * full.u + last.count * last.u
+    return (
+        asked.servers * asked.ports * parts.nic
+        + sum(switch.usd * count for switch, count in switches)
+        + uplinks * parts.uplink
+    )

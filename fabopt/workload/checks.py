@@ -55,6 +55,8 @@ def _no_plan(model: Model, plan: Plan, server: Server, gpus: int) -> Wrong:
         f"no plan keeps all {gpus} GPUs at work and fits: tensor x context x pipeline x data is their number, and data "
         f"x micro_batch divides the batch of {plan.batch}"
     )
+    if plan.shard_group is not None:
+        problem += f", and groups of {plan.shard_group} (shard_group) come out of context x data"
     allowed = "" if good is None else f"another number of GPUs, such as {good}, or another batch"
     return Wrong("plan", problem, "auto", allowed=allowed, hint="keys that are given stay as they are")
 

@@ -141,6 +141,13 @@ def test_an_open_plan_that_does_not_come_out_is_refused_as_such() -> None:
     assert refusals(model, "auto", 128) == []
 
 
+def test_an_open_plan_names_the_groups_that_were_given() -> None:
+    """Groups of 24 come out of no number of ranks that divides 64."""
+    changes = PlanChanges.model_validate({"auto": True, "zero_stage": 3, "shard_group": 24})
+    [(path, problem, _)] = refusals(tiny_model(batch=128), changes, GPUS)
+    assert path == "plan" and problem.endswith("groups of 24 (shard_group) come out of context x data")
+
+
 def test_a_model_too_large_says_how_many_gpus_would_do() -> None:
     """The number that is named has a plan that fits, half of it has none."""
     model, server = middle_model(batch=64), small(2)

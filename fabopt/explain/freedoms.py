@@ -8,10 +8,11 @@ from typing import TypeVar
 
 from fabopt.explain.demands import changed
 from fabopt.explain.what_if import Inquiry
+from fabopt.parts.procurement import airflow_of
 from fabopt.problem.problem import problem_of
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Distances, Fabric
-from fabopt.schema.catalog import Catalog
+from fabopt.schema.catalog import Catalog, Switch
 from fabopt.schema.product import Product
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")
@@ -82,8 +83,17 @@ def freedoms_of(inquiry: Inquiry, fabric: Fabric) -> Iterator[Freedom]:
         if getattr(inquiry.case.procurement, rule) is not None:
             rules = inquiry.case.procurement.model_copy(update={rule: None})
             case = inquiry.case.model_copy(update={"procurement": rules})
-            yield Freedom(case, inquiry.catalog, _without_rule(rule))
+            yield Freedom(case, inquiry.catalog, _without(f"procurement.{rule}"))
+    yield from _of_airflow(inquiry)
     yield from catalog_freedoms(inquiry)
+
+
+def _of_airflow(inquiry: Inquiry) -> Iterator[Freedom]:
+    site, wanted = inquiry.case.site, airflow_of(inquiry.case)
+    if wanted is not None:
+        any_way = site.model_copy(update={"rack_rules": site.rack_rules.model_copy(update={"airflow": None})})
+        case = inquiry.case.model_copy(update={"site": any_way})
+        yield Freedom(case, inquiry.catalog, _without(f"site.rack_rules.airflow: {wanted}"))
 
 
 def _of_fabric(inquiry: Inquiry, fabric: Fabric) -> Iterator[Freedom]:
@@ -115,8 +125,8 @@ def _with(change: str) -> Says:
     return lambda ids: f"{change} ({_named(ids)})" if ids else change
 
 
-def _without_rule(rule: str) -> Says:
-    return lambda ids: f"without `procurement.{rule}`, which rules out {_named(ids)}"
+def _without(rule: str) -> Says:
+    return lambda ids: f"without `{rule}`, which rules out {_named(ids)}"
 
 
 def _named(ids: Sequence[str]) -> str:
@@ -155,6 +165,8 @@ def not_on_sale(inquiry: Inquiry, ids: Sequence[str]) -> list[str]:
         missing = [key for key in ("price_usd", "power_w") if getattr(products[id_], key, 0) is None]
         if id_ not in sold and products[id_].end_of_life:
             why.append(f"{id_} is at the end of its life, and taken only where the case names it")
+        elif isinstance(switch := products[id_], Switch) and not switch.may_have(airflow_of(inquiry.case)):
+            why.append(f"{id_} is not sold with `site.rack_rules.airflow: {airflow_of(inquiry.case)}`")
         elif id_ not in sold:
             why.append(f"{id_} is ruled out by `procurement`")
         elif missing:

@@ -32,6 +32,7 @@ OTHER_WORDS: dict[str, dict[str, str]] = {
     },
     "kind": {**dict.fromkeys(("firewall", "gateway", "router", "campus"), "endpoint"), "ufm": "management"},
     "rules": {"off": "none"},
+    "airflow": {"p2c": "port-side-exhaust", "c2p": "port-side-intake"},
     "objective": {
         "capex": "capex_usd",
         "tco": "tco_usd",

@@ -12,6 +12,7 @@ from fabopt.parts.procurement import Terms, allowed, qualified_parts, terms_of
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Nic, Switch
 from fabopt.schema.default_rules import ONE_GENERATION, SUBNET_MANAGER, is_kept
+from fabopt.schema.product import Airflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = 
     """Everything on sale, and what joins it; ``whole``: also what others stand in for at today's prices."""
     named, terms = named_products(case, catalog), terms_of(case)
     qualified = qualified_parts(terms.rules, catalog, case.server)
-    offered = allowed(_on_sale(catalog, named), terms.rules, case.server)
+    offered = _with_airflow(allowed(_on_sale(catalog, named), terms.rules, case.server), terms.airflow)
     item_table = item_table_of(offered, terms)
     if prune and not whole:
         item_table = without_dominated_products(offered, item_table, named, qualified)
@@ -89,6 +90,14 @@ def _on_sale(catalog: Catalog, named: frozenset[str]) -> Catalog:
         kind: tuple(one for one in getattr(catalog, kind) if not one.end_of_life or one.id in named) for kind in kinds
     }
     return catalog.model_copy(update=kept)
+
+
+def _with_airflow(catalog: Catalog, wanted: Airflow | None) -> Catalog:
+    """The catalog without switches that are not sold with an airflow; those of which it is not known are kept.
+
+    Rule ``airflows_agree``.
+    """
+    return catalog.model_copy(update={"switches": tuple(one for one in catalog.switches if one.may_have(wanted))})
 
 
 def is_chosen(product: Switch | Nic, ids: str | tuple[str, ...]) -> bool:

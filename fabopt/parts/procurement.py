@@ -13,9 +13,10 @@ from fabopt.schema.asics import asic_is
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Switch
 from fabopt.schema.charges import Charge
+from fabopt.schema.default_rules import RACK_RULES, is_kept
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
 from fabopt.schema.procurement import Procurement, Spares, lists_at
-from fabopt.schema.product import Product, Purchasable, Supply
+from fabopt.schema.product import Airflow, Product, Purchasable, Supply
 from fabopt.units import CENTS_PER_USD, ceil_div, cents, exact, rounded
 
 WEEKS_PER_YEAR = 52
@@ -54,7 +55,7 @@ class Terms:
 
     ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
     ``futures``: the ways in which growth may come, none where it is certain. ``dated``: whether it counts in
-    which quarter or year an order is placed.
+    which quarter or year an order is placed. ``airflow``: with which switches have to be on sale, if known; None: any.
     """
 
     months: tuple[int, ...] = (0,)
@@ -64,6 +65,7 @@ class Terms:
     futures: tuple[FutureTerms, ...] = ()
     charges: tuple[Charge, ...] = ()
     dated: bool = False
+    airflow: Airflow | None = None
 
     @property
     def chance_unit(self) -> int:
@@ -89,7 +91,14 @@ def terms_of(case: Case) -> Terms:
     moves = rounded(exact(case.growth.usd_per_moved_cable) * CENTS_PER_USD)
     payment = case.finance.payment
     dated = bool(case.limits.by_period) and payment is not None and payment.on_order > 0
-    return Terms(months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated)
+    return Terms(
+        months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated, airflow_of(case)
+    )
+
+
+def airflow_of(case: Case) -> Airflow | None:
+    """The airflow that a case wants of its switches; None: any."""
+    return case.site.rack_rules.airflow if is_kept(case.rules, RACK_RULES) else None
 
 
 def _futures_of(case: Case) -> tuple[FutureTerms, ...]:

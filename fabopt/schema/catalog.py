@@ -56,7 +56,6 @@ class Switch(Operable, Manageable, Product, Purchasable):
 
     ``ports_per_cage_pair``: the same of two neighbouring cages of a group, the first and second, third and fourth ...
     ``accepts_coding``: whose coding parts must have to run in it; absent: any.
-
     ``power_supplies``: of which half are on each feed of its rack; absent: not known. ``airflows``: the directions that
     it is sold in, each with the part number to order it by, None where that is not known; absent: not known.
     """
@@ -99,6 +98,10 @@ class Switch(Operable, Manageable, Product, Purchasable):
         """Of a switch for InfiniBand, the ASIC (``4x Quantum-3``: ``Quantum-3``); None where it is not known."""
         is_told = self.protocol == "infiniband" and self.asic is not None
         return re.sub(r"^\d+ ?x +", "", str(self.asic)) if is_told else None
+
+    def may_have(self, airflow: Airflow | None) -> bool:
+        """Whether it is sold with an airflow, as far as that is known; with any where none is wanted."""
+        return airflow is None or not self.airflows or airflow in self.airflows
 
     def goes_with(self, other: Switch) -> bool:
         """Whether both are of one generation, as far as that is known; those for Ethernet always are."""

@@ -26,7 +26,7 @@ class RackRules(Strict):
     ``side_m``: added to cables that stay in a rack, out to its side and back; ``spare_m``, ``spare_fraction``: of its
     way, the least that every cable is longer. ``spread_spines``, ``spread_leaves``, ``spread_attachments``:
     whether spines and cores, leaves, and devices of an attachment are in two racks at least (rule ``rack-spread``).
-    ``airflow``: of the switches, None being any; it says by which part numbers they are ordered.
+    ``airflow``: that all switches have to be sold with, None being any; it is not given up.
     ``feeds``: of power of every rack, each of which gives
     ``rack_power_w``; not a part of the rules that can be given up.
     """

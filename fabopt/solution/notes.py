@@ -11,6 +11,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
+from fabopt.solution.airflow import airflow_notes
 from fabopt.solution.cliff import cliff_notes
 from fabopt.solution.decision import decision_notes
 from fabopt.solution.feeds import feed_notes
@@ -51,6 +52,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *subnet_notes(question, answers.shown, design),
         *(protocol_notes(inputs.catalog, design) if inputs.case.rules != NO_RULES else ()),
         *pair_notes(inputs.case, inputs.catalog, design),
+        *airflow_notes(inputs.case, inputs.catalog, design),
         *quote_notes(design),
         *(rack_notes(inputs.case, answers.shown.case, question.clock.is_over()) if design.fabrics else ()),
         *feed_notes(answers.shown, design),

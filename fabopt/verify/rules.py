@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from fabopt.verify.airflow import airflows_agree, wants_airflow
 from fabopt.verify.appliances import attachments_stand_apart
 from fabopt.verify.bandwidth import figures_meet_demand, metrics_are_recomputed, uplinks_carry_demand
 from fabopt.verify.cables import (
@@ -279,6 +280,8 @@ GENERATION_RULES: tuple[FabricRule, ...] = (generations_agree,)
 POOL_RULES: tuple[FabricRule, ...] = (pools_hold_headroom,)
 # Of cases that say which parts go with which devices.
 PAIR_RULES: tuple[FabricRule, ...] = (pairs_are_qualified,)
+# Of cases that say which way air flows.
+AIRFLOW_RULES: tuple[FabricRule, ...] = (airflows_agree,)
 # Of fabrics whose runs nothing else says.
 LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
 # Of fabrics whose last server group is unlike the others.
@@ -353,6 +356,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from REDUNDANCY_RULES if names_redundancy(fabric) else ()
     yield from PAIRING_RULES if pairs_nics(fabric) else ()
     yield from GENERATION_RULES if judges_generations(fabric) else ()
+    yield from AIRFLOW_RULES if wants_airflow(fabric) else ()
     yield from PAIR_RULES if fabric.evidence.case.procurement.qualified is not None else ()
     yield from POOL_RULES if weighs_pools(fabric) else ()
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()

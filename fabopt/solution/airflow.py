@@ -1,0 +1,26 @@
+"""What an answer says of airflow: switches of which it is not known, or that no one direction goes for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.parts.procurement import airflow_of
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.design import Design
+
+ANCHOR = "docs/catalog.md#airflow"
+
+
+def airflow_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
+    """Of a wanted airflow, switches whose is not known; without one, switches that blow against each other."""
+    used = {tier.id for fabric in design.fabrics for tier in fabric.tiers}
+    switches = [one for one in catalog.switches if one.id in used]
+    wanted = airflow_of(case)
+    unknown = ", ".join(sorted(one.id for one in switches if not one.airflows))
+    if wanted is not None and unknown:
+        yield f"`site.rack_rules.airflow`: the catalog does not say how {unknown} may be ordered: ask for {wanted}"
+    sold = {one.id: set(one.airflows) for one in switches if one.airflows}
+    if wanted is None and sold and not set.intersection(*sold.values()):
+        ways = "; ".join(f"{id_} is sold with {' and '.join(sorted(sold[id_]))}" for id_ in sorted(sold))
+        yield f"no one airflow goes for all switches: {ways}; `site.rack_rules.airflow` asks for one ({ANCHOR})"

@@ -8,6 +8,7 @@ T groups in a pod, x uplinks of a spine, q spine indices of a core group, m2 lin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -66,7 +67,7 @@ class ClosShape:
         """r': leaves of the last group in a plane."""
         return self.ports // self.last_k
 
-    @property
+    @cached_property
     def groups(self) -> Number:
         """G: server groups, which hold all servers. Rule ``groups_cover_servers``."""
         return ceil_of(self.servers, self.g)
@@ -81,7 +82,7 @@ class ClosShape:
         """r: leaves of a group in a plane."""
         return self.ports // self.k
 
-    @property
+    @cached_property
     def leaves(self) -> Number:
         """Leaves of a plane."""
         return (self.groups - 1) * self.rails + self.last_rails if self.is_odd else self.groups * self.rails

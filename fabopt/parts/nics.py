@@ -5,11 +5,12 @@ Bandwidth over the bus follows the contract, section PCIe.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from fabopt.parts.items import Item
+from fabopt.parts.lookup import Lookup
 from fabopt.parts.offering import Offering, is_chosen
 from fabopt.parts.port_types import PortType
 from fabopt.parts.procurement import is_allowed_at
@@ -174,8 +175,36 @@ def nic_options(
     pcie: Mapping[int, float],
     demand_mbps: int,
     refusals: Refusals,
+) -> tuple[NicOption, ...]:
+    """Ways to equip servers that give what is demanded; ``refusals`` are added of NICs whose ports would do.
+
+    Worked out once for an offering: fabrics that differ in other settings have the same options.
+    """
+    settings = (fabric.name, fabric.role, fabric.nics, fabric.nics_per_server, fabric.homing, fabric.planes,
+                fabric.topologies)  # fmt: skip
+    key = (settings, protocol, server.id, tuple(pcie.items()), demand_mbps, refusals.paired_only)
+
+    def work_out() -> tuple[tuple[NicOption, ...], dict[str, str]]:
+        own = Refusals(refusals.paired_only)
+        return tuple(_nic_options(fabric, protocol, offering, server, pcie, demand_mbps, own)), own.told
+
+    options, told = _OPTIONS.of(offering, key, work_out)
+    refusals.told |= told
+    return options
+
+
+_OPTIONS: Lookup[Offering, Hashable, tuple[tuple[NicOption, ...], dict[str, str]]] = Lookup()
+
+
+def _nic_options(
+    fabric: Fabric,
+    protocol: Protocol,
+    offering: Offering,
+    server: Server,
+    pcie: Mapping[int, float],
+    demand_mbps: int,
+    refusals: Refusals,
 ) -> Iterable[NicOption]:
-    """Ways to equip servers that give what is demanded; ``refusals`` are added of NICs whose ports would do."""
     built_in = [one for one in server.nics if one.role == fabric.role]
     if built_in:
         options = _built_in_options(built_in, offering, fabric, protocol, server, pcie)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fabopt.parts.items import Item
+from fabopt.parts.lookup import Lookup
 from fabopt.parts.offering import Offering, is_chosen
 from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.parts.procurement import is_allowed_at
@@ -66,7 +67,7 @@ def switches_of(fabric: Fabric, protocol: Protocol, offering: Offering) -> dict[
         item = offering.item_table.item(product.id)
         # Rule ``protocols_agree``
         if item is not None and product.protocol == protocol and not (on_one_feed and product.power_supplies == 1):
-            types[product.id] = _switch_type(product, item, offering.ports)
+            types[product.id] = _TYPES.of(offering, product.id, _switch_type, product, item, offering.ports)
     chosen = {role: getattr(fabric.switches, role) for role in TIER_ROLES}
     rules = offering.terms.rules
     return {
@@ -78,6 +79,10 @@ def switches_of(fabric: Fabric, protocol: Protocol, offering: Offering) -> dict[
         )
         for role, ids in chosen.items()
     }
+
+
+# One of each in an offering, so that fabrics of the same switches are known to be.
+_TYPES: Lookup[Offering, str, SwitchType] = Lookup()
 
 
 def cages_beside(use: CageUse, other: CageUse, taken: Number) -> Number:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from fabopt.parts.items import Item
+from fabopt.parts.lookup import Lookup
 from fabopt.parts.offering import Offering
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Switch
@@ -60,13 +61,22 @@ def subnet_managers(case: Case, fabric: Fabric, offering: Offering) -> SubnetMan
     is_silent = not asked and all(one.managed is None for one in switches.values())
     if not is_kept(case.rules, SUBNET_MANAGER) or is_silent or fabric.protocol not in ("any", INFINIBAND):
         return None
+    fewest = TWO if fabric.keeps_default else ONE
+    return _RULES.of(offering, (fewest, asked), lambda: SubnetManagers(fewest, _twins(switches, offering), asked))
+
+
+# One of each in an offering, so that fabrics under the same rule are known to be.
+_RULES: Lookup[Offering, tuple[int, bool], SubnetManagers] = Lookup()
+
+
+def _twins(switches: Mapping[str, Switch], offering: Offering) -> Mapping[str, Twin]:
     twins: dict[str, Twin] = {}
     for switch in switches.values():
         twin = switches.get(switch.managed_twin or "")
         item = None if twin is None else offering.item_table.item(twin.id)
         if twin is not None and item is not None:
             twins[switch.id] = Twin(item, twin)
-    return SubnetManagers(TWO if fabric.keeps_default else ONE, MappingProxyType(twins), asked)
+    return MappingProxyType(twins)
 
 
 def can_manage(product: Switch, nodes: int) -> bool:

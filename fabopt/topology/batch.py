@@ -93,7 +93,8 @@ AnyBatch = Batch[Any, Any]
 class Sizing:
     """Result of a search. ``least``: least objective met; ``sized``: candidates whose cost was worked out.
 
-    ``aside``: what every candidate costs at least beside what ``least`` counts.
+    ``aside``: what every candidate costs at least beside what ``least`` counts. ``enough``: so many of the cheapest are
+    all that is wanted; None: all. ``cheapest``: the costs of these, rising.
     """
 
     batches: list[AnyBatch] = field(default_factory=list)
@@ -101,6 +102,21 @@ class Sizing:
     sized: int = 0
     stopped: bool = False
     aside: float = 0.0
+    enough: int | None = None
+    cheapest: list[float] = field(default_factory=list)
+
+    def keep(self, batch: AnyBatch) -> None:
+        """Add candidates."""
+        self.batches.append(batch)
+        self.least = min(self.least, float(batch.cost[0].min()))
+        if self.enough is not None:
+            self.cheapest = sorted([*self.cheapest, *batch.cost[0].tolist()])[: self.enough]
+
+    @property
+    def most(self) -> float:
+        """What costs more is not among so many as are wanted."""
+        is_full = self.enough is not None and len(self.cheapest) == self.enough
+        return self.cheapest[-1] if is_full else np.inf
 
 
 def candidates_in(problem: Problem, batch: AnyBatch, index: int, prune: bool) -> tuple[Candidate, ...]:

@@ -15,7 +15,8 @@ RELATIVE_SLACK = 1e-9
 
 
 class Cutoff:
-    """Keeps the candidates that cost at most the least cost met plus ``slack``, and says what may still be kept.
+    """Keeps the candidates that cost at most the least cost met plus ``slack``, or as many of the cheapest as are
+    wanted, and says what may still be kept.
 
     Arrays of costs have shape (metrics, size): row 0 is the objective, the others those that ``caps``, shape
     (metrics,), limits. Without ``prune`` the objective cuts nothing. ``sizing``: of other parts of the space, which is
@@ -44,7 +45,7 @@ class Cutoff:
         """What a candidate may cost at the most to be kept, given what has been met."""
         if not self._prune:
             return np.inf
-        best = self.sizing.least + self._slack
+        best = min(self.sizing.least + self._slack, self.sizing.most)
         return best * (1 + RELATIVE_SLACK) + RELATIVE_SLACK if np.isfinite(best) else np.inf
 
     def within(self, cost: Floats) -> NDArray[np.bool_]:
@@ -75,8 +76,7 @@ class Cutoff:
         if kept is not None and self._admits is not None:
             kept = _some(kept, self._admits(kept))
         if kept is not None:
-            self.sizing.batches.append(kept)
-            self.sizing.least = min(self.sizing.least, float(kept.cost[0].min()))
+            self.sizing.keep(kept)
 
     def close(self) -> Sizing:
         """What was found, without what the cutoff has fallen below since."""

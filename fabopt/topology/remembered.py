@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
-
-from fabopt.parts.lookup import Lookup
+from collections.abc import Callable, Hashable
+from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 
 class Scope:
-    """The weights, the hardware and the runs that bounds follow from: these are looked up beside it."""
+    """The weights, the hardware and the runs that bounds follow from, with these bounds by method and arguments."""
+
+    def __init__(self) -> None:
+        self.known: dict[Hashable, object] = {}
 
 
 class Scoped(Protocol):
@@ -32,10 +33,11 @@ def remembered(*runs: str) -> Callable[[_Method[Of, Arguments, Bound]], _Method[
     """
 
     def wrap(method: _Method[Of, Arguments, Bound]) -> _Method[Of, Arguments, Bound]:
-        known: Lookup[Scope, tuple[object, ...], Bound] = Lookup()
-
         def look_up(self: Of, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Bound:
-            return known.of(self.scope(runs), args, method, self, *args, **kwargs)
+            known, key = self.scope(runs).known, (method, args)
+            if key not in known:
+                known[key] = method(self, *args, **kwargs)
+            return cast(Bound, known[key])
 
         return look_up
 

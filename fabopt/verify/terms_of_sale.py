@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeVar
 
 from fabopt.schema.asics import asic_is
@@ -56,16 +57,23 @@ def energy_cents(finance: Finance, months: Sequence[int]) -> list[Fraction]:
     Each month is paid at its end, the last one in part if the years end within it.
     """
     hourly = exact(finance.energy_usd_per_kwh) * exact(finance.pue) * CENTS_PER_USD / MILLIWATTS_PER_KILOWATT
-    end = months[0] + 12 * exact(finance.years)
+    return list(_worth_of_hours(hourly, months[0] + 12 * exact(finance.years), finance.discount_rate, tuple(months)))
+
+
+@lru_cache(maxsize=1024)
+def _worth_of_hours(
+    hourly: Fraction, end: Fraction, discount_rate: float, months: tuple[int, ...]
+) -> tuple[Fraction, ...]:
+    """What an hour costs ``hourly`` cents of, from each of some months to the end, as worth at month 0."""
     by_stage = []
     for first in months:
         total = Fraction(0)
         for month in range(first, math.ceil(end)):
             share = min(Fraction(1), end - month)
-            total += share * over_months(1 / (1 + exact(finance.discount_rate)), month + 1)
+            total += share * over_months(1 / (1 + exact(discount_rate)), month + 1)
         total *= Fraction(HOURS_PER_YEAR, 12) * hourly
-        by_stage.append(Fraction(rounded(total * _STEPS_PER_CENT), _STEPS_PER_CENT) if finance.discount_rate else total)
-    return by_stage
+        by_stage.append(Fraction(rounded(total * _STEPS_PER_CENT), _STEPS_PER_CENT) if discount_rate else total)
+    return tuple(by_stage)
 
 
 def order_month(month: int, weeks: float | None) -> Fraction:

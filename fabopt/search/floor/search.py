@@ -15,11 +15,11 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError
 from fabopt.search.coefficients import distinct, tolerance
 from fabopt.search.floor.apart import nothing_joins, obstacle, too_far_apart
-from fabopt.search.floor.estimates import ESTIMATES_WITHIN, likely
+from fabopt.search.floor.estimates import ESTIMATES_WITHIN, MOST_MEASURED, likely
 from fabopt.search.floor.expansion import FloorExpansion, PlaceExpansion
 from fabopt.search.out_of_band import suiting, with_fewest
 from fabopt.search.search import RISE, Search
-from fabopt.topology.batch import AnyBatch
+from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.floor_runs import TooManyPlacesError
@@ -255,7 +255,9 @@ class EstimateSearch(FloorSearch):
     def _likely_of(self, costs: BoundedCosts, fabric: FabricProblem) -> list[Candidate]:
         variants = self.expansion.wanted(fabric, costs)
         around = self.near or self.expansion.space(fabric, costs).search().least
-        sizings = [self.expansion.space(variant, costs).search(ESTIMATES_WITHIN * around) for variant in variants]
+        near = ESTIMATES_WITHIN * around
+        spaces = [self.expansion.space(variant, costs) for variant in variants]
+        sizings = [space.search(near, Sizing(enough=MOST_MEASURED)) for space in spaces]
         self.expansion.sized += sum(of_layout.sized for of_layout in sizings)
         return likely(sizings, self._measured, costs.table[0])
 

@@ -178,7 +178,7 @@ class Shape(ClosShape):
         """Some of many candidates, by their places in the arrays."""
 
         def some(value: Any) -> Any:
-            return value[index] if np.ndim(value) else value
+            return value[index] if getattr(value, "ndim", 0) else value
 
         return replace(
             self,

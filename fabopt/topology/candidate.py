@@ -211,6 +211,8 @@ def choices_of(
     """
     if need.links == 0:
         return ()
+    # links of other candidates of the kind may run farther, and take other cables
+    kind = kind, tuple((one.name, one.length_m) for one in assemblies)
     if need.one_sided:
         choices = _cage_choices(need, assemblies, ends, kind, attachment)
     elif mixes:

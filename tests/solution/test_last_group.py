@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
 from fabopt.network.graph.alltoall import alltoall
 from fabopt.network.graph.network import Network
 from fabopt.output.space import space_line
@@ -24,6 +26,7 @@ from fabopt.verify.graph import networks
 from fabopt.verify.wiring import CabledDesign, FabricCabling
 from tests.oracles import brute_last_group
 from tests.oracles.alltoall_program import alltoall_by_program
+from tests.paths import ROOT
 from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, assert_proven, case, inputs, solved
@@ -384,3 +387,20 @@ def test_what_it_would_save_is_said() -> None:
 def test_nothing_is_said_where_it_saves_nothing() -> None:
     design = optimize.solve(inputs(case({"nics": ["nic-400"], "nics_per_server": 2}, servers=12)), alternatives_s=60)
     assert "groups" not in {rival.what for rival in design.alternatives}
+
+
+def test_candidates_whose_links_run_farther_lend_no_cables() -> None:
+    """Of 1,024 GPUs the least power is that of 64 + 64 servers, 9.7 m from their leaves, and of 72 + 56, farther away:
+    the first have fibres of 10 m.
+    """
+    content = yaml.safe_load((ROOT / "cases/finetuning-1024-gpus.yaml").read_text())
+
+    def least_power(groups: str) -> Design:
+        fabric = {**content["fabrics"][0], "groups": groups}
+        asked = {**content, "objective": "power_w", "fabrics": [fabric]}
+        return optimize.solve(inputs_from_objects(asked), alternatives_s=0)
+
+    design = least_power("any")
+    assert_proven(design)
+    assert design.fabrics[0].clos.last_group is None
+    assert capex(design) == capex(least_power("equal"))

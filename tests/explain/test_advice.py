@@ -25,7 +25,7 @@ SEEDS = range(2)
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is least does not depend on how busy the machine is: questions are counted, seconds are not."""
-    monkeypatch.setattr(conflicts, "MOST_SECONDS", 300.0)
+    monkeypatch.setattr(conflicts, "MOST_SECONDS", 60.0)
 
 
 def advised(design: Design) -> list[Conflict]:

@@ -144,7 +144,8 @@ class Program:
                 on_pick[index] -= least
         terms = [(self.pick[index], value) for index, value in on_pick.items() if value]
         terms += [(self.links[key], value) for key, value in on_links.items() if value]
-        return Level(name, pulp.LpAffineExpression([*terms, *orders]), offset)
+        # a constant that is no whole number would round those of rows that hold the sum
+        return Level(name, pulp.LpAffineExpression([*terms, *orders], constant=0), offset)
 
     def _of_servers(self, weight: Weight) -> int:
         """What the servers weigh, if they count."""

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Literal
 
 from fabopt.program.engine_run import in_process, in_thread
-from fabopt.program.levels import broken
+from fabopt.program.levels import broken, value_of
 from fabopt.program.libraries import cp_sat, pulp
 from fabopt.program.settings import Clock
+from fabopt.program.wide_sums import HIGH_UNIT, narrowed
 
 Verdict = Literal["optimal", "feasible", "infeasible", "unknown"]
 ENGINES = ("cp-sat", "highs", "scip", "cbc")
@@ -58,6 +59,26 @@ def solve(
 
 
 def _cp_sat(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None) -> Solution:
+    """CP-SAT, one word of the objective after the other where its sum is too wide for it."""
+    narrow, words = narrowed(lp)
+    if words is None:
+        return _cp_sat_at_once(narrow, clock, hint)
+    narrow.setObjective(words.high)
+    first = _cp_sat_at_once(narrow, clock, hint)
+    constant = int(lp.objective.constant)
+    if first.verdict != "optimal":
+        bound = None if first.bound is None else HIGH_UNIT * first.bound + constant
+        return Solution(first.verdict, first.values, bound, 0.0)
+    high = value_of(words.high, first.values)
+    narrow += words.high == high, "objective_high"
+    narrow.setObjective(pulp.LpAffineExpression([(words.low, 1)]))
+    last = _cp_sat_at_once(narrow, clock, first.values)
+    low = 0.0 if last.bound is None else last.bound
+    verdict: Verdict = "optimal" if last.verdict == "optimal" else "feasible"
+    return Solution(verdict, last.values or first.values, HIGH_UNIT * high + low + constant, 0.0)
+
+
+def _cp_sat_at_once(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None) -> Solution:
     model, parameters, engine = _cp_sat_model(lp, hint or {}), cp_sat.SatParameters(), cp_sat.SolveWrapper()
     parameters.num_workers = 1
     parameters.random_seed = SEED

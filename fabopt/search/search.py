@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import floor, isfinite
 
 import numpy as np
 
@@ -107,7 +108,7 @@ class Search:
     def _tell(self) -> None:
         """Say what is known of the answer by now."""
         best, known, weights = self.incumbent.value, self._known_bound, self.problem.weights
-        bound = weights.in_metric(int(np.floor(known)) + self.fixed) if np.isfinite(known) else None
+        bound = weights.in_metric(floor(known) + self.fixed) if isfinite(known) else None
         self.settings.bracket(None if best is None else weights.in_metric(best), bound)
 
     def _prove(self, ties: bool) -> Optimum:
@@ -215,7 +216,7 @@ class Search:
         assert outcome.value is not None
         if complete and outcome.verdict == "optimal":
             return replace(outcome, bound=outcome.value, sized=self.expansion.sized)
-        lower = min(outcome.value, int(np.floor(bound)) + self.fixed) if np.isfinite(bound) else None
+        lower = min(outcome.value, floor(bound) + self.fixed) if isfinite(bound) else None
         return replace(outcome, verdict="feasible", bound=lower, sized=self.expansion.sized)
 
     # -- limits -----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from fabopt.search.choice import search_of
 from fabopt.solution.question import Answers, Question
 from fabopt.units import exact, plain_fraction, rounded, usd
 
-# What comes after the future that a plan is made for weighs so much: a step of which sums stay within 64 bits.
+# What comes after the future that a plan is made for weighs so much.
 NEXT_TO_NOTHING = Fraction(1, 1000)
 # The longest look at plans for one future.
 MOST_SECONDS = 10.0

@@ -14,6 +14,7 @@ from fabopt.io.library import YAML_ENDINGS
 from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.quote_book import book_bytes, quote_bytes
 from fabopt.output.terminal.quotes import headline_of_quote, quote_report
+from fabopt.parts.chassis import with_fills
 from fabopt.parts.price_books import check_price_book
 from fabopt.parts.quotes import Quote, book_of
 from fabopt.schema.catalog import Catalog
@@ -23,7 +24,7 @@ _DEFAULT = ("reference",)
 
 def quoted_catalog(catalogs: Sequence[str] | None) -> Catalog:
     """The catalog that a quote is read against."""
-    return read_catalog(list(catalogs or _DEFAULT), Path(), "--catalog" if catalogs else "library", "")
+    return with_fills(read_catalog(list(catalogs or _DEFAULT), Path(), "--catalog" if catalogs else "library", ""))
 
 
 def import_quote(

@@ -20,6 +20,7 @@ from fabopt.io.references import MOST_NAMED, check_counted_servers, check_refere
 from fabopt.io.spellings import Spelled, understood
 from fabopt.io.text import parse_yaml
 from fabopt.io.workload import with_model, with_plan
+from fabopt.parts.chassis import with_fills
 from fabopt.parts.price_basis import usable
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, parse_price_change, with_price_books
 from fabopt.parts.stock import check_stock, with_stock
@@ -127,6 +128,7 @@ def _assembled(
         case = case.model_copy(update={"catalog": tuple(catalogs)})
     elif catalog is None:
         catalog = read_catalog(case.catalog, base, file)
+    catalog = with_fills(catalog)
     case, remarks = with_qualified(case, catalog, base, file)
     case = with_plan(with_products(with_model(case, base, file), catalog, spelled), catalog)
     faults = check_references(case, catalog, file, spelled.written)

@@ -15,6 +15,7 @@ from fabopt.io.files import read_bytes, shown
 from fabopt.io.kinds import CATALOG, ENTRIES, are_mostly, unlike
 from fabopt.io.library import YAML_ENDINGS, find_catalog
 from fabopt.io.text import parse_yaml
+from fabopt.parts.chassis import with_fills
 from fabopt.parts.price_books import products
 from fabopt.problem.names import alike
 from fabopt.schema.base import Strict
@@ -101,7 +102,8 @@ def _twice(origins: Sequence[Origin]) -> list[Fault]:
     faults: list[Fault] = []
     seen: dict[tuple[str, str], tuple[Origin, str, str]] = {}
     for origin in origins:
-        entries = [("product id", kind, one.id) for kind in KINDS for one in getattr(origin.catalog, kind)]
+        filled = with_fills(origin.catalog)
+        entries = [("product id", kind, one.id) for kind in KINDS for one in getattr(filled, kind)]
         entries += [("price book", _PRICES, book.name) for book in origin.catalog.prices if book.name]
         for noun, kind, name in entries:
             file, key = origin.file_of(kind, name), (noun, alike(name) if kind == _PRICES else name)

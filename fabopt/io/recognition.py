@@ -11,6 +11,7 @@ from typing import Any
 
 from fabopt.errors import nearest
 from fabopt.io.spellings import PRODUCT_KINDS, Spelled
+from fabopt.parts.chassis import fills_of
 from fabopt.parts.price_books import KIND_OF_WORD
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
@@ -96,10 +97,11 @@ class _Recognition:
         return meant
 
     def products(self, ids: Any, path: str, kinds: Iterable[str]) -> Any:
-        """A list of ids; ``any`` and None as they are."""
+        """A list of ids, of a chassis those of all its fills; ``any`` and None as they are."""
         if not isinstance(ids, tuple):
             return ids
-        return tuple(self.product(id_, f"{path}[{index}]", kinds) for index, id_ in enumerate(ids))
+        meant = (self.product(id_, f"{path}[{index}]", kinds) for index, id_ in enumerate(ids))
+        return tuple(fill for id_ in meant for fill in fills_of(id_, self._catalog))
 
     def fabric(self, fabric: Fabric, path: str) -> Fabric:
         nics = self.products(fabric.nics, f"{path}.nics", ("nics",))

@@ -23,7 +23,7 @@ from fabopt.schema.base import (
     Word,
     parse_split,
 )
-from fabopt.schema.operate import Operable
+from fabopt.schema.chassis import Modular
 from fabopt.schema.product import (
     PROTOCOLS,
     Airflow,
@@ -51,7 +51,7 @@ REDUCES = "sharp"
 KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 
 
-class Switch(Operable, Manageable, Product, Purchasable):
+class Switch(Modular, Manageable, Product, Purchasable):
     """A switch. ``max_ports``: logical ports the ASIC can drive (absent: what the cages split into).
 
     ``ports_per_cage_pair``: the same of two neighbouring cages of a group, the first and second, third and fourth ...

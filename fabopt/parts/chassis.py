@@ -1,0 +1,60 @@
+"""Chassis of a catalog, as they can be bought: a product for each number of line cards."""
+
+from __future__ import annotations
+
+from fabopt.schema.catalog import Catalog, Switch
+from fabopt.schema.chassis import LineCards
+from fabopt.schema.product import Price
+from fabopt.units import exact, some
+
+
+def with_fills(catalog: Catalog) -> Catalog:
+    """The catalog with a switch for each fill of a chassis in place of the chassis."""
+    if all(switch.line_cards is None for switch in catalog.switches):
+        return catalog
+    switches = tuple(fill for switch in catalog.switches for fill in _fills(switch))
+    return catalog.model_copy(update={"switches": switches})
+
+
+def fills_of(id_: str, catalog: Catalog) -> tuple[str, ...]:
+    """The ids of all fills of a chassis, fewest line cards first; the id itself where it is that of no chassis."""
+    return tuple(one.id for one in catalog.switches if one.chassis == id_) or (id_,)
+
+
+def _fills(switch: Switch) -> tuple[Switch, ...]:
+    cards = switch.line_cards
+    if cards is None:
+        return (switch,)
+    return tuple(_filled(switch, cards, number) for number in range(cards.fewest, cards.most + 1))
+
+
+def _filled(switch: Switch, cards: LineCards, number: int) -> Switch:
+    name = some(number, "line card")
+    numbers = [switch.part_number, cards.part_number]
+    return switch.model_copy(
+        update={
+            "id": f"{switch.id}+{number}-cards",
+            "part_number": None if None in numbers else f"{numbers[0]} + {number} x {numbers[1]}",
+            "description": f"{switch.description or switch.id}, {name}",
+            "cages": tuple(cage.model_copy(update={"count": cage.count * number}) for cage in switch.cages),
+            "max_ports": switch.max_ports and switch.max_ports * number,
+            "price_usd": _price(switch.price_usd, cards.price_usd, number),
+            "power_w": _sum(switch.power_w, cards.power_w, number),
+            "power_max_w": _sum(switch.power_max_w, cards.power_max_w, number),
+            "line_cards": None,
+            "chassis": switch.id,
+        }
+    )
+
+
+def _price(chassis: Price | None, card: float | None, number: int) -> Price | None:
+    if not isinstance(chassis, tuple):
+        return _sum(chassis, card, number)
+    if card is None:
+        return None
+    return tuple(step.model_copy(update={"usd": _sum(step.usd, card, number)}) for step in chassis)
+
+
+def _sum(chassis: float | None, card: float | None, number: int) -> float | None:
+    """Of a chassis and its line cards together; None where one of both is not known."""
+    return None if chassis is None or card is None else float(exact(chassis) + number * exact(card))

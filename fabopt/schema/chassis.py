@@ -1,0 +1,46 @@
+"""Chassis: switches of which a part of the ports comes with each line card."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from fabopt.schema.base import Identifier, Money, Strict, Watts, Word
+from fabopt.schema.operate import Operable
+
+
+def _none(said: object) -> bool:
+    return said is None
+
+
+class LineCards(Strict):
+    """The line cards of a chassis, from ``fewest`` to ``most``; ``price_usd`` and ``power_w`` are of one."""
+
+    most: Annotated[int, Field(ge=1, le=64)]
+    fewest: Annotated[int, Field(ge=1, le=64)] = 1
+    part_number: Word | None = None
+    price_usd: Money | None = None
+    power_w: Watts | None = None
+    power_max_w: Watts | None = None
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        if self.fewest > self.most:
+            raise ValueError(f"`fewest` is above `most`: {self.fewest} > {self.most}")
+        return self
+
+
+class Modular(Operable):
+    """What a switch says of its line cards: its cages and ``max_ports`` are then those of one, its price and power
+    those of the chassis with its fabric and without any. ``chassis``: of one that is filled, the id of the chassis.
+    """
+
+    line_cards: Annotated[LineCards | None, Field(exclude_if=_none)] = None
+    chassis: Annotated[Identifier | None, Field(exclude_if=_none)] = None
+
+    @model_validator(mode="after")
+    def _ports_have_names(self) -> Self:
+        if self.nos and not (self.line_cards is None and self.chassis is None):
+            raise ValueError("ports of a chassis are named by line card, which `nos` cannot tell; leave it out")
+        return self

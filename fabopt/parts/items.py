@@ -107,12 +107,15 @@ class Item:
 
     @cached_property
     def unit_costs(self) -> tuple[int, ...]:
-        """What a single one costs at each stage; with charges its present values too, which need not follow from that.
+        """What a single one costs at each stage; with charges its present values too, which need not follow from that,
+        and where growth may end those in every future, whose prices may differ by kind (0: the stage does not come).
 
         All items of a table have as many.
         """
         present = () if self.calendar is None else tuple(offer.present[0] for offer in self.offers)
-        return self.unit_cents + present
+        futures = zip(*(offer.futures for offer in self.offers), strict=True)
+        in_futures = (0 if prices is None else prices[1][0] for future in futures for prices in future)
+        return (*self.unit_cents, *present, *in_futures)
 
     @cached_property
     def bare(self) -> Item:

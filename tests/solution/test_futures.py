@@ -14,7 +14,7 @@ from tests.oracles import brute_growth
 from tests.samples import random_growth
 from tests.samples.growth_samples import eight, grown, solved
 from tests.samples.random_cases import Dice
-from tests.solution.test_brute_force import cage, catalog, switch
+from tests.solution.test_brute_force import cable, cage, catalog, fibre, optic, switch
 from tests.solution.test_growth import SEEDS, assert_agrees
 
 Json = dict[str, Any]
@@ -129,6 +129,24 @@ def test_charges_are_paid_as_often_as_what_they_are_on() -> None:
     late = {"name": "late", "probability": 0.5, "months": {"stage-2": 24}, "price_change": {"nic": 1}}
     case["scenarios"] = [late, {"name": "end", "probability": 0.5}]
     assert [one.capex_usd for one in futures_of(solved(eight(), case)).futures] == [4744 + 400, 1684]
+
+
+def test_kinds_that_get_dearer_apart_are_not_compared_at_the_prices_of_today() -> None:
+    # A link is one cable for 10, or two modules of 4 and a fibre of 1. Later modules cost twice as much: 17. The first
+    # 4 servers take modules (36), the 4 that come later, and the 8 links above, cables: 12 x 10.
+    lengths = [{"m": length_m, "price_usd": 1} for length_m in (3, 30, 50)]
+    parts = catalog(
+        switches=[switch("eight", cage(8, "1x100"))],
+        cables=[cable("cable", "1x100", "1x100", (10, 10, 10))],
+        transceivers=[optic("module", "1x100", 4) | {"power_w": 0}],
+        fibres=[fibre("fibre", "LC", "LC", 1) | {"lengths": lengths}],
+    )
+    case = grown(4, 8, objective="tco_usd", finance=NO_ENERGY)
+    later = {"name": "later", "probability": 0.5, "months": {"stage-2": 12}, "price_change": {"transceiver": 1}}
+    case["scenarios"] = [later, {"name": "end", "probability": 0.5}]
+    design = solved(parts, case)
+    assert_agrees(design, brute_growth.solve(parts, case))
+    assert design.objective.value == (1000 + 400 + 36) + (2000 + 400 + 120) / 2
 
 
 def with_scenarios(dice: Dice, wanted: Json) -> Json:

@@ -26,7 +26,8 @@ from tests.solution.test_brute_force import cage, card, case, catalog, server, s
 Json = dict[str, Any]
 RULE = "nic-pairing"
 THREE, FOUR = 1660, 1880
-SEEDS = {"linear": 8, "limited": 4, "attached": 4, "three_tier": 3, "planes": 4}
+# Of random planes those whose plain loops end within seconds.
+SEEDS = {"linear": range(8), "limited": range(4), "attached": range(4), "three_tier": range(3), "planes": (0, 2, 4, 5)}
 
 
 def eighths(slots: int = 4, **keys: Any) -> Json:
@@ -145,7 +146,7 @@ def test_asked_for_by_name_it_stands_in_the_way(keys: Json) -> None:
 # -- brute force ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, many in SEEDS.items() for seed in range(many)])
+@pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_random_cases_agree(family: str, seed: int) -> None:
     """Cost, structure and bill; it is never cheaper than without the rule, which gives the bare space again."""
     parts, content = generate(family, seed)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
+from fabopt.inspect.quote_airflow import other_airflows
 from fabopt.inspect.stand_ins import StandIns, stand_ins
 from fabopt.parts.quotes import Quote, QuoteLine
 from fabopt.schema.catalog import Catalog, Transceiver
@@ -17,8 +18,8 @@ from fabopt.units import CENTS_PER_USD, exact, rounded, some, usd
 _OWN_WORK = "other"
 Key = tuple[str, float | None]
 FindingKind = Literal[
-    "missing", "surplus", "wrong-length", "does-not-mate", "stand-in", "not-matched", "unpriced", "no-quantity",
-    "above-planned", "above-best", "ends-early",
+    "missing", "surplus", "wrong-length", "wrong-airflow", "does-not-mate", "stand-in", "not-matched", "unpriced",
+    "no-quantity", "above-planned", "above-best", "ends-early",
 ]  # fmt: skip
 Severity = Literal["fault", "remark"]
 
@@ -129,8 +130,8 @@ def compared(quote: Quote, design: Design, catalog: Catalog) -> QuoteComparison:
     counts = _Counts(planned, quoted)
     counts.pair_lengths()
     counts.pair_stand_ins(stand_ins(design, counts.missing_optics(), counts.other_optics(catalog)))
-    findings = (*counts.findings, *counts.rest(), *_lines(quote, planned), *_prices(planned, quoted),
-                *_charges(quote, design))  # fmt: skip
+    findings = (*counts.findings, *_airflows(quote, design), *counts.rest(), *_lines(quote, planned),
+                *_prices(planned, quoted), *_charges(quote, design))  # fmt: skip
     return QuoteComparison(planned, quoted, findings, _sums(planned, quoted, counts.lacking()))
 
 
@@ -223,6 +224,16 @@ class _Counts:
         for key in self.quoted:
             if not self._is_counted(key):
                 yield self.finding("no-quantity", f"{named(key)} is quoted without a quantity", key, "remark")
+
+
+def _airflows(quote: Quote, design: Design) -> Iterator[QuoteFinding]:
+    """Switches by the part number of the other airflow: they are those that are planned, so that no number is short."""
+    for other in other_airflows(quote, design):
+        line = other.line
+        dollars = round((quote.unit_usd(line) or 0) * (line.quantity or 0), 2) or None
+        yield QuoteFinding(
+            "wrong-airflow", other.text, "fault", *line.key, line.sheet, line.row, None, line.quantity, dollars
+        )
 
 
 def _lines(quote: Quote, planned: Mapping[Key, Planned]) -> Iterator[QuoteFinding]:

@@ -192,11 +192,12 @@ class ProductCharge(Strict):
 
 
 class Product(Strict):
-    """What every product may say about itself."""
+    """What every product may say about itself. ``other_part_numbers``: others that order the same thing."""
 
     id: Identifier
     vendor: Word | None = None
     part_number: Word | None = None
+    other_part_numbers: Annotated[tuple[Word, ...], Field(exclude_if=_none)] = ()
     description: Text | None = None
     source: Source | None = None
     provenance: dict[str, PriceSource] = {}

@@ -126,6 +126,27 @@ def test_modules_in_place_of_planned_ones(run: Run, other: str, kind: str, words
 
 
 @pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize("wanted", [None, "port-side-intake", "port-side-exhaust"])
+def test_a_switch_that_blows_the_other_way(run: Run, wanted: str | None) -> None:
+    """The part number of the other airflow is the right product, and not what the bill orders."""
+    catalog = yaml.safe_load(Path("acme.yaml").read_text())
+    (switch,) = (switch for switch in catalog["switches"] if switch["id"] == "acme-t4")
+    switch |= {"part_number": "T4-F", "airflows": {"port-side-exhaust": "T4-F", "port-side-intake": "T4-R"}}
+    Path("acme.yaml").write_text(yaml.safe_dump(catalog))
+    write_case(start="2027-03", **({"site": {"rack_rules": {"airflow": wanted}}} if wanted else {}))
+    assert run("solve", "case.yaml", "--json", "design.json", "--alternatives", "0").code == 0
+    for code, blows in (("Acme T4-F", "port-side-exhaust"), ("T4-R", "port-side-intake")):
+        lines = bill()
+        of(lines, "acme-t4")[0] = code
+        ran, audit = audited(run, lines)
+        is_other = blows != (wanted or "port-side-exhaust")
+        assert (ran.code, [kind for kind, _ in kinds(audit)]) == (int(is_other), ["wrong-airflow"] * is_other)
+        for finding in audit["findings"]:
+            assert finding["id"] == "acme-t4" and finding["row"] and finding["usd"] > 0
+            assert f"is quoted as {code.split()[-1]}, {blows}: planned is T4-" in finding["text"]
+
+
+@pytest.mark.usefixtures("desk")
 def test_lines_that_are_not_matched_and_lines_without_a_price(run: Run) -> None:
     lines = [*bill(), ["acme-t5", "", 2, 250], ["Freight", "", 1, 90]]
     of(lines, "acme-nic")[3] = "TBD"

@@ -277,6 +277,60 @@ def test_10_tabs_without_a_currency_and_rows_without_a_price() -> None:
     assert prices(whole(name, "GBP=1.25", currency="GBP")) == {(SR8, None): 1562.5}
 
 
+def test_11_units_of_measure_and_other_words_beside_part_numbers() -> None:
+    book = Book().rows(
+        ["Item", "Model", "Qty", "UoM", "Unit $"],
+        ["Leaf", "MQM9700-NS2F", "4 pcs", "EA", 30000],
+        ["Fibre", "MFP7E10-N007", 20, "PK", 1150],
+        ["Fibre", "MFP7E10-N010", 20, "Stück", 120],
+        ["Optics", "NVIDIA MMA4Z00-NS, 2x400G SR4", 64, "EA", 905],
+        ["Spine", "MQM9700-NS2F (optional)", 2, "each", 33000],
+        ["Both", "MQM9700-NS2F + MMA4Z00-NS", 2, "each", 33000],
+    )
+    quote = whole(book.saved())
+    assert prices(quote) == {(QM, None): 30000, (JUMPER, 10): 120}
+    assert [(line.row, line.reason, line.suggestion) for line in quote.with_status("left over")] == [
+        (3, "its price is for a unit of `PK`, not for one", JUMPER),
+        (5, "other words stand in the cell of its part number", SR8),
+        (6, "other words stand in the cell of its part number", QM),
+        (7, f"a kit of several products ({SR8}, {QM}): what each of them costs is not said", ""),
+    ]
+
+
+def test_12_texts_beside_the_columns_and_lines_that_cost_nothing() -> None:
+    """Freight is named in the column of line numbers, as distributors do; an airflow that is asked for is a line."""
+    book = Book().rows(
+        ["Line Number", "Part Number", "Product", "Qty", "Unit Net Price", "Extended Net Price"],
+        ["1.0", "DCS-7060X6-64PE-F", "64x 800G", 4, 60000, 240000],
+        ["1.1", "NXK-AF-PI", "Airflow selection", 4, 0, 0],
+        ["1.2", "OSFP-800G-DR8=", "800GBASE-DR8", 16, 7465, 119440],
+        ["2.0", "SVC-3Y", "3 year support", 1, 12000, 12000],
+        ["Freight & handling", None, None, 1, 1500, 1500],
+        ["Additional project discount", None, None, 1, -15000, -15000],
+        ["Brought forward", None, None, None, None, 1000],
+    ).merged("A6:C6")  # fmt: skip
+    quote = whole(book.saved())
+    assert prices(quote) == {("arista-64", None): 60000, ("cisco-dr8", None): 7465}
+    assert [line for line in told(quote) if line[1] != "matched"] == [
+        (3, "unpriced", "the catalog has no product with this part number; its price is 0"),
+        (5, "left over", "a service, not a product of the catalog"),
+        (6, "left over", "a charge or a discount, not a product of the catalog"),
+        (7, "left over", "a charge or a discount, not a product of the catalog"),
+        (8, "subtotal", "a sum or a tax, no price of a part"),
+    ]
+
+
+def test_13_a_french_quote_with_notes_between_lines_and_a_makers_other_number() -> None:
+    write_csv(
+        "Devis;D-2026-118;;;;\nDate : 05/10/2026;;;;;\n;;;;;\nRéf.;Désignation;Qté;P.U. HT;Remise;Total HT\n"
+        "MQM9700-NS2F;Switch;6;14 500,00 €;10%;78 300,00 €\nNote : livraison sous 6 semaines;;;;;\n"
+        "980-9I510-00NS00;Module;48;950,00 €;10%;41 040,00 €\n;Total HT;;;;119 340,00 €\n;TVA 20%;;;;23 868,00 €\n"
+    )
+    quote = whole("quote.csv", "EUR=1.1")
+    assert prices(quote) == {(QM, None): 14355, (SR8, None): 940.5}
+    assert [line[:2] for line in told(quote) if line[1] != "matched"] == [(6, "note"), (8, "subtotal"), (9, "subtotal")]
+
+
 # -- and other habits -----------------------------------------------------------------------------------------------
 
 
@@ -296,6 +350,9 @@ def test_10_tabs_without_a_currency_and_rows_without_a_price() -> None:
         ("Preis/Stück in €", "unit"),
         ("USD each", "unit"),
         ("Unit", ""),
+        ("Unit $", "unit"),
+        ("UoM", "measure"),
+        ("Réf.", "part"),
         ("Ext. Price", "total"),
         ("List Price (US$)", "list"),
         ("Rabatt %", "discount"),

@@ -15,7 +15,8 @@ switches:
   - {id: arista-64, vendor: Arista, part_number: DCS-7060X6-64PE, protocol: ethernet, power_w: 900, price_usd: 50000,
      cages: [{count: 64, form_factor: OSFP-IHS, splits: [2x400]}]}
 transceivers:
-  - {id: nvidia-mma4z00-ns, vendor: NVIDIA, part_number: MMA4Z00-NS, description: "Twin-port 800G SR8, 50 m",
+  - {id: nvidia-mma4z00-ns, vendor: NVIDIA, part_number: MMA4Z00-NS,
+     other_part_numbers: [980-9I510-00NS00], description: "Twin-port 800G SR8, 50 m",
      form_factor: OSFP-IHS, split: 2x400, standard: 400G-SR4, fibre: om4, connector: MPO-12-APC, connectors: 2,
      reach_m: 50, power_w: 15, price_usd: 900}
   - {id: fs-dr8, vendor: FS, part_number: OSFP-800G-DR8, form_factor: OSFP-IHS, split: 2x400, standard: 400G-DR4,

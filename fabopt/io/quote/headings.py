@@ -18,7 +18,7 @@ _CALLED: dict[str, str] = {
         art no, material number, material no, material code, teilenummer, teile nr, teil, bestellnummer, bestell
         nr, herstellernummer, hersteller nr, order code, order number, ordering code, ordering number, catalog
         number, catalogue number, model number, model no, item number, item no, item code, item id, item nr,
-        référence, número de parte""",
+        référence, réf, référence fabricant, réf fabricant, número de parte""",
     "id": "id, fabopt id",
     "name": """item, items, product, produkt, artikel, article, model, modell, material, ref, reference,
         hardware, position, posten""",
@@ -59,6 +59,8 @@ _CALLED: dict[str, str] = {
     "pack": """pack, packs, pack size, pack qty, pack quantity, package size, package qty, packaging unit, units
         per pack, pcs per pack, qty per pack, order multiple, multiple, spq, box qty, box size, ve, vpe,
         verpackungseinheit""",
+    "measure": """uom, u o m, unit of measure, unit of measurement, units of measure, einheit, mengeneinheit, me,
+        unité, unité de mesure, unidad""",
     "length": """length, length m, length in m, length metres, length meters, len, len m, cable length, cable
         length m, länge, länge m, länge in m, kabellänge, longueur""",
     "vendor": "vendor, manufacturer, mfr, mfg, make, maker, brand, hersteller, oem, marke, fabricant",
@@ -70,6 +72,8 @@ _ROLES = {" ".join(name.split()): role for role, names in _CALLED.items() for na
 _WHOSE = re.compile(
     r"^(?:(?:mfr|mfg|manufacturers?|vendors?|suppliers?|oem|makers?|herstellers?|our|your|quoted|s)\s)+"
 )
+# Of names, those that are of things; the others may be numbers of lines.
+_THINGS = ("product", "produkt", "article", "artikel", "model", "modell", "material", "hardware")
 IDENTITY = ("part", "id", "name")
 PRICES = ("unit", "total", "list")
 _BRACKETS = re.compile(r"[(\[{][^)\]}]*[)\]}]")
@@ -125,15 +129,21 @@ class Header:
 
 def role_of(text: str) -> str:
     """The role of a column with this heading; empty where it is none that is known."""
-    plain = _MONEY.sub(" ", _BRACKETS.sub(" ", text.lower().replace("_", " ")))
-    if role := _called(plain):
+    whole = _BRACKETS.sub(" ", text.lower().replace("_", " "))
+    plain = _MONEY.sub(" ", whole)
+    if role := _called(plain) or (signs_in(whole.upper()) and _called(f"{plain} price")):
         return role
     roles = [role for part in re.split(r"[/|,]", plain) if (role := _called(part))]
     return min(roles, key=list(_CALLED).index, default="")
 
 
+def _plain(text: str) -> str:
+    """The words of a heading, without punctuation."""
+    return " ".join(_NOT_WORDS.sub(" ", text.lower()).split())
+
+
 def _called(text: str) -> str:
-    words = " ".join(_NOT_WORDS.sub(" ", text).split())
+    words = _plain(text)
     return _ROLES.get(words) or _ROLES.get(_WHOSE.sub("", words), "")
 
 
@@ -187,11 +197,16 @@ def _heading(text: str, asked: int) -> Heading:
 
 
 def _without_weak_names(headings: dict[int, Heading]) -> dict[int, Heading]:
-    """Without what may be the number of a line or a group of parts, where another column has part numbers."""
-    if not any(heading.role == "part" for heading in headings.values()):
+    """Where another column has part numbers, names are no more than words on them, if nothing else describes parts.
+
+    What may be the number of a line or a group of parts is not read.
+    """
+    roles = [heading.role for heading in headings.values()]
+    if "part" not in roles:
         return headings
-    return {column: heading._replace(role="") if heading.role == "name" else heading
-            for column, heading in headings.items()}  # fmt: skip
+    instead = "" if "description" in roles else "description"
+    return {column: heading._replace(role=instead if _plain(heading.text) in _THINGS else "")
+            if heading.role == "name" else heading for column, heading in headings.items()}  # fmt: skip
 
 
 def _with_plain_quantity(headings: dict[int, Heading]) -> dict[int, Heading]:

@@ -32,14 +32,19 @@ from fabopt.parts.quotes import CHARGE_REMARK, QuoteLine
 
 _SUM = re.compile(
     r"\W*(?:sub\W?-?totals?|(?:grand |net |section |line |page )?totals?|sums?|summe|zwischensumme|amount due|"
-    r"gesamt(?:summe|betrag|preis)?|(?:net|netto|brutto)(?:summe|betrag|gesamt)?|sous-total|montant|carried forward|"
-    r"übertrag|(?:(?:plus|zzgl|inkl|incl)\W+)?(?:[0-9.,]+\s?%\s?)?"
+    r"gesamt(?:summe|betrag|preis)?|(?:net|netto|brutto)(?:summe|betrag|gesamt)?|sous-total|montant|"
+    r"(?:carried|brought) forward|übertrag|(?:(?:plus|zzgl|inkl|incl)\W+)?(?:[0-9.,]+\s?%\s?)?"
     r"(?:vat|mwst|ust|tva|gst|(?:sales )?tax(?:es)?|umsatzsteuer|mehrwertsteuer))(?![\w-]*[0-9])(?!\w)",
     re.IGNORECASE,
 )
 _SUM_AT_END = re.compile(r".*\b(?:sub-?total|total|gesamt|summe)\W*$", re.IGNORECASE)
 # Two cells that are one number, parted at the comma before its thousands.
 _PARTED = re.compile(r"(?:.*\D)?\d{1,3},\d{3}(?!\d)", re.DOTALL)
+# Units of measure that are one of what is sold.
+_ONE = re.compile(
+    r"\W*(?:1|c62|each|eaches|ea|pcs?|pces?|pieces?|units?|st|stk|stück|stueck|stck|u|un|unités?|pz|no|nos|item|qty)\W*",
+    re.IGNORECASE,
+)
 _TERMS = ("lead", "validity", "minimum", "pack", "stock")
 _NUMBERS = {"minimum": "minimum_order", "pack": "pack_size", "stock": "in_stock"}
 
@@ -100,12 +105,19 @@ class RowReader:
         cells = self.sheet.rows.get(row, {})
         return [cells[column].text for column in sorted(cells) if isinstance(cells[column].value, str)]
 
+    def _text_beside(self, row: int) -> str:
+        """The first text of a row in a column that is not read, such as that of the numbers of lines."""
+        read = {column for column, heading in self.header.headings.items() if heading.role}
+        cells = self.sheet.rows.get(row, {})
+        own = (cells[column] for column in sorted(cells) if column not in read)
+        return next((cell.text for cell in own if isinstance(cell.value, str)), "")
+
     # -- what a row is ----------------------------------------------------------------------------------------------
 
     def line(self, row: int) -> QuoteLine:
         """The row as a line of the quote, a sum, or a note."""
         names = [name for name in self.names(row) if name]
-        description = self.text(row, "description")
+        description = self.text(row, "description") or ("" if names else self._text_beside(row))
         known = matched(self._named(row, names, description), self.reading.names)
         base = QuoteLine(self.sheet.name, row, "note", " / ".join(dict.fromkeys(names)), description)
         texts = self.own_texts(row)
@@ -159,6 +171,8 @@ class RowReader:
         line = _changed(base, quantity=self._quantity(row), unit_price=net.value, currency=currency,
                         **self._terms(row))  # fmt: skip
         reason = known.reason or unclear or net.reason or self._why_not(row, net.value, currency)
+        if net.value == 0 and not known.id:
+            return _changed(line, status="unpriced", reason=f"{reason}; its price is 0", suggestion=known.suggestion)
         if reason:
             return _changed(line, status="left over", reason=reason, suggestion=known.suggestion or known.id)
         remarks = (*known.remarks, *net.remarks, *line.remarks)
@@ -171,6 +185,9 @@ class RowReader:
         if price is None:
             shown = next((cell.text for _, cell in self.cells(row, *PRICES)), "")
             return f"its price cannot be read: `{shown}`"
+        measure = self.text(row, "measure")
+        if measure and not _ONE.fullmatch(measure):
+            return f"its price is for a unit of `{measure}`, not for one"
         if any(self._names_others(row, column) for column, _ in self.cells(row, *PRICES)):
             return "one price for several lines: what each of them costs is not said"
         if currency not in self.reading.rates:

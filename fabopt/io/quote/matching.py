@@ -24,11 +24,13 @@ _SERVICE = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _CHARGE = re.compile(
-    r"^\W*(?:project |volume |special )?(?:freight|shipping|shipment|delivery|handling|insurance|packaging|discount|"
-    r"rebate|rabatt|surcharge|customs|duty|fracht|versand|lieferung|verpackung|transport|montage|installation|"
+    r"^\W*(?:(?:additional|project|volume|special|extra) )*(?:freight|shipping|shipment|delivery|handling|insurance|"
+    r"packaging|discount|rebate|rabatt|surcharge|customs|duty|fracht|versand|lieferung|verpackung|transport|montage|installation|"
     r"commissioning|inbetriebnahme)\b",
     re.IGNORECASE,
 )
+# How Cisco ends the part number of what is sold alone.
+_CISCO, _SPARE = "cisco", "="
 _MOST_SHOWN = 4
 
 
@@ -66,7 +68,8 @@ def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
         return MatchedLine(
             reason=f"its names are of different products: {_listed({m.id for ms in called for m in ms})}"
         )
-    matches = names.of_vendor({match for one in called for match in one if match.id in ids}, line.vendor)
+    vendor = line.vendor or (_CISCO if any(name.strip().endswith(_SPARE) for name in line.names) else "")
+    matches = names.of_vendor({match for one in called for match in one if match.id in ids}, vendor)
     ids = {match.id for match in matches}
     if len(ids) > 1:
         return MatchedLine(reason=f"several products have this name: {_listed(ids)}", suggestion=_listed(ids))
@@ -87,17 +90,18 @@ def _why_more(line: NamedLine) -> str:
 
 def _unknown(line: NamedLine, names: QuotedNames) -> MatchedLine:
     text = " ".join((*line.names, line.description))
-    within = names.within(text)
-    ids = sorted({match.id for word in within for match in names.called(word)})
+    ids = sorted({match.id for word in names.within(text) for match in names.called(word)})
     if _SERVICE.search(line.description) or _SERVICE.search(text):
         return MatchedLine(reason="a service, not a product of the catalog")
     if _CHARGE.search(line.description) or _CHARGE.search(text):
         return MatchedLine(reason="a charge or a discount, not a product of the catalog")
-    if _KIT.search(_MOUNTING_KIT.sub("", text)) or len(within) > 1:
+    if _KIT.search(_MOUNTING_KIT.sub("", text)) or len(ids) > 1:
         named = f" ({_listed(ids)})" if ids else ""
         return MatchedLine(reason=f"a kit of several products{named}: what each of them costs is not said")
     if not any(line.names):
         return MatchedLine(reason="no part number, and no product has this description", suggestion=_listed(ids))
+    if len(ids) == 1:
+        return MatchedLine(reason="other words stand in the cell of its part number", suggestion=ids[0])
     nearest = next((near for name in line.names if name and (near := names.nearest(name))), "")
     return MatchedLine(reason="the catalog has no product with this part number", suggestion=nearest or _listed(ids))
 

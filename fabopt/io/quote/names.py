@@ -28,6 +28,8 @@ _ALSO_CALLED = {
     "supermicro": ("smci",),
     "fs": ("fscom",),
 }
+# Endings of Arista's part numbers of switches: front to rear, and rear to front.
+_ARISTA_AIRFLOWS = ("-F", "-R")
 MOST_HINTS = 500
 _SIMILAR = 0.66
 
@@ -114,8 +116,11 @@ def _names(product: Product) -> Iterator[tuple[str, float | None]]:
     yield product.id, None
     if product.part_number:
         yield product.part_number, None
+    yield from ((number, None) for number in product.other_part_numbers)
     if isinstance(product, Switch):
         yield from ((code, None) for code in product.airflows.values() if code)
+        if product.part_number and not product.airflows and product.vendor == "Arista":
+            yield from ((f"{product.part_number}{ending}", None) for ending in _ARISTA_AIRFLOWS)
     if isinstance(product, Cable | Fibre):
         yield from ((length.part_number, length.m) for length in product.lengths if length.part_number)
 

@@ -21,8 +21,6 @@ NAMED = re.compile(
     r"reference design|ordering|product page|bill of materials|LinkX|BCM957608",
     re.IGNORECASE,
 )
-# Read in a text whose address is not known.
-NOT_NAMED = {("nvidia-c8180", "source")}
 GUESS = re.compile(r"\bestimate of|no citation|catalog authors", re.IGNORECASE)
 GUESSED = ("estimate", "derived")
 # ``none`` is of what is invented.
@@ -50,7 +48,7 @@ def test_every_source_is_a_named_document_or_is_not_trusted(name: str) -> None:
         and not NAMED.search(source.url or "")
         and (source.confidence or product.confidence) != "low"
     }
-    assert trusted <= NOT_NAMED
+    assert trusted == set()
 
 
 @pytest.mark.parametrize("name", names("catalogs"))

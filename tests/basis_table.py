@@ -12,6 +12,7 @@ from fabopt.io.catalog import named_catalogs
 from fabopt.parts.price_basis import basis_of
 from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Switch
 from fabopt.schema.product import Product
+from fabopt.schema.server import Server
 
 BASES = ("list", "street", "quote", "paper", "estimate", "derived", "unknown")
 NO_PRICE = "no price"
@@ -64,6 +65,24 @@ def lines(catalog: Catalog) -> Iterator[str]:
         listing = ", ".join(f"`{id_}`" for id_ in rest)
         count = len(selectable) - len(rest)
         yield f"- the {what} of {count} ({share} %); not of {listing}." if count else f"- the {what} of none."
+
+    servers = catalog.servers
+    rest = [server.id for server in servers if not takes_storage_and_in_band(server)]
+    listing = ", ".join(f"`{id_}`" for id_ in rest)
+    yield ""
+    yield (
+        f"Of {len(servers)} servers, {len(servers) - len(rest)} take a NIC for storage and one in-band beside one for "
+        f"each GPU, as they are listed; not {listing}: of these such a fabric shares NICs (`separation: shared`), or "
+        "has its own where compute has fewer."
+    )
+
+
+def takes_storage_and_in_band(server: Server) -> bool:
+    """Whether NICs for both are built in, or slots are left for them beside one for each GPU (where so many are)."""
+    built_in = {nic.role for nic in server.nics}
+    of_gpus = server.gpus if server.nic_slots >= server.gpus else min(1, server.gpus)
+    compute = 0 if "compute" in built_in else of_gpus
+    return server.nic_slots - compute >= len({"storage", "in-band"} - built_in)
 
 
 def confidence(switch: Switch, key: str) -> str | None:

@@ -79,13 +79,14 @@ class Span(NamedTuple):
     """The fewest and the most servers of a leaf group, and of a pod.
 
     ``tiers``: those of a Clos that are in it. ``alike``: whether all links of a kind run the same; else the run of
-    ``leaf-spine`` is the least of any.
+    ``leaf-spine`` is the least of any. ``odd``: whether the last group is unlike the others; else they are all alike.
     """
 
     group: tuple[int, int]
     pod: tuple[int, int]
     tiers: tuple[int, ...] = (1, 2, 3)
     alike: bool = True
+    odd: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +218,13 @@ class FabricProblem:
     @property
     def may_be_odd(self) -> bool:
         """Whether the last leaf group may be unlike the others, where there are two tiers; not out-of-band."""
-        return self.last_group != "equal" and self.per_switch is None
+        asked = self.last_group != "equal" and self.per_switch is None
+        return asked and (self.span is None or self.span.odd)
+
+    @property
+    def may_be_alike(self) -> bool:
+        """Whether all leaf groups may be alike."""
+        return self.span is None or not self.span.odd
 
     @property
     def is_open(self) -> bool:
@@ -292,7 +299,7 @@ def fabric_of(
         kept_rules=_kept_rules(fabric, case),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even", by_rail=fabric.striping == "rail",
-        last_group=_last_group(fabric, case), last_leaf=_last_leaf(fabric, case, protocols),
+        last_group=last_group_of(fabric, case), last_leaf=last_leaf_of(fabric, case, protocols),
         mixes_spines=tuple(one for one in protocols if spines_may_differ(case, fabric, one)),
         group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
         gpu_mbps=demand.gpu_mbps,
@@ -317,27 +324,16 @@ def fabric_of(
     )  # fmt: skip
 
 
-def _last_group(fabric: Fabric, case: Case) -> LastGroup:
+def last_group_of(fabric: Fabric, case: Case) -> LastGroup:
     """Whether a case lets the last leaf group be unlike the others. Rule ``last_group_may_differ``."""
     if not last_group_may_differ(case, fabric):
         return "equal"
     return "any" if case.resilience_of(fabric) == NO_RULE else "spread"
 
 
-def _last_leaf(fabric: Fabric, case: Case, protocols: Sequence[Protocol]) -> tuple[Protocol, ...]:
+def last_leaf_of(fabric: Fabric, case: Case, protocols: Sequence[Protocol]) -> tuple[Protocol, ...]:
     """In which protocols a case lets the leaves of that group be of a type of their own."""
     return tuple(one for one in protocols if last_leaf_may_differ(case, fabric, one))
-
-
-def with_own_last_group(fabric: FabricProblem, case: Case) -> FabricProblem | None:
-    """A fabric whose last leaf group may be unlike the others; None where the case lets it already, or never does."""
-    asked = next((one for one in case.fabrics if one.name == fabric.name), None)
-    if asked is None or fabric.last_group != "equal" or 2 not in fabric.tiers:
-        return None
-    asked = asked.model_copy(update={"groups": "any"})
-    leaf = _last_leaf(asked, case, fabric.protocols)
-    other = replace(fabric, last_group=_last_group(asked, case), last_leaf=leaf)
-    return other if other.may_be_odd else None
 
 
 def _survivals(fabric: Fabric, servers: int, site: Site) -> Iterator[Survival]:

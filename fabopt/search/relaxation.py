@@ -77,7 +77,7 @@ def _least(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, family:
     """The least of any NICs with any leaf switch under so many tiers, over all sizes of groups."""
     equipped = [
         one
-        for part, _ in pods_together(problem, replace(fabric, aligned=False, last_leaf=()), family)
+        for part, _ in pods_together(problem, replace(fabric, aligned=False, last_group="equal", last_leaf=()), family)
         if tiers in part.tiers
         for one in _equipped(costs.bounds(problem, part, prune=True), family, tiers)
     ]

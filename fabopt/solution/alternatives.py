@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fabopt.problem.fabric import FabricProblem, with_own_last_group
-from fabopt.problem.mixed_spines import with_mixed_spines
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.other_choices import with_mixed_spines, with_own_last_group
 from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.rules_kept import (
     OF_GENERATIONS,

@@ -52,10 +52,13 @@ def _spans(problem: Problem, fabric: FabricProblem, family: str) -> Iterator[Fab
     plain = tuple(tier for tier in fabric.tiers if tier not in with_pods)
     with_pods = tuple(tier for tier in fabric.tiers if tier in with_pods)
     pods = _intervals(runs, family, "leaf-spine", lengths_m, min(problem.servers, MOST_IN_POD)) if with_pods else []
+    odd = family in ("clos", "rail-only") and 2 in plain and fabric.may_be_odd
     group_most = 1 if family == "server-torus" else min(problem.servers, _most_in_group(fabric))
     for group in reversed(_intervals(runs, family, "server-leaf", lengths_m, group_most)):
         if plain:
             yield _in_span(fabric, family, Span(group, ANY_SIZE, plain), lengths_m)
+        if odd and group[0] < problem.servers:
+            yield _in_span(fabric, family, Span(group, ANY_SIZE, (2,), odd=True), lengths_m)
         for pod in pods:
             if pod[1] >= group[0]:
                 yield _in_span(fabric, family, Span(group, pod, with_pods), lengths_m)
@@ -102,7 +105,7 @@ _TOGETHER: Lookup[FabricProblem, str, Together] = Lookup()
 
 
 def _together(spans: Sequence[FabricProblem]) -> Iterator[tuple[FabricProblem, tuple[FabricProblem, ...]]]:
-    for _, same in groupby(spans, key=lambda one: one.span and (one.span.group, one.span.tiers)):
+    for _, same in groupby(spans, key=lambda one: one.span and (one.span.group, one.span.tiers, one.span.odd)):
         parts = tuple(same)
         first, last = parts[0].span, parts[-1].span
         if first is None or last is None or len(parts) == 1:

@@ -7,14 +7,11 @@ have, and is taken for each metric on its own. See docs/formulation/search.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from functools import cached_property
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property, partial
 
 import numpy as np
 
-from fabopt.floor.arrangements import Anywhere, InLayout
-from fabopt.floor.length_classes import classes_of_runs
-from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
@@ -22,10 +19,9 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.blocks import Block, Lower, Upper
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
-from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
-from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, runs_differ, server_joins
-from fabopt.topology.clos.last_leaves import most_saved, other_leaves
-from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
+from fabopt.topology.clos.joins import attachment_joins, fewest_together, runs_differ
+from fabopt.topology.clos.last_leaves import LeavesByPorts, Saving, leaves_by_ports, most_in_last_group
+from fabopt.topology.clos.link_bounds import LinkBounds
 from fabopt.topology.clos.shape import (
     Ints,
     SwitchUse,
@@ -71,30 +67,20 @@ class BoundedCosts(Costs):
         self._scopes.clear()
 
 
-class Bounds:
+class Bounds(LinkBounds):
     """Bounds of one fabric at some weights; ``costs`` weighs items by metric, row 0 being the objective.
 
     Arrays of costs have shape (metrics,), infinite where nothing can be made at all; numbers of uplinks have the shape
     of the down links that they are for.
     """
 
+    costs: BoundedCosts
+
     def __init__(self, problem: Problem, fabric: FabricProblem, costs: BoundedCosts, prune: bool) -> None:
-        self.problem = problem
-        self.fabric = fabric
-        self.costs = costs
+        super().__init__(problem, fabric, costs)
         self.prune = prune
         self.early = EarlyCosts(problem, fabric, costs)
         self._scopes: dict[tuple[str, ...], Scope] = {}
-        self.runs = self._run_bounds()
-
-    def _run_bounds(self) -> RunBounds:
-        match self.fabric.arrangement:
-            case InLayout(layout, "measured"):
-                return LayoutBounds(self.problem, layout, self.links_by_class)
-            case Anywhere("spread"):
-                return SpreadBounds(self.problem, self.fabric, self.links_by_class)
-            case _:
-                return FlatBounds(self.fabric.runs_m, self.link_at)
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
         """What bounds follow from that depend on the runs of these kinds: shared with fabrics that have equal ones."""
@@ -104,6 +90,8 @@ class Bounds:
 
     def _scope(self, runs: tuple[str, ...]) -> Scope:
         of_servers = "server-leaf" in runs
+        if of_servers and not self.fabric.may_be_alike:  # there shares of leaves count all above them
+            runs = ("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
         if of_servers and not self.problem.site.runs_are_alike:
             # where leaves are is the fabric's own, so what depends on servers' links is too
             return Scope()
@@ -113,7 +101,8 @@ class Bounds:
         )
         below = "attachment-leaf" in runs
         hardware = self.fabric.hardware if below else self.fabric.hardware_above_leaves
-        return self.costs.scope((self.prune, hardware, runs, lengths, self.most_on_leaf if of_servers else None))
+        most = (self.most_on_leaf, self.most_in_last) if of_servers else None
+        return self.costs.scope((self.prune, hardware, runs, lengths, most))
 
     # -- what there is ----------------------------------------------------------------------------------------
 
@@ -135,24 +124,32 @@ class Bounds:
         return undominated_switches(options, self.fabric, timed) if self.prune else options
 
     @remembered("server-leaf", "attachment-leaf")
-    def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:
-        """Leaf switches but one that take a server's port, the cheapest share first."""
-        uses = self._leaf_uses(port.lane.port_mbps, protocol, without)
+    def lowers(self, port: PortType, protocol: str, without: str | None, of_last: bool = False) -> list[Lower]:
+        """Leaf switches but one that take a server's port, the cheapest share first; ``of_last``: for a last group."""
+        uses = self._leaf_uses(port.lane.port_mbps, protocol, without, of_last)
         ports = {down.port for _, _, down in uses if self._attaches(down.port, protocol)}
         links = {far: self.least_link(port, far, "server-leaf", protocol) for far in ports}
         joined = {far: link for far, link in links.items() if np.isfinite(link[0])}
         lowers = [Lower(joined[down.port] + share, leaf, down) for share, leaf, down in uses if down.port in joined]
-        return sorted(lowers, key=lambda one: float(one.share[0]))
+        return sorted((one for one in lowers if np.isfinite(one.share[0])), key=lambda one: float(one.share[0]))
 
     @remembered("server-leaf", "attachment-leaf")
-    def _leaf_uses(self, port_mbps: int, protocol: str, without: str | None) -> list[Lower]:
+    def _leaf_uses(self, port_mbps: int, protocol: str, without: str | None, of_last: bool) -> list[Lower]:
         """Leaf switches but one for server ports of a speed, with their share alone."""
+        most = self.most_on_last if of_last else self.most_on_leaf
+        share = self._share_alone if self.fabric.may_be_alike else partial(self._share_of_two_tiers, protocol)
         return [
-            Lower(self._share_alone(leaf, down, self.most_on_leaf), leaf, down)
+            Lower(share(leaf, down, most), leaf, down)
             for leaf in self.switches(protocol, "leaf", without)
             for down in leaf.uses
             if down.lane.port_mbps == port_mbps
         ]
+
+    @remembered("leaf-spine", "spine-core")
+    def _share_of_two_tiers(self, protocol: str, leaf: SwitchType, down: CageUse, most: int) -> Floats:
+        """The least share of a leaf, with any uplinks, and of its spines that one endpoint of so many can have."""
+        shares = [self._leaf_share(leaf, down, up, protocol, 2, most) for up in leaf.uses]
+        return np.asarray(np.min(shares, axis=0))
 
     @remembered("attachment-leaf")
     def _attaches(self, down: PortType, protocol: str) -> bool:
@@ -184,46 +181,6 @@ class Bounds:
             for down in core.uses
             if down.lane.port_mbps == port_mbps
         ]
-
-    # -- links ------------------------------------------------------------------------------------------------
-
-    def joins(self, near: PortType, far: PortType, kind: str, protocol: str) -> tuple[Assembly, ...]:
-        """Assemblies of a kind of link, over its run."""
-        return joins_of(self.problem, self.fabric, kind, near, far, protocol)
-
-    def server_joins(self, nic: NicOption, down: CageUse, k: int, protocol: str) -> tuple[Assembly, ...]:
-        """Assemblies between servers and leaves that suit ``k`` ports on one leaf."""
-        return server_joins(self.problem, self.fabric, nic, down.port, k, protocol)
-
-    def least_link(self, near: PortType, far: PortType, kind: str, protocol: str) -> Floats:
-        """The least that a link costs, its share of what it has in common with others included."""
-        if kind == "server-leaf":
-            return self.runs.server_link(near, far, protocol)
-        return self.link_at(near, far, run_of(self.fabric, kind), protocol, kind)
-
-    def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str, kind: str = "server-leaf") -> Floats:
-        """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
-        longer = runs_differ(self.problem, self.fabric, kind)
-        key, known = (near, far, run_m, protocol, longer), self.costs.least_links
-        least = known.get(key)
-        if least is None and longer:
-            length_class = int(classes_of_runs(self.problem.item_table.lengths_m, run_m))
-            least = known[key] = np.asarray(self.links_by_class(near, far, protocol)[:, length_class])
-        elif least is None:
-            joins = self.problem.links.assemblies(near, far, run_m, protocol) if np.isfinite(run_m) else ()
-            least = known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
-        return least
-
-    def links_by_class(self, near: PortType, far: PortType, protocol: str) -> Floats:
-        """The least that a link costs over a run of each length class or a longer one, shape (metrics, classes + 1);
-        infinite past all on sale.
-        """
-        key, known = (near, far, protocol), self.costs.least_by_class
-        if key not in known:
-            assemblies = self.problem.links.in_all_lengths(*key)
-            ports = (near.ports, far.ports)
-            known[key] = self.costs.least_from_class(assemblies, self.problem.item_table.lengths_m, *ports)
-        return known[key]
 
     # -- what is needed, and what fits ------------------------------------------------------------------------
 
@@ -300,31 +257,61 @@ class Bounds:
         """No network costs less, whatever is above its leaves; of NICs of one speed, without one type of leaf."""
         nics = [nic for nic in self.nics(protocol) if port_mbps in (None, nic.port.lane.port_mbps)]
         lowers = ((nic, self.lowers(nic.port, protocol, without)) for nic in nics)
-        return min((float(self.of_servers(nic, first[0].share)[0]) for nic, first in lowers if first), default=np.inf)
+        of_first = (self.of_leaves(nic, first[0], protocol, without) for nic, first in lowers if first)
+        return min((float(least[0]) for least in of_first), default=np.inf)
+
+    def of_leaves(self, nic: NicOption, lower: Lower, protocol: str, without: str | None) -> Floats:
+        """The least that servers on leaves of a kind cost, whatever the last group of two tiers is on."""
+        return self.of_servers(nic, lower.share) + self._last_saving(nic, protocol, without).beside(lower)
+
+    @remembered("server-leaf", "attachment-leaf")
+    def _last_saving(self, nic: NicOption, protocol: str, without: str | None) -> Saving:
+        """What the leaves of a last group can save: of any type, for the bounds of leaves rise as their shares do."""
+        differ = self.fabric.span is not None or protocol in self.fabric.last_leaf
+        lowers = self.lowers(nic.port, protocol, without, True) if differ and self.most_in_last else []
+        return Saving(lowers, nic, self.most_in_last)
 
     def of_block(self, block: Block, tiers: int) -> Floats:
         """The least that anything made of a block costs, even if only so many of its tiers (2 at least) counted.
 
-        Of one with a type of leaf for the last group only what has it, else whatever that has.
+        Whatever type of leaf a last group has.
         """
-        lasts = self.last_leaves(block, None) if block.last is None else [block.last]
-        lowers = [
-            Lower(self._port_share(one, tiers), one.leaf, one.down)
-            for one in (block, *(block._replace(last=last).of_last for last in lasts))
-        ]
-        return self.of_servers(block.nic, lowers[0].share) + most_saved(self.problem.servers, block.nic, lowers)
+        share = self._port_share(block, tiers, self.most_on_leaf)
+        least = self.of_servers(block.nic, share)
+        if not self.most_in_last or block.tiers != 2:
+            return least
+        if block.protocol in self.fabric.last_leaf:
+            saving = self._saving_under(block.nic, block.protocol, block.down.port, block.uplinks.port)
+        else:
+            saving = self._saving_of([block])
+        return least + saving.beside(Lower(share, block.leaf, block.down))
 
-    def _port_share(self, block: Block, tiers: int) -> Floats:
-        """The least of a server port's link, and of its share of a leaf and all above."""
+    @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
+    def _saving_under(self, nic: NicOption, protocol: str, down: PortType, up: PortType) -> Saving:
+        """What a last group can save on any leaves whose cages look so to parts, all above them included."""
+        uses = self._leaves_by_ports(protocol, None)[down, up]
+        return self._saving_of([Block(protocol, 2, nic, *use) for use in uses])
+
+    def _saving_of(self, lasts: Sequence[Block]) -> Saving:
+        shares = [self._port_share(last, 2, self.most_on_last) for last in lasts]
+        lowers = [Lower(share, last.leaf, last.down) for share, last in zip(shares, lasts, strict=True)]
+        return Saving(lowers, lasts[0].nic, self.most_in_last)
+
+    def _port_share(self, block: Block, tiers: int, most: int) -> Floats:
+        """The least of a server port's link, and of its share of a leaf of so many such ports and all above."""
         link = self.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
-        most = self.most_on_leaf
         return link + self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers, most)
 
-    @remembered("attachment-leaf")
     def last_leaves(self, block: Block, without: str | None) -> list[SwitchUse]:
         """Other types of leaf for the last group of a block, whose cages look to parts as the block's do, but one."""
-        covered = block.tiers == 2 and block.protocol in self.fabric.last_leaf
-        return other_leaves(block, self.switches(block.protocol, "leaf", without)) if covered else []
+        if not self.most_in_last or block.tiers != 2 or block.protocol not in self.fabric.last_leaf:
+            return []
+        alike = self._leaves_by_ports(block.protocol, without)[block.down.port, block.uplinks.port]
+        return [use for use in alike if use.switch is not block.leaf]
+
+    @remembered()
+    def _leaves_by_ports(self, protocol: str, without: str | None) -> LeavesByPorts:
+        return leaves_by_ports(self.switches(protocol, "leaf", without))
 
     def _share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
         """The least share of a switch that one down port, of ``most``, can have, what is above left aside."""
@@ -332,19 +319,38 @@ class Bounds:
 
     @cached_property
     def most_on_leaf(self) -> int:
-        """No leaf has more ports of servers, in the sizes of groups that are looked at."""
+        """No leaf has more ports of servers, in the sizes of groups that are looked at; but for an odd last group."""
         if self.fabric.span is None:
             return MOST_PORTS
-        most = min(self.problem.servers, self.fabric.span.group[1])
-        nics = (one for options in self.fabric.nics.values() for one in options)
+        most = min(self.problem.servers - self.fabric.may_be_odd, self.fabric.span.group[1])
         # Rule ``rails_are_aligned``
-        alone = self.fabric.aligned and most < self.problem.servers and not self.fabric.may_be_odd
-        return most * (1 if alone else max((nic.ports_per_plane for nic in nics), default=1))
+        alone = self.fabric.aligned and most < self.problem.servers
+        return most if alone else most * self._most_together
 
-    @remembered("leaf-spine", "spine-core")
+    @cached_property
+    def most_in_last(self) -> int:
+        """No last group that is unlike the others has more servers; 0: there is none."""
+        return most_in_last_group(self.fabric, self.problem.servers)
+
+    @cached_property
+    def most_on_last(self) -> int:
+        """No leaf of such a group has more ports of servers."""
+        return self.most_in_last * self._most_together
+
+    @cached_property
+    def _most_together(self) -> int:
+        """No leaf has more ports of one server."""
+        nics = (one for options in self.fabric.nics.values() for one in options)
+        return max((nic.ports_per_plane for nic in nics), default=1)
+
     def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int, most: int) -> Floats:
         """The least share of a leaf, its uplinks and all above them that one endpoint of at most so many can have."""
-        return self._share(leaf, down, up, self.leaf_uplinks, self.above(up.port, protocol, tiers), most)
+        shares = self._leaf_shares(leaf, down, up, protocol, tiers)
+        return np.asarray(shares[:, min(most, shares.shape[1]) - 1])
+
+    @remembered("leaf-spine", "spine-core")
+    def _leaf_shares(self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int) -> Floats:
+        return self._shares(leaf, down, up, self.leaf_uplinks, self.above(up.port, protocol, tiers))
 
     @remembered("leaf-spine", "spine-core")
     def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
@@ -371,23 +377,17 @@ class Bounds:
         if spine.up is None:
             return self._share_alone(spine.switch, spine.down)
         upward = self.core_link(spine.up.port, protocol)
-        return self._share(spine.switch, spine.down, spine.up, self.spine_uplinks, upward)
+        return np.asarray(self._shares(spine.switch, spine.down, spine.up, self.spine_uplinks, upward)[:, -1])
 
-    def _share(
-        self,
-        switch: SwitchType,
-        down: CageUse,
-        up: CageUse,
-        needed: Callable[..., Ints],
-        upward: Floats,
-        most: int = MOST_PORTS,
+    def _shares(
+        self, switch: SwitchType, down: CageUse, up: CageUse, needed: Callable[..., Ints], upward: Floats
     ) -> Floats:
-        """The least over all numbers of down ports up to one: switch and uplinks at ``upward`` each, by the port."""
-        ports = np.arange(1, min(most, usable_ports(down, switch)) + 1)
+        """Switch and uplinks at ``upward`` each, by the port: the least of one port, up to two, and so on."""
+        ports = np.arange(1, usable_ports(down, switch) + 1)
         need = needed(ports, down, up)
         cost = self.costs.of(switch.item)[:, np.newaxis] + np.multiply.outer(upward, need)
         cost = np.where(need <= uplinks_that_fit(switch, down, up, ports), cost, np.inf)
-        return np.asarray((cost / ports).min(axis=1))
+        return np.asarray(np.minimum.accumulate(cost / ports, axis=1))
 
     @remembered("spine-core")
     def core_link(self, up: PortType, protocol: str) -> Floats:

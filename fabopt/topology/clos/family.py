@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.most_servers import most_servers_of
@@ -20,13 +18,17 @@ class ClosFamily:
     name = "clos"
 
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
-        """The Clos candidates of a fabric, by tiers; of several spans the one with the lowest bound first."""
+        """The Clos candidates of a fabric, by tiers; of several spans the one with the lowest bound first; those in
+        which the last group is unlike the others once all others are known.
+        """
         part = replace(request.restriction, topology=self.name)
         wanted = request._replace(restriction=part)
         together = pods_together(problem, fabric, self.name)
         spaces = [ClosSpace(problem, one, *wanted, parts=parts) for one, parts in together]
-        bounds = [space.lowest_bound for space in spaces] if len(spaces) > 1 else [0.0]
-        return Spaces(tuple(spaces[index] for index in np.argsort(bounds, kind="stable")))
+        alike, odd = ([one for one in spaces if one.fabric.may_be_alike is first] for first in (True, False))
+        if len(alike) > 1:
+            alike.sort(key=lambda space: space.lowest_bound)
+        return Spaces((*alike, *odd))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """The most servers of a Clos, by arithmetic: see ``fabopt.topology.clos.most_servers``."""

@@ -1,40 +1,63 @@
-"""Leaves of a last group that are of a type of their own: which there are, and what they can save.
+"""Leaves of a last group that is unlike the others: which types there are, and what such leaves can save.
 
 Rule ``last_group_may_differ``. See docs/formulation/clos.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
 
 from fabopt.parts.nics import NicOption
+from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import SwitchType
-from fabopt.topology.clos.blocks import Block, Lower
+from fabopt.problem.fabric import FabricProblem
+from fabopt.topology.clos.blocks import Lower
 from fabopt.topology.clos.shape import SwitchUse, usable_ports
 from fabopt.topology.link_parts import Floats
+from fabopt.topology.spans import group_sizes
+from fabopt.units import ceil_of
+
+# by the cages' ports, down and up
+LeavesByPorts = Mapping[tuple[PortType, PortType], list[SwitchUse]]
 
 
-def other_leaves(block: Block, switches: Sequence[SwitchType]) -> list[SwitchUse]:
-    """Uses of other switches than a block's leaf whose cages, down and up, look to parts as the block's do."""
-    return [
-        SwitchUse(switch, down, up)
-        for switch in switches
-        for down, up in product(switch.uses, repeat=2)
-        if switch is not block.leaf and (down.port, up.port) == (block.down.port, block.uplinks.port)
-    ]
+def leaves_by_ports(switches: Sequence[SwitchType]) -> LeavesByPorts:
+    """Uses of switches by how their cages, down and up, look to parts."""
+    by_ports: dict[tuple[PortType, PortType], list[SwitchUse]] = defaultdict(list)
+    for switch in switches:
+        for down, up in product(switch.uses, repeat=2):
+            by_ports[down.port, up.port].append(SwitchUse(switch, down, up))
+    return by_ports
 
 
-def most_saved(servers: int, nic: NicOption, lowers: Sequence[Lower]) -> Floats:
-    """What a last group can save at most on any of some leaves where all others are on the first of these; 0 or less.
+def most_in_last_group(fabric: FabricProblem, servers: int) -> int:
+    """The most servers of a last group that is unlike the others, in the sizes of groups that are looked at; or 0."""
+    if not fabric.may_be_odd or 2 not in fabric.tiers:
+        return 0
+    if fabric.span is None:  # of two groups the smaller one
+        return servers // 2
+    g = group_sizes(fabric, servers - 1)
+    return int((servers - (ceil_of(servers, g) - 1) * g).max(initial=0))
 
-    It is the smallest of two groups at least, and its leaves hold it; shape (metrics,), as that of the shares.
-    """
-    share = lowers[0].share
-    saved = np.zeros_like(share)
-    for own, leaf, down in lowers[1:] if np.isfinite(share[0]) else ():
-        ports = min(servers // 2, usable_ports(down, leaf)) * nic.ports_per_server
-        saved = np.minimum(saved, ports * (own - share))
-    return saved
+
+class Saving:
+    """What a last group of at most so many servers can save on some leaves; it fits on one of each rail."""
+
+    def __init__(self, lowers: Sequence[Lower], nic: NicOption, most_servers: int) -> None:
+        self._shares = np.array([one.share for one in lowers])
+        on_leaf = [min(most_servers, usable_ports(one.down, one.leaf)) for one in lowers]
+        self._ports = np.array(on_leaf)[:, np.newaxis] * nic.ports_per_server
+
+    def beside(self, own: Lower) -> Floats:
+        """The most that is saved where a port of the other groups has this share, as what is added: 0 or less.
+
+        Shape (metrics,).
+        """
+        if not self._shares.size or not np.isfinite(own.share[0]):
+            return np.zeros_like(own.share)
+        saved = self._ports * (self._shares - own.share)
+        return np.asarray(np.minimum(saved.min(axis=0, initial=0.0), 0.0))

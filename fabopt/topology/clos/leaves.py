@@ -18,7 +18,7 @@ from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks, uplinks_
 from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.mixed_spines import SpinesOfTwoTypes
-from fabopt.topology.clos.odd_groups import ports_on_leaves
+from fabopt.topology.clos.odd_groups import OddSizes, least_of, odd_sizes
 from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice
 from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
 from fabopt.topology.clos.shape import (
@@ -67,26 +67,23 @@ class Leaves:
         """Offer every candidate of a block that stays below the cutoff."""
         run_m, groups = self.fabric.runs_m["server-leaf"], groups_wanted(self.fabric)
         odd = block.tiers == 2 and self.fabric.may_be_odd
-        sizes = self._sizes(block, self.problem.servers, groups, run_m)
-        for shape, cost in sizes:
+        alike = self._sizes(block, self.problem.servers, groups, run_m) if self.fabric.may_be_alike else []
+        for shape, cost in alike:
             self.sizes_met = True
             if block.tiers == 1:
                 own = self._with_own_runs(block, shape, cost)
                 self.cutoff.offer(ClosBatch(self.fabric, block.parts, shape, own))
             else:
                 self._with_uplinks(block, shape, cost)
-        for own_last in [block, *self._with_last_leaves(block)] if odd else ():
-            for shape, cost in self._odd_sizes(own_last, self.problem.servers, groups, run_m):
+        for own_last in self._with_last_leaves(block) if odd else ():
+            for sizes, least in self._odd_sizes(own_last, self.problem.servers, groups, run_m):
                 self.sizes_met = True
-                if not self.plain:
-                    self._with_uplinks(own_last, shape, cost)
+                if not self.plain and self.cutoff.within(least):
+                    self._with_uplinks(own_last, *self._odd_shape(own_last, sizes, self.problem.servers, run_m))
 
-    def _with_last_leaves(self, block: Block) -> Iterator[Block]:
-        """The block with every other type of leaf that a last group may have, and which may be below the cutoff."""
-        for last in self.bounds.last_leaves(block, self.without):
-            own = block._replace(last=last)
-            if self.cutoff.possible(self.bounds.of_block(own, block.tiers)):
-                yield own
+    def _with_last_leaves(self, block: Block) -> list[Block]:
+        """The block alone, and with every other type of leaf that a last group may have."""
+        return [block, *(block._replace(last=last) for last in self.bounds.last_leaves(block, self.without))]
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
         """The scope of bounds that depend on these runs, as ``Bounds.scope``."""
@@ -101,9 +98,17 @@ class Leaves:
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
     def _odd_sizes(
         self, block: Block, servers: int, groups: Interval, server_run_m: float
-    ) -> list[tuple[Shape, Floats]]:
-        """The same where the last group is unlike the others."""
-        return [(shape, self._leaf_cost(block, shape)) for shape in self._odd_groups(block)]
+    ) -> list[tuple[OddSizes, Floats]]:
+        """The same where the last group is unlike the others, before any is sized, with the least of their costs."""
+        return [(sizes, least_of(self.bounds, block, sizes)) for sizes in odd_sizes(self.bounds, block)]
+
+    @remembered("leaf-spine", "spine-core", "attachment-leaf")
+    def _odd_shape(self, block: Block, sizes: OddSizes, servers: int, server_run_m: float) -> tuple[Shape, Floats]:
+        shape = Shape(
+            servers, block.nic.ports_per_plane, block.nic.planes, sizes.k, np.array(sizes.g),
+            sizes=self.problem.sizes, by_rail=self.fabric.by_rail, odd_k=sizes.odd_k, odd_u=0 * np.array(sizes.g),
+        )  # fmt: skip
+        return shape, self._leaf_cost(block, shape)
 
     def _down_ports(self, shape: Shape) -> Number:
         """Down ports a leaf must have: most endpoints, attachments and reserve."""
@@ -152,25 +157,6 @@ class Leaves:
                 g = g[g >= servers]
             shape = Shape(servers, ports, block.nic.planes, k, g, sizes=self.problem.sizes, by_rail=self.fabric.by_rail)
             kept = np.flatnonzero((shape.leaves >= 2) & (shape.groups <= most_groups))
-            if kept.size:
-                yield shape.take(kept)
-
-    def _odd_groups(self, block: Block) -> Iterator[Shape]:
-        """Group sizes, for each number of ports on a leaf of the last group that the rule allows beside the others'."""
-        servers, ports = self.problem.servers, block.nic.ports_per_plane
-        leaf_ports, last_ports = (
-            self.bounds.leaf_ports(one.leaf, one.down, one.uplinks) for one in (block, block.of_last)
-        )
-        most_leaves = self.bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, 1)
-        for k, odd_k in ports_on_leaves(self.fabric, block.nic):
-            if not self._joins_servers(block, k, odd_k):
-                continue
-            g = group_sizes(self.fabric, min(servers - 1, leaf_ports // k))
-            shape = Shape(
-                servers, ports, block.nic.planes, k, g,
-                sizes=self.problem.sizes, by_rail=self.fabric.by_rail, odd_k=odd_k, odd_u=0 * g,
-            )  # fmt: skip
-            kept = np.flatnonzero((shape.last_group * odd_k <= last_ports) & (shape.leaves <= most_leaves))
             if kept.size:
                 yield shape.take(kept)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,10 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
+from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.shape import Ints, Shape, divisors, last_endpoints, ranges, up_cage_limit, uplinks_that_fit
+from fabopt.topology.link_parts import Floats
+from fabopt.topology.spans import group_sizes
 from fabopt.units import Number, ceil_of
 
 
@@ -29,6 +33,50 @@ def ports_on_leaves(fabric: FabricProblem, nic: NicOption) -> Iterator[tuple[int
             alone = last == ports != k
             if (not nic.apart or last == k) and (not alone or fabric.last_group == "any"):
                 yield k, last
+
+
+class OddSizes(NamedTuple):
+    """Sizes of groups whose last one is unlike the others: k of these, k' of that, and g."""
+
+    k: int
+    odd_k: int
+    g: tuple[int, ...]
+
+
+def odd_sizes(bounds: Bounds, block: Block) -> Iterator[OddSizes]:
+    """The sizes that leaves have ports for, for each number of ports on a leaf that rules and parts allow."""
+    fabric, servers, ports = bounds.fabric, bounds.problem.servers, block.nic.ports_per_plane
+    leaf_ports, last_ports = (bounds.leaf_ports(one.leaf, one.down, one.uplinks) for one in (block, block.of_last))
+    most_leaves = bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, 1)
+    for k, odd_k in ports_on_leaves(fabric, block.nic):
+        joins = (bounds.server_joins(block.nic, block.down, one, block.protocol) for one in (k, odd_k))
+        if common(list(joins)):
+            g = group_sizes(fabric, min(servers - 1, leaf_ports // k))
+            alike = ceil_of(servers, g) - 1
+            fits = (servers - alike * g) * odd_k <= last_ports
+            kept = g[fits & (alike * (ports // k) + ports // odd_k <= most_leaves)]
+            if kept.size:
+                yield OddSizes(k, odd_k, tuple(kept.tolist()))
+
+
+def least_of(bounds: Bounds, block: Block, sizes: OddSizes) -> Floats:
+    """The least of each metric that networks of some sizes cost, on two tiers: NICs, links and leaves as they are, and
+    fewest uplinks with what is above them at the least.
+    """
+    nic, servers, g = block.nic, bounds.problem.servers, np.array(sizes.g)
+    alike = ceil_of(servers, g) - 1
+    own = _leaf_cost(bounds, block, g * sizes.k) * (alike * (nic.ports_per_plane // sizes.k))
+    last = _leaf_cost(bounds, block.of_last, (servers - alike * g) * sizes.odd_k)
+    leaves = nic.planes * (own + last * (nic.ports_per_plane // sizes.odd_k))
+    link = bounds.link_at(nic.port, block.down.port, bounds.fabric.runs_m["server-leaf"], block.protocol)
+    return np.asarray(bounds.of_servers(nic, link) + leaves.min(axis=1))
+
+
+def _leaf_cost(bounds: Bounds, block: Block, ports: Ints) -> Floats:
+    """The least of a leaf with so many ports of servers, and of its uplinks, shape (metrics, sizes)."""
+    upward = bounds.above(block.uplinks.port, block.protocol, block.tiers)
+    uplinks = bounds.leaf_uplinks(ports, block.down, block.uplinks)
+    return np.asarray(bounds.costs.of(block.leaf.item)[:, np.newaxis] + np.multiply.outer(upward, uplinks))
 
 
 def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints, Shape]:

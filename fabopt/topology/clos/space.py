@@ -22,7 +22,6 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
-from fabopt.topology.clos.last_leaves import most_saved
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.step_deadline import in_time
@@ -182,12 +181,13 @@ class ClosSpace:
         """A NIC's blocks, the lowest bound first, which counts no uplinks yet; made as far as they are asked for."""
         fewest_ports = self._ports_of_one_tier(nic) if tiers == 1 else 1
         lowers = self.bounds.lowers(nic.port, protocol, self.restriction.not_leaf)
-        others = lowers if tiers == 2 and protocol in self.fabric.last_leaf else ()
         for lower in lowers:
             share, leaf, down = lower
             if usable_ports(down, leaf) >= fewest_ports:
-                saved = most_saved(self.problem.servers, nic, [lower, *others])
-                bound = self.bounds.of_servers(nic, share) + saved
+                if tiers == 2:
+                    bound = self.bounds.of_leaves(nic, lower, protocol, self.restriction.not_leaf)
+                else:
+                    bound = self.bounds.of_servers(nic, share)
                 if cutoff.possible(bound):
                     yield _Bounded(float(bound[0]), Block(protocol, tiers, nic, leaf, down))
 

@@ -1,0 +1,75 @@
+"""What the links of a Clos fabric cost at least at some weights, over their runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabopt.floor.arrangements import Anywhere, InLayout
+from fabopt.floor.length_classes import classes_of_runs
+from fabopt.parts.assemblies import Assembly
+from fabopt.parts.nics import NicOption
+from fabopt.parts.port_types import PortType
+from fabopt.parts.switches import CageUse
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
+from fabopt.topology.clos.joins import joins_of, run_of, runs_differ, server_joins
+from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
+from fabopt.topology.link_parts import Costs, Floats
+
+
+class LinkBounds:
+    """The links of one fabric at some weights. Arrays of costs have shape (metrics,)."""
+
+    def __init__(self, problem: Problem, fabric: FabricProblem, costs: Costs) -> None:
+        self.problem = problem
+        self.fabric = fabric
+        self.costs = costs
+        self.runs = self._run_bounds()
+
+    def _run_bounds(self) -> RunBounds:
+        match self.fabric.arrangement:
+            case InLayout(layout, "measured"):
+                return LayoutBounds(self.problem, layout, self.links_by_class)
+            case Anywhere("spread"):
+                return SpreadBounds(self.problem, self.fabric, self.links_by_class)
+            case _:
+                return FlatBounds(self.fabric.runs_m, self.link_at)
+
+    def joins(self, near: PortType, far: PortType, kind: str, protocol: str) -> tuple[Assembly, ...]:
+        """Assemblies of a kind of link, over its run."""
+        return joins_of(self.problem, self.fabric, kind, near, far, protocol)
+
+    def server_joins(self, nic: NicOption, down: CageUse, k: int, protocol: str) -> tuple[Assembly, ...]:
+        """Assemblies between servers and leaves that suit ``k`` ports on one leaf."""
+        return server_joins(self.problem, self.fabric, nic, down.port, k, protocol)
+
+    def least_link(self, near: PortType, far: PortType, kind: str, protocol: str) -> Floats:
+        """The least that a link costs, its share of what it has in common with others included."""
+        if kind == "server-leaf":
+            return self.runs.server_link(near, far, protocol)
+        return self.link_at(near, far, run_of(self.fabric, kind), protocol, kind)
+
+    def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str, kind: str = "server-leaf") -> Floats:
+        """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
+        longer = runs_differ(self.problem, self.fabric, kind)
+        key, known = (near, far, run_m, protocol, longer), self.costs.least_links
+        least = known.get(key)
+        if least is None and longer:
+            length_class = int(classes_of_runs(self.problem.item_table.lengths_m, run_m))
+            least = known[key] = np.asarray(self.links_by_class(near, far, protocol)[:, length_class])
+        elif least is None:
+            joins = self.problem.links.assemblies(near, far, run_m, protocol) if np.isfinite(run_m) else ()
+            least = known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
+        return least
+
+    def links_by_class(self, near: PortType, far: PortType, protocol: str) -> Floats:
+        """The least that a link costs over a run of each length class or a longer one, shape (metrics, classes + 1);
+        infinite past all on sale.
+        """
+        key, known = (near, far, protocol), self.costs.least_by_class
+        if key not in known:
+            assemblies = self.problem.links.in_all_lengths(*key)
+            ports = (near.ports, far.ports)
+            known[key] = self.costs.least_from_class(assemblies, self.problem.item_table.lengths_m, *ports)
+        return known[key]

@@ -61,7 +61,7 @@ def odd_sizes(bounds: Bounds, block: Block) -> Iterator[OddSizes]:
 
 def least_of(bounds: Bounds, block: Block, sizes: OddSizes) -> Floats:
     """The least of each metric that networks of some sizes cost, on two tiers: NICs, links and leaves as they are, and
-    fewest uplinks with what is above them at the least.
+    fewest uplinks with what is above them at the least; shape (metrics,).
     """
     nic, servers, g = block.nic, bounds.problem.servers, np.array(sizes.g)
     alike = ceil_of(servers, g) - 1

@@ -1,0 +1,77 @@
+"""What networks with a last group of its own are said to cost at least, before they are sized, is never too much."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from fabopt.io.case import inputs_from_objects
+from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.search.expansion import Expansion
+from fabopt.topology.clos.blocks import Block, Lower
+from fabopt.topology.clos.bounds import BoundedCosts
+from fabopt.topology.clos.candidates import ClosBatch
+from fabopt.topology.clos.odd_groups import OddSizes, least_of
+from tests.samples.random_cases import generate
+from tests.samples.small import Json
+
+# with aligned rails and with others, also with leaves of another type in the last group, and beside attachments
+CASES = [
+    ("linear", 0),
+    ("linear", 2),
+    ("linear", 5),
+    ("linear", 14),
+    ("linear", 17),
+    ("rails", 12),
+    ("rails", 14),
+    ("attached", 1),
+]
+
+
+def opened(family: str, seed: int) -> tuple[Json, Json]:
+    """A random case whose lengths follow from its groups, so that its sizes fall into spans."""
+    catalog, case = generate(family, seed)
+    fabric = {**case["fabrics"][0], "groups": "any", "tiers": 2}
+    return catalog, {**case, "fabrics": [fabric], "site": {"servers_per_rack": 1 + seed % 3}}
+
+
+def test_no_bound_of_a_span_is_above_its_networks() -> None:
+    met: Counter[bool] = Counter()
+    exact = 0
+    for family, seed in CASES:
+        catalog, case = opened(family, seed)
+        given = inputs_from_objects(case, catalog)
+        expansion = Expansion(problem_of(given.case, given.catalog), Settings(prune=False), Clock(None), {})
+        expanded = expansion.expand(np.zeros(len(expansion.caps) - 1), slack=1e15)
+        costs = expansion.costs_of(0)
+        for batch in expanded.sizings[0].batches:
+            if isinstance(batch, ClosBatch) and batch.shape.is_odd:
+                assert batch.fabric.span is not None
+                least = bounds_of(batch, expansion, costs)
+                assert (least <= batch.cost[0] * (1 + 1e-9)).all(), (family, seed)
+                exact += int((least == batch.cost[0]).sum())
+                met[batch.parts.last_leaf is not None] += len(batch)
+    assert min(met[True], met[False]) > 1000
+    assert exact > 10
+
+
+def bounds_of(batch: ClosBatch, expansion: Expansion, costs: BoundedCosts) -> np.ndarray:
+    """The highest bound of each network of a batch, from that of the span to that of its very sizes."""
+    parts, shape = batch.parts, batch.shape
+    assert parts.leaf_up is not None
+    bounds = costs.bounds(expansion.problem, batch.fabric, False)
+    block = Block(parts.protocol, 2, parts.nic, parts.leaf, parts.leaf_down, parts.leaf_up)
+    share = next(
+        one.share for one in bounds.lowers(parts.nic.port, parts.protocol, None)
+        if (one.leaf, one.down) == (parts.leaf, parts.leaf_down)
+    )  # fmt: skip
+    of_all = max(
+        bounds.lowest(parts.protocol, None, None),
+        float(bounds.of_leaves(parts.nic, Lower(share, parts.leaf, parts.leaf_down), parts.protocol, None)[0]),
+        float(bounds.of_block(block, 2)[0]),
+    )
+    own = block._replace(last=parts.last_leaf)
+    sizes = (OddSizes(int(shape.k), int(shape.odd_k), (g,)) for g in np.atleast_1d(shape.g).tolist())
+    return np.maximum(of_all, [float(least_of(bounds, own, one)[0]) for one in sizes])

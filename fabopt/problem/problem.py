@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
+from typing import NamedTuple
 
 from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.parts.instalments import Instalments, calendar_month
@@ -39,6 +40,13 @@ def of_item(weights: Weights, stage: int, item: Item) -> int:
     """What a unit of an item that a stage adds weighs beside its price."""
     counted = weights.per_switch * (item.kind == "switch") + weights.per_cable * (item.kind in CABLE_KINDS)
     return weights.of_mw(stage) * item.power_mw + weights.per_unit * item.rack_milliunits + counted
+
+
+class BestAlone(NamedTuple):
+    """A future: how likely it is, and what the best plan for it alone costs."""
+
+    probability: Fraction
+    cents: Fraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +91,8 @@ class Problem:
     # where the case has a model: what it needs of the computing fabric, and how long its steps take
     needs: WorkloadNeeds | None = None
     pace: Pace | None = None
+    # where the worst regret is minimized
+    best_alone: tuple[BestAlone, ...] = ()
 
     @property
     def shares_slots(self) -> bool:

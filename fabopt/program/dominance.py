@@ -33,7 +33,9 @@ MOST_CENTS = 2**62
 
 
 def without_dominated_parts(problem: Problem, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The candidates without the options that no optimum takes."""
+    """The candidates without the options that no optimum takes; all where it is not what is expected that decides."""
+    if problem.best_alone:
+        return candidates
     options = {
         (candidate.fabric, choice.key): choice.options for candidate in candidates for choice in candidate.choices
     }

@@ -26,6 +26,7 @@ from fabopt.program.naming import Rule, Variables
 from fabopt.program.part_bounds import Ranges, most_between, most_used
 from fabopt.program.payments import RULES_OF_PAYMENTS, Payments
 from fabopt.program.purchases import RULES_OF_BUYING, Purchases, Use, is_ordered
+from fabopt.program.regret import RULES_OF_REGRET, Regrets
 from fabopt.program.sourcing import RULES_OF_VENDORS, Sourcing
 from fabopt.topology.candidate import Candidate, Option, Uses
 
@@ -51,6 +52,7 @@ class Program:
     pick: list[pulp.LpVariable] = field(init=False)
     links: dict[tuple[Key, int], pulp.LpVariable] = field(init=False, default_factory=dict)
     purchases: Purchases = field(init=False)
+    regrets: Regrets | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.lp = pulp.LpProblem("fabopt", pulp.LpMinimize)
@@ -67,10 +69,12 @@ class Program:
             rule_of_payments.add(Payments(self.problem, self.lp, self.purchases, self._level))
         for rule_of_deliveries in RULES_OF_DELIVERIES:
             rule_of_deliveries.add(Deliveries(self.problem, self.lp, self.purchases, self._level))
-        picks = list(zip(self.candidates, self.pick, strict=True))
+        for rule_of_regret in RULES_OF_REGRET if self.problem.best_alone else ():
+            self.regrets = Regrets(self.problem, self.lp, self.purchases, self._level)
+            rule_of_regret.add(self.regrets)
         links = ((var, key[0], self.options[key][a].items) for (key, a), var in self.links.items())
-        for rule_of_vendors in RULES_OF_VENDORS:
-            rule_of_vendors.add(Sourcing(self.problem, self.lp, picks, links))
+        for rule_of in RULES_OF_VENDORS:
+            rule_of.add(Sourcing(self.problem, self.lp, list(zip(self.candidates, self.pick, strict=True)), links))
 
     # -- variables --------------------------------------------------------------------------------------------
 
@@ -158,11 +162,15 @@ class Program:
 
     def objective(self) -> Level:
         """What the case minimizes."""
+        if self.regrets is not None:
+            return Level("regret", pulp.LpAffineExpression([(self.regrets.worst, 1)], constant=0), 0)
         return self._weighed("objective", self.problem.weights)
 
     def ties(self) -> Iterator[Level]:
         """What breaks ties of the objective, in order (docs/formulation/search.md); part numbers add rows of theirs."""
         weights = self.problem.weights
+        if self.regrets is not None:
+            yield self.regrets.expected
         for metric in self.problem.then:
             yield self._weighed(metric, self.problem.weights_in(metric))
         if weights != Weights(1, 0, 0, 1):
@@ -379,6 +387,7 @@ RULES = (
     *RULES_OF_ALL_FABRICS,
     *RULES_OF_PAYMENTS,
     *RULES_OF_DELIVERIES,
+    *RULES_OF_REGRET,
     *RULES_OF_VENDORS,
 )
 

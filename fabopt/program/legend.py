@@ -14,13 +14,14 @@ from fabopt.parts.items import Item
 from fabopt.program.formulation import FIXED, LINKS, MODEL, PICK, RULES, Program
 from fabopt.program.libraries import pulp
 from fabopt.program.purchases import BUY, HELD, PAID, SHARED, SPARE
+from fabopt.program.regret import REGRET
 from fabopt.program.sourcing import SOURCE
 from fabopt.topology.candidate import RowShare
 from fabopt.units import some
 
 Form = Literal["lp", "mps"]
 COMMENT: dict[Form, str] = {"lp": "\\", "mps": "*"}
-VARIABLES = (PICK, LINKS, BUY, PAID, SPARE, HELD, SHARED, SOURCE, FIXED)
+VARIABLES = (PICK, LINKS, BUY, PAID, SPARE, HELD, SHARED, SOURCE, REGRET, FIXED)
 # PuLP's own.
 EMPTY = "__dummy"
 COLUMNS = 116
@@ -48,6 +49,8 @@ def legend(program: Program, lp: pulp.LpProblem) -> Iterator[str]:
     """Lines that say what the objective, the sets, the variables and the rows of a written program are."""
     problem = program.problem
     objective = f"{problem.case.objective}, in {_unit(problem.weights)}. {REDUCED}"
+    if program.regrets is not None:
+        objective = f"the worst regret of {problem.case.objective}, in cents times {program.regrets.scale}. {REDUCED}"
     yield from _wrapped(f'The integer program of the case "{problem.case.name}". See {MODEL}.')
     yield from ("", "OBJECTIVE", *_wrapped(objective))
     yield from ("", "SETS, counted from 0", *_entries(_sets(program)))

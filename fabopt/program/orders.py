@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 
 from fabopt.parts.items import CABLE_KINDS, Item, order_at_once
 from fabopt.parts.lookup import Lookup
-from fabopt.problem.problem import Problem
+from fabopt.problem.problem import Problem, future_energy
 from fabopt.program.formulation import Program
 from fabopt.program.levels import Level, value_of
 from fabopt.program.libraries import pulp
@@ -148,7 +149,7 @@ def _order_levels(program: Program) -> Iterator[Level]:
     """Objective and capex, then spares, units, how early they are bought, and which they are."""
     last = len(program.problem.stages) - 1
     yield program.objective()
-    yield next(program.ties())
+    yield from islice(program.ties(), 1 if program.regrets is None else 2)
     buy, spare = program.purchases.buy, program.purchases.spare
     weights: tuple[tuple[str, Callable[[Item, int], int]], ...] = (
         ("units", lambda item, stage: 1),
@@ -227,6 +228,18 @@ def weighed_cents(problem: Problem, picked: Sequence[Picked]) -> Fraction:
         Fraction(0),
     )
     return (order_of(problem, picked).cents(None, True) + energy) / unit
+
+
+def spent_in_futures(problem: Problem, picked: Sequence[Picked]) -> list[Fraction]:
+    """The total cost of ownership in each future, in cents."""
+    bought, uses, terms = order_of(problem, picked).bought, all_uses(problem, picked), problem.offering.terms
+    spent = []
+    for number, future in enumerate(terms.futures):
+        worth = future_energy(terms, future)
+        orders = sum(item.future_cents(number, stage, units, present=True) for (stage, item), units in bought.items())
+        energy = sum((item.power_mw * count * worth[stage] for (stage, item), count in uses.items()), Fraction(0))
+        spent.append(orders + energy)
+    return spent
 
 
 def energy_of(problem: Problem, picked: Sequence[Picked], first: int = 0, until: int | None = None) -> Fraction:

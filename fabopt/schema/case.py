@@ -20,7 +20,7 @@ from fabopt.schema.procurement import Procurement
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
-from fabopt.schema.scenarios import GrowthScenario, check_probabilities, scenarios_of
+from fabopt.schema.scenarios import GrowthScenario, check_probabilities, check_regret, scenarios_of
 from fabopt.schema.server import Role
 from fabopt.schema.stages import KEBAB, Servers, is_certain
 from fabopt.schema.stages import CaseLimits as CaseLimits
@@ -371,6 +371,8 @@ class Case(Strict):
     def _probabilities_are_weighed(self) -> Self:
         stages = self.stages or ()
         check_probabilities(stages, self.scenarios)
+        if self.growth.decide_by == "regret":
+            check_regret(self.futures, self.site.has_floor)
         if not self.is_uncertain:
             return self
         likely = next((number for number, stage in enumerate(stages) if not is_certain(stage.probability)), None)

@@ -18,7 +18,7 @@ class DecidedBy(Strict):
     ``least_usd``: what a working GPU costs with the design that has the least; ``error``: the share by which others may
     be above it and count as equal; ``designs``: how many such designs were met, and ``leaf_oversubscription``,
     ``spine_oversubscription``: between which ratios at the leaves, and above pods, they are. ``regret``: the worst of
-    the design, the least of any.
+    the design, the least of any; ``regret_usd``: that of growth that is not certain.
     """
 
     by: Literal["robustness", "regret"]
@@ -28,6 +28,7 @@ class DecidedBy(Strict):
     leaf_oversubscription: tuple[Number, Number] | None = None
     spine_oversubscription: Annotated[tuple[Number, Number] | None, Field(exclude_if=is_open)] = None
     regret: Number | None = None
+    regret_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
 
 
 class Objective(Strict):

@@ -84,6 +84,20 @@ def check_probabilities(stages: Sequence[Stage], scenarios: Sequence[GrowthScena
             )
 
 
+def check_regret(futures: Sequence[GrowthScenario], has_floor: bool) -> None:
+    """Raise ``ValueError`` where there is nothing to regret, as growth is certain; or on a floor."""
+    if not futures:
+        raise ValueError(
+            "`growth.decide_by` is regret, and neither `scenarios` nor a `stages[].probability` below 1 is given: it "
+            "compares ways in which growth may come; give them, or leave it out"
+        )
+    if has_floor:
+        raise ValueError(
+            "`growth.decide_by` is regret, and `site.floor` is given: the worst regret is not minimized on a floor; "
+            "leave one of them out"
+        )
+
+
 def _check_scenarios(stages: Sequence[Stage], scenarios: Sequence[GrowthScenario]) -> None:
     if len(stages) < 2:
         raise ValueError("`scenarios` are given, and `stages` has none after the first that may come or not")

@@ -13,6 +13,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Ratio
 from fabopt.search.decision import best_ratio
+from fabopt.search.regret import least_regret
 
 
 @dataclass(frozen=True)
@@ -43,4 +44,6 @@ def answer_in(problem: Problem, settings: Settings, clock: Clock, context: Conte
     if problem.case.objective == EFFECTIVE:
         ratio = best_ratio(problem, settings, clock, context)
         return Answer(problem, ratio.optimum, ratio, context)
+    if problem.case.growth.decide_by == "regret":
+        return Answer(*least_regret(problem, settings, clock, context), context=context)
     return Answer(problem, search_of(problem, settings, clock, context=context).run(), context=context)

@@ -94,11 +94,12 @@ class _Comparison:
 
     def __init__(self, answer: Answer, settings: Settings, clock: Clock) -> None:
         self.answer = answer
-        self.problem, self.context = answer.problem, answer.context
+        # what is expected is compared, by whatever the answer was picked
+        self.problem, self.context = replace(answer.problem, best_alone=()), answer.context
         estimated = estimating(self.problem)
         if estimated is not self.problem:
             self.problem, self.context = estimated, self.context.beside()
-        self.sums = sums_of(self.problem, answer.picked)
+        self.sums = sums_of(answer.problem, answer.picked)
         self.settings = replace(settings, bracket=settings.quiet.bracket)
         self.quiet = settings.quiet
         self.clock = clock

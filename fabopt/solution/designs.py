@@ -95,7 +95,7 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
     if searched is not None and searched != value:
         raise AssertionError(f"the search's objective {searched} is not the design's {metric} {value}")
     gap = None if bound is None else (round((value - bound) / value, 6) if value else 0)
-    decision = _decision(answer, use)
+    decision = DecidedBy(by="regret") if problem.best_alone else _decision(answer, use)
     if optimum.verdict == "optimal":
         bound, gap = _proven(value, decision)
     return Objective(

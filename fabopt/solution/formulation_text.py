@@ -5,9 +5,11 @@ from __future__ import annotations
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import problem_of
+from fabopt.program.formulation import Program
 from fabopt.program.legend import Form, program_text
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
+from fabopt.search.answer import answer_in
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import relaxed
@@ -19,10 +21,11 @@ def formulation_text(inputs: Inputs, form: Form) -> str:
         hint = "write objective: capex_usd for the program of the cheapest design"
         raise InputError([fault(inputs.case_file, "objective", "a ratio is no linear program", EFFECTIVE, hint=hint)])
     problem = problem_of(inputs.case, inputs.catalog)
-    optimum = search_of(problem, Settings(), Clock(None)).run(ties=False)
+    optimum = answer_in(problem, Settings(), Clock(None), Context()).optimum
     if optimum.value is None:
         problem = relaxed(problem, Settings(), Clock(None), Context()) or problem
         optimum = search_of(problem, Settings(), Clock(None)).run(ties=False)
     if optimum.program is None:
         raise InfeasibleError(f"{inputs.case_file}: no candidate meets the case, so there is no program to write")
-    return program_text(optimum.program, form)
+    # without rows that hold one quantity while another one is minimized
+    return program_text(Program(optimum.program.problem, optimum.program.candidates), form)

@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from fabopt.errors import NoAnswerError
-from fabopt.problem.problem import Problem, future_energy, problem_of
-from fabopt.problem.rules_kept import bound_alike, managed_by_switches
-from fabopt.program.orders import Picked, all_uses, order_of
+from fabopt.problem.one_future import alone, weighed
+from fabopt.problem.problem import Problem
+from fabopt.program.orders import order_of, spent_in_futures
 from fabopt.program.settings import StoppedError
-from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.futures import Future, Futures, OneFuturePlan
-from fabopt.schema.scenarios import GrowthScenario
-from fabopt.schema.stages import Stage
+from fabopt.schema.objective import DecidedBy
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
 from fabopt.solution.question import Answers, Question
@@ -39,14 +37,23 @@ def with_futures(question: Question, answers: Answers, design: Design) -> Design
         return design
     futures = _futures(question, answer)
     is_whole = design.alternatives_complete and bool(futures.plans)
-    return design.model_copy(update={"futures": futures, "alternatives_complete": is_whole})
+    design = design.model_copy(update={"futures": futures, "alternatives_complete": is_whole})
+    return _with_decision(design, futures) if answer.problem.best_alone else design
+
+
+def _with_decision(design: Design, futures: Futures) -> Design:
+    """The design, which was picked for its regret, with what that comes to."""
+    decision = DecidedBy(by="regret", regret_usd=futures.regret_usd)
+    return design.model_copy(update={"objective": design.objective.model_copy(update={"decision": decision})})
 
 
 def _futures(question: Question, answer: Answer) -> Futures:
     problem = answer.problem
     likely = [exact(future.probability) for future in problem.case.futures]
-    spent = _spent(problem, answer.picked)
+    spent = spent_in_futures(problem, answer.picked)
     plans, best = _compared(question, problem)
+    if problem.best_alone and any(plan[number] < least for plan in plans for number, least in enumerate(best)):
+        plans = []  # they are better than what the least regret is measured against
     best = [min(least, spent[number], *(plan[number] for plan in plans)) for number, least in enumerate(best)]
     futures = tuple(_future(answer, number, spent, best) for number in range(len(likely)))
     if not best:
@@ -97,69 +104,36 @@ def _regret(spent: Spent, best: Spent) -> int | float:
     return _usd(max(cents - least for cents, least in zip(spent, best, strict=True)))
 
 
-def _spent(problem: Problem, picked: Sequence[Picked]) -> list[Fraction]:
-    """The total cost of ownership in each future, in cents."""
-    bought, uses, terms = order_of(problem, picked).bought, all_uses(problem, picked), problem.offering.terms
-    spent = []
-    for number, future in enumerate(terms.futures):
-        worth = future_energy(terms, future)
-        orders = sum(item.future_cents(number, stage, units, present=True) for (stage, item), units in bought.items())
-        energy = sum((item.power_mw * count * worth[stage] for (stage, item), count in uses.items()), Fraction(0))
-        spent.append(orders + energy)
-    return spent
-
-
 def _compared(question: Question, problem: Problem) -> tuple[list[Spent], list[Fraction]]:
     """What plans for each future cost in all, and the best for it alone; none where time ends or sums are too large."""
     plans: list[Spent] = []
-    best: list[Fraction] = []
+    best, known = list[Fraction](), problem.best_alone
     futures = range(len(problem.case.futures))
     question.settings.progress("comparing with plans for one future")
     try:
         with question.clock.shortened(MOST_SECONDS), question.clock.bounded():
             for number in futures:
-                best += _least(question, problem, _alone(problem.case, number))
+                best += _least(question, alone(problem, number)) if not known else [known[number].cents]
             for number in futures:
-                plans.append(_least(question, problem, _counting_on(problem.case, number)))
+                plans.append(_least(question, _counting_on(problem, number)))
     except (StoppedError, NoAnswerError):
         return [], best if len(best) == len(futures) else []
     return plans, best
 
 
-def _counting_on(case: Case, number: int) -> Case:
-    """The case in which one future is nearly certain, and all others next to impossible."""
-    rest = (len(case.futures) - 1) * NEXT_TO_NOTHING
-    chances = [1 - rest if at == number else NEXT_TO_NOTHING for at in range(len(case.futures))]
-    futures = [
-        future.model_copy(update={"probability": float(chance)})
-        for future, chance in zip(case.futures, chances, strict=True)
-    ]
-    return _with(case, case.stages or (), futures)
+def _counting_on(problem: Problem, number: int) -> Problem:
+    """The problem in which one future is nearly certain, and all others next to impossible."""
+    futures = range(len(problem.case.futures))
+    rest = (len(futures) - 1) * NEXT_TO_NOTHING
+    return weighed(problem, [1 - rest if at == number else NEXT_TO_NOTHING for at in futures])
 
 
-def _alone(case: Case, number: int) -> Case:
-    """The case in which one future comes for certain: without stages that it does not come to."""
-    future = case.futures[number]
-    first, *later = case.stages or ()
-    own = [
-        stage.model_copy(update={"month": future.months[stage.name]}) for stage in later if stage.name in future.months
-    ]
-    return _with(case, (first, *own), [future.model_copy(update={"probability": 1})])
-
-
-def _with(case: Case, stages: Sequence[Stage], futures: Sequence[GrowthScenario]) -> Case:
-    certain = tuple(stage.model_copy(update={"probability": 1}) for stage in stages)
-    return case.model_copy(update={"stages": certain, "scenarios": tuple(futures)})
-
-
-def _least(question: Question, problem: Problem, case: Case) -> list[Fraction]:
-    """What the best design of another case costs in each of its futures.
+def _least(question: Question, problem: Problem) -> list[Fraction]:
+    """What the best design of a problem costs in each of its futures.
 
     Raises ``StoppedError`` where none is proven.
     """
-    other = managed_by_switches(bound_alike(problem_of(case, problem.catalog), problem), question.managed)
-    quiet = question.settings.quiet
-    optimum = search_of(other, quiet, question.clock).run()
+    optimum = search_of(problem, question.settings.quiet, question.clock).run()
     if optimum.verdict != "optimal":
         raise StoppedError
-    return _spent(other, optimum.picked)
+    return spent_in_futures(problem, optimum.picked)

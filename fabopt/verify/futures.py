@@ -48,7 +48,8 @@ def futures_are_recounted(proof: Proof, evidence: Evidence) -> None:
     probabilities of scenarios are the case's. capex = orders of all stages that come, at the prices of their months
     and of the scenario; tco = their present value + the energy of each stage until the next one, of the last to the
     end of the years; expected = sum of probability x tco. Regrets are differences to the best of each future, which no
-    plan of the file undercuts. Source: case file, ``stages[].probability``, ``scenarios``; design file, ``futures``.
+    plan of the file undercuts; where the worst one decides, no plan has less. Source: case file,
+    ``stages[].probability``, ``scenarios``; design file, ``futures``.
     """
     design = evidence.design
     proof.holds(design.futures is not None, "the file does not say what the design costs in each future")
@@ -132,7 +133,9 @@ def _moved(evidence: Evidence, way: FutureWay) -> Evidence:
     stages = [
         {**stage, "month": month} for stage, month in zip(record.content.get("stages") or (), months, strict=True)
     ]
-    content = {key: value for key, value in record.content.items() if key != "scenarios"} | {"stages": stages}
+    growth = {key: value for key, value in record.content.get("growth", {}).items() if key != "decide_by"}
+    content = {key: value for key, value in record.content.items() if key != "scenarios"}
+    content |= {"stages": stages, "growth": growth}
     return Evidence(evidence.design.model_copy(update={"case": record.model_copy(update={"content": content})}))
 
 
@@ -192,6 +195,10 @@ def _plan(proof: Proof, evidence: Evidence, futures: Sequence[Future], plan: One
         Fraction(0),
     )
     _close(proof, f"expected_tco_usd of {where}", plan.expected_tco_usd, expected)
-    if evidence.design.status == "optimal":
+    if evidence.case.growth.decide_by == "regret":
+        if evidence.design.objective.decision is not None:
+            worst = cents(evidence.design.objective.decision.regret_usd or 0)
+            proof.holds(cents(plan.regret_usd) >= worst - 1, f"{where} has less regret than the design")
+    elif evidence.design.status == "optimal":
         least = totals_of(evidence).expected_tco_usd or 0
         proof.holds(plan.expected_tco_usd >= least, f"{where} is expected to cost less than the design")

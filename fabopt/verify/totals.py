@@ -258,6 +258,8 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
         proof.holds(least <= value, f"floor {least} above value {value}")
     if objective.decision is not None:
         _decision_is_honest(proof, evidence, objective.decision)
+    if design.status == "optimal" and evidence.case.growth.decide_by == "regret":
+        proof.holds(objective.decision is not None, "nothing is said of the regret that decides")
     if design.status == "optimal" and objective.decision is None:
         proof.equal("objective.bound", objective.bound, objective.value)
         proof.equal("objective.gap", objective.gap, 0)
@@ -269,6 +271,11 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
 
 def _decision_is_honest(proof: Proof, evidence: Evidence, decision: DecidedBy) -> None:
     """A design that is not the least was picked as the case asks: below the least and its error, or by the regret."""
+    if decision.regret_usd is not None:
+        futures = evidence.design.futures
+        proof.equal("growth.decide_by", evidence.case.growth.decide_by, "regret")
+        proof.equal("regret_usd", decision.regret_usd, None if futures is None else futures.regret_usd)
+        return
     case, value, use = evidence.case, evidence.design.objective.value, evidence.design.workload
     if case.workload is None or use is None or value is None:
         raise LookupError("a decision for a workload that the file does not have")

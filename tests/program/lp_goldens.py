@@ -16,6 +16,7 @@ CASES = (
     ROOT / "docs" / "formulation" / "example-case.yaml",
     FOLDER / "growing-case.yaml",
     FOLDER / "networks-case.yaml",
+    FOLDER / "regret-case.yaml",
     FOLDER / "sources-case.yaml",
 )
 

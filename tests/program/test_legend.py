@@ -16,7 +16,9 @@ from fabopt.program.legend import VARIABLES, Form, program_text, rule_of
 from fabopt.program.lexicographic import optimum_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.program.solvers import pulp
+from fabopt.search.answer import answer_in
 from fabopt.search.choice import search_of
+from fabopt.search.context import Context
 from fabopt.solution.formulation_text import formulation_text
 from fabopt.topology.candidate import Clash
 from tests.paths import ROOT
@@ -28,9 +30,9 @@ ENTRY = re.compile(r"  (\S+): ")
 
 def program_of(path: Path) -> Program:
     given = inputs_from_objects(path)
-    program = search_of(problem_of(given.case, given.catalog), Settings(), Clock(None)).run(ties=False).program
+    program = answer_in(problem_of(given.case, given.catalog), Settings(), Clock(None), Context()).optimum.program
     assert program is not None
-    return program
+    return Program(program.problem, program.candidates)
 
 
 def section(text: str, form: Form, title: str) -> dict[str, str]:

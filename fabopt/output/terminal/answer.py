@@ -92,6 +92,8 @@ def proof_line(design: Design) -> str:
         parts.append(f"{metric} {metric_value(objective.metric, objective.value)}")
     if objective.decision is not None and objective.decision.regret is not None:
         parts.append(f"worst regret {percent(float(objective.decision.regret))}")
+    if objective.decision is not None and objective.decision.regret_usd is not None:
+        parts.append(f"worst regret {money(objective.decision.regret_usd)}")
     if objective.bound is not None:
         parts.append(f"lower bound {metric_value(objective.metric, objective.bound)}")
     if objective.gap is not None:

@@ -1,0 +1,39 @@
+"""Problems of the same growth in which one future comes for certain, or futures are as likely as one likes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rules_kept import bound_alike, managed_by_switches
+from fabopt.schema.case import Case
+from fabopt.schema.scenarios import GrowthScenario
+from fabopt.schema.stages import Stage
+
+
+def alone(problem: Problem, number: int) -> Problem:
+    """The problem in which one future comes for certain: without stages that it does not come to."""
+    future = problem.case.futures[number]
+    first, *later = problem.case.stages or ()
+    own = [
+        stage.model_copy(update={"month": future.months[stage.name]}) for stage in later if stage.name in future.months
+    ]
+    return _with(problem, (first, *own), [future.model_copy(update={"probability": 1})])
+
+
+def weighed(problem: Problem, chances: Sequence[Fraction]) -> Problem:
+    """The problem in which every future is so likely."""
+    futures = [
+        future.model_copy(update={"probability": float(chance)})
+        for future, chance in zip(problem.case.futures, chances, strict=True)
+    ]
+    return _with(problem, problem.case.stages or (), futures)
+
+
+def _with(problem: Problem, stages: Sequence[Stage], futures: Sequence[GrowthScenario]) -> Problem:
+    """The problem with other stages and scenarios, bound to as many of the default rules."""
+    certain = tuple(stage.model_copy(update={"probability": 1}) for stage in stages)
+    case: Case = problem.case.model_copy(update={"stages": certain, "scenarios": tuple(futures)})
+    managed = (one.name for one in problem.fabrics if one.managers is not None and one.managers.is_asked_for)
+    return managed_by_switches(bound_alike(problem_of(case, problem.catalog), problem), frozenset(managed))

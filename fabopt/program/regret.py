@@ -1,0 +1,87 @@
+"""The part of the integer program that holds what a design costs in each future against the best plan for it alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+
+from fabopt.parts.items import Item
+from fabopt.problem.problem import Problem, future_energy
+from fabopt.program.levels import Level
+from fabopt.program.libraries import pulp
+from fabopt.program.naming import Rule, Variables
+from fabopt.program.purchases import Purchases, Terms, is_ordered
+
+REGRET = Variables("regret", (), "cents times what makes energy whole", "the most spent in any future beyond its best")
+
+
+@dataclass
+class Regrets:
+    """The worst regret over all futures. ``level``: sums of what uses weigh and of what is ordered."""
+
+    problem: Problem
+    lp: pulp.LpProblem
+    purchases: Purchases
+    level: Callable[[str, Callable[[int, Item], int], Terms], Level]
+
+    def __post_init__(self) -> None:
+        self.scale = scale_of(self.problem)
+        self.regrets = list(self._regrets())
+        self.worst = REGRET.integer(0, max(0, *map(_most, self.regrets)))
+
+    def worst_regret_is_held(self) -> None:
+        """What is spent in every future is at most the best for it alone and the worst regret, which is minimized."""
+        for number, regret in enumerate(self.regrets):
+            name = f"worst_regret_is_held_{number}"
+            self.lp += regret.expression - self.worst <= -regret.offset, name
+
+    def _regrets(self) -> Iterator[Level]:
+        """What is spent in each future beyond the best for it alone."""
+        terms = self.problem.offering.terms
+        for number, (future, best) in enumerate(zip(terms.futures, self.problem.best_alone, strict=True)):
+            energy, prices = future_energy(terms, future), partial(self._prices, number)
+            orders = [(var, self.scale * cents) for var, cents in self.purchases.cost_at(prices)]
+            spent = self.level("regret", partial(self._weight, prices, energy), orders)
+            yield replace(spent, offset=spent.offset - int(self.scale * best.cents))
+
+    @property
+    def expected(self) -> Level:
+        """What is expected beyond the best of each future, as often as all futures come."""
+        unit = math.lcm(*(one.probability.denominator for one in self.problem.best_alone))
+        often = [int(unit * one.probability) for one in self.problem.best_alone]
+        terms: dict[pulp.LpVariable, int] = {}
+        for times, regret in zip(often, self.regrets, strict=True):
+            for var, weight in regret.expression.items():
+                terms[var] = terms.get(var, 0) + times * int(weight)
+        offset = sum(times * regret.offset for times, regret in zip(often, self.regrets, strict=True))
+        return Level("expected", pulp.LpAffineExpression(terms, constant=0), offset)
+
+    def _prices(self, number: int, item: Item, stage: int) -> tuple[int, ...]:
+        """Present values of a unit at each break in a future; nothing where the stage does not come."""
+        prices = item.offers[stage].futures[number]
+        return (0,) * len(item.starts) if prices is None else prices[1]
+
+    def _weight(
+        self, prices: Callable[[Item, int], Sequence[int]], energy: Sequence[Fraction], stage: int, item: Item
+    ) -> int:
+        """What a unit in use weighs: its price, if it is bought when it is used, and its energy."""
+        cents = 0 if is_ordered(self.problem, item) else item.cost_at(prices(item, stage), 1)
+        return self.scale * cents + int(self.scale * energy[stage]) * item.power_mw
+
+
+def _most(level: Level) -> int:
+    """No solution makes more of a quantity."""
+    return level.offset + sum(int(weight) * int(var.upBound) for var, weight in level.expression.items() if weight > 0)
+
+
+def scale_of(problem: Problem) -> int:
+    """What makes cents of energy in every future, and the best of each, whole."""
+    terms = problem.offering.terms
+    energy = (worth for future in terms.futures for worth in future_energy(terms, future))
+    return math.lcm(*(one.denominator for one in (*energy, *(one.cents for one in problem.best_alone))))
+
+
+RULES_OF_REGRET = (Rule(Regrets.worst_regret_is_held, "docs/formulation/growth.md"),)

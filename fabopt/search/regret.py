@@ -1,0 +1,192 @@
+"""The design whose worst regret over the futures of growth is the least of any.
+
+The regret of a design in a future is what it costs beyond the best plan for that future alone, each of which is proven
+first. With weights of the futures that add up to 1 the mean of a design's regrets is no more than its worst one. So
+the least weighted cost, which an ordinary search proves, is a bound; the weights with the best one come from a master
+program over the designs met so far, as prices of limits do (``fabopt.search.lagrangian``). Then every candidate below
+the cutoff that the best design met leaves, at these weights, is given to the program, which holds all futures at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from fabopt.problem.one_future import alone, weighed
+from fabopt.problem.problem import BestAlone, Problem
+from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
+from fabopt.program.orders import spent_in_futures, sums_of
+from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.search.choice import search_of
+from fabopt.search.coefficients import tolerance
+from fabopt.search.context import Context
+from fabopt.units import exact
+
+# Weights are multiples of this, so that every future weighs something and sums stay small.
+STEP = Fraction(1, 1000)
+# Rounds of weights; each is a search. They stop when no weights can raise the bound by more than the share.
+MOST_ROUNDS = 12
+CLOSE_ENOUGH = Fraction(1, 1000)
+
+
+class Regretted(NamedTuple):
+    """A problem with its optimum; of a proven one the problem has what is best for each future alone."""
+
+    problem: Problem
+    optimum: Optimum
+
+
+def least_regret(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Regretted:
+    """The design with the least worst regret; if time is over before, that with the least expected cost, unproven."""
+    first = search_of(problem, settings, clock, context=context).run()
+    if first.verdict != "optimal":
+        return Regretted(problem, first)
+    try:
+        with clock.bounded():
+            return _Regrets(problem, settings, clock, first).least()
+    except StoppedError:
+        return Regretted(problem, replace(first, verdict="feasible", bound=None))
+
+
+@dataclass
+class _Weighed:
+    """Futures at some weights: the problem, its optimum, and no design's worst regret is below ``bound`` (in cents)."""
+
+    weights: list[Fraction]
+    problem: Problem
+    optimum: Optimum
+    bound: Fraction
+
+
+@dataclass
+class _Regrets:
+    """Searches for one problem. ``first``: its design with the least expected cost."""
+
+    problem: Problem
+    settings: Settings
+    clock: Clock
+    first: Optimum
+    best: tuple[BestAlone, ...] = ()
+    met: list[list[Fraction]] = field(default_factory=list)
+
+    def least(self) -> Regretted:
+        """The least worst regret of all designs, ties going to less expected cost, then in the documented order."""
+        likely = [exact(future.probability) for future in self.problem.case.futures]
+        self.best = tuple(BestAlone(chance, self._cents_alone(number)) for number, chance in enumerate(likely))
+        self.settings.progress("looking for the least regret")
+        self._meet(self.problem, self.first)
+        return self._in_problem(*self._proven(self._best_weights(likely)))
+
+    def _cents_alone(self, number: int) -> Fraction:
+        self.settings.progress(f"looking for the best plan for future {number + 1} alone")
+        problem = alone(self.problem, number)
+        (spent,) = spent_in_futures(problem, self._optimum(problem).picked)
+        return spent
+
+    def _optimum(self, problem: Problem) -> Optimum:
+        """The proven optimum of a problem with other futures. Raises ``StoppedError`` where none is proven."""
+        optimum = search_of(problem, self.settings.quiet, self.clock).run(ties=False)
+        if optimum.verdict != "optimal":
+            raise StoppedError
+        return optimum
+
+    def _meet(self, problem: Problem, optimum: Optimum) -> list[Fraction]:
+        """The regrets of a design, which is remembered."""
+        spent = spent_in_futures(problem, optimum.picked)
+        self.met.append([cents - one.cents for cents, one in zip(spent, self.best, strict=True)])
+        return self.met[-1]
+
+    @property
+    def _least_met(self) -> Fraction:
+        return min(max(Fraction(0), *regrets) for regrets in self.met)
+
+    # -- weights ----------------------------------------------------------------------------------------------
+
+    def _best_weights(self, likely: list[Fraction]) -> _Weighed:
+        """The weights of the best bound that was found, the probabilities being tried first."""
+        chosen = self._weighed(likely)
+        tried = [likely]
+        for _ in range(MOST_ROUNDS):
+            weights, hoped = self._next_weights()
+            if weights in tried or hoped - chosen.bound <= CLOSE_ENOUGH * abs(self._least_met):
+                break
+            tried.append(weights)
+            other = self._weighed(weights)
+            chosen = other if other.bound > chosen.bound else chosen
+        return chosen
+
+    def _weighed(self, weights: list[Fraction]) -> _Weighed:
+        problem = weighed(self.problem, weights)
+        optimum = self._optimum(problem)
+        regrets = self._meet(problem, optimum)
+        return _Weighed(weights, problem, optimum, _mean(weights, regrets))
+
+    def _next_weights(self) -> tuple[list[Fraction], Fraction]:
+        """The weights at which the least mean regret of the designs met is the most, and that."""
+        from ortools.linear_solver import pywraplp
+
+        solver = pywraplp.Solver.CreateSolver("GLOP")
+        least = float(STEP)
+        shares = [solver.NumVar(least, 1.0, f"weight_{number}") for number in range(len(self.best))]
+        height = solver.NumVar(-solver.infinity(), solver.infinity(), "height")
+        solver.Add(sum(shares) == 1.0)
+        unit = max(1.0, *(abs(float(regret)) for regrets in self.met for regret in regrets))
+        for regrets in self.met:
+            line = sum(float(regret) / unit * share for regret, share in zip(regrets, shares, strict=True))
+            solver.Add(height <= line)
+        solver.Maximize(height)
+        solver.Solve()
+        weights = [max(STEP, round(share.solution_value() / least) * STEP) for share in shares]
+        weights[weights.index(max(weights))] += 1 - sum(weights)
+        return weights, min(_mean(weights, regrets) for regrets in self.met)
+
+    # -- the proof --------------------------------------------------------------------------------------------
+
+    def _proven(self, chosen: _Weighed) -> tuple[Problem, Optimum]:
+        """The least worst regret, over all candidates that could have it at some weights; the problem at these."""
+        problem = replace(chosen.problem, best_alone=self.best)
+        search, scale = search_of(problem, self.settings.quiet, self.clock), problem.weights.scale
+        slack = 0.0
+        while True:
+            bound, candidates = search.below(slack)
+            outcome = optimum_of(problem, candidates, self.settings.quiet, self.clock)
+            if outcome.verdict == "optimal":
+                self._meet(problem, outcome)
+            elif outcome.verdict != "infeasible":
+                raise StoppedError
+            most = scale * (self._least_met + _mean(chosen.weights, [one.cents for one in self.best]))
+            needed = self._slack(problem, most, bound)
+            if needed <= slack:
+                return problem, without_ties(outcome, self.settings.quiet, self.clock)
+            slack = needed
+
+    def _slack(self, problem: Problem, most: Fraction, bound: float) -> float:
+        """How far above a bound everything is looked at that may have so high an objective."""
+        return max(0.0, float(most) - problem.fixed_objective - bound) + 2 * tolerance(float(most))
+
+    def _in_problem(self, at_weights: Problem, picked: Optimum) -> Regretted:
+        """The same design with the items of the problem itself, found again below what it is expected to cost.
+
+        Its program is that of the proof.
+        """
+        problem = replace(self.problem, best_alone=self.best)
+        spent = spent_in_futures(at_weights, picked.picked)
+        expected = _mean([one.probability for one in self.best], spent) * problem.weights.scale
+        search = search_of(problem, self.settings.quiet, self.clock)
+        wanted = {(one.fabric, one.order) for one, _ in picked.picked}
+        bound, _ = search.below()
+        _, candidates = search.below(self._slack(problem, expected, bound))
+        same = [one for one in candidates if (one.fabric, one.order) in wanted]
+        optimum = without_ties(optimum_of(problem, same, self.settings.quiet, self.clock), self.settings, self.clock)
+        if optimum.verdict != "optimal" or self.clock.is_over():
+            raise StoppedError
+        value = sums_of(problem, optimum.picked).objective + problem.fixed_energy
+        sized = max(self.first.sized, search.expansion.sized)
+        optimum = replace(optimum, program=picked.program, in_program=picked.in_program)
+        return Regretted(problem, replace(optimum, value=value, bound=None, sized=sized))
+
+
+def _mean(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
+    return sum((weight * value for weight, value in zip(weights, values, strict=True)), Fraction(0))

@@ -31,6 +31,7 @@ from fabopt.program.deliveries import Deliveries
 from fabopt.program.formulation import RULES, Program
 from fabopt.program.payments import Payments
 from fabopt.program.purchases import Purchases
+from fabopt.program.regret import Regrets
 from fabopt.program.sourcing import Sourcing
 from fabopt.schema import case as case_schema
 from fabopt.schema import design as design_schema
@@ -230,7 +231,7 @@ def constraint_methods() -> list[Rule]:
     """Methods of the program that add constraints."""
     methods = [
         method
-        for holder in (Program, Purchases, Payments, Deliveries, Sourcing)
+        for holder in (Program, Purchases, Payments, Deliveries, Regrets, Sourcing)
         for method in vars(holder).values()
         if callable(method)
     ]
@@ -307,8 +308,8 @@ RECOUNTS = frozenset({
 })  # fmt: skip
 # Checks of the wiring, port by port, that search has to meet; it makes no other table of it.
 OF_STAGES = frozenset({"stages_are_fabrics", "stages_only_add"})
-# Constraints that leave no design out: one says what a variable means, one makes bounds better.
-AUXILIARY = frozenset({"held_if_used", "large_orders_cover_no_more"})
+# Constraints that leave no design out: two say what a variable means, one makes bounds better.
+AUXILIARY = frozenset({"held_if_used", "worst_regret_is_held", "large_orders_cover_no_more"})
 MARK = re.compile(r"[Rr]ules? ``(\w+)``(?: and ``(\w+)``)?")
 
 

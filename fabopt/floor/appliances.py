@@ -15,10 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
-from fabopt.floor.rack_rules import FEWEST_RACKS
+from fabopt.floor.rack_rules import FEWEST_RACKS, spreads_attachments
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Floor
-from fabopt.schema.default_rules import RACK_SPREAD, is_kept
 from fabopt.schema.design import Place
 from fabopt.units import ceil_div, milliwatts
 
@@ -68,7 +67,7 @@ class ApplianceRacks:
         self._floor = floor
         self._others = frozenset({*case.pinned_racks, *floor.named_racks})
         self.appliances = tuple(appliances_of(case))
-        space = _SpaceBelow(floor, is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments)
+        space = _SpaceBelow(floor, spreads_attachments(case))
         self.places: Mapping[ApplianceKey, tuple[Place, ...]] = MappingProxyType(
             {one.key: space.put(one, one.attachment.racks or self.free) for one in self.appliances}
         )

@@ -2,13 +2,15 @@
 
 Links that are planned leave cages of leaves and spines empty. Attachments that may be on any of them are dealt port by
 port: to the switch that has the fewest of them, of these to the one that had the most free ports before, of these to a
-leaf, of these to the first.
+leaf, of these to the first. On a floor switches that are alike then change places, so that neighbouring ports are in
+different racks.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -70,6 +72,38 @@ def dealt_to_free_ports(guests: Sequence[Guest], hosts: Mapping[HostTier, Hosts]
             return None
         places.append(own)
     return places
+
+
+def spread_over_racks(
+    places: Sequence[tuple[HostPort, ...]],
+    racks: Mapping[HostTier, Sequence[int]],
+    kinds: Mapping[HostTier, Sequence[Hashable]],
+) -> list[tuple[HostPort, ...]]:
+    """The places of ports with every switch exchanged for another of its kind, once the first port is on it.
+
+    For the one in the rack with the fewest ports of the attachment, of these with the fewest of all, of these for the
+    first. ``racks``, ``kinds``: of every switch of a tier.
+    """
+    alike: dict[Hashable, list[int]] = defaultdict(list)
+    for tier, of_tier in kinds.items():
+        for number, kind in enumerate(of_tier):
+            alike[tier, kind].append(number)
+    taken_by_all: Counter[int] = Counter()
+    exchanged: dict[HostPort, HostPort] = {}
+    spread = []
+    for guest in places:
+        taken: Counter[int] = Counter()
+        for tier, number in guest:
+            rack_of, left = racks[tier], alike[tier, kinds[tier][number]]
+            if (tier, number) not in exchanged:
+                other = min(left, key=lambda switch: (taken[rack_of[switch]], taken_by_all[rack_of[switch]], switch))
+                left.remove(other)
+                exchanged[tier, number] = tier, other
+            rack = rack_of[exchanged[tier, number][1]]
+            taken[rack] += 1
+            taken_by_all[rack] += 1
+        spread.append(tuple(exchanged[place] for place in guest))
+    return spread
 
 
 class _Ledger:

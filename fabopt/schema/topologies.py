@@ -25,6 +25,12 @@ class Feature(NamedTuple):
 FLOOR = Feature("a floor plan", "site.floor", False, lambda case, fabric: case.site.floor is not None)
 GROWTH = Feature("growth in stages", "stages", False, lambda case, fabric: len(case.stages or ()) > 1)
 ATTACHMENTS = Feature("attachments", "attachments", True, lambda case, fabric: bool(fabric.attachments))
+SIZED_ATTACHMENTS = Feature(
+    "attachments other than on free ports of any switch and outside the ratio, as of `kind: management`",
+    "attachments",
+    True,
+    lambda case, fabric: any(one.placed_on != "any" or one.counts for one in fabric.attachments),
+)
 COUNTED = Feature("ports that are counted", "role", True, lambda case, fabric: fabric.role == "oob")
 ALLREDUCE = Feature(
     "a least all-reduce bandwidth",
@@ -65,13 +71,14 @@ PLACED = Feature(
 OWN_RAILS = Feature("planes that are rails", "planes", True, lambda case, fabric: fabric.planes == "rails")
 DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric.homing == "dual")
 
+_OF_EQUALS = (RATIO, PLACED, FLOOR, GROWTH, SIZED_ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING)
 # What each family cannot do. A family that is designed is a line here and one in ``fabopt.topology.families``.
 UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
     "clos": (),
     "rail-only": (),
-    "hyperx": (RATIO, PLACED, FLOOR, GROWTH, ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
-    "torus": (RATIO, PLACED, FLOOR, GROWTH, ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
-    "dragonfly": (RATIO, PLACED, FLOOR, GROWTH, ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
+    "hyperx": _OF_EQUALS,
+    "torus": _OF_EQUALS,
+    "dragonfly": _OF_EQUALS,
     "dragonfly+": (RATIO, PLACED, FLOOR, GROWTH, ATTACHMENTS, COUNTED, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
 }
 DESIGNED = tuple(UNSUPPORTED)
@@ -86,7 +93,7 @@ def refused(case: Case, fabric: Fabric, topology: str) -> Iterator[Feature]:
             yield feature
 
 
-def can_be_asked(case: Case, fabric: Fabric, **keys: float) -> bool:
+def can_be_asked(case: Case, fabric: Fabric, **keys: object) -> bool:
     """Whether all families of a fabric can do what some other keys of it ask for."""
     changed = fabric.model_copy(update=keys)
     return not any(feature for name in families_of(case, fabric) for feature in refused(case, changed, name))

@@ -17,7 +17,7 @@ from fabopt.program.orders import sums_of
 from fabopt.program.settings import StoppedError
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.default_rules import SUBNET_MANAGER
-from fabopt.schema.structure import Structure
+from fabopt.schema.topologies import can_be_asked
 from fabopt.search.answer import Answer
 from fabopt.solution.question import Answers, Question
 from fabopt.topology.subnet_manager import managers_in
@@ -90,9 +90,18 @@ def _ways(question: Question, problem: Problem, unmanaged: Unmanaged) -> Iterato
     yield _with_hosts(question, problem, unmanaged)
 
 
+def _takes_hosts(problem: Problem, name: str) -> bool:
+    """Whether all families of a fabric have ports for hosts."""
+    fabric = next(one for one in problem.case.fabrics if one.name == name)
+    return can_be_asked(problem.case, fabric, attachments=(*fabric.attachments, _bare_host(1)))
+
+
+def _bare_host(ports: int) -> Attachment:
+    return Attachment(name=HOST, kind="management", ports=ports, buys="near")
+
+
 def _with_hosts(question: Question, problem: Problem, unmanaged: Unmanaged) -> Iterator[Question]:
-    bare = Attachment(name=HOST, kind="management", ports=unmanaged.ports, buys="near")
-    yield _with_host(question, unmanaged.fabric, bare, AT_SWITCH)
+    yield _with_host(question, unmanaged.fabric, _bare_host(unmanaged.ports), AT_SWITCH)
     if unmanaged.nic.port.ports == 1:
         yield _with_host(question, unmanaged.fabric, _like_servers(problem, unmanaged), LIKE_SERVERS)
 
@@ -150,7 +159,6 @@ def _unmanaged(answer: Answer, decided: frozenset[str]) -> Iterator[Unmanaged]:
     for fabric, (candidate, _) in zip(problem.fabrics, answer.picked, strict=True):
         said = managers_in(fabric, problem.servers, candidate.design, candidate.twins)
         managers, part = fabric.binding_managers, candidate.design.file_part()
-        is_clos = fabric.topologies == ("clos",) and isinstance(part.structure, Structure)
         is_known = all(tier.switch.product.managed is not None for tier in part.tiers)
         if (
             fabric.name not in decided
@@ -159,6 +167,6 @@ def _unmanaged(answer: Answer, decided: frozenset[str]) -> Iterator[Unmanaged]:
             and said is not None
             and said.kept is False
             and said.subnets == 1
-            and is_clos
+            and _takes_hosts(problem, fabric.name)
         ):
             yield Unmanaged(fabric.name, managers.fewest, part.nic)

@@ -65,7 +65,7 @@ def _places(evidence: Evidence, floor: Floor) -> dict[tuple[str, str], list[Plac
     places: dict[tuple[str, str], list[Place]] = {}
     for fabric, attachment in _in_racks(evidence):
         racks, boxes = attachment.racks or tuple(free), attachment.boxes
-        placed = filled.places(attachment, racks, ceil_div(boxes, 2)) if _spreads(evidence) else []
+        placed = filled.places(attachment, racks, ceil_div(boxes, 2)) if spreads_attachments(evidence) else []
         placed = placed if len(placed) == boxes else filled.places(attachment, racks, boxes)
         if len(placed) < boxes:
             raise LookupError(f"the racks hold {len(placed)} of {boxes} {attachment.name}")
@@ -74,8 +74,8 @@ def _places(evidence: Evidence, floor: Floor) -> dict[tuple[str, str], list[Plac
     return places
 
 
-def _spreads(evidence: Evidence) -> bool:
-    """Whether attachments are in two racks at least: not in files of the first version."""
+def spreads_attachments(evidence: Evidence) -> bool:
+    """Whether attachments are in two racks at least, and their ports: not in files of the first version."""
     case = evidence.case
     asked = is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments
     return asked and named_edition(evidence.design) != FIRST

@@ -320,7 +320,7 @@ class FabricEvidence:
             planes=designed.planes,
             per_group=structure.servers_per_group,
             per_leaf=structure.ports_per_server_per_leaf,
-            attached=tuple(attachment.ports for attachment in self.wanted.attachments),
+            attached=(0,) * len(self.wanted.attachments),
             uplinks=0,
             spines=0,
             rail_pods=False,

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.schema.attachment import Attachment, HostPort
+from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import TierUse
 from fabopt.units import some
+from fabopt.verify.appliances import spreads_attachments
 from fabopt.verify.bandwidth import class_ratios
+from fabopt.verify.equal_switches import server_ports
 from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.free_port_tiers import RANKS, tiers_for
 from fabopt.verify.growth import numbers_at_last, stage_of
 from fabopt.verify.proof import Proof, if_unprovable
 from fabopt.wiring.design_file import item_at
-
-RANKS = ("leaf", "spine")
 
 
 @if_unprovable(True)
@@ -32,57 +34,93 @@ def takes_free_ports(fabric: FabricEvidence) -> bool:
 def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
     """Ports of attachments that are on leaves or spines where there is room are each at the switch that is next.
 
-    Of the switches with a free port whose uplinks carry what counts, in the tiers that the attachment is on: the one
-    with the fewest ports of such attachments, then the most free ports before any of them came, then a leaf, then the
-    first. Ports run at the servers' speed; on spines each attachment has cages of its own. In a cluster that grows only
-    switches of the first stage have free ports, beside what they have at any stage. Source: case file, ``attachments``;
-    design file, ``free_ports``.
+    Of the switches with a free port whose uplinks carry what counts, in the tiers that the attachment may be on: the
+    one with the fewest ports of such attachments, then the most free ports before any of them came, then a leaf, then
+    the first. On a floor, with rule ``rack-spread``, it is then exchanged, once, for the one of those like it in the
+    rack with the fewest ports of the attachment, then of all, then the first. Ports run at the servers' speed; on
+    spines each attachment has cages of its own. In a cluster that grows only switches of the first stage have free
+    ports, beside what they have at any stage. Source: case file, ``attachments``, ``rules``; design file,
+    ``free_ports``.
     """
     wanted = {one.name: one for one in fabric.wanted.attachments if one.placed_on != "leaf"}
     proof.equal("attachments on free ports", list(fabric.designed.free_ports), list(wanted))
     tiers = {role: _Switches.of(fabric, role) for role in RANKS[: fabric.num_tiers]}
+    exchanged = _Exchanged(fabric, tiers)
     for name, attachment in wanted.items():
         places = fabric.designed.free_ports.get(name, ())
         proof.equal(f"ports of {name}", len(places), attachment.ports)
         allowed = RANKS if attachment.placed_on == "any" else (attachment.placed_on,)
         strange = sorted({tier for tier, _ in places} - set(allowed) & set(tiers))
         proof.equal(f"tiers of {name} that the case does not allow", strange, [])
-        _follow(proof, fabric, attachment, places, {tier: tiers[tier] for tier in dict(places) if tier in tiers})
+        exchanged.begin()
+        dealt = _dealt(fabric, attachment, {tier: tiers[tier] for tier in tiers_for(fabric, attachment)})
+        for port, (place, expected) in enumerate(zip(places, dealt, strict=False), 1):
+            proof.equal(f"switch of port {port} of {name}", place, expected and exchanged.of(expected))
         of_tier = Counter(tier for tier, _ in places)
         proof.note(f"{name} " + ", ".join(f"{some(of_tier[tier], 'port')} on {tier}s" for tier in sorted(of_tier)))
 
 
-def _follow(
-    proof: Proof,
-    fabric: FabricEvidence,
-    attachment: Attachment,
-    places: tuple[HostPort, ...],
-    tiers: dict[str, _Switches],
-) -> None:
-    """Deal the ports of an attachment again, and compare with where the file has them."""
+def _dealt(
+    fabric: FabricEvidence, attachment: Attachment, tiers: dict[str, _Switches]
+) -> Iterator[tuple[str, int] | None]:
+    """The switch of every port of an attachment, on whatever rack; None where there is no room."""
     index = [one.name for one in fabric.wanted.attachments].index(attachment.name)
     loads = {"leaf": Fraction(0), "spine": Fraction(0)}
     if attachment.counts:
         speed = fabric.down("leaf").port_mbps
         loads = {"leaf": speed / class_ratios(fabric)[index], "spine": speed / fabric.oversubscription_limits["spine"]}
     own = {tier: np.zeros(len(switches.free), dtype=np.int64) for tier, switches in tiers.items()}
-    for port, place in enumerate(places, 1):
+    for _ in range(attachment.ports):
         nexts = [
             (*key, RANKS.index(tier))
             for tier, switches in tiers.items()
             if (key := switches.next(own[tier], loads[tier])) is not None
         ]
         best = min(nexts, key=lambda one: (one[0], one[1], one[3], one[2]), default=None)
-        expected = None if best is None else (RANKS[best[3]], best[2])
-        proof.equal(f"switch of port {port} of {attachment.name}", place, expected)
-        if place != expected:
-            return
-        tiers[place[0]].take(place[1], own[place[0]], loads[place[0]])
+        if best is None:
+            yield None
+            continue
+        tier, number = RANKS[best[3]], best[2]
+        tiers[tier].take(number, own[tier], loads[tier])
+        yield tier, number
+
+
+class _Exchanged:
+    """Switches that others like them stand for, so that ports are in different racks; themselves without a floor."""
+
+    def __init__(self, fabric: FabricEvidence, tiers: dict[str, _Switches]) -> None:
+        places = {"leaf": fabric.designed.places.leaf, "spine": fabric.designed.places.spine}
+        spreads = bool(places["leaf"]) and spreads_attachments(fabric.evidence)
+        self._racks = {tier: [rack for rack, _ in places[tier]] for tier in tiers} if spreads else {}
+        self._kinds = {tier: switches.kinds for tier, switches in tiers.items()}
+        self._other: dict[tuple[str, int], int] = {}
+        self._taken: Counter[str] = Counter()
+        self._own: Counter[str] = Counter()
+
+    def begin(self) -> None:
+        """Start with the next attachment."""
+        self._own = Counter()
+
+    def of(self, place: tuple[str, int]) -> tuple[str, int]:
+        """The switch of the next port, which would be at another one without racks."""
+        tier, number = place
+        if not self._racks:
+            return place
+        racks, kinds = self._racks[tier], self._kinds[tier]
+        if place not in self._other:
+            given = {other for (of_tier, _), other in self._other.items() if of_tier == tier}
+            left = [other for other, kind in enumerate(kinds) if kind == kinds[number] and other not in given]
+            ranks = [(self._own[racks[other]], self._taken[racks[other]], other) for other in left]
+            self._other[place] = min(ranks)[-1]
+        other = self._other[place]
+        self._own[racks[other]] += 1
+        self._taken[racks[other]] += 1
+        return tier, other
 
 
 class _Switches(NamedTuple):
     """The leaves or spines, in arrays of shape (switches,): free ports before, ports of attachments on free ones, cages
-    and ports that are left, and the Mb/s that uplinks still carry.
+    and ports that are left, and the Mb/s that uplinks still carry. ``kinds``: the same for those that are alike.
     """
 
     free: NDArray[np.int64]
@@ -91,10 +129,13 @@ class _Switches(NamedTuple):
     ports: NDArray[np.int64]
     carried: list[Fraction] | None
     lanes: int
+    kinds: list[tuple[int, ...]]
 
     @staticmethod
     def of(fabric: FabricEvidence, role: str) -> _Switches:
         """The switches of a tier without any attachments on free ports."""
+        if fabric.is_direct:
+            return _Switches._of_equals(fabric)
         tier, use = fabric.tier(role), fabric.tier(role).down
         lanes = parse_split(use.split).ports
         used = np.array(fabric.clos.dealt_ports, dtype=np.int64) if role == "leaf" else _most_downlinks(fabric)
@@ -110,7 +151,23 @@ class _Switches(NamedTuple):
         at_first = _at_first(fabric, role, len(used))
         left, ports = left * at_first, ports * at_first
         free = np.clip(np.minimum(left * lanes, ports), 0, None)
-        return _Switches(free, free * 0, left, ports, _carried(fabric, role, used), lanes)
+        kinds = _kinds(fabric, role, used, at_first)
+        return _Switches(free, free * 0, left, ports, _carried(fabric, role, used), lanes, kinds)
+
+    @staticmethod
+    def _of_equals(fabric: FabricEvidence) -> _Switches:
+        """Switches that are joined to each other, each with the links to others that the busiest one has."""
+        tier, mesh = fabric.tier("leaf"), fabric.mesh
+        switch, lanes = fabric.evidence.part(tier.id, Switch), fabric.down("leaf").ports
+        servers = server_ports(fabric)
+        used, number = servers + tier.reserved_ports, len(servers)
+        cages = np.full(number, item_at(switch.cages, tier.down.cage_group, "leaf cage group").count)
+        if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
+            cages -= mesh.most_cages(fabric.up("leaf").ports)
+        left, ports = cages - -(-used // lanes), _most_ports(switch) - tier.up_ports - used
+        free = np.clip(np.minimum(left * lanes, ports), 0, None)
+        kinds: list[tuple[int, ...]] = [(own,) for own in servers.tolist()]
+        return _Switches(free, free * 0, left, ports, None, lanes, kinds)
 
     def next(self, own: NDArray[np.int64], load: Fraction) -> tuple[int, int, int] | None:
         """The next switch of the tier as (ports taken, minus free ports before, number); ``own``: of the attachment."""
@@ -129,6 +186,19 @@ class _Switches(NamedTuple):
         own[number] += 1
         if self.carried is not None:
             self.carried[number] -= load
+
+
+def _kinds(
+    fabric: FabricEvidence, role: str, used: NDArray[np.int64], at_first: NDArray[np.bool_]
+) -> list[tuple[int, ...]]:
+    """What is planned for every switch of a tier: those are alike of which it is the same."""
+    if role == "spine":
+        return list(zip(used.tolist(), at_first.tolist(), strict=True))
+    odd = _of_odd_group(fabric, len(used)).tolist()
+    return [
+        (servers, *attached, is_odd, is_first)
+        for (servers, attached), is_odd, is_first in zip(fabric.clos.dealt_leaves, odd, at_first.tolist(), strict=True)
+    ]
 
 
 def _most_downlinks(fabric: FabricEvidence) -> NDArray[np.int64]:
@@ -156,10 +226,14 @@ def _down_ports(
     cages = np.full(len(uplinks), item_at(switch.cages, tier.down.cage_group, f"{tier.role} cage group").count)
     if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
         cages -= -(-uplinks // parse_split(tier.up.split).ports)
-    most = switch.max_ports or sum(
+    return cages, np.full(len(uplinks), _most_ports(switch))
+
+
+def _most_ports(switch: Switch) -> int:
+    """Ports that a switch drives."""
+    return switch.max_ports or sum(
         cage.count * max(parse_split(split).ports for split in cage.splits) for cage in switch.cages
     )
-    return cages, np.full(len(uplinks), most)
 
 
 def _uplinks(fabric: FabricEvidence, role: str, switches: int) -> NDArray[np.int64]:

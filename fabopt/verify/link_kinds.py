@@ -89,7 +89,7 @@ def all_kinds(fabric: FabricEvidence) -> tuple[LinkKind, ...]:
     """Every kind that the fabric's tiers and attachments call for; of servers joined to each other, the dimensions."""
     if not fabric.has_switches:
         return tuple(between_equals(fabric, scope) for scope in fabric.scopes)
-    kinds = [server_leaf(fabric), *attachment_kinds(fabric), *kinds_to_spines(fabric)]
+    kinds = [server_leaf(fabric), *attachment_kinds(fabric), *kinds_in_own_cages(fabric)]
     if fabric.num_tiers > 1:
         kinds.append(leaf_spine(fabric))
     if fabric.num_tiers > 2:
@@ -239,27 +239,30 @@ def attachment_kinds(fabric: FabricEvidence) -> Iterator[LinkKind]:
         )
 
 
-def kinds_to_spines(fabric: FabricEvidence) -> Iterator[LinkKind]:
-    """The kinds of links from attachments to spines, each in spine cages of its own."""
+def kinds_in_own_cages(fabric: FabricEvidence) -> Iterator[LinkKind]:
+    """The kinds of links from attachments to spines, or to switches that are joined to each other, each in cages of its
+    own.
+    """
+    role = "leaf" if fabric.is_direct else "spine"
     for attachment in fabric.wanted.attachments:
         places = fabric.designed.free_ports.get(attachment.name, ())
-        on_spine = Counter(number for tier, number in places if tier == "spine")
-        if not on_spine:
+        on_switch = Counter(number for tier, number in places if tier == role)
+        if not on_switch:
             continue
-        spine = switch_end(fabric, "spine", upwards=False)
-        end, ports = attachment_end(fabric, attachment, spine.lane.port_mbps), sum(on_spine.values())
-        used = tuple(EqualDevices(count, ((1, own),)) for own, count in Counter(on_spine.values()).items())
+        host = switch_end(fabric, role, upwards=False)
+        end, ports = attachment_end(fabric, attachment, host.lane.port_mbps), sum(on_switch.values())
+        used = tuple(EqualDevices(count, ((1, own),)) for own, count in Counter(on_switch.values()).items())
         peers = tuple((devices.count, devices.links) for devices in used)
         yield LinkKind(
-            f"attachment {attachment.name} on spines",
+            f"attachment {attachment.name}" + (" on spines" if role == "spine" else ""),
             LinkSide(end, fill_of([(1, ports)], end.lane.ports), (EqualDevices(1, peers),)),
-            switch_side(spine, used),
+            switch_side(host, used),
             ports,
-            attached_run_m(fabric, "spine"),
-            rows_between(fabric, "attachment", "spine", attachment.name),
+            attached_run_m(fabric, role),
+            rows_between(fabric, "attachment", role, attachment.name),
             attachment.buys,
             attachment.name,
-            "spine",
+            role,
         )
 
 

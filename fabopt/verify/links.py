@@ -23,14 +23,16 @@ def attachments_are_placed(proof: Proof, fabric: FabricEvidence) -> None:
     """Every attachment port has a leaf port, dealt one per leaf and round.
 
     For every attachment: sum over classes of leaves of ports on them = its ports; at most ceil(A / leaves) of all on
-    any leaf. Those on free ports may be on spines: see ``attachments_take_free_ports``. Source: case file,
+    any leaf. Those on free ports may be on spines, or on switches that are joined to each other: see
+    ``attachments_take_free_ports``. Source: case file,
     ``attachments``.
     """
     classes = fabric.clos.leaf_classes
     proof.equal("leaves", sum(leaves.count for leaves in classes), fabric.clos.planes * fabric.clos.leaves)
     for index, attachment in enumerate(fabric.wanted.attachments):
         placed = sum(leaves.count * leaves.attached[index] for leaves in classes)
-        above = sum(tier != "leaf" for tier, _ in fabric.designed.free_ports.get(attachment.name, ()))
+        places = fabric.designed.free_ports.get(attachment.name, ())
+        above = sum(fabric.is_direct or tier != "leaf" for tier, _ in places)
         proof.equal(f"ports of {attachment.name} on leaves", placed, attachment.ports - above)
     most = max(sum(leaves.attached) for leaves in classes)
     fewest = min(sum(leaves.attached) for leaves in classes)

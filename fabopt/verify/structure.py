@@ -9,6 +9,7 @@ from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import TierUse
 from fabopt.units import ceil_div, exact, gbps, some
+from fabopt.verify import equal_switches
 from fabopt.verify.cage_pairs import pairs_fit
 from fabopt.verify.choices import split_suits
 from fabopt.verify.evidence import FabricEvidence
@@ -229,6 +230,8 @@ def _other_spines_fit(proof: Proof, fabric: FabricEvidence, links: LinkKind) -> 
 
 def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) -> int:
     """Cages towards the servers on the busiest switch of a tier, those of kept ports included."""
+    if tier.role == "leaf" and fabric.is_direct and fabric.designed.free_ports:
+        return equal_switches.most_cages(fabric, tier.reserved_ports)
     kept = ceil_div(ports_below(fabric, tier) + tier.reserved_ports, fabric.down(tier.role).ports)
     if tier.role == "leaf":
         return max(kept, leaf_cages(fabric).most)
@@ -243,6 +246,8 @@ def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]
 
 def ports_below(fabric: FabricEvidence, tier: TierUse) -> int:
     """Ports towards the servers that are in use on the busiest switch of a tier, whatever counts in its ratio."""
+    if tier.role == "leaf" and fabric.is_direct and fabric.designed.free_ports:
+        return equal_switches.most_ports(fabric)
     if fabric.is_direct or tier.role == "core":
         return tier.down_ports
     return fabric.clos.most_occupied if tier.role == "leaf" else fabric.clos.most_spine_occupied

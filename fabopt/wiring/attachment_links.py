@@ -12,14 +12,14 @@ import numpy as np
 from fabopt.network.clos_links import ClosNumbers, attached_leaves, dealt
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import parse_split
-from fabopt.schema.design import LinkRow
+from fabopt.schema.design import LinkRow, TierUse
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of, padding
 from fabopt.wiring.attachments import LeafSlots, OpenCages, in_cages, lanes_of, part_in_cage, place_attachments
 from fabopt.wiring.cages import at_slots, last_down_cages
 from fabopt.wiring.fabric_plan import FabricPlan
 from fabopt.wiring.join import CabledLinks
-from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Floats, Ints
+from fabopt.wiring.model import KINDS, NOTHING, TO_ATTACHMENTS, Floats, Ints
 
 NO_MEDIUM = "none"
 
@@ -83,13 +83,17 @@ def attached(plan: FabricPlan, servers: CabledLinks) -> list[CabledLinks]:
 
 
 def attached_above(plan: FabricPlan) -> Iterator[CabledLinks]:
-    """The links of every attachment to spines, in listed order: each in cages of its own, from the last one down."""
+    """The links of every attachment to spines, or to switches that are joined to each other, in listed order: each in
+    cages of its own, from the last one down.
+    """
+    role = "leaf" if plan.numbers.fabric.structure.is_direct else "spine"
     taken: Counter[int] = Counter()
     for attachment, first in _devices(plan):
         places = plan.numbers.fabric.free_ports.get(attachment.name, ())
-        ports = np.array([port for port, (tier, _) in enumerate(places) if tier == "spine"], dtype=np.int64)
+        ports = np.array([port for port, (tier, _) in enumerate(places) if tier == role], dtype=np.int64)
         if len(ports):
-            yield _to_spines(plan, attachment, first, ports, np.array([places[port][1] for port in ports]), taken)
+            switches = np.array([places[port][1] for port in ports])
+            yield _in_own_cages(plan, role, (attachment, first), (ports, switches), taken)
 
 
 def cages_on_spines(plan: FabricPlan) -> Ints:
@@ -102,29 +106,33 @@ def cages_on_spines(plan: FabricPlan) -> Ints:
     return cages
 
 
-def _to_spines(
-    plan: FabricPlan, attachment: Attachment, first: int, ports: Ints, spines: Ints, taken: Counter[int]
+def _in_own_cages(
+    plan: FabricPlan, role: str, owner: tuple[Attachment, int], places: tuple[Ints, Ints], taken: Counter[int]
 ) -> CabledLinks:
-    """Links of some ports of an attachment to spines; ``taken``: cages of each that others have, which is added to."""
-    tier, rows = plan.tier("spine"), plan.rows("attachment", "spine", attachment.name)
+    """Links of some ports of an attachment, whose first device is given, to switches of a tier.
+
+    ``places``: the ports and their switches; ``taken``: cages of each switch that others have, which is added to.
+    """
+    (attachment, first), (ports, switches) = owner, places
+    tier, rows = plan.tier(role), plan.rows("attachment", role, attachment.name)
     lanes = parse_split(tier.down.split).ports
     serial: Counter[int] = Counter()
     slots = np.zeros(len(ports), dtype=np.int64)
-    for place, spine in enumerate(spines.tolist()):
-        slots[place] = taken[spine] * lanes + serial[spine]
-        serial[spine] += 1
-    for spine, own in serial.items():
-        taken[spine] += ceil_div(own, lanes)
+    for place, switch in enumerate(switches.tolist()):
+        slots[place] = taken[switch] * lanes + serial[switch]
+        serial[switch] += 1
+    for switch, own in serial.items():
+        taken[switch] += ceil_div(own, lanes)
     device, number, slot = _by_device(attachment, ports, ports)
-    b, none = spines + plan.first["spine"], np.full(len(ports), NOTHING)
+    b, none = switches + plan.first[role], np.full(len(ports), NOTHING)
     cabled = CabledLinks(
-        kind=TO_ATTACHMENTS[1],
+        kind=KINDS.index(f"attachment-{role}"),
         a=first + device,
         a_nic=none,
         a_nic_port=number + 1,
         near=at_slots(slot, 1, 1),
         b=b,
-        far=last_down_cages(plan.switch("spine"), tier, slots),
+        far=last_down_cages(plan.switch(role), tier, slots, _cages_above(plan, tier)),
         gbps=float(tier.gbps_down),
         run_m=np.full(len(ports), float(rows[0].length_m)),
         assemblies=[assembly_of(plan.numbers.embedded, row, 1, lanes) for row in rows],
@@ -132,6 +140,13 @@ def _to_spines(
         stage=np.zeros(len(ports), dtype=np.int64),
     )
     return plan.dealt(cabled, rows, (1, lanes))
+
+
+def _cages_above(plan: FabricPlan, tier: TierUse) -> int:
+    """Cages of a switch for links to others than servers and what is below."""
+    if plan.numbers.fabric.structure.is_direct:
+        return sum(plan.cages_between.values())
+    return 0 if tier.up is None else ceil_div(tier.up_ports, parse_split(tier.up.split).ports)
 
 
 def _leaf_lanes(plan: FabricPlan) -> int:
@@ -153,6 +168,8 @@ def _on_leaves(plan: FabricPlan, of_servers: Sequence[RowAssembly]) -> list[_Att
     for index, (attachment, first) in enumerate(_devices(plan)):
         places = enumerate(plan.numbers.fabric.free_ports.get(attachment.name, ()))
         leaves, ports, stage = dealt_leaves[index], np.arange(len(dealt_leaves[index])), stages[index]
+        if attachment.placed_on != "leaf" and plan.numbers.fabric.structure.is_direct:
+            continue
         if attachment.placed_on != "leaf":
             free = [(leaf, port) for port, (tier, leaf) in places if tier == "leaf"]
             leaves, ports = [leaf for leaf, _ in free], np.array([port for _, port in free], dtype=np.int64)

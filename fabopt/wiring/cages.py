@@ -12,7 +12,6 @@ import numpy as np
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse, TierUse
-from fabopt.units import ceil_div
 from fabopt.wiring.model import Ints, Mask
 
 
@@ -43,11 +42,11 @@ def down_cages(switch: Switch, use: PortUse, slots: Ints) -> Cages:
     return at_slots(slots, parse_split(use.split).ports, first_cage(switch, use))
 
 
-def last_down_cages(switch: Switch, tier: TierUse, slots: Ints) -> Cages:
-    """Cages of ports that face down beside the links of a tier below: the last ones, before those of uplinks."""
+def last_down_cages(switch: Switch, tier: TierUse, slots: Ints, up: int) -> Cages:
+    """Cages of ports that face down beside the links of a tier below: the last ones, before ``up`` cages of uplinks."""
     last = first_cage(switch, tier.down) + switch.cages[tier.down.cage_group].count - 1
     if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
-        last -= ceil_div(tier.up_ports, parse_split(tier.up.split).ports)
+        last -= up
     downwards = at_slots(slots, parse_split(tier.down.split).ports, 0)
     return downwards._replace(cage=last - downwards.cage)
 

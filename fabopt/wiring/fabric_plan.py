@@ -8,8 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
+from fabopt.network.direct_links import slots_of
+from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
-from fabopt.schema.design import LinkRow, TierUse
+from fabopt.schema.design import LinkRow, PortUse, TierUse
 from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of
 from fabopt.wiring.cages import Cages, down_cages
 from fabopt.wiring.devices import Device
@@ -70,6 +72,13 @@ class FabricPlan:
         own, *other = (down_cages(switch, tier.down, slots) for switch, tier in self.types(role))
         return own if not other else own.where(self.is_other(role, number), other[0])
 
+    @cached_property
+    def cages_between(self) -> Mapping[str, int]:
+        """Cages of every switch of the last tier that links to others of the tier have, by scope."""
+        lanes, mesh = parse_split(up_use(self.numbers.fabric.tiers[-1]).split).ports, self.numbers.mesh.equals
+        slots = {scope: slots_of(mesh.pairs(scope)) for scope in mesh.scopes}
+        return {scope: int(max(of.a.max(), of.b.max())) // lanes + 1 for scope, of in slots.items()}
+
     def dealt(self, cabled: CabledLinks, rows: Sequence[LinkRow], lanes: Lanes) -> CabledLinks:
         """Links that know their rows."""
         deal(cabled, self._shares(rows, cabled.assemblies, lanes), self._classes_m)
@@ -98,6 +107,13 @@ class FabricPlan:
             )
             for row, assembly in zip(rows, assemblies, strict=True)
         ]
+
+
+def up_use(tier: TierUse) -> PortUse:
+    """The cages of a tier's links to other switches; ``LookupError`` if it has none."""
+    if tier.up is None:
+        raise LookupError(f"the {tier.role} tier names no cages for links to other switches")
+    return tier.up
 
 
 def _cables(assembly: RowAssembly) -> int | None:

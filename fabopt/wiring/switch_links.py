@@ -10,12 +10,12 @@ import numpy as np
 from fabopt.network.clos_links import TierLinks, leaf_spine, spine_core
 from fabopt.network.direct_links import LinkEnds, LinkSlots, slots_of
 from fabopt.schema.base import parse_split
-from fabopt.schema.design import PortUse, TierUse
+from fabopt.schema.design import TierUse
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import padding
 from fabopt.wiring.attachment_links import cages_on_spines
 from fabopt.wiring.cages import Cages, at_slots, down_cages, first_cage, up_cages
-from fabopt.wiring.fabric_plan import FabricPlan
+from fabopt.wiring.fabric_plan import FabricPlan, up_use
 from fabopt.wiring.join import CabledLinks
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Mask
 from fabopt.wiring.tables import CabledKinds
@@ -29,14 +29,8 @@ def between_tiers(plan: FabricPlan) -> Iterable[CabledKinds]:
         yield _upwards(plan, lower, upper)
 
 
-def _up_use(tier: TierUse) -> PortUse:
-    if tier.up is None:
-        raise LookupError(f"the {tier.role} tier names no cages for links to other switches")
-    return tier.up
-
-
 def _upwards(plan: FabricPlan, lower: TierUse, upper: TierUse) -> CabledKinds:
-    kind, up = f"{lower.role}-{upper.role}", _up_use(lower)
+    kind, up = f"{lower.role}-{upper.role}", up_use(lower)
     lanes = parse_split(up.split).ports, parse_split(upper.down.split).ports
     rows = plan.rows(lower.role, upper.role)
     assemblies = plan.assemblies(rows, lanes)
@@ -64,7 +58,7 @@ def _upwards(plan: FabricPlan, lower: TierUse, upper: TierUse) -> CabledKinds:
 def _up_cages(plan: FabricPlan, tier: TierUse, number: Ints, slots: Ints) -> Cages:
     """Cages of uplinks of switches of a tier, whose numbers these are."""
     is_odd = _of_odd_group(plan, tier, number)
-    own, *other = (up_cages(switch, _up_use(used), slots, is_odd) for switch, used in plan.types(tier.role))
+    own, *other = (up_cages(switch, up_use(used), slots, is_odd) for switch, used in plan.types(tier.role))
     return own if not other else own.where(plan.is_other(tier.role, number), other[0])
 
 
@@ -89,21 +83,18 @@ def _lent(plan: FabricPlan, links: TierLinks, spine: TierUse) -> Lent:
 
 def between_equals(plan: FabricPlan) -> Iterable[CabledKinds]:
     """Links between switches of the last tier, scope by scope: each has its own cages, the last of their group."""
-    tier, mesh = plan.numbers.fabric.tiers[-1], plan.numbers.mesh.equals
-    up, switch = _up_use(tier), plan.switch(tier.role)
-    lanes = parse_split(up.split).ports
-    ends = {scope: mesh.pairs(scope) for scope in mesh.scopes}
-    slots = {scope: slots_of(pairs) for scope, pairs in ends.items()}
-    cages = [int(max(of_scope.a.max(), of_scope.b.max())) // lanes + 1 for of_scope in slots.values()]
-    first = first_cage(switch, up) + switch.cages[up.cage_group].count - sum(cages)
-    for scope, own in zip(mesh.scopes, cages, strict=True):
-        yield _scope(plan, scope, ends[scope], slots[scope], first)
+    tier = plan.numbers.fabric.tiers[-1]
+    up, switch = up_use(tier), plan.switch(tier.role)
+    first = first_cage(switch, up) + switch.cages[up.cage_group].count - sum(plan.cages_between.values())
+    for scope, own in plan.cages_between.items():
+        ends = plan.numbers.mesh.equals.pairs(scope)
+        yield _scope(plan, scope, ends, slots_of(ends), first)
         first += own
 
 
 def _scope(plan: FabricPlan, scope: str, ends: LinkEnds, slots: LinkSlots, first: int) -> CabledKinds:
     tier, planes = plan.numbers.fabric.tiers[-1], plan.numbers.clos.planes
-    lanes = parse_split(_up_use(tier).split).ports
+    lanes = parse_split(up_use(tier).split).ports
     rows = plan.rows(tier.role, tier.role, scope=scope)
     start = plan.first[tier.role] + np.repeat(np.arange(planes) * (tier.count // planes), len(ends.a))
     a, b = start + np.tile(ends.a, planes), start + np.tile(ends.b, planes)

@@ -2,7 +2,7 @@
 
 Every network of the family is enumerated with every number of parallel links, its links are walked route by route to
 find what the busiest carries, and the cheapest purchase is worked out for each. Nothing of fabopt is imported. Scope as
-of ``tests.oracles.brute_force``, without attachments.
+of ``tests.oracles.brute_force``; attachments are on free ports, outside the ratio.
 """
 
 from __future__ import annotations
@@ -15,8 +15,17 @@ from itertools import combinations, product
 from math import prod
 from typing import Any, NamedTuple
 
-from tests.oracles.brute_endpoints import Cards, LeafLoad, among, injection_gbps, server_kind, usable_cards
+from tests.oracles.brute_endpoints import (
+    Cards,
+    LeafLoad,
+    among,
+    attachment_speeds_fit,
+    injection_gbps,
+    server_kind,
+    usable_cards,
+)
 from tests.oracles.brute_force import Box2, Space, ceil_fraction, divisors
+from tests.oracles.brute_free_ports import cages_of_attachments, on_equals, own_classes
 from tests.oracles.brute_parts import Item, Joining, Json, Mode, Unit, ceil_div, exact
 from tests.oracles.brute_purchase import Purchase, buy, terms_of
 from tests.oracles.brute_survival import direct_left, wanted_of
@@ -207,6 +216,8 @@ def lowers(space: Space, protocol: str) -> Iterator[Lower]:
         for planes in divisors(cards.ports):
             if protocol not in cards.protocols or not among(space.fabric.get("planes", 1), planes):
                 continue
+            if not attachment_speeds_fit(space.attachments, cards.cage.speed):
+                continue
             per_server = cards.number * cards.ports // planes
             for g, k in product(space.group_sizes()[::-1], divisors(per_server)):
                 groups = ceil_div(space.servers, g)
@@ -254,11 +265,25 @@ def modes_of(
     between = [space.useful(scope_modes(space, box, lower.planes, scope)) for scope in network.scopes]
     up_cages = sum(ceil_div(max(scope.ports), box.up.cage.ports) for scope in network.scopes)
     most = sum(max(scope.ports) for scope in network.scopes)
+    of_plane = [load.servers * lower.k for load in lower.loads for _ in range(load.count // lower.planes)]
+    of_plane = sorted(of_plane, reverse=True) + [0] * (network.switches - lower.leaves)
+    ports, lanes = of_plane * lower.planes, box.down.cage.ports
+    hosts = on_equals(space, box, ports, kept - lower.most, (most, up_cages))
+    if hosts is None:
+        return
+    attached = own_classes(space, box.down.cage, hosts, space.run("attachment-leaf"))
+    if attached is None:
+        return
+    there = [
+        (ceil_div(own + kept - lower.most, lanes) - ceil_div(kept, lanes), cages)
+        for own, cages in zip(ports, cages_of_attachments(hosts), strict=True)
+        if own
+    ]
     for mode in servers:
-        down_cages = max(mode.far_cages, ceil_div(kept, box.down.cage.ports))
+        down_cages = max(mode.far_cages, ceil_div(kept, lanes), *(mode.far_cages + less + own for less, own in there))
         if box.holds(kept, most, down_cages, up_cages):
             for chosen in product(*between):
-                yield (mode, *chosen)
+                yield (mode, *chosen, Mode(0, 0, attached))
 
 
 def carries(space: Space, lower: Lower, network: Network) -> bool:

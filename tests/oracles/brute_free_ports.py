@@ -163,27 +163,66 @@ def summed(space: Any, structure: Any, leaves: list[Host], spines: list[Host]) -
 def spine_mode(space: Any, structure: Any, mode: Mode, spines: list[Host]) -> Mode | None:
     """The uplinks' mode with what attachments take on spines; None if something cannot be joined."""
     lanes = structure.spine.down.cage.ports
-    classes = mode.classes
-    for at, attachment in enumerate(space.attachments):
-        ports = [host.own[at] for host in spines if host.own[at]]
-        if not ports or attachment.get("buys", "both") == "none":
-            continue
-        run, far = space.run("attachment-spine"), attachment_cage(attachment)
-        ways = [one for one in attachment_ways(structure.spine.down.cage, attachment, run, space.joiner) if one]
-        cages: Counter[int] = Counter()
-        for own in ports:
-            cages[lanes] += own // lanes
-            cages[own % lanes] += own % lanes > 0
-        units = [(number, filled) for filled, number in cages.items() if number and filled]
-        kind = Kind(structure.spine.down.cage, far or structure.spine.down.cage, run, (), ())
-        own_mode = mixed(kind, units, ways, "near" if lanes > 1 else "", attachment.get("buys", "both"))
-        if own_mode is None:
-            return None
-        classes += own_mode.classes
-    own_cages = [sum(ceil_div(ports, lanes) for ports in host.own.values()) for host in spines]
+    attached = own_classes(space, structure.spine.down.cage, spines, space.run("attachment-spine"))
+    if attached is None:
+        return None
+    own_cages = cages_of_attachments(spines)
     links = list(spine_links(structure)) * structure.planes
     filled = [ceil_div(load, lanes) for load in links]
     most = max(a + b for a, b in zip(filled, own_cages, strict=True))
     if mode.far_cages > max(filled):  # cables of several ports: room is kept on every spine
         most = max(most, mode.far_cages + max(own_cages))
-    return Mode(mode.near_cages, max(most, mode.far_cages), classes)
+    return Mode(mode.near_cages, max(most, mode.far_cages), (*mode.classes, *attached))
+
+
+def cages_of_attachments(hosts: list[Host]) -> list[int]:
+    """Cages that attachments have on every host, none of which two of them share."""
+    return [sum(ceil_div(ports, host.lanes) for ports in host.own.values()) for host in hosts]
+
+
+def own_classes(space: Any, cage: Any, hosts: list[Host], run: Any) -> tuple[Any, ...] | None:
+    """What joins attachments to cages of hosts that they do not share; None if something cannot be joined."""
+    classes: tuple[Any, ...] = ()
+    for at, attachment in enumerate(space.attachments):
+        ports = [host.own[at] for host in hosts if host.own[at]]
+        if not ports or attachment.get("buys", "both") == "none":
+            continue
+        far = attachment_cage(attachment)
+        ways = [one for one in attachment_ways(cage, attachment, run, space.joiner) if one]
+        cages: Counter[int] = Counter()
+        for own in ports:
+            cages[cage.ports] += own // cage.ports
+            cages[own % cage.ports] += own % cage.ports > 0
+        units = [(number, filled) for filled, number in cages.items() if number and filled]
+        kind = Kind(cage, far or cage, run, (), ())
+        mode = mixed(kind, units, ways, "near" if cage.ports > 1 else "", attachment.get("buys", "both"))
+        if mode is None:
+            return None
+        classes += mode.classes
+    return classes
+
+
+def on_equals(space: Any, box: Any, servers: list[int], reserved: int, up: tuple[int, int]) -> list[Host] | None:
+    """Switches that are joined to each other with the attachments that they have; None if too few ports are free.
+
+    ``servers``: ports of servers on each; ``up``: ports and cages of the busiest for links to others.
+    """
+    hosts = []
+    for number, ports in enumerate(servers):
+        host = Host("leaf", number, box, ports + reserved, up[0])
+        shares = box.up.group == box.down.group
+        host.cages += shares * (ceil_div(up[0], box.up.cage.ports) - up[1])
+        host.free = max(0, min(host.cages * host.lanes, host.ports))
+        hosts.append(host)
+    taken: Counter[int] = Counter()
+    for at, attachment in enumerate(space.attachments):
+        if not attachment_ways(box.down.cage, attachment, space.run("attachment-leaf"), space.joiner):
+            return None
+        for _ in range(attachment["ports"]):
+            open_ = [host for host in hosts if host.takes(at, False)]
+            if not open_:
+                return None
+            best = min(open_, key=lambda host: (taken[host.number], -host.free, host.number))
+            best.take(at, False)
+            taken[best.number] += 1
+    return hosts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import Any
 
@@ -169,6 +170,12 @@ def test_managers_cost_no_leaf_and_no_spine() -> None:
     plain, managed = (counts(design_of(job)) for job in ("96 DGX B200", "96 DGX B200 with UFM"))
     assert (plain["leaf"], plain["spine"]) == (managed["leaf"], managed["spine"]) == (24, 16)
     assert managed["attachment_spine"] == 4
+
+
+def test_a_rack_takes_half_of_the_ports_of_managers() -> None:
+    fabric = design_of("96 DGX B200 with UFM").fabrics[0]
+    racks = [fabric.places.spine[number][0] for _, number in fabric.free_ports["ufm"]]
+    assert sorted(Counter(racks).values()) == [2, 2]
 
 
 def test_no_leaf_and_no_rack_takes_a_firewall() -> None:

@@ -8,13 +8,17 @@ spine with 4 links, which leaves 2 of its ports free.
 from __future__ import annotations
 
 import copy
+import itertools
+import random
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import fabopt
-from fabopt.network.free_ports import Guest, Hosts, dealt_to_free_ports
+from fabopt.network.free_ports import Guest, Hosts, dealt_to_free_ports, spread_over_racks
 from fabopt.schema.attachment import HostPort
 from fabopt.schema.design import Design
 from fabopt.verify import verify
@@ -182,6 +186,79 @@ def test_the_next_switch_is_the_one_with_the_most_free_ports() -> None:
     assert_proven(made)
     places = made.fabrics[0].free_ports["manager"]
     assert len(set(places)) == 2 and "attachments_take_free_ports" in failures(made, places[::-1])
+
+
+@pytest.mark.parametrize("keys", [{"buys": "none"}, {}])
+def test_a_tier_that_the_file_does_not_use_is_compared_too(keys: Json) -> None:
+    # the leaf of the third server alone has a free port, and the spine two
+    on_spine = solved(wanted(manager(1, tier="any", **keys), servers=3), PARTS)
+    assert_proven(on_spine)
+    assert on_spine.fabrics[0].free_ports == {"manager": (("spine", 0),)}
+    fabric = on_spine.fabrics[0]
+    links = tuple(row.model_copy(update={"to": "leaf"}) if row.attachment else row for row in fabric.links)
+    moved = on_spine.model_copy(update={"fabrics": (fabric.model_copy(update={"links": links}),)})
+    assert "attachments_take_free_ports" in failures(moved, (("leaf", 1),))
+
+
+# -- on a floor -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ports_are_in_as_many_racks_as_switches_that_are_alike_allow(seed: int) -> None:
+    """The same ports on switches of each kind, in the order that is the first among all orders of the switches."""
+    rng = random.Random(seed)
+    racks = {"leaf": [rng.randrange(3) for _ in range(4)], "spine": [rng.randrange(3) for _ in range(3)]}
+    kinds = {tier: [rng.randrange(2) for _ in numbers] for tier, numbers in racks.items()}
+    tiers = {tier: hosts([2 + kind for kind in kinds[tier]]) for tier in racks}
+    guests = [Guest(rng.randrange(1, 4), {"leaf": 0, "spine": 0}) for _ in range(2)]
+    dealt = dealt_to_free_ports(guests, tiers)
+    assert dealt is not None
+    assert spread_over_racks(dealt, racks, kinds) == min(
+        orders_of(dealt, kinds), key=lambda places: loads_in_turn(places, racks)
+    )
+
+
+def orders_of(places: list[tuple[HostPort, ...]], kinds: dict[str, list[int]]) -> Iterator[list[tuple[HostPort, ...]]]:
+    """The places with all switches of each kind in every order."""
+    for orders in itertools.product(*(itertools.permutations(range(len(kinds[tier]))) for tier in kinds)):
+        other = dict(zip(kinds, orders, strict=True))
+        if all(kinds[tier][number] == kinds[tier][at] for tier in kinds for at, number in enumerate(other[tier])):
+            yield [tuple((tier, other[tier][number]) for tier, number in guest) for guest in places]
+
+
+def loads_in_turn(places: list[tuple[HostPort, ...]], racks: dict[str, list[int]]) -> list[tuple[int, int, int]]:
+    """Of each port the ports in its rack before it, of its attachment and of all, and its switch."""
+    order, of_all = [], Counter[int]()
+    for guest in places:
+        own = Counter[int]()
+        for tier, number in guest:
+            rack = racks[tier][number]
+            order.append((own[rack], of_all[rack], number))
+            own[rack] += 1
+            of_all[rack] += 1
+    return order
+
+
+@pytest.mark.parametrize(("spreads", "racks"), [(True, 2), (False, 1)])
+def test_ports_of_managers_are_in_two_racks(spreads: bool, racks: int) -> None:
+    """Of three spines two are in a rack, and the manager's two ports are in both racks, unless the case turns that off;
+    where the file has them the other way, the check fails.
+    """
+    parts = catalog(switches=[switch("leaf", cage(8, "1x100")), switch("spine", cage(4, "1x100"), usd=1500)])
+    for device in (*parts["switches"], *parts["servers"]):
+        device["rack_units"] = 1
+    floor = {"rows": 1, "racks_per_row": 6, "rack_units": 12, "slack_m": 0.2}
+    site = {"floor": floor, "servers_per_rack": 4, "rack_rules": {"spread_attachments": spreads}}
+    design = solved(wanted(manager(2, tier="spine"), servers=8) | {"site": site, "rules": {"rack-rules": False}}, parts)
+    assert_proven(design)
+    fabric = design.fabrics[0]
+    spines = fabric.places.spine
+    assert len(spines) > len({rack for rack, _ in spines}) == 2
+    places = fabric.free_ports["manager"]
+    assert len({spines[number][0] for _, number in places}) == racks
+    first, second = (number for _, number in places)
+    other = next(number for number in range(len(spines)) if number not in (first, second))
+    assert "attachments_take_free_ports" in failures(design, (("spine", first), ("spine", other)))
 
 
 # -- clusters that grow ---------------------------------------------------------------------------------------------

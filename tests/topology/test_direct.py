@@ -13,7 +13,7 @@ from fabopt.solution import optimize
 from fabopt.wiring.build import wiring_of
 from tests.oracles.brute_direct import solve
 from tests.samples import small
-from tests.samples.random_cases import Dice, a_case, a_catalog
+from tests.samples.random_cases import Dice, a_case, a_catalog, an_attachment
 
 Json = dict[str, Any]
 FAMILIES = ("hyperx", "torus", "dragonfly")
@@ -74,6 +74,25 @@ def test_random_demands_on_rings_agree(family: str, seed: int) -> None:
     least = [most, (most + without.allreduce_gbps_per_gpu) / 2, without.allreduce_gbps_per_gpu * 1.01][seed % 3]
     wanted["fabrics"][0]["min_allreduce_gbps_per_gpu"] = round(min(most, least), 3)
     assert_agrees(family, parts, wanted)
+
+
+@pytest.mark.parametrize(("family", "seed"), [(family, seed) for family in FAMILIES for seed in range(SEEDS)])
+def test_random_attachments_agree(family: str, seed: int) -> None:
+    """Hosts of management take free ports of any switch, at the same cost as in the full enumeration."""
+    parts, wanted = generate(family, seed)
+    dice = Dice(f"attached-{family}-{seed}")
+    wanted["fabrics"][0]["attachments"] = [managers(dice, parts, at) for at in range(dice.one([1, 1, 2]))]
+    if dice.chance(0.3):
+        wanted["fabrics"][0]["reserve_ports"] = dice.one([0.1, 0.25])
+    assert_agrees(family, parts, wanted)
+
+
+def managers(dice: Dice, parts: Json, at: int) -> Json:
+    """Hosts on cages of one port."""
+    attachment = an_attachment(dice, parts, at) | {"kind": "management"}
+    if "split" in attachment:
+        attachment["split"] = "1x" + attachment["split"].partition("x")[2]
+    return attachment
 
 
 ANY = {"topologies": ["any"], "tiers": "any", "max_oversubscription": 2}

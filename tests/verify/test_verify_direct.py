@@ -20,10 +20,11 @@ from fabopt.wiring.model import KINDS, Wiring
 from tests.samples import small
 
 Json = dict[str, Any]
+MANAGERS: Json = {"name": "ufm", "kind": "management", "ports": 3, "form_factor": "QSFP56", "split": "1x200"}
 FAMILIES = {
-    "hyperx": {"servers": 14, "fabric": {"max_oversubscription": 2}},
-    "torus": {"servers": 9, "fabric": {"max_oversubscription": 3}},
-    "dragonfly": {"servers": 8, "fabric": {"max_oversubscription": 4}},
+    "hyperx": {"servers": 14, "fabric": {"max_oversubscription": 2, "attachments": [MANAGERS]}},
+    "torus": {"servers": 9, "fabric": {"max_oversubscription": 3, "attachments": [MANAGERS]}},
+    "dragonfly": {"servers": 8, "fabric": {"max_oversubscription": 4, "attachments": [MANAGERS]}},
     "dragonfly+": {"servers": 15, "fabric": {"max_oversubscription": 2}},
 }
 

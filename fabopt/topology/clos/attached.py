@@ -10,11 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.network.clos_links import attached_leaves, dealt
+from fabopt.network.free_ports import HostTier
 from fabopt.parts.assemblies import Mode
+from fabopt.parts.switches import CageUse
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.candidate import Choice, Option, RowShare, choices_of
+from fabopt.schema.attachment import HostPort
+from fabopt.topology.candidate import Choice, Ends, Option, RowShare, choices_of
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.joins import attachment_joins
 from fabopt.topology.clos.network import ClosNetwork
@@ -117,24 +120,49 @@ def attachment_leaf(
     return choices_of(need, joins, ("attachment", "leaf"), key, False, prune, demand.name)
 
 
+class CagesOfPorts(NamedTuple):
+    """Cages of switches of a tier that an attachment has to itself, and the switch of each of its ports.
+
+    ``runs_m``: by kind of links how far attachments are, where that is measured.
+    """
+
+    tier: HostTier
+    use: CageUse | None
+    protocol: str
+    places: tuple[HostPort, ...]
+    runs_m: tuple[tuple[str, float], ...] = ()
+
+
 def attachment_spine(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, index: int, prune: bool
 ) -> Sequence[Choice] | None:
     """Links of an attachment to spine cages of its own."""
-    demand, spine = fabric.attachments[index], clos.parts.spine_down
-    on_spine = Counter(number for tier, number in clos.free[index] if tier == "spine")
-    if spine is None or not on_spine:
+    cages = CagesOfPorts("spine", clos.parts.spine_down, clos.parts.protocol, clos.free[index], clos.attached_runs_m)
+    return in_own_cages(problem, fabric, fabric.attachments[index], cages, prune)
+
+
+def in_own_cages(
+    problem: Problem, fabric: FabricProblem, demand: AttachmentDemand, own: CagesOfPorts, prune: bool
+) -> Sequence[Choice] | None:
+    """Links of an attachment to cages that it shares with nobody."""
+    use, ends = own.use, _ends(own.tier)
+    on_switch = Counter(number for tier, number in own.places if tier == own.tier)
+    if use is None or not on_switch:
         return ()
-    ports, lanes = sum(on_spine.values()), spine.lane.ports
-    alike = Counter(on_spine.values())
-    far = Side([PeerLinks(spines, 1, each, 0) for each, spines in sorted(alike.items())], lanes, spine.cages)
+    ports, lanes = sum(on_switch.values()), use.lane.ports
+    alike = Counter(on_switch.values())
+    far = Side([PeerLinks(switches, 1, each, 0) for each, switches in sorted(alike.items())], lanes, use.cages)
     if demand.buys == "none":
-        row = RowShare("attachment", "spine", demand.name, None, ports, ports, int(far.cages), ())
-        return (Choice(("attachment", demand.name, "none", "spine", int(far.cages)), 1, (Option((row,)),)),)
-    joins = attachment_joins(problem, fabric, demand, spine.port, clos.parts.protocol, "spine")
+        row = RowShare(*ends, demand.name, None, ports, ports, int(far.cages), ())
+        return (Choice(("attachment", demand.name, "none", own.tier, int(far.cages)), 1, (Option((row,)),)),)
+    joins = attachment_joins(problem, fabric, demand, use.port, own.protocol, own.tier)
     need = Need(Side((PeerLinks(1, 1, ports, 0),), 1, ports), far)
-    key = ("attachment", demand.name, demand.port, spine.port, "spine", *clos.attached_runs_m)
-    return choices_of(need, joins, ("attachment", "spine"), key, False, prune, demand.name)
+    key = ("attachment", demand.name, demand.port, use.port, own.tier, *own.runs_m)
+    return choices_of(need, joins, ends, key, False, prune, demand.name)
+
+
+def _ends(tier: HostTier) -> Ends:
+    return "attachment", tier
 
 
 def _later_links(

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.floor.rack_rules import spreads_attachments
 from fabopt.network.clos_links import ClosNumbers, attached_leaves, dealt, downlinks_of_spines
 from fabopt.network.clos_stages import most_links_of_spines, of_leaves, of_spines
 from fabopt.network.free_ports import (
@@ -26,6 +27,7 @@ from fabopt.network.free_ports import (
     dealt_to_free_ports,
     empty_cages,
     free_ports,
+    spread_over_racks,
 )
 from fabopt.parts.switches import CageUse
 from fabopt.problem.attachments import AttachmentDemand
@@ -37,6 +39,7 @@ from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figures import figures_of
 from fabopt.topology.clos.joins import attachment_joins
 from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.shape import Ints, Parts, Shape, down_cage_limit, last_endpoints, most_endpoints
 from fabopt.topology.clos.step_deadline import is_in_time
 from fabopt.units import Number, ceil_of
@@ -148,8 +151,15 @@ def with_free_ports(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) 
     places = dealt_to_free_ports(guests, loads.hosts())
     if places is None:
         return None
+    if isinstance(clos.placement, RackPlacement) and spreads_attachments(problem.case):
+        places = spread_over_racks(places, _racks(clos.placement), loads.kinds())
     placed = loads.with_places(places)
     return placed if _gives_as_much(problem, fabric, clos, placed) else None
+
+
+def _racks(placement: RackPlacement) -> dict[HostTier, list[int]]:
+    """The rack of every leaf and spine."""
+    return {tier: of_tier.rack.tolist() for tier, of_tier in zip(HOST_TIERS, placement.positions, strict=False)}
 
 
 def _guest(
@@ -191,10 +201,25 @@ class _Loads:
             hosts["spine"] = self._spines()
         return hosts
 
+    def kinds(self) -> dict[HostTier, list[tuple[int, ...]]]:
+        """What tells leaves and spines apart: what is planned for them, and whether they are there at first."""
+        below = np.stack([self.servers, *self.attached, self.is_odd, self._leaf_is_at_first()], axis=1)
+        kinds: dict[HostTier, list[tuple[int, ...]]] = {"leaf": list(map(tuple, below.tolist()))}
+        if self.clos.parts.spine is not None:
+            links = most_links_of_spines(self.numbers, self.clos.stages)
+            kinds["spine"] = list(zip(links.tolist(), self._spine_is_at_first().tolist(), strict=True))
+        return kinds
+
+    def _leaf_is_at_first(self) -> NDArray[np.bool_]:
+        return np.asarray(of_leaves(self.numbers, self.clos.stages, np.arange(len(self.servers))) == 0)
+
+    def _spine_is_at_first(self) -> NDArray[np.bool_]:
+        spines = np.arange(len(downlinks_of_spines(self.numbers)))
+        return np.asarray(of_spines(self.numbers, self.clos.stages, spines) == 0)
+
     def _leaves(self) -> Hosts:
         clos, parts, shape = self.clos, self.clos.parts, self.clos.shape
         used = self.servers + self.attached.sum(axis=0) + np.where(self.is_odd, clos.last_reserved, clos.reserved_ports)
-        at_first = of_leaves(self.numbers, clos.stages, np.arange(len(used))) == 0
         room = np.full(len(used), _NO_LIMIT, dtype=object)
         if parts.leaf_up is not None:
             loads = [
@@ -206,18 +231,17 @@ class _Loads:
             room = uplinks * (parts.leaf_up.lane.port_mbps * self.unit) - np.array(loads, dtype=object) @ below
         full, last = _leaf_ports(parts, shape), _leaf_ports(parts.of_last, shape.of_last)
         cages, most = (np.where(self.is_odd, b, a) for a, b in ((full.cages, last.cages), (full.most, last.most)))
-        return _hosts(_DownPorts(cages, full.lanes, most), used, room, at_first)
+        return _hosts(_DownPorts(cages, full.lanes, most), used, room, self._leaf_is_at_first())
 
     def _spines(self) -> Hosts:
         parts, shape, stages = self.clos.parts, self.clos.shape, self.clos.stages
         assert parts.spine_down is not None
         used = most_links_of_spines(self.numbers, stages)
-        at_first = of_spines(self.numbers, stages, np.arange(len(used))) == 0
         room = np.full(len(used), _NO_LIMIT, dtype=object)
         if parts.spine_up is not None:
             load = int(parts.spine_down.lane.port_mbps * self.unit / self.fabric.oversubscription_spine)
             room = int(shape.x) * parts.spine_up.lane.port_mbps * self.unit - load * used.astype(object)
-        return _hosts(_spine_ports(parts, shape), used, room, at_first)
+        return _hosts(_spine_ports(parts, shape), used, room, self._spine_is_at_first())
 
     def with_places(self, places: list[tuple[tuple[HostTier, int], ...]]) -> ClosNetwork:
         """The Clos with these places of ports, attachment by attachment."""

@@ -12,18 +12,20 @@ import numpy as np
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.port_types import PortType
-from fabopt.parts.switches import SwitchType, cages_beside
+from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import DeviceRole
 from fabopt.topology.batch import AnyBatch, Batch
 from fabopt.topology.candidate import Candidate, Choice, Option, RowShare, all_choices, row_share, undominated
+from fabopt.topology.clos.attached import CagesOfPorts, in_own_cages
 from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.link_kinds import kind_choices, server_leaf
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.shape import Parts
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.direct.design import DirectDesign
+from fabopt.topology.direct.free_ports import cages_for_servers, with_free_ports
 from fabopt.topology.direct.network import DirectNetwork
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, run_of
 from fabopt.topology.direct.shapes import SwitchedShape
@@ -57,8 +59,12 @@ class DirectBatch(Batch[Parts, SwitchedShape[DirectNetworks]]):
         return DirectNetwork(self.topology, shape.net, clos_of(self.fabric, self.parts, shape.servers))
 
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
-        """A candidate; none if its servers' links cannot be made beside the others after all."""
-        network = self.network(index)
+        """A candidate; none if its servers' links cannot be made beside the others after all, or its attachments find
+        no free ports.
+        """
+        network = with_free_ports(problem, self.fabric, self.network(index))
+        if network is None:
+            return ()
         switches = [(network.parts.leaf, network.nic.planes * network.switches)]
         links, order = _links(problem, self.fabric, network, prune), _tie_order(network)
         evenness = evenness_of(problem, network.shape)
@@ -100,16 +106,13 @@ def assembled(
 def _links(
     problem: Problem, fabric: FabricProblem, network: DirectNetwork, prune: bool
 ) -> Iterator[Sequence[Choice] | None]:
-    yield kind_choices(problem, network.servers, server_leaf(network.servers, _down_cages(network)), prune)
+    yield kind_choices(problem, network.servers, server_leaf(network.servers, cages_for_servers(network)), prune)
+    for demand, places in zip(fabric.attachments, network.free, strict=False):
+        yield in_own_cages(
+            problem, fabric, demand, CagesOfPorts("leaf", network.parts.leaf_down, network.protocol, places), prune
+        )
     for column, scope in enumerate(network.scopes):
         yield _between(problem, fabric, network, column, scope, prune)
-
-
-def _down_cages(network: DirectNetwork) -> int:
-    """Cages of a switch that are left for servers."""
-    down, up = network.parts.leaf_down, network.parts.leaf_up
-    assert up is not None
-    return int(cages_beside(down, up, ceil_of(network.net.most_ports[0], up.lane.ports).sum()))
 
 
 def _between(

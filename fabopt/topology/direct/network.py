@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fabopt.parts.switches import SwitchType
+from fabopt.schema.attachment import HostPort
 from fabopt.topology.design import FilePart, LinkUse, Tier
 from fabopt.topology.direct.graph_network import SwitchedNetwork, UniformNetwork, words_of
 from fabopt.topology.direct.networks import run_of
@@ -14,7 +15,12 @@ from fabopt.topology.figures import Figures
 
 @dataclass(frozen=True)
 class DirectNetwork(SwitchedNetwork, UniformNetwork):
-    """Equal switches, all of which can have servers."""
+    """Equal switches, all of which can have servers.
+
+    ``free``: the switches of the ports of every attachment, by its place in the fabric; plane by plane.
+    """
+
+    free: tuple[tuple[HostPort, ...], ...] = ()
 
     @property
     def switches(self) -> int:
@@ -60,6 +66,7 @@ class DirectNetwork(SwitchedNetwork, UniformNetwork):
             parts.leaf_up, self.servers.reserved_ports,
         )  # fmt: skip
         between = (LinkUse("leaf", "leaf", scope, self.link_mbps, run_of(scope)) for scope in self.scopes)
+        leaf_mbps = parts.leaf_down.lane.port_mbps
         return FilePart(
             protocol=parts.protocol,
             planes=parts.nic.planes,
@@ -67,5 +74,10 @@ class DirectNetwork(SwitchedNetwork, UniformNetwork):
             structure=self.topology.structure(self.numbers, words_of(shape)),
             nic=parts.nic,
             tiers=(switch,),
-            links=(LinkUse("server", "leaf", None, parts.leaf_down.lane.port_mbps, "server-leaf"), *between),
+            links=(
+                LinkUse("server", "leaf", None, leaf_mbps, "server-leaf"),
+                LinkUse("attachment", "leaf", None, leaf_mbps, "attachment-leaf"),
+                *between,
+            ),
+            free_ports=self.free,
         )

@@ -26,6 +26,7 @@ from fabopt.topology.batch import Sizing
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.direct.candidates import DirectBatch, cable_links, equal_joins, least_of_kind
+from fabopt.topology.direct.free_ports import may_fit
 from fabopt.topology.direct.graph_demands import has_asked, offer_tried
 from fabopt.topology.direct.loads import Ints, Load, load_of
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, fewest_ports
@@ -235,7 +236,9 @@ class DirectSpace(SwitchedSpace):
             if self.request.should_stop():
                 cutoff.sizing.stopped = True
                 return
-            self._offer(cutoff, parts, shape, base, net.take(self._fitting(parts, with_reserve, net)))
+            fitting = net.take(self._fitting(parts, with_reserve, net))
+            has_ports = may_fit(self.problem, self.fabric, parts, shape, fitting, with_reserve - ports)
+            self._offer(cutoff, parts, shape, base, fitting.take(np.flatnonzero(has_ports)))
 
     def _in_span(self, shape: Shape, net: DirectNetworks) -> NDArray[np.bool_]:
         """Networks whose groups of switches are of the sizes that are looked at; with one group, all of them."""

@@ -1,0 +1,56 @@
+"""Tiers that an attachment on free ports may be on: those that the case allows, and which parts join to it."""
+
+from __future__ import annotations
+
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.product import Cage
+from fabopt.verify.attached_runs import measures_attachments
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.link_kinds import attachment_kinds, kinds_in_own_cages
+from fabopt.verify.link_rows import ListedRow
+from fabopt.wiring.design_file import item_at
+
+RANKS = ("leaf", "spine")
+
+
+def tiers_for(fabric: FabricEvidence, attachment: Attachment) -> tuple[str, ...]:
+    """The tiers whose switches an attachment's next port may be on, as far as the file tells.
+
+    Those that it is on, and others where nothing is bought for it, or where what joins it elsewhere joins it too: the
+    cages are alike, and a length that is on offer is long enough. What else could join it, a file does not say.
+    """
+    allowed = RANKS if attachment.placed_on == "any" else (attachment.placed_on,)
+    there = [tier for tier in RANKS[: fabric.num_tiers] if tier in allowed]
+    used = {tier for tier, _ in fabric.designed.free_ports.get(attachment.name, ())} & set(there)
+    joined = {tier for tier in there if any(_joins_too(fabric, attachment, own, tier) for own in used)}
+    return tuple(tier for tier in there if tier in used | joined)
+
+
+def _joins_too(fabric: FabricEvidence, attachment: Attachment, own: str, other: str) -> bool:
+    """Whether what joins an attachment to one tier joins it to another."""
+    if attachment.buys == "none":
+        return True
+    if _cage(fabric, own) != _cage(fabric, other):
+        return False
+    kinds = attachment_kinds(fabric) if own == "leaf" else kinds_in_own_cages(fabric)
+    measured = measures_attachments(fabric.evidence)
+    run_m = fabric.evidence.plan.least_m if measured else fabric.run_m(f"attachment-{other}")
+    rows = (row for kind in kinds if kind.attachment == attachment.name for row in kind.rows)
+    return any(_reaches(row, run_m) for row in rows)
+
+
+def _cage(fabric: FabricEvidence, role: str) -> tuple[Cage, tuple[object, ...]]:
+    """The cages of a tier's ports down, however many, and what else decides which parts go into them."""
+    tier, switch = fabric.tier(role), fabric.switch(role)
+    cage = item_at(switch.cages, tier.down.cage_group, f"{role} cage group").model_copy(update={"count": 1})
+    qualified = switch.id if fabric.evidence.case.procurement.qualified else ""
+    return cage, (tier.down.split, switch.vendor, switch.works_with, switch.accepts_coding, qualified)
+
+
+def _reaches(row: ListedRow, run_m: float) -> bool:
+    """Whether the parts of a row are on offer for a run."""
+    if row.cable_or_fibre is None:
+        return False
+    reaches = [part.reach_m for part in (row.near, row.far, row.cable) if part is not None and part.reach_m is not None]
+    lengths = (length.m for length in row.cable_or_fibre.lengths if length.price_usd is not None)
+    return any(run_m <= length <= min(reaches, default=length) for length in lengths)

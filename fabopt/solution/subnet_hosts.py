@@ -16,6 +16,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import StoppedError
 from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Case
 from fabopt.schema.default_rules import SUBNET_MANAGER
 from fabopt.schema.topologies import can_be_asked
 from fabopt.search.answer import Answer
@@ -47,7 +48,7 @@ class Unmanaged(NamedTuple):
 
 def with_managers_of_subnets(question: Question, answers: Answers, search: Search) -> Answered:
     """The question in which every subnet that a manager can be had for has one, as cheaply as can be; as it is where
-    there is none, or time runs out. Studies prepare their own problems, to which nothing is attached.
+    there is none, or time runs out. Studies prepare their own problems (``study.front.managed``).
     """
     best = answers.best
     if best is None or question.problem is not None or len(best.problem.stages) > 1:
@@ -64,7 +65,7 @@ def _managed(question: Question, answers: Answers, search: Search, given_up: fro
     for those of which it is given up.
     """
     assert answers.best is not None
-    unmanaged = next(_unmanaged(answers.best, question.managed | given_up), None)
+    unmanaged = next(without_manager(answers.best, question.managed | given_up), None)
     if unmanaged is None:
         return Answered(question, answers)
     question.settings.progress(f"no switch manages {unmanaged.fabric}: looking at other switches, and at hosts")
@@ -87,7 +88,7 @@ def _ways(question: Question, problem: Problem, unmanaged: Unmanaged) -> Iterato
     hosts joined by optics, of which those at the switch are bought, or with NICs like the servers', and whole cables.
     """
     yield iter((replace(question, managed=question.managed | {unmanaged.fabric}),))
-    yield _with_hosts(question, problem, unmanaged)
+    yield (_with_host(question, host) for host in hosts_of(problem, unmanaged))
 
 
 def _takes_hosts(problem: Problem, name: str) -> bool:
@@ -100,28 +101,51 @@ def _bare_host(ports: int) -> Attachment:
     return Attachment(name=HOST, kind="management", ports=ports, buys="near")
 
 
-def _with_hosts(question: Question, problem: Problem, unmanaged: Unmanaged) -> Iterator[Question]:
-    yield _with_host(question, unmanaged.fabric, _bare_host(unmanaged.ports), AT_SWITCH)
+class Host(NamedTuple):
+    """Hosts that are attached to a fabric, and a note that says so."""
+
+    fabric: str
+    attachment: Attachment
+    note: str
+
+    def attached(self, case: Case) -> Case:
+        """A case with them."""
+        fabrics = (
+            one.model_copy(update={"attachments": (*one.attachments, self.attachment)})
+            if one.name == self.fabric
+            else one
+            for one in case.fabrics
+        )
+        return case.model_copy(update={"fabrics": tuple(fabrics)})
+
+
+def hosts_of(problem: Problem, unmanaged: Unmanaged) -> Iterator[Host]:
+    """Hosts for a fabric, those first that are taken if there is a design with them."""
+    name, bare = unmanaged.fabric, _bare_host(unmanaged.ports)
+    yield Host(name, bare, _note(name, bare, AT_SWITCH))
     if unmanaged.nic.port.ports == 1:
-        yield _with_host(question, unmanaged.fabric, _like_servers(problem, unmanaged), LIKE_SERVERS)
+        alike = _like_servers(problem, unmanaged)
+        yield Host(name, alike, _note(name, alike, LIKE_SERVERS))
 
 
-def _with_host(question: Question, name: str, host: Attachment, bought: str) -> Question:
-    case = question.inputs.case
-    fabrics = (
-        one.model_copy(update={"attachments": (*one.attachments, host)}) if one.name == name else one
-        for one in case.fabrics
-    )
-    note = (
+def _note(name: str, host: Attachment, bought: str) -> str:
+    return (
         f"{name}: rule `{SUBNET_MANAGER}`: no switch manages a subnet of this size; attached are "
         f"{some(host.ports, 'port')} of hosts (`{HOST}`), {bought}"
     )
+
+
+def _with_host(question: Question, host: Host) -> Question:
     inputs = replace(
-        question.inputs,
-        case=case.model_copy(update={"fabrics": tuple(fabrics)}),
-        notes=(*question.inputs.notes, note),
+        question.inputs, case=host.attached(question.inputs.case), notes=(*question.inputs.notes, host.note)
     )
-    return replace(question, inputs=inputs, managed=question.managed | {name})
+    return replace(question, inputs=inputs, managed=question.managed | {host.fabric})
+
+
+def note_of_cost(more_cents: int) -> str:
+    """What managers cost that a design without them has not."""
+    more = usd(more_cents)
+    return f"rule `{SUBNET_MANAGER}`: managers of subnets, and the ports for them, make the design ${more:,} dearer"
 
 
 def _costed(question: Question, before: Answers, after: Answers) -> Question:
@@ -130,8 +154,7 @@ def _costed(question: Question, before: Answers, after: Answers) -> Question:
         return question
     assert before.best is not None and after.best is not None
     sums = (sums_of(one.problem, one.picked).cents for one in (before.best, after.best))
-    more = usd(-next(sums) + next(sums))
-    note = f"rule `{SUBNET_MANAGER}`: managers of subnets, and the ports for them, make the design ${more:,} dearer"
+    note = note_of_cost(-next(sums) + next(sums))
     return replace(question, inputs=replace(question.inputs, notes=(*question.inputs.notes, note)))
 
 
@@ -151,7 +174,7 @@ def _like_servers(problem: Problem, unmanaged: Unmanaged) -> Attachment:
     )
 
 
-def _unmanaged(answer: Answer, decided: frozenset[str]) -> Iterator[Unmanaged]:
+def without_manager(answer: Answer, decided: frozenset[str]) -> Iterator[Unmanaged]:
     """Fabrics of one subnet that no switch of theirs manages, as far as that is known of all; those aside of which it
     is ``decided`` what manages them.
     """

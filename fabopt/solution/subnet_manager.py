@@ -25,7 +25,8 @@ def subnet_notes(question: Question, problem: Problem, design: Design) -> Iterat
             silent = "the catalog does not say of any switch for InfiniBand whether it runs a subnet manager"
             yield f"{fabric.name}: rule `{SUBNET_MANAGER}` is not judged: {silent}"
         elif said is not None and said.kept is False:
-            why = None if question.problem is None else OF_A_STUDY
+            was_looked_for = question.problem is None or fabric.name in question.managed
+            why = None if was_looked_for else OF_A_STUDY
             yield not_kept(question, fabric.name, SUBNET_MANAGER, said.detail, why)
         elif said is not None and said.kept:
             yield from _kept(design, fabric)

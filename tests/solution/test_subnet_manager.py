@@ -14,9 +14,12 @@ from typing import Any
 
 import pytest
 
+from fabopt.design.points import design_at
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
 from fabopt.solution import optimize
+from fabopt.study.front import fronts
 from fabopt.verify import verify
 from tests.oracles.brute_force import solve
 from tests.samples import small
@@ -165,7 +168,7 @@ def test_hosts_are_attached_where_no_switch_manages_the_subnet(resilience: str, 
 
 
 def test_points_of_a_sweep_have_their_hosts_too() -> None:
-    """At budgets, which buy the most of something, the rule is said to be given up."""
+    """At budgets too, which buy the most of something: the design is the one that is solved there."""
     content = case(4, {"tiers": 1}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
     alone = small.solved(content, too_small(8))
     [point] = swept(content, "servers=4", catalog=too_small(8))
@@ -173,8 +176,47 @@ def test_points_of_a_sweep_have_their_hosts_too() -> None:
     assert (point.totals, point.bom) == (alone.totals, alone.bom)
     assert point.fabrics[0].subnet_manager == said(alone) and set(point.notes) <= set(alone.notes)
     assert any("no switch manages a subnet of this size" in note for note in point.notes)
-    [bought_for] = swept(content, budget="10M", catalog=too_small(8))
-    assert bought_for.fabrics[0].subnet_manager is not None and bought_for.fabrics[0].subnet_manager.kept is False
+    assert alone.totals is not None
+    enough = alone.totals.capex_usd
+    [less, bought_for] = swept(content, budget=f"{enough - 1},{enough}", catalog=too_small(8))
+    limited = small.solved(content | {"limits": {"budget_usd": enough - 1}}, too_small(8))
+    assert said(limited).kept is False and (less.totals, less.bom) == (limited.totals, limited.bom)
+    assert (bought_for.totals, bought_for.bom, set(bought_for.notes)) == (alone.totals, alone.bom, set(alone.notes))
+    assert bought_for.fabrics[0].subnet_manager == said(alone)
+
+
+@pytest.mark.parametrize(("price", "servers"), [(10, 5), (90, 4)])
+def test_a_budget_buys_servers_with_their_hosts(price: int, servers: int) -> None:
+    """A switch of which the twin manages three servers, and no switch manages more; a host takes a port and a cable."""
+    content = case(4, {"tiers": 1}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
+    sizes = [small.solved(content | {"servers": size}, too_small(8)) for size in range(1, 8)]
+    most = max(size for size, design in enumerate(sizes, 1) if usd(design) <= usd(sizes[servers - 1]) + price)
+    budget = str(usd(sizes[servers - 1]) + price)
+    [point] = swept(content | {"maximize": "servers"}, budget=budget, catalog=too_small(8))
+    assert point.values["servers"] == most and point.bom == sizes[most - 1].bom
+
+
+def test_points_of_a_front_have_their_hosts() -> None:
+    """Cost against bandwidth of two NICs: each point is the design of its bandwidth alone."""
+    content = case(4, {"tiers": 1, "min_gbps_per_gpu": 1}) | {
+        "rules": {}, "resilience": "none", "site": {"distances_m": USUAL}
+    }  # fmt: skip
+    inputs = small.inputs(content, too_small(8))
+    for objectives, points in ((fronts.objectives_of(["capex_usd"], ["gbps_per_gpu"], None), 2),
+                               (fronts.objectives_of(["capex_usd", "power_w"], [], None), 1)):  # fmt: skip
+        front = fronts.pareto_front(inputs, objectives, None, Settings(), Clock(None), lambda some: None)
+        assert front.complete and len(front.points) == points
+        for number, point in enumerate(front.points):
+            alone = small.solved(changed(content, point.values["gbps_per_gpu"]), too_small(8))
+            design = design_at(front, number + 1)
+            assert (design.bom, design.fabrics[0].subnet_manager) == (alone.bom, said(alone))
+            assert set(point.notes) <= set(alone.notes)
+
+
+def changed(content: Json, gbps: float) -> Json:
+    content = copy.deepcopy(content)
+    content["fabrics"][0]["min_gbps_per_gpu"] = gbps
+    return content
 
 
 def faster(price: int) -> Json:

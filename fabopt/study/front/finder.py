@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from fabopt.explain.relaxation import halfway, nearest
 from fabopt.parts.finance import weights_of
@@ -27,6 +27,7 @@ from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, in_time, ratio_deadline, useful_deadline
 from fabopt.search.search import Search
 from fabopt.search.step_time import least_bisection_kbps
+from fabopt.solution.subnet_hosts import Host
 from fabopt.study.front.measures import MEASURES, PREDICTED, UTILIZATION, Measure, grades, least_mbps, measured
 
 # The worst grade that is allowed, by metric.
@@ -49,6 +50,19 @@ _LIMITS = {
 NO_GRADE = -1
 
 
+class Managed(NamedTuple):
+    """The problem of a design whose subnets are managed in another way than that of the study has it: with hosts, or by
+    its own switches whatever that costs.
+
+    ``decided``: fabrics of which it was looked for both.
+    """
+
+    problem: Problem
+    decided: frozenset[str]
+    hosts: tuple[Host, ...]
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class GradedDesign:
     """A design that is the best under some demands, and its grades. ``point``: as a file has it, if it was made."""
@@ -56,6 +70,7 @@ class GradedDesign:
     optimum: Optimum
     grades: Mapping[str, int]
     point: FrontPoint | None = None
+    managed: Managed | None = None
 
     @property
     def is_proven(self) -> bool:

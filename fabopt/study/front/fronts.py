@@ -24,6 +24,7 @@ from fabopt.study.front.answers import KeptAnswers
 from fabopt.study.front.finder import Finder
 from fabopt.study.front.journal import PointJournal
 from fabopt.study.front.knees import marked
+from fabopt.study.front.managed import ManagedFinder
 from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, PREDICTED, Measure, measure
 from fabopt.study.front.points import Place, point_of, points_of, why_none
 from fabopt.study.sweep.sweep import catalog_hash
@@ -100,7 +101,7 @@ def pareto_front(
         raise refuse([fault("--maximize", "", text, HEADROOM, hint="leave it out, or say another `separation`")])
     clock.reserve(finishing_s(problem))
     place = Place(inputs, objectives[0].name, settings.engine)
-    finder = Finder(problem, settings, clock)
+    finder = ManagedFinder(problem, settings, clock)
     answers = None if journal is None else KeptAnswers(finder, journal, lambda graded: point_of(problem, graded, place))
     front = pareto.front(finder, objectives, points, report, None if answers is None else answers.best)
     bound_less = relaxed_if_none(finder, front)
@@ -133,7 +134,7 @@ def relaxed_if_none(finder: Finder, front: pareto.FoundFront) -> Finder | None:
         return None
     context = finder.context.beside()
     problem = relaxed(finder.problem, finder.settings, finder.clock, context)
-    return None if problem is None else Finder(problem, finder.settings, finder.clock, context)
+    return None if problem is None else ManagedFinder(problem, finder.settings, finder.clock, context)
 
 
 def check_predicted(problem: Problem, objectives: Sequence[Measure]) -> None:

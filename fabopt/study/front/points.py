@@ -21,7 +21,7 @@ from fabopt.solution.optimize import answered, proven
 from fabopt.solution.question import Question, SameHardware
 from fabopt.solution.summaries import summaries_of
 from fabopt.study.front.answers import KeptAnswers
-from fabopt.study.front.finder import GradedDesign
+from fabopt.study.front.finder import GradedDesign, Managed
 from fabopt.study.front.measures import shown
 from fabopt.units import cents, milliwatts, usd
 
@@ -46,11 +46,13 @@ class Place:
     over: Mapping[str, int | float] | None = None
     # of this place alone
     notes: tuple[str, ...] = ()
+    # fabrics of which it was looked for what manages them
+    managed: frozenset[str] = frozenset()
 
     def question(self, problem: Problem | None, clock: Clock, twin: SameHardware | None = None) -> Question:
         """What is asked at this place; notes on all inputs are the file's."""
         inputs = replace(self.inputs, notes=self.notes)
-        return Question(inputs, Settings(self.engine), clock, twin=twin, problem=problem)
+        return Question(inputs, Settings(self.engine), clock, twin=twin, managed=self.managed, problem=problem)
 
 
 def points_of(
@@ -92,6 +94,8 @@ def point_of(problem: Problem, graded: GradedDesign, place: Place, twin: SameHar
     ``twin``: a point of the same hardware in other numbers that has been proven. Raises ``AssertionError`` if the
     design does not stand the proof, which only a fault of fabopt can cause.
     """
+    if graded.managed is not None:
+        problem, place = _as_managed(graded.managed, problem, place)
     design = _design(problem, graded, place, twin)
     assert design.totals is not None
     values = {**shown(graded.grades), "servers": problem.servers, **_predicted(design.workload)}
@@ -114,6 +118,16 @@ def point_of(problem: Problem, graded: GradedDesign, place: Place, twin: SameHar
         notes=design.notes,
         **{name: getattr(design, name) for name in OF_DESIGN},
     )
+
+
+def _as_managed(managed: Managed, problem: Problem, place: Place) -> tuple[Problem, Place]:
+    """The problem of a design with other managers, under the limits of the study's, and the place with its hosts."""
+    case, notes = place.inputs.case, (*place.notes, *(host.note for host in managed.hosts), *managed.notes)
+    for host in managed.hosts:
+        case = host.attached(case)
+    own = managed.problem.case.model_copy(update={"limits": problem.case.limits})
+    place = replace(place, inputs=replace(place.inputs, case=case), notes=notes, managed=managed.decided)
+    return replace(managed.problem, case=own, limits=problem.limits), place
 
 
 def _design(problem: Problem, graded: GradedDesign, place: Place, twin: SameHardware | None) -> Design:

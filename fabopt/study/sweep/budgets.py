@@ -22,6 +22,7 @@ from fabopt.search.coefficients import stock_value, weights_table
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import relaxed
 from fabopt.study.front.finder import PRICE, Finder, GradedDesign, climb
+from fabopt.study.front.managed import ManagedFinder, may_lack_managers
 from fabopt.study.front.measures import Measure
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
@@ -89,6 +90,11 @@ class MostServers:
     def buy(self, budget_cents: int) -> Bought:
         """The most servers with a design that costs no more, and the cheapest such design."""
         most = self._most(budget_cents)
+        if (unmanaged := self._fewest_without_manager(most)) is not None:
+            # hosts may cost less than what manages fewer servers, so each side shrinks by itself
+            self._last, most = (
+                (unmanaged, most) if self._affords(unmanaged, budget_cents) else (self._last, unmanaged - 1)
+            )
         best = self._halved(budget_cents, most) if shrinks(self.problem) else self._downwards(budget_cents, most)
         if best is not None:
             self._last = best
@@ -109,14 +115,29 @@ class MostServers:
             problem = replace(problem, asked=self.problem.asked, limits=limits)
             self.settings.progress(f"looking at {some(servers, 'server')}")
             problem = bound_alike(problem, self.problem)
-            finder = Finder(problem, self.settings, self.clock, self.context.beside())
+            finder = ManagedFinder(problem, self.settings, self.clock, self.context.beside())
             graded = finder.best((PRICE,), {})
             bound_less = None if graded else relaxed(problem, self.settings, self.clock, self.context.beside())
             if bound_less is not None:
                 problem = bound_less
-                graded = Finder(problem, self.settings, self.clock, self.context.beside()).best((PRICE,), {})
+                graded = ManagedFinder(problem, self.settings, self.clock, self.context.beside()).best((PRICE,), {})
             self._known[servers] = problem, graded
         return self._known[servers]
+
+    def _fewest_without_manager(self, most: int) -> int | None:
+        """The fewest servers that no switch may manage, more than are known to be bought; None if there are none."""
+
+        def at(servers: int) -> bool:
+            case = sized(self.problem.case, servers)
+            return may_lack_managers(problem_of(case, self.problem.catalog, offering=self.problem.offering))
+
+        low, high = max(self._last, self.fewest), most
+        if high <= low or at(low) or not at(high):
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if at(middle) else (middle, high)
+        return high
 
     def _affords(self, servers: int, budget_cents: int) -> bool:
         graded = self.at(servers)[1]

@@ -22,6 +22,7 @@ from fabopt.search.rules_kept import relaxed
 from fabopt.solution.optimize import with_managers
 from fabopt.solution.question import Answers
 from fabopt.study.front.finder import Finder, GradedDesign
+from fabopt.study.front.managed import ManagedFinder
 from fabopt.study.front.measures import MEASURES, grades
 from fabopt.study.front.points import Place, at_budget, budgeted, point_of, why_none, without_design
 from fabopt.study.sweep.budgets import Bought, MostOfMetric, MostServers
@@ -150,7 +151,7 @@ class CellSolver:
         start = bought.values[place.metric] if bought is not None and bought.status == "optimal" else None
         if place.metric == "servers":
             return MostServers(problem, self.settings, self.clock, self._context, int(start or 0))
-        finder = Finder(problem, self.settings, self.clock, self._context.beside())
+        finder = ManagedFinder(problem, self.settings, self.clock, self._context.beside())
         return MostOfMetric(finder, MEASURES[place.metric], start)
 
 

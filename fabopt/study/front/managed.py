@@ -1,0 +1,118 @@
+"""Answers of studies that keep rule ``subnet-manager`` as ``solve`` does: other switches, or hosts that are attached.
+
+Where no switch of the best design under some demands manages a subnet, both parts of the space that have a manager are
+searched under the same demands (``fabopt.solution.subnet_hosts``), and the better of their best is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rules_kept import bound_alike, managed_by_switches
+from fabopt.problem.subnet_manager import INFINIBAND
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import EFFECTIVE
+from fabopt.search.answer import Answer
+from fabopt.search.context import Context
+from fabopt.solution.subnet_hosts import Host, Unmanaged, hosts_of, note_of_cost, without_manager
+from fabopt.study.front.finder import PRICE, Demands, Finder, GradedDesign, Managed
+from fabopt.study.front.measures import Measure
+from fabopt.topology.subnet_manager import is_manageable
+
+
+class ManagedFinder(Finder):
+    """Answers for one problem, each with a manager in every subnet for which one can be had.
+
+    ``decided``: fabrics whose own switches manage their subnets, which have hosts, or of which it is given up;
+    ``hosts``: those that are attached already.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        clock: Clock,
+        context: Context | None = None,
+        decided: frozenset[str] = frozenset(),
+        hosts: tuple[Host, ...] = (),
+    ) -> None:
+        super().__init__(problem, settings, clock, context)
+        self._decided = decided
+        self._hosts = hosts
+        self._others: dict[object, ManagedFinder] = {}
+        self._managed: dict[object, GradedDesign | None] = {}
+
+    def _least(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
+        key = tuple(measure.name for measure in measures), frozenset(demands.items())
+        if key not in self._managed:
+            self._managed[key] = self._least_managed(measures, demands)
+        return self._managed[key]
+
+    def _least_managed(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
+        graded = super()._least(measures, demands)
+        if graded is None or EFFECTIVE in demands or len(self.problem.stages) > 1:
+            return graded
+        unmanaged = next(without_manager(Answer(self.problem, graded.optimum), self._decided), None)
+        if unmanaged is None:
+            return (
+                replace(graded, managed=Managed(self.problem, self._decided, self._hosts)) if self._decided else graded
+            )
+        self.settings.progress(f"no switch manages {unmanaged.fabric}: looking at other switches, and at hosts")
+        ways = [way for way in self._ways(unmanaged, measures, demands) if way is not None]
+        if not ways:
+            return self._without(unmanaged)._least(measures, demands)
+        best = min(ways, key=lambda way: tuple(measure.worth(way.grades[measure.name]) for measure in measures))
+        return _costed(best, best.grades[PRICE.name] - graded.grades[PRICE.name])
+
+    def _ways(
+        self, unmanaged: Unmanaged, measures: Sequence[Measure], demands: Demands
+    ) -> Iterator[GradedDesign | None]:
+        """The best with each way to manage a fabric."""
+        name = unmanaged.fabric
+        yield self._other(name, managed_by_switches(self.problem, frozenset({name})), name)._least(measures, demands)
+        for host in hosts_of(self.problem, unmanaged):
+            graded = self._other((name, host.attachment), self._attached(host), name, host)._least(measures, demands)
+            if graded is not None:
+                yield graded
+                return
+
+    def _without(self, unmanaged: Unmanaged) -> ManagedFinder:
+        """Who answers where it is given up that a fabric has a manager."""
+        return self._other((unmanaged.fabric, "given up"), self.problem, unmanaged.fabric)
+
+    def _other(self, key: object, problem: Problem, decided: str, *hosts: Host) -> ManagedFinder:
+        if key not in self._others:
+            beside = self.context.beside()
+            self._others[key] = ManagedFinder(
+                problem, self.settings, self.clock, beside, self._decided | {decided}, (*self._hosts, *hosts)
+            )
+        return self._others[key]
+
+    def _attached(self, host: Host) -> Problem:
+        """The problem with hosts that are attached."""
+        before = self.problem
+        problem = problem_of(host.attached(before.case), before.catalog, offering=before.offering)
+        return bound_alike(replace(problem, asked=before.asked, limits=before.limits), before)
+
+
+def _costed(graded: GradedDesign, more_cents: int) -> GradedDesign:
+    managed = graded.managed
+    if managed is None:
+        return graded
+    return replace(graded, managed=managed._replace(notes=(*managed.notes, note_of_cost(more_cents))))
+
+
+def may_lack_managers(problem: Problem) -> bool:
+    """Whether there may be designs with a subnet that no switch with the ports of its NICs manages."""
+    for fabric in problem.fabrics:
+        attached = sum(one.ports for one in fabric.attachments)
+        managers = fabric.binding_managers
+        if managers is None:
+            continue
+        for nic in fabric.nics.get(INFINIBAND, ()):
+            nodes, speed_mbps = problem.servers * nic.ports_per_server + attached, nic.port.lane.port_mbps
+            if not is_manageable(fabric, managers, nodes, speed_mbps):
+                return True
+    return False

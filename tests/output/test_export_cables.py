@@ -391,6 +391,18 @@ def test_a_reserved_cage_is_split_as_its_neighbours() -> None:
         assert rows["cage"].min() >= down["cage"].max()
 
 
+@pytest.mark.parametrize("switches", [{}, {"leaf": ["large"]}])
+def test_leaves_of_a_last_group_keep_what_is_theirs(switches: small.Json) -> None:
+    """Two leaves keep 4 or 3 ports each, and that of the last group, of a type of its own or not, 2 or 4."""
+    fabric = {"groups": "any", "nics": ["nic-400"], "nics_per_server": 2, "reserve_ports": 0.5, "switches": switches}
+    design = small.solved(small.case(fabric, servers=5))
+    tier, last = design.fabrics[0].tiers[0], design.fabrics[0].clos.last_group
+    assert last is not None and last.reserved_ports != tier.reserved_ports
+    table = ports.port_map(design, wiring_of(design))
+    kept = table[table["state"] == "reserved"].groupby("device").size().tolist()
+    assert kept == [tier.reserved_ports, tier.reserved_ports, last.reserved_ports]
+
+
 def test_up_to_fifty_switches_have_sheets_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     design = solved("plain")
     devices = list(dict.fromkeys(text_table(exported(design, tmp_path, "ports")["ports.csv"])["device"]))

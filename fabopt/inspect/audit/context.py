@@ -247,9 +247,11 @@ class HandContext:
         for key, names in unnamed.items():
             design = self.design_of(self.fabrics.get(key[0]))
             tiers = () if design is None else design.tiers
-            product = next((self.product(tier.id, Switch) for tier in tiers if tier.role == key[1]), None)
-            if product is not None and self._may_be(product, names):
-                assumed[key] = product
+            types = (self.product(own.id, Switch) for tier in tiers if tier.role == key[1] for own in tier.types)
+            fitting = [product for product in types if product is not None and self._may_be(product, names)]
+            # of two types nothing says which of them a switch is
+            if len(fitting) == 1:
+                assumed[key] = fitting[0]
         return assumed
 
     def _may_be(self, switch: Switch, names: Sequence[str]) -> bool:

@@ -17,9 +17,10 @@ from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, TierUse
 from fabopt.schema.product import Cage
+from fabopt.schema.structure import LastGroup
 from fabopt.units import gbps, mbps
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import KINDS, Wiring, port_name
+from fabopt.wiring.model import KINDS, NOTHING, Wiring, port_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,10 +91,21 @@ class _Ports:
         return {(fabric.name, tier.role): tier for fabric in self.design.fabrics for tier in fabric.tiers}
 
     def _tier(self, row: int) -> TierUse:
-        """The tier of a switch, as switches of its type are used."""
+        """The tier of a switch, as switches of its type are used; those of a last group that is unlike others as it is."""
         devices = self.wiring.devices
-        tier = self._tiers[devices.fabric[row], devices.role[row]]
-        return next((own for own in tier.types if own.id == devices.product[row]), tier)
+        fabric, role = devices.fabric[row], devices.role[row]
+        tier = self._tiers[fabric, role]
+        own = next((own for own in tier.types if own.id == devices.product[row]), tier)
+        number, last = self._last_groups.get(fabric, (NOTHING, None))
+        if last is None or role != "leaf" or devices.group[row] != number:
+            return own
+        return own.model_copy(update={"reserved_ports": last.reserved_ports})
+
+    @cached_property
+    def _last_groups(self) -> dict[str, tuple[int, LastGroup | None]]:
+        """Number of the last leaf group by fabric, and what is its own; of a Clos."""
+        trees = (fabric for fabric in self.design.fabrics if not fabric.structure.is_direct)
+        return {fabric.name: (fabric.clos.groups, fabric.clos.last_group) for fabric in trees}
 
     @cached_property
     def _protocols(self) -> dict[str, str]:

@@ -91,7 +91,7 @@ class _Ports:
         return {(fabric.name, tier.role): tier for fabric in self.design.fabrics for tier in fabric.tiers}
 
     def _tier(self, row: int) -> TierUse:
-        """The tier of a switch, as switches of its type are used; those of a last group that is unlike others as it is."""
+        """The tier of a switch, as switches of its type, or of a last group that is unlike the others, are used."""
         devices = self.wiring.devices
         fabric, role = devices.fabric[row], devices.role[row]
         tier = self._tiers[fabric, role]

@@ -7,7 +7,7 @@ grade, until there is none, which is proven.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -168,6 +168,10 @@ class Finder:
             return None
         optimum = RatioSearch(problem, self.settings, self.clock, context=self.context).run().optimum
         return self._graded(problem, optimum)
+
+    def lacks_managers(self, designs: Iterable[GradedDesign]) -> bool:
+        """Whether some designs that were listed together would be others if their subnets were managed."""
+        return False
 
     def left_over(self) -> list[GradedDesign]:
         """What is there when the clock ends the first step: ends of the front, or a design that is not proven."""

@@ -226,6 +226,10 @@ class Listing:
         turns = np.isin(self._rows[rows, 0], [corner.first for corner in corners])
         return Listed(self, rows[kept], np.flatnonzero(turns[kept]), seconds[kept])
 
+    def kinds(self, rows: Ints) -> Ints:
+        """The number of the candidates of every row, shape of ``rows``."""
+        return np.asarray(self._from[rows, 0])
+
     def graded(self, row: int) -> GradedDesign:
         """The design of a row."""
         owner, place = self._from[row].tolist()
@@ -258,6 +262,11 @@ class Listed(Sequence[GradedDesign]):
         if isinstance(place, slice):
             return [self._listing.graded(int(row)) for row in self._rows[place]]
         return self._listing.graded(int(self._rows[place]))
+
+    def of_each_kind(self) -> list[GradedDesign]:
+        """A point of each combination of candidates that points have."""
+        kinds = self._listing.kinds(self._rows)
+        return [self[int(place)] for place in np.unique(kinds, return_index=True)[1]]
 
     def spread(self, most: int) -> list[GradedDesign]:
         """The points, or so many of them: those where the front turns, the others evenly spread over the second sum."""

@@ -6,7 +6,7 @@ searched under the same demands (``fabopt.solution.subnet_hosts``), and the bett
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from fabopt.problem.problem import Problem, problem_of
@@ -43,6 +43,7 @@ class ManagedFinder(Finder):
         self._hosts = hosts
         self._others: dict[object, ManagedFinder] = {}
         self._managed: dict[object, GradedDesign | None] = {}
+        self._checked: set[tuple[int, ...]] = set()
 
     def _least(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         key = tuple(measure.name for measure in measures), frozenset(demands.items())
@@ -65,6 +66,13 @@ class ManagedFinder(Finder):
             return self._without(unmanaged)._least(measures, demands)
         best = min(ways, key=lambda way: tuple(measure.worth(way.grades[measure.name]) for measure in measures))
         return _costed(best, best.grades[PRICE.name] - graded.grades[PRICE.name])
+
+    def lacks_managers(self, designs: Iterable[GradedDesign]) -> bool:
+        """Whether any of some designs has a subnet without a manager; those of the same candidates are alike."""
+        picked = {tuple(id(candidate) for candidate, _ in one.optimum.picked): one.optimum for one in designs}
+        new = [optimum for key, optimum in picked.items() if key not in self._checked]
+        self._checked.update(picked)
+        return any(any(without_manager(Answer(self.problem, optimum), self._decided)) for optimum in new)
 
     def _ways(
         self, unmanaged: Unmanaged, measures: Sequence[Measure], demands: Demands

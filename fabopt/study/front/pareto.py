@@ -18,7 +18,6 @@ from fabopt.program.settings import StoppedError
 from fabopt.schema.case import EFFECTIVE
 from fabopt.study.front.finder import PRICE, Best, Finder, GradedDesign, climb
 from fabopt.study.front.listed import Listed, Listing, can_be_listed
-from fabopt.study.front.managed import may_lack_managers
 from fabopt.study.front.measures import Measure
 from fabopt.study.front.mixes import TooManyMixesError
 
@@ -85,13 +84,15 @@ def front(
 def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> FoundFront | None:
     """The whole front of two sums at once; None where it has to be found point by point."""
     first, second = in_turn(objectives)
-    if not can_be_listed(finder.problem, first, second) or may_lack_managers(finder.problem):
+    if not can_be_listed(finder.problem, first, second):
         return None
     proven: Listed | None = None
     stopped = False
     try:
         with finder.clock.bounded():
             for proven in Listing(finder, first, second).proven():
+                if finder.lacks_managers(proven.of_each_kind()):
+                    return None
                 report(proven)
     except StoppedError:
         stopped = True

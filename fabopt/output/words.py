@@ -50,6 +50,11 @@ def power(watts: Number) -> str:
     return f"{_three_digits(watts)} W"
 
 
+def has_three_digits(number: Number) -> bool:
+    """Whether nothing of a number is lost in three digits."""
+    return float(f"{number:.3g}") == number
+
+
 def signed_power(watts: Number) -> str:
     """``+1.2 kW``, ``-30 W`` or ``same``."""
     return "same" if watts == 0 else ("+" if watts > 0 else "-") + power(abs(watts))

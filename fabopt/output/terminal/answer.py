@@ -7,7 +7,18 @@ from collections.abc import Iterator, Sequence
 from fabopt.output.slots import slot_words
 from fabopt.output.space import space_line
 from fabopt.output.terminal.families import links_of, shape_of
-from fabopt.output.words import KIND_NAMES, count, listed, measured, money, percent, plain, power, signed_money
+from fabopt.output.words import (
+    KIND_NAMES,
+    count,
+    has_three_digits,
+    listed,
+    measured,
+    money,
+    percent,
+    plain,
+    power,
+    signed_money,
+)
 from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.design import Alternative, Conflict, Design, FabricDesign, NicUse, Number
 from fabopt.units import some
@@ -265,7 +276,7 @@ def _in_the_way(conflict: Conflict) -> str:
 
 
 def conflict_quantity(limit: str, value: int | float | str | None) -> str:
-    """A limit's value, or what it would have to be, with its unit."""
+    """A limit's value, or what it would have to be, with its unit; in full, for a rounded one might not do."""
     if value is None:
         return "not set"
     if isinstance(value, str):
@@ -273,5 +284,5 @@ def conflict_quantity(limit: str, value: int | float | str | None) -> str:
     if limit.endswith("_usd"):
         return money(value)
     if limit.endswith("_w"):
-        return power(value)
-    return count(value) if isinstance(value, int) else plain(value)
+        return power(value) if has_three_digits(value) else f"{value:,} W"
+    return count(value) if isinstance(value, int) else f"{value:,}".removesuffix(".0")

@@ -27,16 +27,20 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.objective import DecidedBy
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
+from fabopt.search.shortlist import Shortlist, can_list, shortlist_of
 from fabopt.search.step_time import PER_ONE, prediction_of
 from fabopt.topology.family import Restriction
 from fabopt.units import rounded, usd
-from fabopt.workload.deadline import AnyPace, Deadline, Pace
+from fabopt.workload.deadline import AnyPace, Deadline, Pace, Product
 from fabopt.workload.prediction import cluster_cents
 from fabopt.workload.timing import FabricBandwidth
 
 # Steps between the fastest and the slowest network that are tried before the proof, each farther from the fastest.
 SAMPLES = 8
 NEARER = 3
+# Those that are enough where all that may be better is put on a shortlist, and how near to the least it is at first.
+LISTED_SAMPLES = (8, 6, 5)
+NEAR_ENOUGH = 0.002
 # Steps that are looked at, from an answer's own up, where its like of another kind is compared with it.
 NEAR = 2
 
@@ -188,6 +192,8 @@ class RatioSearch:
         self._best_step_s = Fraction(0)
         self._met: list[Optimum] = []
         self._floors: list[tuple[Fraction | float, int | float]] = []
+        # of what may be better than the best, once good designs are known
+        self._shortlist: Shortlist | None = None
         self._sized = 0
 
     def run(self, ties: bool = True) -> Ratio:
@@ -210,18 +216,23 @@ class RatioSearch:
             self._offer(optimum, as_good=False)
         if self.cap is not None:
             self._floors.append((inf, self._least_below(self.cap)))
-        first = self._cheapest(None)
-        if self._best.value is None:
-            return Ratio(first)
+        if self._best.value is None or not self._can_list:
+            first = self._cheapest(None)
+            if self._best.value is None:
+                return Ratio(first)
         if not self.known:
             self._sample(self._best_step_s)
-        bound = self._prove()
+        floors = tuple(self._floors)
+        bound = self._prove_by_shortlist() if self._can_list else None
+        if bound is None:
+            bound = self._prove()
+            floors = tuple(self._floors)
         proven = bound == self._product
         if ties and proven and not self.clock.is_over():
             self._cheapest(Deadline(self.pace, self._best_step_s), ties=True)
         optimum = replace(self._best, verdict="optimal" if proven else "feasible", sized=self._sized)
         figures = self._per_gpu(self._product), self._per_gpu(bound)
-        return Ratio(optimum, *figures, met=tuple(self._met), pace=self.pace, floors=tuple(self._floors))
+        return Ratio(optimum, *figures, met=tuple(self._met), pace=self.pace, floors=floors)
 
     def near(self, answer: Optimum) -> Optimum:
         """The best of the cheapest designs that are as fast as an answer, slower, much slower; nothing is proven."""
@@ -235,11 +246,46 @@ class RatioSearch:
     def _sample(self, slowest: Fraction) -> None:
         """Good designs, so that the proof has little to look at: fast ones, up to a step with which none is better."""
         least, cheapest = self._least_step_s, self._total(self._floor_at(inf))
-        for number in range(SAMPLES, 0, -1):
+        samples = LISTED_SAMPLES if self._can_list else range(SAMPLES, 0, -1)
+        for number in samples:
             most = least + (slowest - least) / NEARER**number
             if cheapest * most >= self._product or self.clock.is_over():
                 return
             self._cheapest(Deadline(self.pace, most))
+
+    @property
+    def _can_list(self) -> bool:
+        return can_list(self.problem, self.settings)
+
+    def _prove_by_shortlist(self) -> Fraction | None:
+        """The same as ``_prove``, over a shortlist of candidates; None where there is none.
+
+        What is learnt from one of steps holds for what is on it alone.
+        """
+        known = list(self._floors)
+        for spare in (NEAR_ENOUGH, inf):
+            self._floors = list(known)
+            self._shortlist = self._listed(spare)
+            if self._shortlist is None:
+                return None
+            bound = self._prove()
+            if bound < self._product or float(bound) <= self._shortlist.limit:
+                return bound
+        return bound
+
+    def _listed(self, spare: float) -> Shortlist | None:
+        """All candidates whose product is near the least of any, up to that of the best design."""
+        floor, before = self._floor_at(inf), float(self._spent(0))
+        product = Product(before, float(self._product), spare)
+        deadline = self._below_cap(Deadline(self.pace, self._product / self._spent(int(floor)), product=product), floor)
+        if self.cap is not None:
+            assert deadline is not None and deadline.also is not None
+            deadline = replace(deadline, also=replace(deadline.also, product=Product(before, float(self.cap.most))))
+        problem = in_time(self.problem, deadline)
+        if problem is None:
+            return None
+        most = int(self._product / self._least_step_s - self._spent(0)) + 2
+        return shortlist_of(problem, deadline, self.settings, self.clock, self.restrictions, self.context, most)
 
     def _prove(self) -> Fraction:
         """Look at all that could be better; what (S + C) T of any design is not below."""
@@ -260,13 +306,10 @@ class RatioSearch:
         """The cheapest design in time; what it says of others is kept, and the design if it is the best."""
         most_s = inf if deadline is None else deadline.most_s
         while True:
-            within = self._below_cap(deadline, self._floor_at(most_s))
-            problem = self.problem if within is None else in_time(self.problem, within)
-            optimum, floor = Optimum("infeasible"), inf
-            if problem is not None:
-                keys, wanted = (self.restrictions, None, None, self.context), self._lower_than
-                optimum = search_of(problem, self.settings, self.clock, *keys, wanted).run(ties)
-                floor = self._floor_of(optimum, wanted)
+            within, wanted = self._below_cap(deadline, self._floor_at(most_s)), self._lower_than
+            optimum = self._cheapest_in_time(within, wanted, ties)
+            floor = inf if optimum is None else self._floor_of(optimum, wanted)
+            optimum = optimum or Optimum("infeasible")
             self._sized = max(self._sized, optimum.sized)
             is_higher = floor > self._floor_at(most_s)
             self._floors.append((most_s, floor))
@@ -276,6 +319,17 @@ class RatioSearch:
             # one above the cap says that designs cost more, and so must be faster to be below it
             if not is_higher or optimum.value is None or self._is_below_cap(optimum) or self.clock.is_over():
                 return optimum
+
+    def _cheapest_in_time(self, deadline: Deadline | None, lower_than: int | None, ties: bool) -> Optimum | None:
+        """The cheapest design before a deadline, of those on the shortlist if there is one; None: no NIC is in time."""
+        if self._shortlist is not None and deadline is not None:
+            of_all = self.settings, self.clock, deadline, self.context
+            return self._shortlist.cheapest(*of_all, lower_than, ties)
+        problem = self.problem if deadline is None else in_time(self.problem, deadline)
+        if problem is None:
+            return None
+        of_all = self.settings, self.clock, self.restrictions, None, None, self.context
+        return search_of(problem, *of_all, lower_than).run(ties)
 
     @property
     def _lower_than(self) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -92,6 +92,8 @@ class Expansion:
         self.most_cents: int | None = None
         # the most that is wanted of the objective, the servers aside
         self.most = np.inf
+        # finds candidates up to some slack among those of the only fabric that were all expanded before; None: expand
+        self.listed: Callable[[float, Sizing], Sizing] | None = None
 
     def expand(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
@@ -126,8 +128,21 @@ class Expansion:
 
     def _new_sizing(self) -> Sizing:
         """Nothing yet; of one fabric without limits nothing that costs more than what is wanted will be met."""
+        return Sizing(least=self.most + self.saving) if self.is_alone else Sizing()
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether there is one fabric without limits or others on it."""
         alone = len(self.problem.fabrics) == 1 == len(self.caps) and not self.problem.fabrics[0].logical_fabrics
-        return Sizing(least=self.most + self.saving) if alone and not self.counts else Sizing()
+        return alone and not self.counts
+
+    def up_to(self, most: float) -> Sizing:
+        """Every candidate of the only fabric that may have so low an objective, the servers aside."""
+        costs = self.context.costs_at(self.problem.offering, self.table, self.steps)
+        fabric = self.problem.fabrics[0]
+        return space_of(self.problem, fabric, self._request(fabric, costs)).search(
+            most + self.saving, Sizing(least=0.0)
+        )
 
     def _bounding(self, fabric: FabricProblem, costs: BoundedCosts) -> Space:
         """A space in which no design of a fabric costs more than it does."""
@@ -135,6 +150,8 @@ class Expansion:
 
     def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
         """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
+        if self.listed is not None:
+            return self.listed(slack, self._new_sizing())
         if fabric.logical_fabrics:
             return self._as_host(costs, fabric, slack, first)
         known, part = self.context.sizings, self.restrictions.get(fabric.name)
@@ -249,7 +266,7 @@ class Expansion:
 
     def weigh_up_to(self, value: int) -> bool:
         """Bound only designs no dearer than one that was met: they reach fewer breaks. False if no bound changes."""
-        if not self.problem.weights.per_cent:
+        if self.listed is not None or not self.problem.weights.per_cent:
             return False
         most = (value - self.problem.fixed_objective) // self.problem.weights.per_cent
         weights = stage_weights(self.problem, None, most).min(axis=0)

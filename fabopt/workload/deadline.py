@@ -76,18 +76,52 @@ def _step_s(workload: ModelRun, network: FabricBandwidth) -> Fraction:
     return step_on(workload, network).step_s
 
 
+@dataclass(eq=False)
+class Product:
+    """What the cost of a design times its step is wanted to be, at the most: the dearer it is, the faster it has to be.
+
+    ``before``: cost beside that of candidates; ``most``: of what is wanted; ``spare``: only what is so near to the
+    ``least`` that was met, as a share, which makes ``limit`` fall.
+    """
+
+    before: float
+    most: float
+    spare: float = np.inf
+    least: float = np.inf
+
+    @property
+    def limit(self) -> float:
+        """No product that is lower is left out."""
+        return min(self.most, self.least * (1 + self.spare))
+
+    def of(self, cost: Floats, steps_s: Floats) -> Floats:
+        """The products of candidates that cost so much at least, shape as theirs."""
+        return np.asarray((self.before + cost) * steps_s)
+
+
 @dataclass(frozen=True, eq=False)
 class Deadline:
-    """A step takes ``most_s`` at most; with ``less``, less than that. ``also``: another deadline that is to be met."""
+    """A step takes ``most_s`` at most; with ``less``, less than that. ``also``: another deadline that is to be met.
+
+    ``product``: what it may take by its cost.
+    """
 
     pace: AnyPace
     most_s: Fraction
     less: bool = False
     also: Deadline | None = None
+    product: Product | None = None
 
     def is_before(self, other: Deadline) -> bool:
         """Whether this deadline leaves no more time than another one for steps of the same pace."""
-        return self.also is None is other.also and self.pace is other.pace and self._order <= other._order
+        is_alike = self.also is None is other.also and other.product in (None, self.product)
+        return is_alike and self.pace is other.pace and self._order <= other._order
+
+    @property
+    def products(self) -> tuple[Product, ...]:
+        """What products are wanted to be, its own first."""
+        own = () if self.product is None else (self.product,)
+        return own if self.also is None else (*own, *self.also.products)
 
     @property
     def _order(self) -> tuple[Fraction, bool]:
@@ -121,6 +155,25 @@ class Deadline:
                 self._met[known] = self.is_met(exactly(place))
             met[place] = self._met[known]
         return met if self.also is None else met & self.also.are_met(networks, exactly, key)
+
+    def are_worth_it(
+        self, networks: FabricBandwidths, row_of: Ints, cost: Floats, met: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.bool_]:
+        """Which rows may be below the wanted products, shape (rows,), at what they cost at the least.
+
+        ``row_of``: the network of each, shape (rows,); ``met``: these are candidates, of which those in time count as
+        met.
+        """
+        worth = np.ones(cost.shape, dtype=np.bool_)
+        if self.also is not None:
+            worth = self.also.are_worth_it(networks, row_of, cost)
+        if self.product is not None:
+            products = self.product.of(cost, self.pace.steps_s(networks)[row_of])
+            if met is not None:
+                least = float(products[met & worth].min(initial=np.inf))
+                self.product.least = min(self.product.least, least)
+            worth &= products <= self.product.limit * (1 + MARGIN)
+        return worth
 
     @cached_property
     def _met(self) -> dict[Hashable, bool]:

@@ -215,7 +215,7 @@ class Leaves:
         for some in chunks(np.argsort(bound[0], kind="stable"), _CHUNK[block.tiers]):
             kept = some[self.cutoff.within(bound[:, some])]
             if kept.size:
-                self.spines.expand(block, wide.take(kept), base[:, rows[kept]])
+                self.spines.expand(block, wide.take(kept), base[:, rows[kept]], bound[0, kept])
                 self.mixed_spines.expand(block, wide.take(kept), base[:, rows[kept]])
 
     def _above(self, block: Block, shape: Shape) -> Floats:

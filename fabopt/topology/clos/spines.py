@@ -54,12 +54,15 @@ class Spines:
         self.cutoff = cutoff
         self.plain = plain
 
-    def expand(self, block: Block, shape: Shape, base: Floats) -> None:
-        """Offer every candidate made of these leaves that stays below the cutoff; ``base``: shape (metrics, size)."""
+    def expand(self, block: Block, shape: Shape, base: Floats, least: Floats) -> None:
+        """Offer every candidate made of these leaves that stays below the cutoff; ``base``: shape (metrics, size).
+
+        ``least``: what one of them costs with all above it at the least, shape (size,).
+        """
         rows, spines = self._spine_counts(shape)
         if not shape.is_odd:
             wide, gpus = replace(shape.take(rows), spines=spines), self.bounds.problem.server.gpus
-            timely = step_deadline.leaves_in_time(self.fabric, block.parts, wide, gpus)
+            timely = step_deadline.leaves_in_time(self.fabric, block.parts, wide, gpus, least[rows])
             rows, spines = rows[timely], spines[timely]
             if not rows.size:
                 return
@@ -306,7 +309,8 @@ class Spines:
             upward[0] += early_cores[rows]
             inside = np.flatnonzero(self.cutoff.within(cost + upward))
             # more uplinks of spines never slow a step
-            inside = inside[self._pods_in_time(stack, replace(some, x=most[rows]).take(inside))]
+            bound = (cost + upward)[0, inside]
+            inside = inside[self._pods_in_time(stack, replace(some, x=most[rows]).take(inside), bound)]
             if inside.size:
                 left = rows[inside]
                 self._with_cores(stack, shape.take(left), cost[:, inside], fewest[left], most[left])
@@ -319,9 +323,9 @@ class Spines:
         fewest = np.maximum(fewest, spine_uplinks(fabric, parts, shape, endpoints, gpus))
         return np.maximum(fewest, step_deadline.spine_uplinks(fabric, parts, shape, endpoints, gpus))
 
-    def _pods_in_time(self, stack: Stack, shape: Shape) -> NDArray[np.bool_]:
-        """Which rows may be in time, whatever cores are above them."""
-        return step_deadline.pods_in_time(self.fabric, stack.parts(), shape, self.bounds.problem.server.gpus)
+    def _pods_in_time(self, stack: Stack, shape: Shape, least: Floats) -> NDArray[np.bool_]:
+        """Which rows may be in time, whatever cores are above them; ``least``: as of ``expand``."""
+        return step_deadline.pods_in_time(self.fabric, stack.parts(), shape, self.bounds.problem.server.gpus, least)
 
     def _with_cores(self, stack: Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
         """Every number of spine uplinks, core switch and way to join them that stays below the cutoff."""
@@ -337,7 +341,7 @@ class Spines:
             if not rows.size:
                 return
             sized = replace(shape.take(rows), x=x)
-            timely = np.flatnonzero(self._pods_in_time(stack, sized))
+            timely = np.flatnonzero(self._pods_in_time(stack, sized, cost[0, inside]))
             for core, use in stack.cores if timely.size else ():
                 self._join_cores(stack, core, use, sized.take(timely), base[:, rows[timely]], early[rows[timely]])
             if self.plain:

@@ -61,22 +61,23 @@ def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDA
     """Which candidates of a batch are in time, exactly, shape (size,). ``gpus``: of a server."""
     down = busiest_leaves(fabric, batch.shape)
     above = 0 if batch.parts.spine is None else batch.shape.spine_down
-    return _are_in_time(fabric, batch.parts, _Rows(batch.shape, down, above, len(batch), batch.parts.tiers), gpus)
+    rows = _Rows(batch.shape, down, above, len(batch), batch.parts.tiers)
+    return _are_in_time(fabric, batch.parts, rows, gpus, batch.cost[0], are_candidates=True)
 
 
-def leaves_in_time(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> NDArray[np.bool_]:
+def leaves_in_time(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int, cost: Floats) -> NDArray[np.bool_]:
     """Which rows of uplinks and spines may be in time if nothing above them slows it, shape (size,).
 
-    ``gpus``: of a server.
+    ``gpus``: of a server; ``cost``: what is made of a row costs at the least, shape (size,).
     """
     rows = _Rows(shape, busiest_leaves(fabric, shape), 0, np.size(shape.spines), 2)
-    return _are_in_time(fabric, parts, rows, gpus)
+    return _are_in_time(fabric, parts, rows, gpus, cost)
 
 
-def pods_in_time(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> NDArray[np.bool_]:
-    """Which rows of three tiers may be in time, whatever their cores, shape (size,). ``gpus``: of a server."""
+def pods_in_time(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int, cost: Floats) -> NDArray[np.bool_]:
+    """Which rows of three tiers may be in time, whatever their cores, shape (size,); ``gpus``, ``cost``: as above."""
     rows = _Rows(shape, busiest_leaves(fabric, shape), shape.spine_down, np.size(shape.x), 3)
-    return _are_in_time(fabric, parts, rows, gpus)
+    return _are_in_time(fabric, parts, rows, gpus, cost)
 
 
 def is_in_time(fabric: FabricProblem, clos: ClosNetwork, gpus: int) -> bool:
@@ -96,7 +97,15 @@ class _Rows(NamedTuple):
     tiers: int
 
 
-def _are_in_time(fabric: FabricProblem, parts: Parts, rows: _Rows, gpus: int) -> NDArray[np.bool_]:
+def _are_in_time(
+    fabric: FabricProblem,
+    parts: Parts,
+    rows: _Rows,
+    gpus: int,
+    cost: Floats | None = None,
+    are_candidates: bool = False,
+) -> NDArray[np.bool_]:
+    """Which rows are in time, and of those with a cost which may be worth it; ``gpus``: of a server."""
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
         return np.ones(rows.size, dtype=bool)
@@ -107,14 +116,30 @@ def _are_in_time(fabric: FabricProblem, parts: Parts, rows: _Rows, gpus: int) ->
         columns += _reduced(*ratios[name], speed)
     if "leaf" in speeds:
         columns += _reduced(*_busiest_left(shape, rows.down), speeds["leaf"])
-    # many differ in nothing that a step depends on
-    table = np.stack([np.broadcast_to(column, rows.size) for column in columns])
-    alike, row_of = np.unique(table, axis=1, return_inverse=True)
-    return np.asarray(_are_met(deadline, parts, tuple(speeds), alike)[row_of.reshape(-1)])
+    first, row_of = _alike(columns, rows.size)
+    alike = np.stack([np.broadcast_to(column, rows.size)[first] for column in columns])
+    met, networks = _are_met(deadline, parts, tuple(speeds), alike)
+    if cost is None:
+        return np.asarray(met[row_of])
+    in_time = met[row_of]
+    return in_time & deadline.are_worth_it(networks, row_of, cost, in_time if are_candidates else None)
 
 
-def _are_met(deadline: Deadline, parts: Parts, tiers: Sequence[str], table: Ints) -> NDArray[np.bool_]:
-    """Which networks are in time. ``table``: columns of ``_are_in_time``, shape (columns, networks)."""
+def _alike(columns: Sequence[Ints], size: int) -> tuple[Ints, Ints]:
+    """The first of rows that differ in nothing that a step depends on, and which of these each row is like."""
+    first, row_of = np.zeros(min(1, size), dtype=np.int64), np.zeros(size, dtype=np.int64)
+    for column in columns:
+        if np.ndim(column) and column.size > 1:
+            _, first, row_of = np.unique(
+                row_of * (int(column.max(initial=0)) + 1) + column, return_index=True, return_inverse=True
+            )
+    return first, row_of
+
+
+def _are_met(
+    deadline: Deadline, parts: Parts, tiers: Sequence[str], table: Ints
+) -> tuple[NDArray[np.bool_], FabricBandwidths]:
+    """Which networks are in time, and these. ``table``: columns of ``_are_in_time``, shape (columns, networks)."""
     leaf_gpus, pod_gpus, *numbers = table
     pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
     ratios = dict(zip(tiers, pairs, strict=False))
@@ -136,7 +161,7 @@ def _are_met(deadline: Deadline, parts: Parts, tiers: Sequence[str], table: Ints
         float(parts.nic.injection), *rates(ratios.get("leaf")), leaf_gpus, pod_gpus, parts.reduces, rates(left)
     )
     alike = parts.nic.injection.numerator, parts.nic.injection.denominator, parts.reduces, tiers
-    return deadline.are_met(networks, network_at, lambda place: (*alike, *table[:, place].tolist()))
+    return deadline.are_met(networks, network_at, lambda place: (*alike, *table[:, place].tolist())), networks
 
 
 def _ratio(numbers: tuple[Ints, Ints] | None) -> Floats | float:

@@ -39,7 +39,7 @@ from fabopt.workload.timing import FabricBandwidth
 SAMPLES = 8
 NEARER = 3
 # Those that are enough where all that may be better is put on a shortlist, and how near to the least it is at first.
-LISTED_SAMPLES = (8, 6, 5)
+LISTED_SAMPLES = (8, 6)
 NEAR_ENOUGH = 0.002
 # Steps that are looked at, from an answer's own up, where its like of another kind is compared with it.
 NEAR = 2
@@ -220,7 +220,7 @@ class RatioSearch:
             first = self._cheapest(None)
             if self._best.value is None:
                 return Ratio(first)
-        if not self.known:
+        if not self.known or self._can_list:
             self._sample(self._best_step_s)
         floors = tuple(self._floors)
         bound = self._prove_by_shortlist() if self._can_list else None
@@ -285,6 +285,8 @@ class RatioSearch:
         if problem is None:
             return None
         most = int(self._product / self._least_step_s - self._spent(0)) + 2
+        if self.cap is not None:
+            most = min(most, int(self.cap.most / self._least_step_of(self.cap.pace) - self._spent(0)) + 2)
         return shortlist_of(problem, deadline, self.settings, self.clock, self.restrictions, self.context, most)
 
     def _prove(self) -> Fraction:
@@ -388,11 +390,15 @@ class RatioSearch:
     @cached_property
     def _least_step_s(self) -> Fraction:
         """No design has a faster step."""
+        return self._least_step_of(self.pace)
+
+    def _least_step_of(self, pace: AnyPace) -> Fraction:
+        """The same at another pace."""
         assert self.problem.needs is not None
         fabric = next(one for one in self.problem.fabrics if one.name == self.problem.needs.fabric)
         rates = {one.injection for options in fabric.nics.values() for one in options}
         gpus, reduces = self.problem.gpus, _some_reduce(fabric)
-        return min(self.pace.step_s(FabricBandwidth(rate, rate, rate, gpus, gpus, reduces)) for rate in rates)
+        return min(pace.step_s(FabricBandwidth(rate, rate, rate, gpus, gpus, reduces)) for rate in rates)
 
     def product_of(self, optimum: Optimum) -> Fraction:
         """(S + C) T of a design, in cents and seconds."""

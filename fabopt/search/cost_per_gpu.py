@@ -15,10 +15,7 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
-import numpy as np
-
 from fabopt.parts.finance import weights_of
-from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
@@ -27,19 +24,19 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.objective import DecidedBy
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
+from fabopt.search.deadlines import in_time, pace_of, some_reduce
 from fabopt.search.shortlist import Shortlist, can_list, shortlist_of
-from fabopt.search.step_time import PER_ONE, prediction_of
+from fabopt.search.step_time import prediction_of
 from fabopt.topology.family import Restriction
 from fabopt.units import rounded, usd
-from fabopt.workload.deadline import AnyPace, Deadline, Pace, Product
+from fabopt.workload.deadline import AnyPace, Deadline, Product
 from fabopt.workload.prediction import cluster_cents
 from fabopt.workload.timing import FabricBandwidth
 
 # Steps between the fastest and the slowest network that are tried before the proof, each farther from the fastest.
 SAMPLES = 8
 NEARER = 3
-# Those that are enough where all that may be better is put on a shortlist, and how near to the least it is at first.
-LISTED_SAMPLES = (8, 6)
+# How near to the least what is on a shortlist has to be at first.
 NEAR_ENOUGH = 0.002
 # Steps that are looked at, from an answer's own up, where its like of another kind is compared with it.
 NEAR = 2
@@ -91,76 +88,6 @@ def cents_per_effective_gpu(problem: Problem, picked: Sequence[Picked]) -> Fract
     return prediction.cents / (problem.gpus * prediction.utilization)
 
 
-def _pace_of(problem: Problem) -> Pace:
-    assert problem.pace is not None
-    return problem.pace
-
-
-def useful_deadline(problem: Problem, grade: int) -> Deadline:
-    """The step with which GPUs are used for so many millionths at least, as a rounded figure says it."""
-    pace = _pace_of(problem)
-    workload = pace.workload
-    used = Fraction(2 * grade - 1, 2 * PER_ONE)
-    return Deadline(pace, workload.gpu_flops(hardware=False) / (workload.peak_flops * used))
-
-
-def ratio_deadline(problem: Problem, grade: int, least_cents: int) -> Deadline:
-    """The step below which designs that cost so much or more have so many cents per effective GPU, rounded, or less."""
-    pace = _pace_of(problem)
-    workload = pace.workload
-    spent = cluster_cents(least_cents, problem.case.include_servers, problem.server, problem.servers)
-    assert spent is not None
-    busy_s = workload.gpu_flops(hardware=False) * workload.ranks.gpus / workload.peak_flops
-    return Deadline(pace, Fraction(2 * grade + 1, 2) * busy_s / spent, less=True)
-
-
-def in_time(problem: Problem, deadline: Deadline) -> Problem | None:
-    """The problem with a deadline for the step on its computing fabric; None where no NIC meets it."""
-    fabrics = tuple(
-        _hurried(problem, one, deadline) if problem.needs is not None and one.name == problem.needs.fabric else one
-        for one in problem.fabrics
-    )
-    return replace(problem, fabrics=fabrics) if all(any(one.nics.values()) for one in fabrics) else None
-
-
-def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> FabricProblem:
-    """A fabric with the NICs that can be in time, and the most oversubscription with which leaves can be."""
-    reduces = _some_reduce(fabric)
-    own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
-    deadline = deadline.beside(own.deadline)
-    if deadline is own.deadline:
-        return fabric
-
-    def may_be(rate: Fraction) -> bool:
-        return deadline.is_met(FabricBandwidth(rate, rate, rate, problem.gpus, problem.gpus, reduces))
-
-    rates = {one.injection for options in fabric.nics.values() for one in options}
-    enough = {rate for rate in rates if may_be(rate)}
-    nics = {
-        protocol: tuple(one for one in options if one.injection in enough) for protocol, options in fabric.nics.items()
-    }
-    # fewer neighbours may be better than more, if groups tile them
-    gpus = problem.server.gpus * np.arange(1, _most_under_a_leaf(problem, fabric) + 1)
-    # slower NICs must lose less of what they give
-    fastest = max(enough, default=Fraction(1))
-    least = float(deadline.leaf_shares(fastest, gpus, problem.gpus, reduces).min(initial=inf))
-    most = 1 / Fraction(least) if 0 < least < inf else fabric.oversubscription_leaf
-    fabric = replace(fabric, nics=nics, figure_demands=replace(own, deadline=deadline))
-    return replace(fabric, oversubscription_leaf=min(fabric.oversubscription_leaf, most))
-
-
-def _some_reduce(fabric: FabricProblem) -> bool:
-    return any(one.product.reduces for roles in fabric.switches.values() for kind in roles.values() for one in kind)
-
-
-def _most_under_a_leaf(problem: Problem, fabric: FabricProblem) -> int:
-    """Servers that any leaf takes: one of its ports for each at the least."""
-    ports = [
-        use.cages * use.lane.ports for roles in fabric.switches.values() for one in roles["leaf"] for use in one.uses
-    ]
-    return min(problem.servers, max(ports, default=0))
-
-
 class RatioSearch:
     """The search for one problem with a model and priced servers, or for a restricted part of its space.
 
@@ -185,7 +112,7 @@ class RatioSearch:
         self.clock = clock
         self.restrictions = restrictions
         self.context = Context() if context is None else context
-        self.pace = _pace_of(problem) if pace is None else pace
+        self.pace = pace_of(problem) if pace is None else pace
         self.cap = cap
         self.known = known
         self._best = Optimum("unknown")
@@ -245,13 +172,29 @@ class RatioSearch:
 
     def _sample(self, slowest: Fraction) -> None:
         """Good designs, so that the proof has little to look at: fast ones, up to a step with which none is better."""
-        least, cheapest = self._least_step_s, self._total(self._floor_at(inf))
-        samples = LISTED_SAMPLES if self._can_list else range(SAMPLES, 0, -1)
-        for number in samples:
-            most = least + (slowest - least) / NEARER**number
-            if cheapest * most >= self._product or self.clock.is_over():
-                return
-            self._cheapest(Deadline(self.pace, most))
+        if not self._can_list:
+            for number in range(SAMPLES, 0, -1):
+                if not self._tries(number, slowest):
+                    return
+            return
+        # a shortlist needs one that is good: nearer to the fastest, or farther, as long as that makes it better
+        self._tries(SAMPLES, slowest)
+        for nearer in (1, -1):
+            number, before = SAMPLES + nearer, None
+            while number and before != self._product:
+                before = self._product
+                if not self._tries(number, slowest):
+                    break
+                number += nearer
+
+    def _tries(self, number: int, slowest: Fraction) -> bool:
+        """Look for a design a step of the samples from the fastest; False where none can be better, or time is over."""
+        least = self._least_step_s
+        most = least + (slowest - least) / NEARER**number
+        if self._total(self._floor_at(inf)) * most >= self._product or self.clock.is_over():
+            return False
+        self._cheapest(Deadline(self.pace, most))
+        return True
 
     @property
     def _can_list(self) -> bool:
@@ -275,19 +218,19 @@ class RatioSearch:
 
     def _listed(self, spare: float) -> Shortlist | None:
         """All candidates whose product is near the least of any, up to that of the best design."""
-        floor, before = self._floor_at(inf), float(self._spent(0))
-        product = Product(before, float(self._product), spare)
-        deadline = self._below_cap(Deadline(self.pace, self._product / self._spent(int(floor)), product=product), floor)
+        before, spent = float(self._spent(0)), max(Fraction(1), self._spent(int(self._floor_at(inf))))
+        capped, most = None, self._product / self._least_step_s
         if self.cap is not None:
-            assert deadline is not None and deadline.also is not None
-            deadline = replace(deadline, also=replace(deadline.also, product=Product(before, float(self.cap.most))))
+            of_cap = Product(before, float(self.cap.most))
+            capped = Deadline(self.cap.pace, self.cap.most / spent, less=True, product=of_cap)
+            most = min(most, self.cap.most / self._least_step_of(self.cap.pace))
+        own = Product(before, float(self._product), spare)
+        deadline = Deadline(self.pace, self._product / spent, also=capped, product=own)
         problem = in_time(self.problem, deadline)
         if problem is None:
             return None
-        most = int(self._product / self._least_step_s - self._spent(0)) + 2
-        if self.cap is not None:
-            most = min(most, int(self.cap.most / self._least_step_of(self.cap.pace) - self._spent(0)) + 2)
-        return shortlist_of(problem, deadline, self.settings, self.clock, self.restrictions, self.context, most)
+        most_cents = int(most - self._spent(0)) + 2
+        return shortlist_of(problem, deadline, self.settings, self.clock, self.restrictions, self.context, most_cents)
 
     def _prove(self) -> Fraction:
         """Look at all that could be better; what (S + C) T of any design is not below."""
@@ -325,13 +268,12 @@ class RatioSearch:
     def _cheapest_in_time(self, deadline: Deadline | None, lower_than: int | None, ties: bool) -> Optimum | None:
         """The cheapest design before a deadline, of those on the shortlist if there is one; None: no NIC is in time."""
         if self._shortlist is not None and deadline is not None:
-            of_all = self.settings, self.clock, deadline, self.context
-            return self._shortlist.cheapest(*of_all, lower_than, ties)
+            return self._shortlist.cheapest(self.settings, self.clock, deadline, self.context, lower_than, ties)
         problem = self.problem if deadline is None else in_time(self.problem, deadline)
         if problem is None:
             return None
-        of_all = self.settings, self.clock, self.restrictions, None, None, self.context
-        return search_of(problem, *of_all, lower_than).run(ties)
+        keys = self.restrictions, None, None, self.context
+        return search_of(problem, self.settings, self.clock, *keys, lower_than).run(ties)
 
     @property
     def _lower_than(self) -> int | None:
@@ -397,7 +339,7 @@ class RatioSearch:
         assert self.problem.needs is not None
         fabric = next(one for one in self.problem.fabrics if one.name == self.problem.needs.fabric)
         rates = {one.injection for options in fabric.nics.values() for one in options}
-        gpus, reduces = self.problem.gpus, _some_reduce(fabric)
+        gpus, reduces = self.problem.gpus, some_reduce(fabric)
         return min(pace.step_s(FabricBandwidth(rate, rate, rate, gpus, gpus, reduces)) for rate in rates)
 
     def product_of(self, optimum: Optimum) -> Fraction:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from fabopt.units import exact
 from fabopt.verify.ranks import DealtRanks
 from fabopt.workload.collectives import Algorithm, algorithms
-from fabopt.workload.timing import DOMAIN, Cost, FabricBandwidth, ModelRun, protocols_of
+from fabopt.workload.timing import DOMAIN, Cost, FabricBandwidth, ModelRun, channels_between, protocols_of
 from fabopt.workload.volumes import Traffic
 
 # Bytes a second of one Mb/s.
@@ -54,8 +54,10 @@ class RecountedStep:
         for algorithm in algorithms(traffic.operation, far and self.network.reduces):
             over = self._over(traffic, algorithm)
             slowest = max((amount / self.rates[place] for place, amount in over.items()), default=Fraction(0))
-            for latency, payload in protocols_of(self.run, traffic, algorithm):
-                ways.append(traffic.calls * latency + slowest / payload)
+            channels = channels_between(self.run, traffic.group, self.network.server_mbps)
+            for running in protocols_of(self.run, traffic, algorithm, channels):
+                bytes_s = max(slowest / running.payload, traffic.calls * running.least_s)
+                ways.append(traffic.calls * running.latency_s + bytes_s)
         return CallTime(traffic, min(ways), far)
 
     def _over(self, traffic: Traffic, algorithm: Algorithm) -> dict[str, Fraction]:

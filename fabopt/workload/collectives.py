@@ -7,9 +7,19 @@ the line that is payload are those that NCCL's tuner assumes for each protocol (
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from fabopt.workload.nccl import RING_SHARES, RING_US, TREE_SHARES, Protocol, ring_latency_us, tree_latency_us
+from fabopt.workload.nccl import (
+    RING_SHARES,
+    RING_US,
+    TREE_SHARES,
+    Generation,
+    Protocol,
+    most_gbytes_s,
+    ring_latency_us,
+    tree_latency_us,
+    tree_share,
+)
 from fabopt.workload.straddling import Crossing
 
 Operation = Literal["all-reduce", "reduce-scatter", "all-gather", "all-to-all", "send"]
@@ -17,6 +27,7 @@ Algorithm = Literal["ring", "tree", "in-network", "direct"]
 # Of a line, what NCCL counts with: channels of 24 Gbytes a second on 200 Gb/s, 48 on 400 (src/graph/search.cc).
 LINE_SHARE = Fraction(24, 25)
 _US = Fraction(1, 10**6)
+_GBYTE = 10**9
 # Seconds of a reduction in the network: a step in the scale-up domain, and once over the network.
 IN_NETWORK_S = (Fraction(19, 10) * _US, 31 * _US)
 _RING_PASSES: dict[Operation, int] = {"all-reduce": 2, "reduce-scatter": 1, "all-gather": 1}
@@ -29,6 +40,20 @@ def algorithms(operation: Operation, in_network: bool) -> tuple[Algorithm, ...]:
     if operation != "all-reduce":
         return ("ring",)
     return ("ring", "tree", "in-network") if in_network else ("ring", "tree")
+
+
+class Running(NamedTuple):
+    """How a call runs with a protocol: seconds of latency, the share of a line's rate that is payload, and the least
+    seconds of its bytes, however fast the lines are.
+    """
+
+    latency_s: Fraction
+    payload: Fraction
+    least_s: Fraction = Fraction(0)
+
+    def time_s(self, bytes_s: Fraction) -> Fraction:
+        """Seconds of a call whose bytes take so long on lines that are all payload."""
+        return self.latency_s + max(bytes_s / self.payload, self.least_s)
 
 
 def payloads(algorithm: Algorithm) -> dict[Protocol, Fraction]:
@@ -70,6 +95,38 @@ def sent_over(
     if operation == "all-to-all":
         return vector * crossing.apart
     return factor(operation, algorithm, members) * vector * crossing.cut
+
+
+class Spread(NamedTuple):
+    """A group as NCCL sees it: its members, the most in a scale-up domain, the most of these that it lies in, and the
+    channels between them.
+    """
+
+    members: int
+    inside: int
+    domains: int
+    channels: int
+
+
+def running(
+    operation: Operation,
+    algorithm: Algorithm,
+    protocol: Protocol,
+    vector: Fraction,
+    spread: Spread,
+    generation: Generation | None,
+) -> Running:
+    """How a call with so many bytes runs: rings and trees have limits that lines do not, on GPUs of a generation."""
+    members, inside, domains, channels = spread
+    latency = latency_s(operation, algorithm, protocol, members, inside, domains)
+    payload, least_s = payloads(algorithm)[protocol], Fraction(0)
+    if generation is not None and algorithm in ("ring", "tree"):
+        of_tree = algorithm == "tree"
+        share = tree_share(protocol, vector) if of_tree else Fraction(1)
+        most = most_gbytes_s(generation, protocol, of_tree, domains, channels)
+        payload *= share
+        least_s = factor(operation, algorithm, members) * vector / (most * share * _GBYTE) if most else least_s
+    return Running(latency, payload, least_s)
 
 
 def latency_s(

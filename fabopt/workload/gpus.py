@@ -20,15 +20,20 @@ from typing import NamedTuple
 from fabopt.schema.server import Precision, Server
 from fabopt.schema.workload import Software
 from fabopt.units import exact
+from fabopt.workload.nccl import Generation
 
 
 class Gpu(NamedTuple):
-    """A kind of GPU. ``processors``: that a matrix product is dealt to; ``memory_gbytes_s``: of its memory."""
+    """A kind of GPU. ``processors``: that a matrix product is dealt to; ``memory_gbytes_s``: of its memory.
+
+    ``generation``: as NCCL has it; None: another maker's, whose limits are not known.
+    """
 
     processors: int
     memory_gbytes_s: int
     matmul: Mapping[Precision, Fraction]
     attention: Mapping[Software, Fraction]
+    generation: Generation | None = None
 
 
 def _shares(wide: str, narrow: str) -> Mapping[Precision, Fraction]:
@@ -40,13 +45,13 @@ def _attention(tuned: str, typical: str) -> Mapping[Software, Fraction]:
     return MappingProxyType({"tuned": Fraction(tuned), "typical": Fraction(typical)})
 
 
-_H100 = Gpu(132, 3350, _shares("0.803", "0.709"), _attention("0.5", "0.34"))
-_B200 = Gpu(148, 8000, _shares("0.776", "0.763"), _attention("0.5", "0.34"))
+_H100 = Gpu(132, 3350, _shares("0.803", "0.709"), _attention("0.5", "0.34"), "hopper")
+_B200 = Gpu(148, 8000, _shares("0.776", "0.763"), _attention("0.5", "0.34"), "blackwell")
 _GB200 = _B200._replace(matmul=_shares("0.729", "0.723"))
 _MI300X = Gpu(304, 5300, _shares("0.514", "0.514"), _attention("0.34", "0.34"))
 # By what the name of a GPU begins with.
 GPUS: Mapping[str, Gpu] = {
-    "A100": Gpu(108, 2039, _shares("0.869", "0.869"), _attention("0.6", "0.6")),
+    "A100": Gpu(108, 2039, _shares("0.869", "0.869"), _attention("0.6", "0.6"), "ampere"),
     "H100": _H100,
     "H200": _H100._replace(memory_gbytes_s=4800, matmul=_shares("0.803", "0.734")),
     "GH200": _H100._replace(memory_gbytes_s=4000, matmul=_shares("0.838", "0.776")),
@@ -54,7 +59,7 @@ GPUS: Mapping[str, Gpu] = {
     "GB200": _GB200,
     "B300": _B200._replace(matmul=_shares("0.786", "0.745")),
     "GB300": _GB200,
-    "L40S": Gpu(142, 864, _shares("0.8", "0.709"), _attention("0.5", "0.34")),
+    "L40S": Gpu(142, 864, _shares("0.8", "0.709"), _attention("0.5", "0.34"), "ampere"),
     "MI300X": _MI300X,
     "MI325X": _MI300X._replace(memory_gbytes_s=6000, matmul=_shares("0.604", "0.604")),
     "MI355X": Gpu(256, 8000, _shares("0.68", "0.68"), _attention("0.34", "0.34")),

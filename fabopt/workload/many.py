@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 from fabopt.units import exact
 from fabopt.workload.collectives import algorithms, factor
 from fabopt.workload.needs import MOST_MBPS, Reach, flat
-from fabopt.workload.timing import DOMAIN, ModelRun, blocks_below, leaf_crossing, protocols_of, step_on
+from fabopt.workload.timing import (
+    DOMAIN,
+    ModelRun,
+    blocks_below,
+    channels_between,
+    leaf_crossing,
+    protocols_of,
+    step_on,
+)
 from fabopt.workload.volumes import COMMUNICATORS, Traffic
 
 Floats = NDArray[np.float64]
@@ -41,10 +49,10 @@ class FabricBandwidths(NamedTuple):
 class _TimedWay(NamedTuple):
     """A way to run a call: seconds of the scale-up links; bytes of which a boundary's share crosses it.
 
-    ``protocols``: of each, seconds of latency, and the share of a line's rate that is payload.
+    ``protocols``: how it runs with each, as ``Running``.
     """
 
-    protocols: tuple[tuple[float, float], ...]
+    protocols: tuple[tuple[float, float, float], ...]
     within_s: float
     sent: float
 
@@ -64,9 +72,10 @@ class _Calls:
         self._out_of_server = float(own.apart) if self._is_direct else cut
         # what crosses the boundary of a block of so many GPUs, by that number; not a number until it is asked for
         self._shares = np.full(workload.ranks.gpus + 1, np.nan)
-        self._ways = {reduces: self._ways_of(reduces) for reduces in (False, True)}
+        # by the rate of NICs, and whether switches reduce
+        self._ways: dict[tuple[float, bool], list[_TimedWay]] = {}
 
-    def _ways_of(self, reduces: bool) -> list[_TimedWay]:
+    def _ways_of(self, nic_mbps: float, reduces: bool) -> list[_TimedWay]:
         traffic, size = self.traffic, self.traffic.group.size
         rate = float(self.workload.domain_mbps) * _BYTES_PER_MBPS
         ways = []
@@ -75,8 +84,10 @@ class _Calls:
             sent = float(traffic.message * traffic.copies * share)
             apart = (size - 1) / size if self._is_direct else 1.0
             within_s = sent * apart / float(traffic.copies) / rate if self.workload.domain_gpus > 1 else 0.0
+            channels = channels_between(self.workload, traffic.group, nic_mbps)
             protocols = tuple(
-                (float(latency), float(payload)) for latency, payload in protocols_of(self.workload, traffic, algorithm)
+                (float(one.latency_s), float(one.payload), float(one.least_s))
+                for one in protocols_of(self.workload, traffic, algorithm, channels)
             )
             ways.append(_TimedWay(protocols, within_s, sent))
         return ways
@@ -95,10 +106,14 @@ class _Calls:
     def time_s(self, server_rate: float, above: Floats, reduces: bool) -> Floats:
         """The fastest way to run them. ``above``: seconds for each byte over leaves and pods, shape (networks,)."""
         slowest = np.maximum(above, self._out_of_server / server_rate)
-        ways = []
-        for way in self._ways[reduces]:
+        key, ways = (server_rate / _BYTES_PER_MBPS, reduces), []
+        if key not in self._ways:
+            self._ways[key] = self._ways_of(*key)
+        for way in self._ways[key]:
             bytes_s = np.maximum(way.sent * slowest, way.within_s)
-            ways += [latency_s + bytes_s / payload for latency_s, payload in way.protocols]
+            ways += [
+                latency_s + np.maximum(bytes_s / payload, least_s) for latency_s, payload, least_s in way.protocols
+            ]
         return np.asarray(self.calls * (ways[0] if len(ways) == 1 else np.min(ways, axis=0)))
 
 

@@ -32,8 +32,9 @@ TREE_US: dict[Protocol, tuple[Fraction, Fraction, Fraction]] = {
 }
 # The share of a channel's bandwidth that each protocol reaches: LL stores a flag with every 4 bytes, LL128 one of 128.
 RING_SHARES: dict[Protocol, Fraction] = {"LL": Fraction(1, 2), "LL128": Fraction(92, 100), "Simple": Fraction(1)}
+TREE_SHARE = Fraction(92, 100)
 TREE_SHARES: dict[Protocol, Fraction] = {
-    "LL": Fraction(10, 38), "LL128": Fraction(120, 128), "Simple": Fraction(92, 100),
+    "LL": TREE_SHARE / Fraction("3.8"), "LL128": TREE_SHARE * Fraction(120, 128), "Simple": TREE_SHARE,
 }  # fmt: skip
 # Trees whose leaves reduce in NVSwitches: (once, a step over the network).
 SWITCHED_TREE_US = (Fraction(25), Fraction("20.9"))
@@ -52,6 +53,37 @@ SWITCHED: dict[Generation, tuple[Fraction, Fraction, Fraction]] = {
 }
 # Of the bandwidth of switched trees on Blackwell, up to this many bytes.
 MEDIUM_BYTES, MEDIUM_SHARE = 512 * MIB, Fraction(9, 10)
+# The most Gbytes a second of LL, of all channels together: in a domain, between two, between more. Between domains
+# those of servers whose CPUs are not AMD's (tuning.cc, llMaxBws); with these 22.5 and 19.
+LL_CAPS: dict[Generation, tuple[Fraction, Fraction, Fraction]] = {
+    "ampere": (Fraction("87.7"), Fraction(39), Fraction("20.4")),
+    "hopper": (Fraction(141), Fraction(39), Fraction("20.4")),
+    "blackwell": (Fraction(282), Fraction(39), Fraction("20.4")),
+}
+# The same of LL128 for each channel between two domains, between more: of rings and trees (perChMax...LL128Bws).
+LL128_RING_CAPS: dict[Generation, tuple[Fraction, Fraction]] = {
+    "ampere": (Fraction(20), Fraction(20)),
+    "hopper": (Fraction("36.7"), Fraction("36.7")),
+    "blackwell": (Fraction(40), Fraction(40)),
+}
+LL128_TREE_CAPS: dict[Generation, tuple[Fraction, Fraction]] = {
+    "ampere": (Fraction(20), Fraction(20)),
+    "hopper": (Fraction("36.7"), Fraction(29)),
+    "blackwell": (Fraction("31.67"), Fraction(20)),
+}
+# Of a tree's bandwidth, by the size of an all-reduce: powers of two, 64 bytes first (tuning.cc, treeCorrectionFactor,
+# in tenths). The last of each is not used.
+TREE_TENTHS: dict[Protocol, tuple[int, ...]] = {
+    "LL": (10, 10, 10, 10, 9, 8, 7, 7, 7, 7, 6, 5, 4, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10),
+    "LL128": (10, 10, 10, 10, 10, 9, 8, 8, 8, 7, 6, 6, 6, 6, 6, 6, 8, 9, 9, 9, 9, 10, 10),
+    "Simple": (9, 9, 9, 9, 9, 9, 9, 8, 7, 6, 6, 5, 5, 5, 5, 6, 7, 8, 7, 7, 8, 9, 9),
+}
+_TREE_FROM_BYTES = 64
+# Up to so many channels, of so many Gbytes a second or more, there are twice as many of half the speed
+# (search.cc, ncclTopoDupChannels).
+_FEW_CHANNELS, _TO_BE_HALVED = 4, 25
+# Faster ones of Hopper and Blackwell are halved however many there are.
+_FAST = 50
 TWO = 2
 _GBYTES_PER_MS = 1000
 
@@ -68,6 +100,36 @@ def tree_latency_us(inside: int, domains: int, protocol: Protocol) -> Fraction:
     """Microseconds up and down a tree: through the members in a domain, and log2 of the domains, rounded down."""
     base, near, far = TREE_US[protocol]
     return base + 2 * ((inside - 1) * near + (domains.bit_length() - 1) * far)
+
+
+def tree_share(protocol: Protocol, vector: Fraction) -> Fraction:
+    """The share of its bandwidth that an all-reduce of so many bytes reaches through a tree."""
+    size = int(vector) // _TREE_FROM_BYTES
+    tenths = TREE_TENTHS[protocol]
+    return Fraction(tenths[size.bit_length() - 1], 10) if 0 < size < 2 ** len(tenths) else Fraction(1)
+
+
+def channels_of(generation: Generation, nics: int, nic_gbps: Fraction) -> int:
+    """Channels between domains that use so many NICs of each, which carry 24/25 of a line."""
+    speed = nic_gbps * 24 / 25 / 8
+    are_few = generation == "ampere" or nics <= _FEW_CHANNELS or speed >= _FAST
+    return 2 * nics if speed >= _TO_BE_HALVED and are_few else nics
+
+
+def most_gbytes_s(generation: Generation, protocol: Protocol, of_tree: bool, domains: int, channels: int) -> Fraction:
+    """The most Gbytes a second of a ring or a tree, whatever its links carry; 0 where there is no such limit."""
+    farther = domains > TWO
+    if protocol == "LL":
+        most = LL_CAPS[generation][min(domains, TWO + 1) - 1]
+        through = channels * TREE_CAPS[generation][farther] * TREE_SHARES["LL"] / TREE_SHARE
+        return min(most, through) if of_tree and domains > 1 else most
+    if domains == 1:
+        return Fraction(0)
+    if not of_tree:
+        return channels * LL128_RING_CAPS[generation][farther] if protocol == "LL128" else Fraction(0)
+    share = TREE_SHARES[protocol] / TREE_SHARE
+    most = channels * TREE_CAPS[generation][farther] * share
+    return min(most, channels * LL128_TREE_CAPS[generation][farther]) if protocol == "LL128" else most
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,10 @@ from fabopt.schema.server import Server
 from fabopt.schema.workload import Software
 from fabopt.units import MBPS_PER_GBPS, Number, ceil_div, exact
 from fabopt.workload.architecture import flops
-from fabopt.workload.collectives import Algorithm, algorithms, latency_s, payloads, sent_over
+from fabopt.workload.collectives import Algorithm, Running, Spread, algorithms, payloads, running, sent_over
 from fabopt.workload.gpus import gpu_of
 from fabopt.workload.kernels import Roof
+from fabopt.workload.nccl import channels_of
 from fabopt.workload.placement import PACKED, Ints, Placing, blocks_of
 from fabopt.workload.ranks import Group, Ranks
 from fabopt.workload.stages import SOFTWARE_FACTORS, optimizer_s, pace_s, straggling, whole_ps
@@ -54,17 +55,17 @@ class FabricBandwidth:
 class Way(NamedTuple):
     """A way to run a call. ``over``: bytes for each GPU over the boundaries that the call crosses, inside out.
 
-    ``protocols``: of each, seconds of latency, and the share of a line's rate that is payload.
+    ``protocols``: how it runs with each.
     """
 
     algorithm: Algorithm
-    protocols: tuple[tuple[Fraction, Fraction], ...]
+    protocols: tuple[Running, ...]
     over: Mapping[str, Fraction]
 
     def time_s(self, rates: Mapping[str, Fraction]) -> Fraction:
         """Latency, and the slowest of the boundaries that the call crosses, with the fastest protocol for its size."""
         slowest = max((amount / rates[place] for place, amount in self.over.items()), default=Fraction(0))
-        return min(latency + slowest / payload for latency, payload in self.protocols)
+        return min(running.time_s(slowest) for running in self.protocols)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,38 +222,50 @@ def _ways(workload: ModelRun, network: FabricBandwidth, number: int, traffic: Tr
     leaf, pod = blocks_below(workload, network.leaf_gpus, network.pod_gpus)
     behind = _behind(workload, traffic.group, int(leaf), int(pod))
     crossed = {place: crossing for place, crossing in behind.items() if crossing.cut}
-    key = _WayKey(number, tuple(crossed.items()), network.reduces)
-    return _WAYS.of(workload, key, _ways_over, workload, traffic, crossed, network.reduces)
+    channels = channels_between(workload, traffic.group, network.server_mbps)
+    key = _WayKey(number, tuple(crossed.items()), network.reduces, channels)
+    return _WAYS.of(workload, key, _ways_over, workload, traffic, crossed, network.reduces, channels)
 
 
 class _WayKey(NamedTuple):
-    """What the ways to run a call follow from. ``crossed``: boundaries, and what of its groups crosses each."""
+    """What the ways to run a call follow from. ``crossed``: boundaries, and what of its groups crosses each;
+    ``channels``: between domains.
+    """
 
     number: int
     crossed: tuple[tuple[str, Crossing], ...]
     reduces: bool
+    channels: int
 
 
 _WAYS: Lookup[ModelRun, _WayKey, tuple[Way, ...]] = Lookup()
 
 
-def _ways_over(workload: ModelRun, traffic: Traffic, crossed: Mapping[str, Crossing], reduces: bool) -> tuple[Way, ...]:
+def _ways_over(
+    workload: ModelRun, traffic: Traffic, crossed: Mapping[str, Crossing], reduces: bool, channels: int
+) -> tuple[Way, ...]:
     return tuple(
         Way(
             algorithm,
-            tuple(protocols_of(workload, traffic, algorithm)),
+            tuple(protocols_of(workload, traffic, algorithm, channels)),
             {place: _over(traffic, algorithm, crossing, place) for place, crossing in crossed.items()},
         )
         for algorithm in algorithms(traffic.operation, "server" in crossed and reduces)
     )
 
 
-def protocols_of(workload: ModelRun, traffic: Traffic, algorithm: Algorithm) -> Iterator[tuple[Fraction, Fraction]]:
-    """Of each protocol of a call, seconds before the last byte, whatever the size, and the share that is payload."""
+def protocols_of(workload: ModelRun, traffic: Traffic, algorithm: Algorithm, channels: int) -> Iterator[Running]:
+    """How a call runs with each protocol that it may have; ``channels``: between domains."""
     domain, group = workload.domain_gpus, traffic.group
-    inside, domains = group.inside(domain), most_domains(group, domain)
-    for protocol, payload in payloads(algorithm).items():
-        yield latency_s(traffic.operation, algorithm, protocol, group.size, inside, domains), payload
+    spread = Spread(group.size, group.inside(domain), most_domains(group, domain), channels)
+    for protocol in payloads(algorithm):
+        yield running(traffic.operation, algorithm, protocol, traffic.message, spread, workload.roof.gpu.generation)
+
+
+def channels_between(workload: ModelRun, group: Group, nic_mbps: Number | Fraction) -> int:
+    """Channels of NCCL between the domains of a group, over NICs of so many Mb/s."""
+    nics, generation = group.inside(workload.domain_gpus), workload.roof.gpu.generation
+    return nics if generation is None else channels_of(generation, nics, Fraction(nic_mbps) / MBPS_PER_GBPS)
 
 
 def _over(traffic: Traffic, algorithm: Algorithm, crossing: Crossing, place: str) -> Fraction:

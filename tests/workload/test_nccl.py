@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
-from fabopt.workload.nccl import MIB, Generation, Servers
+from fabopt.workload.collectives import Algorithm, Spread, payloads, running
+from fabopt.workload.nccl import MIB, Generation, Protocol, Servers, channels_of, tree_share
 
 GIB = 1024 * MIB
 # Bus bandwidth in Gbytes/s that NCCL 2.30.7 computes (src/graph/tuning.cc, commit 5067397c) for 8 GPUs and 8 NICs a
@@ -56,3 +59,51 @@ def test_servers_without_reducing_switches_use_rings_and_trees() -> None:
     """By hand: four servers with 200G: a ring of 8 x 24 GB/s, 1.4 (8.4 + 56 x 3.4 + 6 x 14) us before the last byte."""
     ring = 1.4 * (8.4 + 56 * 3.4 + 6 * 14) + GIB * 62 / 32 / (192 * 1000)
     assert float(Servers(4, 200, "ampere").all_reduce_us(GIB)) == pytest.approx(ring)
+
+
+@pytest.mark.parametrize(
+    ("way", "protocol", "inside", "domains", "gbytes_s"),
+    [
+        ("ring", "LL", 8, 4, 20.4),
+        ("ring", "LL", 8, 2, 39),
+        ("ring", "LL", 8, 1, 141),
+        ("ring", "LL128", 8, 4, 8 * 36.7),
+        # four channels become eight, which carry more than the lines
+        ("ring", "LL128", 4, 4, 8 * 36.7),
+        ("ring", "Simple", 8, 4, None),
+        ("tree", "LL128", 8, 4, 8 * 29),
+        ("tree", "LL128", 8, 2, 8 * 36.7),
+        ("tree", "Simple", 8, 4, 8 * 36),
+        ("tree", "Simple", 8, 2, 8 * 41.4),
+    ],
+)
+def test_protocols_have_limits_of_their_own(
+    way: Algorithm, protocol: Protocol, inside: int, domains: int, gbytes_s: float | None
+) -> None:
+    """Hopper on 400G, tuning.cc at 5067397c: where lines are fast without end, bytes over the most Gbytes a second."""
+    members, channels = inside * domains, channels_of("hopper", inside, Fraction(400))
+    vector = Fraction(GIB)
+    run = running("all-reduce", way, protocol, vector, Spread(members, inside, domains, channels), "hopper")
+    sent = float(vector) * (2 if way == "tree" else 2 * (members - 1) / members)
+    expected = sent / (gbytes_s * 10**9) if gbytes_s else 0
+    assert float(run.time_s(Fraction(0)) - run.latency_s) == pytest.approx(expected)
+
+
+def test_trees_reach_less_of_their_bandwidth_at_medium_sizes() -> None:
+    """Powers of two from 64 bytes (treeCorrectionFactor): 1 MiB is the 15th, 256 KiB with LL the 13th."""
+    assert tree_share("Simple", Fraction(MIB)) == Fraction(1, 2)
+    assert tree_share("LL", Fraction(MIB, 4)) == tree_share("LL", Fraction(MIB, 2) - 1) == Fraction(4, 10)
+    assert tree_share("LL128", Fraction(512 * MIB)) == tree_share("LL128", Fraction(10)) == 1
+
+
+def test_channels_are_doubled_where_they_are_few_or_fast() -> None:
+    """search.cc, ncclTopoDupChannels: 24 Gbytes/s of 200G never; 48 of 400G up to four on Hopper; 96 of 800G always."""
+    known = [("ampere", 8, 200, 8), ("hopper", 8, 400, 8), ("hopper", 4, 400, 8), ("hopper", 1, 200, 1)]
+    known += [("blackwell", 8, 800, 16), ("blackwell", 8, 400, 8)]
+    for generation, nics, gbps, channels in known:
+        assert channels_of(generation, nics, Fraction(gbps)) == channels  # type: ignore[arg-type]
+
+
+def test_other_makers_have_none_that_are_known() -> None:
+    run = running("all-reduce", "tree", "LL", Fraction(MIB), Spread(32, 8, 4, 8), None)
+    assert run.least_s == 0 and run.payload == payloads("tree")["LL"]

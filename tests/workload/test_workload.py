@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabopt.schema.model import Experts, Model, Overlap, OverlapChanges, Plan, PlanChanges
-from fabopt.workload.collectives import factor, latency_s, payloads, sent_over
-from fabopt.workload.nccl import Protocol
+from fabopt.workload.collectives import Spread, factor, latency_s, payloads, running, sent_over
+from fabopt.workload.nccl import Protocol, tree_share
 from fabopt.workload.needs import MOST_MBPS, Reach, flat, least_mbps, most_leaf_ratio, most_spine_ratio, tapered
 from fabopt.workload.prediction import Prediction, binding, cluster_cents
 from fabopt.workload.ranks import Group, ranks_of
@@ -86,8 +86,9 @@ def test_protocols_take_turns_with_the_size_of_a_call(hidden: int, protocol: Pro
     rate, times = 3600 * 10**9 / 8, {}
     for way in ("ring", "tree"):
         seconds = factor("all-reduce", way, 8) * found.traffic.message / Fraction(rate)
-        for one, share in payloads(way).items():
-            times[way, one] = latency_s("all-reduce", way, one, 8, 8, 1) + seconds / share
+        for one in payloads(way):
+            run = running("all-reduce", way, one, found.traffic.message, Spread(8, 8, 1, 8), "hopper")
+            times[way, one] = run.time_s(seconds)
     fastest = min(times, key=lambda key: times[key])
     assert fastest[1] == protocol
     assert (found.algorithm, found.time_s) == (fastest[0], found.traffic.calls * times[fastest])
@@ -260,6 +261,7 @@ def test_time_of_a_collective() -> None:
     times = []
     for way, passes in (("ring", 2 * Fraction(63, 64)), ("tree", Fraction(2))):
         for protocol, share in payloads(way).items():
+            share *= tree_share(protocol, vector) if way == "tree" else 1
             seconds = vector * passes / 8 / (125_000_000 * share)
             times.append(seconds + latency_s("all-reduce", way, protocol, 64, 8, 8))
     assert found.time_s == min(times)

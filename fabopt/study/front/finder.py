@@ -24,7 +24,8 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import FrontPoint
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
-from fabopt.search.cost_per_gpu import RatioSearch, in_time, ratio_deadline, useful_deadline
+from fabopt.search.cost_per_gpu import RatioSearch
+from fabopt.search.deadlines import in_time, ratio_deadline, useful_deadline
 from fabopt.search.search import Search
 from fabopt.search.step_time import least_bisection_kbps
 from fabopt.solution.subnet_hosts import Host

@@ -151,8 +151,7 @@ class Plan(Strict):
     Given, they are neighbours, and gradients are reduced between such groups. ``reduce_gradients``: once a step, or in
     every micro-batch; absent, in every one where gradients are kept in shares. ``sequence_parallel``: tensor ranks
     split the tokens of norms and residuals; absent, they do where there is more than one. ``fused_attention``: scores
-    are not kept in memory; absent, they are only where the plan computes them again (``selective``). ``order``:
-    innermost first, as ranks are dealt to GPUs.
+    are not kept in memory; absent, they are not. ``order``: innermost first, as ranks are dealt to GPUs.
     """
 
     tensor: Ways = 1
@@ -192,7 +191,7 @@ class Plan(Strict):
     @property
     def fuses_attention(self) -> bool:
         """Whether scores of attention stay out of memory."""
-        return self.recomputation != "selective" if self.fused_attention is None else self.fused_attention
+        return self.fused_attention is not False
 
     @property
     def expert_ways(self) -> int:

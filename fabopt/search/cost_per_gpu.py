@@ -212,7 +212,9 @@ class RatioSearch:
             if self._shortlist is None:
                 return None
             bound = self._prove()
-            if bound < self._product or float(bound) <= self._shortlist.limit:
+            if bound < self._product:
+                return min(bound, Fraction(self._shortlist.limit))
+            if float(bound) <= self._shortlist.limit:
                 return bound
         return bound
 

@@ -120,12 +120,16 @@ class LayerShape:
         return ceil_div(self.model.heads * head_dim(self.model), self.plan.tensor)
 
     def layer(self, experts: bool) -> Times:
-        """A layer, with recomputation as the plan has it."""
+        """A layer, with recomputation as the plan has it.
+
+        Selective: attention between queries, keys and values runs forward again, fused or not. Source:
+        NVIDIA/Megatron-LM, megatron/core/transformer/attention.py, ``checkpoint_core_attention``.
+        """
         attention = self._attention()
         once = self._products(experts) + attention + self._elementwise(experts)
         if self.plan.recomputation == "full":
             return Times(once.forward_s, once.backward_s + once.forward_s)
-        again = attention.forward_s if self.plan.recomputation == "selective" and not self.plan.fuses_attention else 0
+        again = attention.forward_s if self.plan.recomputation == "selective" else 0
         return Times(once.forward_s, once.backward_s + again)
 
     def logits(self) -> Times:

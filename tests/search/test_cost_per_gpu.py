@@ -17,7 +17,9 @@ from fabopt.problem.demand import case_workload
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
+from fabopt.search import cost_per_gpu
 from fabopt.search.cost_per_gpu import RatioSearch
+from fabopt.search.shortlist import Shortlist, shortlist_of
 from fabopt.solution import optimize
 from fabopt.solution.formulation_text import formulation_text
 from fabopt.study.front import pareto
@@ -185,6 +187,29 @@ def test_no_limit_makes_the_ratio_better() -> None:
     poorer = solved(content)
     assert poorer.totals is not None and poorer.totals.capex_usd <= budget
     assert poorer.objective.value is not None and poorer.objective.value > free.objective.value
+
+
+@pytest.mark.parametrize(
+    ("family", "seed", "spare"), [("linear", 13, -0.5), ("linear", 2, 1.0), ("three_tier", 6, 0.0)]
+)
+def test_shortlists_leave_out_nothing_that_is_better(
+    family: str, seed: int, spare: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that ends below the least product that any design has is made again; a long one changes nothing."""
+    parts, content = trains(*generate(family, seed), seed)
+    best = min(every(parts, content), key=lambda one: (one["ratio"], one["capex_usd"]))
+    made: list[Shortlist] = []
+
+    def make(*args: Any) -> Shortlist | None:
+        found = shortlist_of(*args)
+        made.extend([] if found is None else [found])
+        return found
+
+    monkeypatch.setattr(cost_per_gpu, "NEAR_ENOUGH", spare)
+    monkeypatch.setattr(cost_per_gpu, "shortlist_of", make)
+    design = solved(content, parts)
+    assert design.status == "optimal" and design.objective.value == usd(best["usd_per_effective_gpu"])
+    assert len(made) == (2 if spare < 0 else 1)
 
 
 def test_only_a_limit_that_is_given_sets_demands() -> None:

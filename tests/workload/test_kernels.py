@@ -52,9 +52,13 @@ def test_fused_attention_counts_half_the_pairs() -> None:
 def test_recomputation_runs_forward_again() -> None:
     plain, full = shape().layer(False), shape(recomputation="full").layer(False)
     assert full.backward_s == plain.backward_s + plain.forward_s
-    kept = shape(fused_attention=False).layer(False)
-    selective = shape(recomputation="selective").layer(False)
-    assert selective.backward_s == kept.backward_s + shape(fused_attention=False)._attention().forward_s
+    for fused in (True, False):
+        kept, selective = (shape(fused_attention=fused, recomputation=one) for one in ("none", "selective"))
+        again = kept._attention().forward_s
+        assert selective.layer(False).backward_s == kept.layer(False).backward_s + again
+    assert shape(recomputation="selective").layer(False) == shape(
+        fused_attention=True, recomputation="selective"
+    ).layer(False)
 
 
 def test_eight_bits_do_not_reach_attention_or_logits() -> None:

@@ -29,7 +29,7 @@ from fabopt.search.shortlist import Shortlist, can_list, shortlist_of
 from fabopt.search.step_time import prediction_of
 from fabopt.topology.family import Restriction
 from fabopt.units import rounded, usd
-from fabopt.workload.deadline import AnyPace, Deadline, Product
+from fabopt.workload.deadline import AnyPace, CostTimesStep, Deadline
 from fabopt.workload.prediction import cluster_cents
 from fabopt.workload.timing import FabricBandwidth
 
@@ -178,7 +178,8 @@ class RatioSearch:
                     return
             return
         # a shortlist needs one that is good: nearer to the fastest, or farther, as long as that makes it better
-        self._tries(SAMPLES, slowest)
+        if not self._tries(SAMPLES, slowest) and self.known:
+            return
         for nearer in (1, -1):
             number, before = SAMPLES + nearer, None
             while number and before != self._product:
@@ -188,13 +189,12 @@ class RatioSearch:
                 number += nearer
 
     def _tries(self, number: int, slowest: Fraction) -> bool:
-        """Look for a design a step of the samples from the fastest; False where none can be better, or time is over."""
+        """Look for a design a step of the samples from the fastest; False where there is none that can be better."""
         least = self._least_step_s
         most = least + (slowest - least) / NEARER**number
         if self._total(self._floor_at(inf)) * most >= self._product or self.clock.is_over():
             return False
-        self._cheapest(Deadline(self.pace, most))
-        return True
+        return self._cheapest(Deadline(self.pace, most)).value is not None
 
     @property
     def _can_list(self) -> bool:
@@ -223,10 +223,10 @@ class RatioSearch:
         before, spent = float(self._spent(0)), max(Fraction(1), self._spent(int(self._floor_at(inf))))
         capped, most = None, self._product / self._least_step_s
         if self.cap is not None:
-            of_cap = Product(before, float(self.cap.most))
+            of_cap = CostTimesStep(before, float(self.cap.most))
             capped = Deadline(self.cap.pace, self.cap.most / spent, less=True, product=of_cap)
             most = min(most, self.cap.most / self._least_step_of(self.cap.pace))
-        own = Product(before, float(self._product), spare)
+        own = CostTimesStep(before, float(self._product), spare)
         deadline = Deadline(self.pace, self._product / spent, also=capped, product=own)
         problem = in_time(self.problem, deadline)
         if problem is None:

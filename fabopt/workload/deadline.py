@@ -77,7 +77,7 @@ def _step_s(workload: ModelRun, network: FabricBandwidth) -> Fraction:
 
 
 @dataclass(eq=False)
-class Product:
+class CostTimesStep:
     """What the cost of a design times its step is wanted to be, at the most: the dearer it is, the faster it has to be.
 
     ``before``: cost beside that of candidates; ``most``: of what is wanted; ``spare``: only what is so near to the
@@ -94,10 +94,6 @@ class Product:
         """No product that is lower is left out."""
         return min(self.most, self.least * (1 + self.spare))
 
-    def of(self, cost: Floats, steps_s: Floats) -> Floats:
-        """The products of candidates that cost so much at least, shape as theirs."""
-        return np.asarray((self.before + cost) * steps_s)
-
 
 @dataclass(frozen=True, eq=False)
 class Deadline:
@@ -110,7 +106,7 @@ class Deadline:
     most_s: Fraction
     less: bool = False
     also: Deadline | None = None
-    product: Product | None = None
+    product: CostTimesStep | None = None
 
     def is_before(self, other: Deadline) -> bool:
         """Whether this deadline leaves no more time than another one for steps of the same pace."""
@@ -118,7 +114,7 @@ class Deadline:
         return is_alike and self.pace is other.pace and self._order <= other._order
 
     @property
-    def products(self) -> tuple[Product, ...]:
+    def products(self) -> tuple[CostTimesStep, ...]:
         """What products are wanted to be, its own first."""
         own = () if self.product is None else (self.product,)
         return own if self.also is None else (*own, *self.also.products)
@@ -156,24 +152,26 @@ class Deadline:
             met[place] = self._met[known]
         return met if self.also is None else met & self.also.are_met(networks, exactly, key)
 
-    def are_worth_it(
-        self, networks: FabricBandwidths, row_of: Ints, cost: Floats, met: NDArray[np.bool_] | None = None
-    ) -> NDArray[np.bool_]:
-        """Which rows may be below the wanted products, shape (rows,), at what they cost at the least.
+    def most_cost(self, networks: FabricBandwidths) -> Floats:
+        """The most that whatever is no faster than a network may cost for its product to be wanted, shape (networks,).
 
-        ``row_of``: the network of each, shape (rows,); ``met``: these are candidates, of which those in time count as
-        met.
+        Infinite where there is no product.
         """
-        worth = np.ones(cost.shape, dtype=np.bool_)
+        most = np.full(networks.leaf_mbps.shape, np.inf) if self.also is None else self.also.most_cost(networks)
+        if self.product is None:
+            return most
+        own = self.product.limit * (1 + MARGIN) / self.pace.steps_s(networks) - self.product.before
+        return np.asarray(np.minimum(most, own))
+
+    def meet(self, networks: FabricBandwidths, network_of: Ints, cost: Floats) -> None:
+        """Let candidates that are in time, with a network and a cost each, lower the product that is wanted."""
+        if self.product is None or not cost.size:
+            return
         if self.also is not None:
-            worth = self.also.are_worth_it(networks, row_of, cost)
-        if self.product is not None:
-            products = self.product.of(cost, self.pace.steps_s(networks)[row_of])
-            if met is not None:
-                least = float(products[met & worth].min(initial=np.inf))
-                self.product.least = min(self.product.least, least)
-            worth &= products <= self.product.limit * (1 + MARGIN)
-        return worth
+            wanted = cost <= self.also.most_cost(networks)[network_of]
+            network_of, cost = network_of[wanted], cost[wanted]
+        products = (self.product.before + cost) * self.pace.steps_s(networks)[network_of]
+        self.product.least = min(self.product.least, float(products.min(initial=np.inf)))
 
     @cached_property
     def _met(self) -> dict[Hashable, bool]:

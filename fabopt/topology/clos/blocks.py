@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.topology.clos.shape import Parts, SwitchUse
+from fabopt.topology.clos.shape import Ints, Parts, SwitchUse
 from fabopt.topology.link_parts import Floats
 
 
@@ -98,3 +101,15 @@ class Stack(NamedTuple):
         """The hardware, with a core switch."""
         switch, down, up = self.spine
         return replace(self.block.parts, spine=switch, spine_down=down, spine_up=up, core=core, core_down=core_down)
+
+
+class SpineRows(NamedTuple):
+    """Rows of a shape with a number of spines each, and the ``most`` that what is made of them may cost."""
+
+    rows: Ints
+    spines: Ints
+    most: Floats
+
+    def take(self, open_: NDArray[np.bool_]) -> SpineRows:
+        """Some of them."""
+        return SpineRows(self.rows[open_], self.spines[open_], self.most[open_])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.schema.resilience import TWO_CORES
 from fabopt.topology.clos import step_deadline
-from fabopt.topology.clos.blocks import Block, Stack, Upper
+from fabopt.topology.clos.blocks import Block, SpineRows, Stack, Upper
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.classes import busiest_leaves, endpoints_in_ratio
@@ -55,15 +55,12 @@ class Spines:
         self.plain = plain
 
     def expand(self, block: Block, shape: Shape, base: Floats, least: Floats) -> None:
-        """Offer every candidate made of these leaves that stays below the cutoff; ``base``: shape (metrics, size).
-
-        ``least``: what one of them costs with all above it at the least, shape (size,).
-        """
+        """Offer what is made of these leaves below the cutoff; ``least``: of each with all above it, shape (size,)."""
         rows, spines = self._spine_counts(shape)
         if not shape.is_odd:
             wide, gpus = replace(shape.take(rows), spines=spines), self.bounds.problem.server.gpus
-            timely = step_deadline.leaves_in_time(self.fabric, block.parts, wide, gpus, least[rows])
-            rows, spines = rows[timely], spines[timely]
+            most = step_deadline.leaves_may_cost(self.fabric, block.parts, wide, gpus)
+            rows, spines, most = SpineRows(rows, spines, most).take(least[rows] <= most)
             if not rows.size:
                 return
         if block.tiers == 2:
@@ -73,9 +70,9 @@ class Spines:
                 rows = rows[kept]
             self._two_tiers(block, replace(wide, groups_per_pod=wide.groups), base[:, rows])
             return
-        self._three_tiers(block, shape, rows, spines, False, base)
+        self._three_tiers(block, shape, SpineRows(rows, spines, most), False, base)
         if shape.rails > 1:
-            self._three_tiers(block, shape, rows, spines, True, base)
+            self._three_tiers(block, shape, SpineRows(rows, spines, most), True, base)
 
     def _spine_counts(self, shape: Shape) -> tuple[Ints, Ints]:
         """Row and number of spines, for every number over which the uplinks can be spread."""
@@ -94,8 +91,8 @@ class Spines:
 
     def _stack(
         self, block: Block, spine: Upper, shape: Shape, base: Floats, early_uplinks: Floats
-    ) -> tuple[Stack, NDArray[np.bool_]] | None:
-        """A spine switch above the block, and which rows could stay below the cutoff with it; None if none.
+    ) -> tuple[Stack, Floats] | None:
+        """A spine switch above the block, and what rows cost with it, infinite past the cutoff; None if all are.
 
         ``early_uplinks``: links above leaves at stages before the last, shape (stages, rows).
         """
@@ -109,11 +106,12 @@ class Spines:
         above = np.multiply.outer(share, block.nic.planes * shape.uplinks)
         uses = ((spine.switch, spine.down),)
         above[0] += self.bounds.early.shares(block.uplinks, uses, "leaf-spine", block.protocol) @ early_uplinks
-        inside = self.cutoff.within(base + above)
+        bound = base + above
+        inside = self.cutoff.within(bound)
         if not inside.any():
             return None
         joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
-        return (Stack(block, spine, joins, least, upward), inside) if joins else None
+        return (Stack(block, spine, joins, least, upward), np.where(inside, bound[0], np.inf)) if joins else None
 
     def uppers(self, block: Block) -> Iterator[Upper]:
         """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``"""
@@ -231,21 +229,21 @@ class Spines:
 
     # -- three tiers ------------------------------------------------------------------------------------------
 
-    def _three_tiers(self, block: Block, shape: Shape, rows: Ints, spines: Ints, rail_pods: bool, base: Floats) -> None:
-        """``rows``, ``spines``: numbers of spines to try for each row of the shape."""
+    def _three_tiers(self, block: Block, shape: Shape, tried: SpineRows, rail_pods: bool, base: Floats) -> None:
         early_uplinks = self.bounds.early.uplinks(block.parts, shape)
         for spine in self.uppers(block):
             stacked = self._stack(block, spine, shape, base, early_uplinks)
             if stacked is None:
                 continue
-            stack, inside = stacked
-            open_ = inside[rows]
-            pod_rows, wide = self._pods(stack, shape, rows[open_], spines[open_], rail_pods)
+            stack, bound = stacked
+            open_ = tried.take(np.isfinite(bound[tried.rows]) & (bound[tried.rows] <= tried.most))
+            pod_rows, wide, most = self._pods(stack, shape, open_, rail_pods)
             if pod_rows.size:
-                self._sized_pods(stack, wide, base[:, pod_rows])
+                self._sized_pods(stack, wide, base[:, pod_rows], most)
 
-    def _pods(self, stack: Stack, shape: Shape, rows: Ints, spines: Ints, rail_pods: bool) -> tuple[Ints, Shape]:
-        """Every pod size whose leaves fit on the spines, as (row of ``shape``, wide shape)."""
+    def _pods(self, stack: Stack, shape: Shape, tried: SpineRows, rail_pods: bool) -> tuple[Ints, Shape, Floats]:
+        """Every pod size whose leaves fit on the spines, as (row of ``shape``, wide shape, what it may cost)."""
+        rows, spines, most_cost = tried
         widest = self.bounds.most_pods(stack.spine, stack.block.protocol)
         pods_of_a_rail = widest // int(shape.rails) if rail_pods else widest
         leaves = 1 if rail_pods else int(shape.rails)
@@ -272,10 +270,10 @@ class Spines:
             groups_per_pod=per_pod,
             rail_pods=int(rail_pods),
         )
-        return from_rows, wide
+        return from_rows, wide, most_cost[index]
 
-    def _sized_pods(self, stack: Stack, shape: Shape, base: Floats) -> None:
-        """Add the spine tier, and then cores to what is left below the cutoff."""
+    def _sized_pods(self, stack: Stack, shape: Shape, base: Floats, most_cost: Floats) -> None:
+        """Add the spine tier, and then cores to what is left below the cutoff, and ``most_cost`` of each row."""
         spine, up = stack.spine, stack.spine_up
         stack = stack._replace(cores=tuple(self._cores(stack.block, spine)))
         fewest = self._fewest_uplinks(stack, shape)
@@ -292,7 +290,7 @@ class Spines:
         bound = self._with_early(stack, shape, bound)
         bound[0] += early_cores
         widest = self.bounds.most_pods(spine, stack.block.protocol)
-        fits = (fewest <= most) & (shape.pods <= widest) & (shape.pods >= 2)
+        fits = (fewest <= most) & (shape.pods <= widest) & (shape.pods >= 2) & (bound[0] <= most_cost)
         kept = np.flatnonzero(fits & self.cutoff.within(bound))
         if not kept.size:
             return
@@ -309,8 +307,8 @@ class Spines:
             upward[0] += early_cores[rows]
             inside = np.flatnonzero(self.cutoff.within(cost + upward))
             # more uplinks of spines never slow a step
-            bound = (cost + upward)[0, inside]
-            inside = inside[self._pods_in_time(stack, replace(some, x=most[rows]).take(inside), bound)]
+            at_best = self._pods_may_cost(stack, replace(some, x=most[rows]).take(inside))
+            inside = inside[(cost + upward)[0, inside] <= at_best]
             if inside.size:
                 left = rows[inside]
                 self._with_cores(stack, shape.take(left), cost[:, inside], fewest[left], most[left])
@@ -323,9 +321,9 @@ class Spines:
         fewest = np.maximum(fewest, spine_uplinks(fabric, parts, shape, endpoints, gpus))
         return np.maximum(fewest, step_deadline.spine_uplinks(fabric, parts, shape, endpoints, gpus))
 
-    def _pods_in_time(self, stack: Stack, shape: Shape, least: Floats) -> NDArray[np.bool_]:
-        """Which rows may be in time, whatever cores are above them; ``least``: as of ``expand``."""
-        return step_deadline.pods_in_time(self.fabric, stack.parts(), shape, self.bounds.problem.server.gpus, least)
+    def _pods_may_cost(self, stack: Stack, shape: Shape) -> Floats:
+        """What rows may cost for their step, whatever cores are above them."""
+        return step_deadline.pods_may_cost(self.fabric, stack.parts(), shape, self.bounds.problem.server.gpus)
 
     def _with_cores(self, stack: Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
         """Every number of spine uplinks, core switch and way to join them that stays below the cutoff."""
@@ -341,7 +339,7 @@ class Spines:
             if not rows.size:
                 return
             sized = replace(shape.take(rows), x=x)
-            timely = np.flatnonzero(self._pods_in_time(stack, sized, cost[0, inside]))
+            timely = np.flatnonzero(cost[0, inside] <= self._pods_may_cost(stack, sized))
             for core, use in stack.cores if timely.size else ():
                 self._join_cores(stack, core, use, sized.take(timely), base[:, rows[timely]], early[rows[timely]])
             if self.plain:

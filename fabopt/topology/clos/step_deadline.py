@@ -58,33 +58,40 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
 
 
 def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDArray[np.bool_]:
-    """Which candidates of a batch are in time, exactly, shape (size,). ``gpus``: of a server."""
+    """Which candidates of a batch are in time, exactly, and may be worth their cost, shape (size,).
+
+    ``gpus``: of a server.
+    """
     down = busiest_leaves(fabric, batch.shape)
     above = 0 if batch.parts.spine is None else batch.shape.spine_down
-    rows = _Rows(batch.shape, down, above, len(batch), batch.parts.tiers)
-    return _are_in_time(fabric, batch.parts, rows, gpus, batch.cost[0], are_candidates=True)
+    timed = _timed(fabric, batch.parts, _Rows(batch.shape, down, above, len(batch), batch.parts.tiers), gpus)
+    if timed is None:
+        return np.ones(len(batch), dtype=bool)
+    met, cost = timed.met, batch.cost[0]
+    timed.deadline.meet(timed.networks, timed.network_of[met], cost[met])
+    return np.asarray(met & (cost <= timed.most_cost))
 
 
-def leaves_in_time(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int, cost: Floats) -> NDArray[np.bool_]:
-    """Which rows of uplinks and spines may be in time if nothing above them slows it, shape (size,).
+def leaves_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Floats:
+    """The most that rows of uplinks and spines may cost for their step if nothing above them slows it, shape (size,).
 
-    ``gpus``: of a server; ``cost``: what is made of a row costs at the least, shape (size,).
+    Minus infinity where that is too late, infinite where cost does not matter. ``gpus``: of a server.
     """
-    rows = _Rows(shape, busiest_leaves(fabric, shape), 0, np.size(shape.spines), 2)
-    return _are_in_time(fabric, parts, rows, gpus, cost)
+    return _may_cost(fabric, parts, _Rows(shape, busiest_leaves(fabric, shape), 0, np.size(shape.spines), 2), gpus)
 
 
-def pods_in_time(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int, cost: Floats) -> NDArray[np.bool_]:
-    """Which rows of three tiers may be in time, whatever their cores, shape (size,); ``gpus``, ``cost``: as above."""
+def pods_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Floats:
+    """The same of rows of three tiers, whatever their cores."""
     rows = _Rows(shape, busiest_leaves(fabric, shape), shape.spine_down, np.size(shape.x), 3)
-    return _are_in_time(fabric, parts, rows, gpus, cost)
+    return _may_cost(fabric, parts, rows, gpus)
 
 
 def is_in_time(fabric: FabricProblem, clos: ClosNetwork, gpus: int) -> bool:
     """Whether one Clos is in time, with all that is on its leaves and spines. ``gpus``: of a server."""
     down = LeafEndpoints(*(np.array([ports]) for ports in clos.endpoints))
     rows = _Rows(clos.shape, down, np.array([clos.spine_ports]), 1, clos.tiers)
-    return bool(_are_in_time(fabric, clos.parts, rows, gpus)[0])
+    timed = _timed(fabric, clos.parts, rows, gpus)
+    return timed is None or bool(timed.met[0])
 
 
 class _Rows(NamedTuple):
@@ -97,18 +104,37 @@ class _Rows(NamedTuple):
     tiers: int
 
 
-def _are_in_time(
-    fabric: FabricProblem,
-    parts: Parts,
-    rows: _Rows,
-    gpus: int,
-    cost: Floats | None = None,
-    are_candidates: bool = False,
-) -> NDArray[np.bool_]:
-    """Which rows are in time, and of those with a cost which may be worth it; ``gpus``: of a server."""
+class _Timed(NamedTuple):
+    """Rows with a deadline. ``networks``: what differs in a step, ``are_met``: which are in time, ``network_of``: each
+    row's, shape (size,).
+    """
+
+    deadline: Deadline
+    networks: FabricBandwidths
+    are_met: NDArray[np.bool_]
+    network_of: Ints
+
+    @property
+    def met(self) -> NDArray[np.bool_]:
+        """Which rows are in time, shape (size,)."""
+        return np.asarray(self.are_met[self.network_of])
+
+    @property
+    def most_cost(self) -> Floats:
+        """What rows in time may cost at the most, shape (size,)."""
+        return np.asarray(self.deadline.most_cost(self.networks)[self.network_of])
+
+
+def _may_cost(fabric: FabricProblem, parts: Parts, rows: _Rows, gpus: int) -> Floats:
+    timed = _timed(fabric, parts, rows, gpus)
+    return np.full(rows.size, np.inf) if timed is None else np.where(timed.met, timed.most_cost, -np.inf)
+
+
+def _timed(fabric: FabricProblem, parts: Parts, rows: _Rows, gpus: int) -> _Timed | None:
+    """Rows with the fabric's deadline, None if there is none; ``gpus``: of a server."""
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
-        return np.ones(rows.size, dtype=bool)
+        return None
     speeds, shape = _speeds(parts), rows.shape
     ratios = {"leaf": _busiest(shape, rows.down), "spine": (rows.spine_down, shape.x)}
     columns = [*_below(rows.tiers, shape, gpus, rows.size)]
@@ -116,13 +142,10 @@ def _are_in_time(
         columns += _reduced(*ratios[name], speed)
     if "leaf" in speeds:
         columns += _reduced(*_busiest_left(shape, rows.down), speeds["leaf"])
-    first, row_of = _alike(columns, rows.size)
+    first, network_of = _alike(columns, rows.size)
     alike = np.stack([np.broadcast_to(column, rows.size)[first] for column in columns])
     met, networks = _are_met(deadline, parts, tuple(speeds), alike)
-    if cost is None:
-        return np.asarray(met[row_of])
-    in_time = met[row_of]
-    return in_time & deadline.are_worth_it(networks, row_of, cost, in_time if are_candidates else None)
+    return _Timed(deadline, networks, met, network_of)
 
 
 def _alike(columns: Sequence[Ints], size: int) -> tuple[Ints, Ints]:
@@ -139,7 +162,7 @@ def _alike(columns: Sequence[Ints], size: int) -> tuple[Ints, Ints]:
 def _are_met(
     deadline: Deadline, parts: Parts, tiers: Sequence[str], table: Ints
 ) -> tuple[NDArray[np.bool_], FabricBandwidths]:
-    """Which networks are in time, and these. ``table``: columns of ``_are_in_time``, shape (columns, networks)."""
+    """Which networks are in time, and these. ``table``: columns of ``_timed``, shape (columns, networks)."""
     leaf_gpus, pod_gpus, *numbers = table
     pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
     ratios = dict(zip(tiers, pairs, strict=False))

@@ -89,7 +89,7 @@ def space_of(design: Design, fabric: FabricDesign) -> str:
     words = [
         f"{asked.rails} rails",
         f"{asked.striping} stripes",
-        _groups(design, asked, fabric.protocol),
+        _groups(design, asked),
         _switch_types(design, asked, fabric.protocol),
     ]
     if asked.planes != "any":
@@ -97,29 +97,41 @@ def space_of(design: Design, fabric: FabricDesign) -> str:
     return f"{kinds} with {', '.join(words)}"
 
 
-def _groups(design: Design, asked: Fabric, protocol: str) -> str:
-    """How leaf groups may be; where the case lets the last one be unlike the others, of what networks."""
-    groups = "equal groups" if asked.racks_per_group is None else "groups of whole racks"
-    tiers = asked.tiers if isinstance(asked.tiers, tuple) else (asked.tiers,)
-    if asked.groups == "equal" or not {"any", 2} & set(tiers):
+def _groups(design: Design, asked: Fabric) -> str:
+    """How leaf groups may be: whether the last one may be unlike the others, and why not where it may not."""
+    racks = asked.racks_per_group is not None
+    groups = "groups of whole racks" if racks else "equal groups"
+    if not _may_have_own_last_group(design, asked):
         return groups
     equal = list(what_keeps_groups_equal(Embedded(design).case, asked))
     if equal:
-        return f"{groups} (no other last one {listed(equal, 'or')})"
-    even = "" if asked.striping == "even" else ", and even stripes then"
-    alike = list(what_keeps_leaves_alike(Embedded(design).case, protocol))
-    own = "ports on a leaf and uplinks" if alike else "a type of leaf of the same ports, ports on a leaf and uplinks"
-    return f"{groups} (on two tiers the last one with {own} of its own{even})"
+        return f"{groups} (the last one too {listed(equal, 'or')})"
+    last = "the last" if asked.tiers in (2, (2,)) else "the last of two tiers"
+    even = "" if asked.striping == "even" else ", which has even stripes"
+    return f"{groups}{', alike' if racks else ''} but for {last}{even}"
+
+
+def _may_have_own_last_group(design: Design, asked: Fabric) -> bool:
+    """Whether the case asks for last groups of their own; files of the first version say nothing, theirs are equal."""
+    return asked.groups == "any" and design.rules is not None and _has_two_tiers(asked)
+
+
+def _has_two_tiers(asked: Fabric) -> bool:
+    return asked.tiers in ("any", 2) or (isinstance(asked.tiers, tuple) and 2 in asked.tiers)
 
 
 def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
     """How many types of switches a tier may have; where spines may be of two, of what networks."""
-    tiers = asked.tiers if isinstance(asked.tiers, tuple) else (asked.tiers,)
-    if asked.spines == "one-type" or not {"any", 2} & set(tiers):
-        return "one switch type a tier"
-    alike = list(what_keeps_spines_alike(Embedded(design).case, asked, protocol))
-    two = f"no spines of two {listed(alike, 'or')}" if alike else "on two tiers spines of two that take the same parts"
-    return f"one switch type a tier ({two})"
+    alike = "one switch type a tier"
+    if _may_have_own_last_group(design, asked):
+        own = not any(what_keeps_leaves_alike(Embedded(design).case, protocol))
+        own_leaves = own and not any(what_keeps_groups_equal(Embedded(design).case, asked))
+        alike += " but for the leaves of that group, of the same ports" if own_leaves else ""
+    if asked.spines == "one-type" or not _has_two_tiers(asked):
+        return alike
+    kept = list(what_keeps_spines_alike(Embedded(design).case, asked, protocol))
+    two = f"no spines of two {listed(kept, 'or')}" if kept else "on two tiers spines of two that take the same parts"
+    return f"{alike} ({two})"
 
 
 def _planes(planes: int | tuple[int, ...]) -> str:

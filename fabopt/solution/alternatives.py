@@ -24,14 +24,13 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, ROBUST_DESIGNS, SUBNET_MANAGER, is_kept
 from fabopt.schema.design import Alternative
-from fabopt.schema.structure import AnyStructure, Structure
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
 from fabopt.solution.cliff import cliffs_of, other_settings
-from fabopt.solution.other_settings import service_beside, set_free
+from fabopt.solution.other_settings import last_group_words, service_beside, set_free
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
 from fabopt.solution.rival_kinds import kinds_of
 from fabopt.solution.sources import SOURCING, without_sources
@@ -79,6 +78,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
             yield from comparison.without_rules(what, rules)
     for index in range(len(answer.problem.fabrics)):
         yield from comparison.own_last_group(index)
+        yield from comparison.equal_groups(index)
         yield from comparison.mixed_spines(index)
     yield from comparison.below_cliffs()
     for index, fabric in enumerate(answer.problem.fabrics):
@@ -209,7 +209,26 @@ class _Comparison:
             alternative = free._alternative(rival, index, prefix + what, value)
             if alternative.objective_delta < 0:
                 structure = list(rival.picked)[index][0].design.file_part().structure
-                yield alternative.model_copy(update={"summary": alternative.summary + _last_group(structure)})
+                yield alternative.model_copy(update={"summary": alternative.summary + last_group_words(structure)})
+
+    def equal_groups(self, index: int) -> Iterator[Alternative]:
+        """The best design whose leaf groups are all alike, where in the answer the last one is not."""
+        fabrics, design = self.answer.problem.fabrics, self.answer.picked[index][0].design
+        last = last_group_words(design.file_part().structure)
+        if not isinstance(design, ClosDesign) or not last or fabrics[index].role in MANAGEMENT:
+            return
+        self.clock.look()
+        self.settings.progress("looking at the best design with equal leaf groups")
+        alike = replace(fabrics[index], last_group="equal")
+        problem = replace(self.answer.problem, fabrics=(*fabrics[:index], alike, *fabrics[index + 1 :]))
+        equal = self._without(problem)
+        rival = equal._rival({})
+        if rival.value is not None:
+            prefix = f"{alike.name} " if len(fabrics) > 1 else ""
+            alternative = equal._alternative(rival, index, prefix + GROUPS, "equal")
+            service = service_beside(list(rival.picked)[index][0].design, design, self.problem.server.gpus)
+            summary = f"{alternative.summary}{service} (here{last.removeprefix(';')})"
+            yield alternative.model_copy(update={"summary": summary})
 
     def below_cliffs(self) -> Iterator[Alternative]:
         """The best designs with settings that may do with a tier less, where the answer is just above a cliff; where it
@@ -343,15 +362,6 @@ def _carries(design: NetworkDesign, gpus: int) -> str:
         f"at most {some(metrics.max_switch_hops, 'switch')} on a path"
         + ("" if metrics.max_nic_hops is None else f", {some(metrics.max_nic_hops, 'server')} to pass through")
     )
-
-
-def _last_group(structure: AnyStructure) -> str:
-    """What the last leaf group has of its own, and what the loss of a leaf of it takes, in words."""
-    last = structure.last_group if isinstance(structure, Structure) else None
-    if last is None:
-        return ""
-    alone = ", lost with it" if last.leaves == 1 else ""
-    return f"; the last {some(last.servers, 'server')} on {some(last.leaves, 'leaf')}{alone}"
 
 
 def _of_sums(problem: Problem, best: Sums, other: Sums, what: str, value: str, summary: str) -> Alternative:

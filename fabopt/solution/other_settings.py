@@ -13,12 +13,13 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import RulePart, bound_alike, taken_up
 from fabopt.schema.case import Fabric
 from fabopt.schema.default_rules import SUBNET_MANAGER
+from fabopt.schema.structure import AnyStructure, Structure
 from fabopt.schema.topologies import refused
 from fabopt.solution.subnet_hosts import HOST
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.family import ANYTHING, Restriction
-from fabopt.units import MBPS_PER_GBPS, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, plain_fraction, some
 
 # A ratio a little higher than the one that is asked for.
 LITTLE_HIGHER = Fraction(21, 20)
@@ -122,3 +123,13 @@ def _without_a_leaf(design: ClosDesign, server_gpus: int) -> int | float | None:
     if "leaf" not in failures.kinds():
         return None
     return plain_fraction(failures.bandwidth_left("leaf", 1) / MBPS_PER_GBPS, 1)
+
+
+def last_group_words(structure: AnyStructure) -> str:
+    """What the last leaf group has of its own, and what the loss of a leaf of it takes, in words."""
+    last = structure.last_group if isinstance(structure, Structure) else None
+    if last is None:
+        return ""
+    ports = last.ports_per_server_per_leaf
+    lost = ", lost with it" if last.leaves == 1 else f", each with {ports} of a server's ports" if ports > 1 else ""
+    return f"; the last {some(last.servers, 'server')} on {some(last.leaves, 'leaf')}{lost}"

@@ -122,6 +122,8 @@ class Structure:
     twins: Exchange = ()
     # of the endpoints of the busiest leaf, those that count in its ratio
     counted: int = 0
+    # 1: the last group is unlike the others; 2: on leaves of another type
+    own_last: int = 0
 
     @property
     def card_planes(self) -> int:
@@ -810,6 +812,7 @@ def full_rank(space: Space, structure: Structure, purchase: Purchase) -> tuple[A
     return (
         purchase.value,
         purchase.capex,
+        structure.own_last,
         purchase.power,
         rack_units(structure),
         structure.switches,

@@ -138,7 +138,7 @@ def _with_leaves(
     base = OddStructure(
         2, cards, division.planes, g, k, groups, whole + own, k == 1, leaf, most, kept - most,
         topology=division.topology, own_rails=division.own_rails, counted=in_ratio, odd_k=odd_k,
-        odd_leaf=odd_leaf, odd_leaves=own,
+        odd_leaf=odd_leaf, odd_leaves=own, own_last=1 if odd_leaf is None else 2,
     )  # fmt: skip
     assert leaf.up is not None
     speeds = Fraction(leaf.down.cage.speed, leaf.up.cage.speed)

@@ -77,11 +77,13 @@ def _asking(design: Design, **asked: object) -> Design:
 def test_a_space_whose_last_group_is_not_looked_at_says_so() -> None:
     design = solved(case({"tiers": "any"}, servers=3))
     equal = _asking(design, groups="any", roce={"lossless_priorities": 1, "mtu": 9216})
-    assert "equal groups (no other last one with `roce`), one switch" in space_line(equal)
+    assert "equal groups (the last one too with `roce`), one switch" in space_line(equal)
 
 
 def test_other_last_groups_are_looked_at_with_even_stripes() -> None:
     design = solved(case({"tiers": "any"}, servers=3))
     assert "any stripes" in space_line(_asking(design, groups="any", striping="any"))
-    assert "of its own, and even stripes then)" in space_line(_asking(design, groups="any", striping="any"))
-    assert "of its own)" in space_line(_asking(design, groups="any"))
+    assert "but for the last of two tiers, which has even stripes," in space_line(
+        _asking(design, groups="any", striping="any")
+    )
+    assert "but for the last of two tiers, one switch" in space_line(_asking(design, groups="any"))

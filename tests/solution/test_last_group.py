@@ -119,7 +119,7 @@ def test_by_hand_with_groups_of_whole_racks() -> None:
     assert_proven(design)
     assert own_of(design) == (1, 2, 4)
     assert capex(design) < capex(equal)
-    assert "groups of whole racks (on two tiers the last one with" in space_line(design)
+    assert "groups of whole racks, alike but for the last, one switch" in space_line(design)
     assert "groups of whole racks, one switch" in space_line(equal)
 
 
@@ -128,7 +128,7 @@ def test_groups_that_no_leaf_holds_are_refused_where_they_are_asked_for_by_name(
     large = {"group_by": {"racks": 5}}
     with pytest.raises(InputError, match=r"fabrics\[0\]\.group_by: `groups: equal` has 100 servers in a group"):
         solved(case({"groups": "equal", **large}, servers=120, site={"servers_per_rack": 20}))
-    assert solved(case(large, servers=120, site={"servers_per_rack": 20})).status == "infeasible"
+    assert solved(case({"groups": "any", **large}, servers=120, site={"servers_per_rack": 20})).status == "infeasible"
     solved(case({"groups": "equal", "group_by": {"racks": 5}}, servers=4, site={"servers_per_rack": 20}))
 
 
@@ -359,12 +359,12 @@ def test_words() -> None:
     assert links_of(fabric.structure, fabric).endswith(
         "the last group of 1 server on 1 leaf, 2 ports of a server on one, 1 link to each"
     )
-    assert (
-        "on two tiers the last one with a type of leaf of the same ports, ports on a leaf and uplinks of its own"
-        in space_line(design)
-    )
-    assert "(on two tiers" not in space_line(odd(13, groups="equal"))
-    assert "on two tiers the last one" in space_line(odd(13, striping="any"))
+    leaves = "one switch type a tier but for the leaves of that group, of the same ports"
+    assert f"even stripes, equal groups but for the last, {leaves}" in space_line(design)
+    assert "equal groups, one" in space_line(odd(13, groups="equal"))
+    assert "equal groups but for the last, which has even stripes, one" in space_line(odd(13, striping="any"))
+    assert "equal groups but for the last of two tiers, one" in space_line(odd(13, tiers="any"))
+    assert "equal groups, one" in space_line(odd(13, tiers=[1, 3]))
 
 
 def test_a_word_that_is_none_is_refused() -> None:
@@ -380,8 +380,18 @@ def test_what_it_would_save_is_said() -> None:
     assert (row.value, row.capex_usd) == ("any", capex(odd(13)))
     assert row.summary.endswith("; the last 1 server on 1 leaf, lost with it")
     assert_proven(design)
-    open_ = optimize.solve(inputs(case({"groups": "any", **one_nic}, servers=13)), alternatives_s=60)
-    assert "groups" not in {rival.what for rival in open_.alternatives}
+
+
+def test_what_equal_groups_cost_is_said() -> None:
+    """An answer whose last group is unlike the others names the best one with equal groups; another one does not."""
+    one_nic = {"groups": "any", "nics": ["nic-400"], "nics_per_server": 2}
+    design = optimize.solve(inputs(case(one_nic, servers=13)), alternatives_s=60)
+    (row,) = [rival for rival in design.alternatives if rival.what == "groups"]
+    assert (row.value, row.capex_usd) == ("equal", capex(odd(13, groups="equal")))
+    assert row.capex_delta_usd > 0
+    assert row.summary.endswith(" (here the last 1 server on 1 leaf, lost with it)")
+    alike = optimize.solve(inputs(case(one_nic, servers=12)), alternatives_s=60)
+    assert "groups" not in {rival.what for rival in alike.alternatives}
 
 
 def test_nothing_is_said_where_it_saves_nothing() -> None:

@@ -19,8 +19,8 @@ from fabopt.program.orders import Picked
 from fabopt.study.front.mixes import MOST_SUM, EqualLinks, Ints, TooManyMixesError
 from fabopt.topology.candidate import Candidate, Choice, Option, Uses
 
-# What breaks ties between points with the same two sums, in the order of docs/formulation/search.md; then
-# designs, then parts.
+# What breaks ties between points with the same two sums, in the order of docs/formulation/search.md, where last groups
+# of their own come after the first; then designs, then parts.
 TIES = ("capex_usd", "power_w", "rack_units", "switches", "cables")
 TCO = "tco_usd"
 # Designs of all fabrics together that are looked at at once; more are found one by one.
@@ -76,6 +76,11 @@ class JointCandidate:
     def rank(self) -> tuple[Any, ...]:
         """A key by which the lower of two is taken that come to the same."""
         return tuple(candidate.order for candidate in self.candidates)
+
+    @cached_property
+    def own_last(self) -> int:
+        """What comes after capex where sums are equal: last groups of their own."""
+        return sum(candidate.evenness.own_last for candidate in self.candidates)
 
     @cached_property
     def evenness(self) -> tuple[int, int, int]:

@@ -208,10 +208,13 @@ class Listing:
         order = sorted(range(len(self._joint)), key=lambda number: self._joint[number].rank)
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
-        even = np.array([joint.evenness[:2] for joint in self._joint], dtype=np.int64).reshape(-1, 2)[places[:, 0]]
+        ties = [(joint.own_last, *joint.evenness[:2]) for joint in self._joint]
+        even = np.array(ties, dtype=np.int64).reshape(-1, 3)[places[:, 0]]
         first_mix = np.cumsum([0, *map(len, self._part_numbers)])[places[:, 0]]
         parts = np.concatenate([np.zeros(0, dtype=np.int64), *self._part_numbers])[first_mix + places[:, 1]]
-        kept = undominated(np.column_stack([rows[:, :-1], even, parts, rank[places[:, 0]]]))
+        kept = undominated(
+            np.column_stack([rows[:, :3], even[:, 0], rows[:, 3:-1], even[:, 1:], parts, rank[places[:, 0]]])
+        )
         self._rows, self._from = rows[kept], places[kept]
 
     def _listed(self, corners: Sequence[Corner]) -> Listed:
@@ -292,10 +295,14 @@ def _height(corner: Corner, weights: tuple[int, int]) -> int:
 def _undominated(alike: Sequence[JointCandidate]) -> list[JointCandidate]:
     """Of candidates that can be mixed in the same ways those whose devices are not beaten; of equals the first."""
     kept: list[JointCandidate] = []
-    for joint in sorted(alike, key=lambda joint: (joint.fixed[:-1], joint.evenness, joint.rank)):
+    for joint in sorted(alike, key=_place):
         if not kept or joint.fixed[1] < kept[-1].fixed[1]:
             kept.append(joint)
     return kept
+
+
+def _place(joint: JointCandidate) -> tuple[object, ...]:
+    return joint.fixed[:3], joint.own_last, joint.fixed[3:-1], joint.evenness, joint.rank
 
 
 class _Grades:

@@ -102,7 +102,7 @@ def _candidate(
         clashes=clashes_of(clos.parts, clos.shape, choices),
         counted=fabric.counted,
         logical_fabrics=tuple(one for one in fabric.attachments if one.network is not None),
-        evenness=evenness_of(problem, clos.shape),
+        evenness=evenness_of(problem, clos.shape, clos.parts.last_leaf is not None),
     )
 
 

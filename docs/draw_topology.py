@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 WIDTH, HEIGHT, MARGIN = 1000, 500, 40
 SPINE_Y, LEAF_Y, SERVER_Y = 108, 258, 388
 SPINE_SIZE, LEAF_HEIGHT, SERVER_HEIGHT, GAP = (120, 38), 38, 44, 10
-MOST_LEAVES, MOST_SPINES = 40, 8
+MOST_LEAVES, MOST_SPINES = 40, 10
 # Narrower leaves have their number only.
 ROOM_FOR_A_WORD = 50
 INK, FADED, LINE, CARD, EDGE = "#1f2933", "#52606d", "#9fb3c8", "#f7f9fb", "#cbd2d9"
@@ -53,33 +53,37 @@ def drawing(design: dict[str, Any]) -> str:
     leaves, spines = (tier["count"] for tier in tiers[:2])
     if one["tiers"] != 2 or fabric["planes"] != 1 or leaves > MOST_LEAVES or spines > MOST_SPINES:
         raise SystemExit(f"draws one plane of two tiers, up to {MOST_LEAVES} leaves and {MOST_SPINES} spines")
-    rails, groups = fabric["rails"], one["groups"]
+    groups, last = one["groups"], one.get("last_group") or one
+    rails = [fabric["rails"]] * (groups - 1) + [last.get("leaves") or fabric["rails"]]
+    links = [one["links_per_pair"]] * (groups - 1) + [last["links_per_pair"]]
     sizes = [one["servers_per_group"]] * (groups - 1) + [servers - (groups - 1) * one["servers_per_group"]]
     share = (WIDTH - 2 * MARGIN) / groups
     spans = [(MARGIN + index * share + GAP, MARGIN + (index + 1) * share - GAP) for index in range(groups)]
     spine_x = middles(spines, MARGIN + 120, WIDTH - MARGIN - 120)
-    leaf_x = [x for left, right in spans for x in middles(rails, left, right)]
-    parts = [line(a, LEAF_Y, b, SPINE_Y + SPINE_SIZE[1], 0.4 * one["links_per_pair"]) for a in leaf_x for b in spine_x]
+    leaf_x = [(x, m) for (left, right), r, m in zip(spans, rails, links, strict=True) for x in middles(r, left, right)]
+    parts = [line(a, LEAF_Y, b, SPINE_Y + SPINE_SIZE[1], 0.4 * m) for a, m in leaf_x for b in spine_x]
     width, height = min(SPINE_SIZE[0], (WIDTH - 2 * MARGIN - 240) / spines - GAP), SPINE_SIZE[1]
     for index, x in enumerate(spine_x, start=1):
         parts.append(box(x - width / 2, SPINE_Y, width, height, SPINE, f"spine {index}"))
     for group, (left, right) in enumerate(spans):
-        parts += group_parts(fabric, group, sizes[group], left, right)
+        per_leaf = (last if group == groups - 1 else one)["ports_per_server_per_leaf"]
+        parts += group_parts(fabric, group, rails[group], sizes[group], per_leaf, (left, right))
     return svg([*captions(design, fabric, leaves, spines), *parts])
 
 
-def group_parts(fabric: dict[str, Any], group: int, size: int, left: float, right: float) -> list[str]:
-    rails, one, nic = fabric["rails"], fabric["structure"], fabric["nic"]
+def group_parts(
+    fabric: dict[str, Any], group: int, rails: int, size: int, per_leaf: int, span: tuple[float, float]
+) -> list[str]:
+    nic, (left, right) = fabric["nic"], span
     step = (right - left) / rails
     width = step - (GAP if step > ROOM_FOR_A_WORD else 2)
     word = "leaf " if width > ROOM_FOR_A_WORD else ""
     parts = []
     for rail, x in enumerate(middles(rails, left, right), start=1):
         parts.append(line(x, LEAF_Y + LEAF_HEIGHT, x, SERVER_Y, 2.4))
-        parts.append(box(x - width / 2, LEAF_Y, width, LEAF_HEIGHT, LEAF, f"{word}{group * rails + rail}"))
-        links = size * one["ports_per_server_per_leaf"]
-        parts.append(text(x + 6, (LEAF_Y + LEAF_HEIGHT + SERVER_Y) / 2 + 5, f"{links}", 13, FADED, "start"))
-    ports = one["ports_per_server"]
+        parts.append(box(x - width / 2, LEAF_Y, width, LEAF_HEIGHT, LEAF, f"{word}{group * fabric['rails'] + rail}"))
+        parts.append(text(x + 6, (LEAF_Y + LEAF_HEIGHT + SERVER_Y) / 2 + 5, f"{size * per_leaf}", 13, FADED, "start"))
+    ports = fabric["structure"]["ports_per_server"]
     words = f"{size} servers, {ports} x {nic['gbps']:g}G each"
     parts.append(box(left + GAP / 2, SERVER_Y, right - left - GAP, SERVER_HEIGHT, SERVERS, words))
     return parts
@@ -90,12 +94,13 @@ def captions(design: dict[str, Any], fabric: dict[str, Any], leaves: int, spines
     m, ratio = fabric["structure"]["links_per_pair"], fabric["oversubscription"]["leaf"]
     gpus = design["stages"][-1]["gpus"]
     attached = [f"{row['count']} {row['attachment']} ports" for row in fabric["links"] if row["from"] == "attachment"]
+    some = f"{m} link" if m == 1 else f"{m} links"
     down, up = f"{leaf['gbps_down']:g}G", f"{leaf['gbps_up']:g}G"
     lines = {
         68: f"spines: {spines} x {spine['id']}, {spine['down_ports']} x {up} in use",
         90: f"leaves: {leaves} x {leaf['id']}, {leaf['down_ports']} x {down} down at most, "
         f"{leaf['up_ports']} x {up} up, {ratio:.2f}:1",
-        HEIGHT - 34: f"leaf - spine: every line is {m} links of {up}.  server - leaf: the number is links of {down}.",
+        HEIGHT - 34: f"leaf - spine: every line is {some} of {up}.  server - leaf: the number is links of {down}.",
         HEIGHT - 14: "Drawn from the design file."
         + (f" Not drawn: {', '.join(attached)} on the leaves." if attached else ""),
     }

@@ -182,7 +182,7 @@ class _ReferenceCheck:
     def group_size(self, fabric: Fabric, path: str, case: Case, server: Server) -> None:
         """Report groups of whole racks, equal by the case's own word, that have more servers than any leaf ports."""
         size = servers_in_group(fabric, case, server)
-        if size is None or fabric.groups != "equal" or "groups" not in fabric.model_fields_set:
+        if size is None or fabric.groups != "equal":
             return
         size = min(size, stages_of(case, server)[-1].servers or size)
         leaves = [

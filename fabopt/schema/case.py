@@ -61,11 +61,6 @@ Tier = Literal[1, 2, 3]
 TorusNodes = Literal["any", "switches", "servers"]
 
 
-def is_equal(value: object) -> bool:
-    """Whether leaf groups are all alike, which is not written."""
-    return value == "equal"
-
-
 class Fabric(Strict):
     """One fabric that is designed. ``carries``: filled in where fabrics of the case share this one.
 
@@ -99,7 +94,7 @@ class Fabric(Strict):
     carries: tuple[Carried, ...] = ()
     resilience: AnyResilience | None = None
     group_by: Literal["any", "rack"] | RackGroups = "any"
-    groups: Annotated[Literal["any", "equal"], Field(exclude_if=is_equal)] = "equal"
+    groups: Literal["any", "equal"] = "any"
     spines: SpineTypes = "one-type"
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()

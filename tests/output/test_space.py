@@ -83,7 +83,13 @@ def test_a_space_whose_last_group_is_not_looked_at_says_so() -> None:
 def test_other_last_groups_are_looked_at_with_even_stripes() -> None:
     design = solved(case({"tiers": "any"}, servers=3))
     assert "any stripes" in space_line(_asking(design, groups="any", striping="any"))
-    assert "but for the last of two tiers, which has even stripes," in space_line(
-        _asking(design, groups="any", striping="any")
-    )
-    assert "but for the last of two tiers, one switch" in space_line(_asking(design, groups="any"))
+    last = "equal groups but for the last of two tiers"
+    assert f"{last}, which has even stripes, one" in space_line(_asking(design, groups="any", striping="any"))
+    assert f"{last}, one" in space_line(_asking(design, groups="any"))
+
+
+def test_a_file_of_the_first_version_has_equal_groups() -> None:
+    """Its case says nothing of groups, and no others were looked at."""
+    design = _asking(solved(case({"tiers": "any"}, servers=3)), groups="any")
+    older = design.model_copy(update={"fabopt": "0.1.0", "rules": None})
+    assert "stripes, equal groups, one switch" in space_line(older)

@@ -15,6 +15,7 @@ from fabopt.output.terminal.summary import summary
 from fabopt.problem.problem import problem_of
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
+from tests.samples.bare import with_equal_groups
 from tests.samples.resilience import without_redundancy
 from tests.samples.small import Json, assert_proven, counts
 from tests.solution.test_published import SUPERPOD
@@ -24,7 +25,7 @@ STORAGE, MANAGEMENT = SUPERPOD["storage"], SUPERPOD["management"]
 
 def case(*fabrics: Json, server: str = "nvidia-dgx-h200", servers: int = 16, **changes: Any) -> Json:
     content = {"name": "roles", "server": server, "servers": servers, "fabrics": list(fabrics), **changes}
-    return without_redundancy(content)
+    return with_equal_groups(without_redundancy(content))
 
 
 def solved(content: Json) -> Design:

@@ -38,6 +38,7 @@ from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.oracles.brute_logical import least
 from tests.oracles.brute_parts import Json
+from tests.samples.bare import with_equal_groups
 from tests.samples.lengths import with_lengths
 from tests.samples.random_cases import Dice, a_catalog
 from tests.samples.resilience import without_redundancy
@@ -67,10 +68,10 @@ def case(separation: str = "logical", compute: Json | None = None, limits: Json 
         "max_oversubscription": 2,
         **storage,
     }
-    return without_redundancy({
+    return with_equal_groups(without_redundancy({
         "name": "apart", "server": "gpu-4", "servers": 6, "fabrics": [host, logical | {"separation": separation}],
         "limits": limits or {},
-    })  # fmt: skip
+    }))  # fmt: skip
 
 
 def random_pair(seed: int) -> tuple[Json, Json]:
@@ -98,7 +99,7 @@ def random_pair(seed: int) -> tuple[Json, Json]:
         "servers": dice.number(2, 4),
         "fabrics": [host, logical],
     }
-    return content, without_redundancy(content_case)
+    return content, with_equal_groups(without_redundancy(content_case))
 
 
 def capex_cents(design: Design) -> int | None:

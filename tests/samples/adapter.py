@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.samples.lengths import with_lengths
-from tests.samples.resilience import without_redundancy
+from tests.samples.bare import bare
 
 Json = dict[str, Any]
 
@@ -14,13 +13,11 @@ def run(catalog: Json, case: Json, **options: Any) -> Json:
     """Solve a case over a catalog and return the design file's content; ``options`` as of ``fabopt.solve``, no look at
     what else there is if they say nothing of it.
 
-    It says its lengths (``with_lengths``) and wants no redundancy where it leaves that out, as the oracles have it.
+    It is of the bare space (``bare``) where it leaves things out, as the oracles have it.
     """
     import fabopt
 
-    design = fabopt.solve(
-        without_redundancy(with_lengths(case)), catalog=catalog, **{"alternatives_s": 0, **options}
-    ).design
+    design = fabopt.solve(bare(case), catalog=catalog, **{"alternatives_s": 0, **options}).design
     return design.model_dump(by_alias=True, mode="json")
 
 

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from tests.paths import ERRORS
-from tests.samples.lengths import with_lengths
-from tests.samples.resilience import without_redundancy
+from tests.samples.bare import bare
 
 TINY = ERRORS / "_tiny.yaml"
 
@@ -29,7 +28,7 @@ Run = Callable[..., Ran]
 def case_content(**changes: Any) -> dict[str, Any]:
     """Four servers of two GPUs, with the tiny catalog beside the case, unless changes say otherwise."""
     content = {"name": "pod", "catalog": ["./acme.yaml"], "server": "acme-gpu2", "servers": 4, **changes}
-    return without_redundancy(with_lengths(content))
+    return bare(content)
 
 
 def write_case(name: str = "case.yaml", **changes: Any) -> str:

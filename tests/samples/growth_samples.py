@@ -12,8 +12,7 @@ from typing import Any
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
-from tests.samples.lengths import with_lengths
-from tests.samples.resilience import without_redundancy
+from tests.samples.bare import bare
 from tests.solution.test_brute_force import cage, case, catalog, switch
 
 Json = dict[str, Any]
@@ -32,7 +31,7 @@ def grown(*sizes: Any, fabric: Json | None = None, **keys: Any) -> Json:
     ]
     content = case(1, {"tiers": 2, **(fabric or {})}, stages=stages, **keys)
     del content["servers"], content["catalog"]
-    return without_redundancy(with_lengths(content))
+    return bare(content)
 
 
 def own(servers: int, ratio: Any) -> Json:

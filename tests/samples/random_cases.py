@@ -10,8 +10,7 @@ from typing import Any
 
 from tests.oracles.brute_force import Best, solve
 from tests.oracles.brute_parts import Json, split_of
-from tests.samples.lengths import with_lengths
-from tests.samples.resilience import without_redundancy
+from tests.samples.bare import bare
 
 FAMILIES = (
     "linear", "limited", "procurement", "ruled", "attached", "three_tier", "rails", "planes", "hosted", "hosted_high",
@@ -319,7 +318,7 @@ def a_case(dice: Dice, servers: int) -> Json:
         case["finance"] = {"energy_usd_per_kwh": 0.31, "pue": 1.25, "years": 3}
     if dice.chance(0.1):
         case["include_servers"] = True
-    return without_redundancy(with_lengths(case))
+    return bare(case)
 
 
 def a_catalog(dice: Dice, switches: int, cages: tuple[int, int], tiny: bool = False, rich: bool = False) -> Json:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from tests.oracles.brute_parts import Json
-from tests.samples.lengths import with_lengths
+from tests.samples.bare import bare
 from tests.samples.random_cases import Dice, a_case, a_catalog, an_attachment, linear, three_tier
-from tests.samples.resilience import without_redundancy
 
 FAMILIES = (
     "staged", "moving", "moving_twins", "staged_attached", "staged_three_tier", "staged_ratios", "staged_hosted",
@@ -86,7 +85,7 @@ def moving_twins(dice: Dice) -> tuple[Json, Json]:
     grow(dice, case, dice.number(6, 14))
     case["growth"] = {"recabling": "allow", "usd_per_moved_cable": dice.one([0, 1, 5.5])}
     case["finance"] = {"price_decline": {"switch": dice.one([0.5, 0.9])}}
-    return catalog, without_redundancy(with_lengths(case))
+    return catalog, bare(case)
 
 
 def staged_attached(dice: Dice) -> tuple[Json, Json]:

@@ -13,8 +13,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.choice import search_of
 from fabopt.solution import optimize
-from tests.samples.lengths import with_lengths
-from tests.samples.resilience import without_redundancy
+from tests.samples.bare import bare
 
 Json = dict[str, Any]
 
@@ -87,10 +86,8 @@ def case(fabric: Json | None = None, **changes: Any) -> Json:
 
 
 def inputs(content: Json, parts: Json | None = None) -> Inputs:
-    """A case with a catalog (default: the small one); it says its lengths (``with_lengths``) and wants no redundancy
-    where it says nothing of that.
-    """
-    return inputs_from_objects(without_redundancy(with_lengths(content)), catalog() if parts is None else parts)
+    """A case of the bare space (``bare``) with a catalog (default: the small one)."""
+    return inputs_from_objects(bare(content), catalog() if parts is None else parts)
 
 
 def solved(content: Json, parts: Json | None = None, engine: str = "cp-sat", prune: bool = True) -> Design:

@@ -28,9 +28,11 @@ from tests.oracles import brute_last_group
 from tests.oracles.alltoall_program import alltoall_by_program
 from tests.paths import ROOT
 from tests.samples.adapter import differences, outline, outline_of_best, run
+from tests.samples.lengths import USUAL
 from tests.samples.random_cases import generate
-from tests.samples.small import Json, assert_proven, case, inputs, solved
+from tests.samples.small import Json, assert_proven, case, catalog, inputs, solved
 
+RUNS = {"distances_m": USUAL}
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 
 
@@ -394,6 +396,14 @@ def test_what_equal_groups_cost_is_said() -> None:
     assert "groups" not in {rival.what for rival in alike.alternatives}
 
 
+def test_it_is_the_default() -> None:
+    """A case that says nothing of groups is one with ``groups: any``, and its file says so."""
+    content = case({"nics": ["nic-400"], "nics_per_server": 2}, servers=13, resilience="none", site=RUNS)
+    design = optimize.solve(inputs_from_objects(content, catalog()), alternatives_s=0)
+    assert own_of(design) == (1, 2, 4)
+    assert design.case.content["fabrics"][0]["groups"] == "any"
+
+
 def test_nothing_is_said_where_it_saves_nothing() -> None:
     design = optimize.solve(inputs(case({"nics": ["nic-400"], "nics_per_server": 2}, servers=12)), alternatives_s=60)
     assert "groups" not in {rival.what for rival in design.alternatives}
@@ -404,13 +414,8 @@ def test_candidates_whose_links_run_farther_lend_no_cables() -> None:
     the first have fibres of 10 m.
     """
     content = yaml.safe_load((ROOT / "cases/finetuning-1024-gpus.yaml").read_text())
-
-    def least_power(groups: str) -> Design:
-        fabric = {**content["fabrics"][0], "groups": groups}
-        asked = {**content, "objective": "power_w", "fabrics": [fabric]}
-        return optimize.solve(inputs_from_objects(asked), alternatives_s=0)
-
-    design = least_power("any")
+    design = optimize.solve(inputs_from_objects({**content, "objective": "power_w"}), alternatives_s=0)
     assert_proven(design)
     assert design.fabrics[0].clos.last_group is None
-    assert capex(design) == capex(least_power("equal"))
+    equal = {**content, "objective": "power_w", "fabrics": [{**content["fabrics"][0], "groups": "equal"}]}
+    assert capex(design) == capex(optimize.solve(inputs_from_objects(equal), alternatives_s=0))

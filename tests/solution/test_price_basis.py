@@ -13,8 +13,7 @@ from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from tests.mutations import document_of, rehashed
-from tests.samples.lengths import with_lengths
-from tests.samples.resilience import without_redundancy
+from tests.samples.bare import bare
 from tests.samples.small import bought, case, catalog, product
 
 Json = dict[str, Any]
@@ -34,7 +33,7 @@ def _catalog(**kinds: str) -> Json:
 
 
 def _solved(parts: Json, alternatives_s: float = 0, **keys: Any) -> Design:
-    content = without_redundancy(with_lengths(case(ONE_TIER, **keys)))
+    content = bare(case(ONE_TIER, **keys))
     return optimize.solve(inputs_from_objects(content, parts), alternatives_s=alternatives_s)
 
 

@@ -34,7 +34,7 @@ FREE: Json = {
     "resilience": "none",
 }
 DIRECT = ("torus", "hyperx", "dragonfly", "dragonfly+")
-DEFAULTS: Json = {"rails": "aligned", "striping": "even", "groups": "any", "planes": 1, "topologies": ["clos"]}
+DEFAULTS: Json = {"rails": "aligned", "striping": "even", "groups": "equal", "planes": 1, "topologies": ["clos"]}
 
 
 def relaxations(catalog: Json, case: Json) -> Iterator[tuple[str, Relaxed]]:

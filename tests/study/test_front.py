@@ -190,7 +190,16 @@ def test_a_straight_front_has_no_knee() -> None:
 # -- servers ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fabric", [{}, {"tiers": "any", "max_oversubscription": 2}, {"rails": "any"}])
+@pytest.mark.parametrize(
+    "fabric",
+    [
+        {},
+        {"tiers": "any", "max_oversubscription": 2},
+        {"rails": "any"},
+        {"groups": "any"},
+        {"groups": "any", "rails": "any"},
+    ],
+)
 def test_one_server_less_never_costs_more(fabric: Json) -> None:
     """What halving the number of servers rests on; docs/fronts.md proves it."""
     content = case({**SMALL, **fabric})
@@ -201,7 +210,9 @@ def test_one_server_less_never_costs_more(fabric: Json) -> None:
     assert known == sorted(known) and costs == known + [None] * (len(costs) - len(known))
 
 
-@pytest.mark.parametrize("fabric", [{}, {"attachments": [{"name": "gate", "ports": 3, "buys": "none"}]}])
+@pytest.mark.parametrize(
+    "fabric", [{}, {"attachments": [{"name": "gate", "ports": 3, "buys": "none"}]}, {"groups": "any", "rails": "any"}]
+)
 def test_a_budget_buys_the_most_servers(fabric: Json) -> None:
     """Against every number of servers, one after the other."""
     content = case({**SMALL, **fabric}, maximize="servers")

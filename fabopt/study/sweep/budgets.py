@@ -210,7 +210,7 @@ def _longer_costs_more(problem: Problem) -> bool:
 
 def _is_plain(fabric: FabricProblem) -> bool:
     """Whether fewer servers need no more of a fabric; in other families they need another network."""
-    counts = bool(fabric.attachments) or fabric.per_switch is not None or fabric.may_be_odd
+    counts = bool(fabric.attachments) or fabric.per_switch is not None
     return not counts and fabric.group_servers is None and fabric.even and fabric.topologies == ("clos",)
 
 

@@ -28,7 +28,7 @@ from fabopt.program.payments import RULES_OF_PAYMENTS, Payments
 from fabopt.program.purchases import RULES_OF_BUYING, Purchases, Use, is_ordered
 from fabopt.program.regret import RULES_OF_REGRET, Regrets
 from fabopt.program.sourcing import RULES_OF_VENDORS, Sourcing
-from fabopt.topology.candidate import Candidate, Option, Uses
+from fabopt.topology.candidate import Candidate, Option, Uses, places_by_fabric
 
 Key = tuple[str, Hashable]
 # of one unit of an item that a stage adds
@@ -140,8 +140,7 @@ class Program:
             for index, count in self.counts[key].items():
                 on_pick[index] += least * count
         offset = self._of_servers(weight)
-        for fabric in dict.fromkeys(candidate.fabric for candidate in self.candidates):
-            indices = [index for index, one in enumerate(self.candidates) if one.fabric == fabric]
+        for indices in places_by_fabric(self.candidates).values():
             least = min(on_pick[index] for index in indices)
             offset += least
             for index in indices:
@@ -236,8 +235,8 @@ class Program:
         """A quantity that follows from which candidates are built, the least of each fabric aside."""
         terms: list[tuple[pulp.LpVariable, int]] = []
         offset = 0
-        for fabric in dict.fromkeys(candidate.fabric for candidate in self.candidates):
-            values = {index: value(one) for index, one in enumerate(self.candidates) if one.fabric == fabric}
+        for indices in places_by_fabric(self.candidates).values():
+            values = {index: value(self.candidates[index]) for index in indices}
             least = min(values.values())
             terms += [(self.pick[index], number - least) for index, number in values.items() if number > least]
             offset += least
@@ -245,8 +244,7 @@ class Program:
 
     def _rank_levels(self) -> list[Level]:
         levels = []
-        for fabric in dict.fromkeys(candidate.fabric for candidate in self.candidates):
-            indices = [index for index, one in enumerate(self.candidates) if one.fabric == fabric]
+        for fabric, indices in places_by_fabric(self.candidates).items():
             ranked = sorted(indices, key=lambda index: self.candidates[index].order)
             terms = [(self.pick[index], rank) for rank, index in enumerate(ranked)]
             levels.append(Level(f"rank_{fabric}", pulp.LpAffineExpression(terms), 0))

@@ -316,3 +316,11 @@ def _is_no_longer(option: Option, other: Option) -> bool:
 
 def _is_better(numbers: tuple[int, ...], others: tuple[int, ...]) -> bool:
     return numbers != others and all(a <= b for a, b in zip(numbers, others, strict=True))
+
+
+def places_by_fabric(candidates: Sequence[Candidate]) -> dict[str, list[int]]:
+    """The places of each fabric's candidates among all."""
+    places: dict[str, list[int]] = {}
+    for place, candidate in enumerate(candidates):
+        places.setdefault(candidate.fabric, []).append(place)
+    return places

@@ -164,7 +164,7 @@ class Deadline:
         return np.asarray(np.minimum(most, own))
 
     def meet(self, networks: FabricBandwidths, network_of: Ints, cost: Floats) -> None:
-        """Let candidates that are in time, with a network and a cost each, lower the product that is wanted."""
+        """Let candidates that are in time lower the product that is wanted; arrays have shape (candidates,)."""
         if self.product is None or not cost.size:
             return
         if self.also is not None:

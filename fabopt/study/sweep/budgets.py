@@ -220,14 +220,13 @@ def _least_share(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, c
     least = np.inf
     for protocol in fabric.protocols:
         for nic in bounds.nics(protocol):
-            for share, leaf, down in bounds.lowers(nic.port, protocol, None):
-                alone = float(bounds.of_servers(nic, share)[0])
+            for lower in bounds.lowers(nic.port, protocol, None):
                 if 1 in fabric.tiers or fabric.topologies != ("clos",):
-                    least = min(least, alone)
-                if alone >= least:
+                    least = min(least, float(bounds.of_servers(nic, lower.share)[0]))
+                if float(bounds.of_leaves(nic, lower, protocol, None)[0]) >= least:
                     break
                 for tiers in set(fabric.tiers) - {1}:
-                    blocks = (Block(protocol, tiers, nic, leaf, down, up) for up in leaf.uses)
+                    blocks = (Block(protocol, tiers, nic, lower.leaf, lower.down, up) for up in lower.leaf.uses)
                     least = min([least, *(float(bounds.of_block(block, tiers)[0]) for block in blocks)])
     return least / problem.servers if np.isfinite(least) else 0.0
 

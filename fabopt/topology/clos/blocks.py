@@ -104,12 +104,15 @@ class Stack(NamedTuple):
 
 
 class SpineRows(NamedTuple):
-    """Rows of a shape with a number of spines each, and the ``most`` that what is made of them may cost."""
+    """Rows of a shape with a number of spines each, and the ``most`` that what is made of them may cost.
+
+    Arrays have shape (rows,).
+    """
 
     rows: Ints
     spines: Ints
     most: Floats
 
     def take(self, open_: NDArray[np.bool_]) -> SpineRows:
-        """Some of them."""
+        """The rows that are ``open_``, shape (rows,)."""
         return SpineRows(self.rows[open_], self.spines[open_], self.most[open_])

@@ -81,7 +81,7 @@ def leaves_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int
 
 
 def pods_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Floats:
-    """The same of rows of three tiers, whatever their cores."""
+    """The most that rows of pods may cost for their step, whatever their cores, shape (size,); ``leaves_may_cost``."""
     rows = _Rows(shape, busiest_leaves(fabric, shape), shape.spine_down, np.size(shape.x), 3)
     return _may_cost(fabric, parts, rows, gpus)
 

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from fabopt.design.points import spread
 from fabopt.errors import InputError
 from fabopt.io.case import Inputs
 from fabopt.output.export.front import front_bytes, front_csv
+from fabopt.output.terminal.front import front_summary
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import Front, FrontPoint
 from fabopt.solution.optimize import interrupts
@@ -215,6 +217,13 @@ def test_a_budget_that_is_too_small_says_what_is_needed() -> None:
     conflict = front.points[0].conflicts[0]
     assert (conflict.limit, conflict.value, conflict.needed) == ("limits.budget_usd", 1000, least.totals.capex_usd)
     assert conflict.detail == f"the cheapest design costs ${least.totals.capex_usd:,}; the limit is $1,000"
+
+
+def test_what_a_limit_needs_is_shown_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a table of points too: three digits of 2,330.4 W, 2.33 kW, would not do."""
+    front = swept(case(ONE_CARD, limits={"power_w": 100}), None, RATIO)
+    Console(width=200).print(front_summary(front))
+    assert "limits.power_w needs 2,330.4 W" in capsys.readouterr().out
 
 
 def test_budgets_that_nothing_can_meet_share_the_reason() -> None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.braille import BLANK, dots, stairs
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import limit_name, listed, money, plain, power, printable
@@ -122,7 +123,7 @@ def _why(point: FrontPoint) -> str:
 def _needs(conflict: Conflict) -> str:
     if conflict.needed is None:
         return f"{limit_name(conflict.limit)}: {conflict.detail}"
-    return f"{conflict.limit} needs {value_text(conflict.limit, conflict.needed)}"
+    return f"{conflict.limit} needs {conflict_quantity(conflict.limit, conflict.needed)}"
 
 
 def _plot(front: Front) -> Iterator[RenderableType]:

@@ -34,7 +34,7 @@ FREE: Json = {
     "resilience": "none",
 }
 DIRECT = ("torus", "hyperx", "dragonfly", "dragonfly+")
-DEFAULTS: Json = {"rails": "aligned", "striping": "even", "groups": "equal", "planes": 1, "topologies": ["clos"]}
+DEFAULTS: Json = {"rails": "aligned", "striping": "even", "planes": 1, "topologies": ["clos"]}
 
 
 def relaxations(catalog: Json, case: Json) -> Iterator[tuple[str, Relaxed]]:
@@ -105,6 +105,15 @@ def test_relaxing_one_limit_never_costs_more(family: str) -> None:
 
 def test_rows_of_fibres_to_modules_that_are_there() -> None:
     """Attachments with modules of their own on two sorts of fibre: each row has the fibres of its own links."""
-    name, given, _ = a_pair("hosted", 1011)
-    assert name == "reserve_ports"
+    _, given, _ = a_pair("hosted", 1011)
     assert cost(*given) == 15225.11
+
+
+def test_a_ratio_of_many_digits_leaves_switches_without_uplinks_open() -> None:
+    """Ports of attachments on spines that have no uplinks take nothing of them, however fine the units are."""
+    _, _, (catalog, wider) = a_pair("hosted", 1004)
+    costs = []
+    for ratio in (1.79, 1.7999999999999998, 1.8):
+        wider["fabrics"][0]["max_oversubscription"] = {"leaf": ratio}
+        costs.append(cost(catalog, wider))
+    assert costs == [7892.36] * 3

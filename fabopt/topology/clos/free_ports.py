@@ -187,9 +187,11 @@ class _Loads:
         self.unit = lcm(*(one.numerator for one in ratios))
 
     def of(self, tier: HostTier, demand: AttachmentDemand) -> int:
-        """What a port of an attachment takes of what uplinks carry; nothing if it does not count."""
+        """What a port of an attachment takes of what uplinks carry; nothing if it does not count, or there are none."""
+        parts = self.clos.parts
         ratio = ratio_of(self.fabric, demand) if tier == "leaf" else self.fabric.oversubscription_spine
-        return self._load(ratio) if demand.counts else 0
+        has_uplinks = (parts.leaf_up if tier == "leaf" else parts.spine_up) is not None
+        return self._load(ratio) if demand.counts and has_uplinks else 0
 
     def _load(self, ratio: Fraction) -> int:
         return int(self.clos.parts.leaf_down.lane.port_mbps * self.unit / ratio)

@@ -18,7 +18,7 @@ from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks, uplinks_
 from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.mixed_spines import SpinesOfTwoTypes
-from fabopt.topology.clos.odd_groups import OddSizes, least_of, odd_sizes
+from fabopt.topology.clos.odd_groups import OddSizes, least_of, odd_sizes, ports_that_reach
 from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice
 from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
 from fabopt.topology.clos.shape import (
@@ -66,7 +66,7 @@ class Leaves:
     def expand(self, block: Block) -> None:
         """Offer every candidate of a block that stays below the cutoff."""
         run_m, groups = self.fabric.runs_m["server-leaf"], groups_wanted(self.fabric)
-        odd = block.tiers == 2 and self.fabric.may_be_odd
+        odd = block.tiers == 2 and self.fabric.may_be_odd and bool(ports_that_reach(self.bounds, block))
         alike = self._sizes(block, self.problem.servers, groups, run_m) if self.fabric.may_be_alike else []
         for shape, cost in alike:
             self.sizes_met = True

@@ -20,7 +20,7 @@ from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.shape import Ints, Shape, divisors, last_endpoints, ranges, up_cage_limit, uplinks_that_fit
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.spans import group_sizes
-from fabopt.units import Number, ceil_of
+from fabopt.units import Number, ceil_div, ceil_of
 
 
 def ports_on_leaves(fabric: FabricProblem, nic: NicOption) -> Iterator[tuple[int, int]]:
@@ -43,12 +43,25 @@ class OddSizes(NamedTuple):
     g: tuple[int, ...]
 
 
+def ports_that_reach(bounds: Bounds, block: Block) -> list[tuple[int, int]]:
+    """Those of (k, k') with which spines have ports for the fewest leaves, those of the largest groups."""
+    servers, ports = bounds.problem.servers, block.nic.ports_per_plane
+    leaf_ports = bounds.leaf_ports(block.leaf, block.down, block.uplinks)
+    most_leaves = bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, 1)
+    return [
+        (k, odd_k)
+        for k, odd_k in ports_on_leaves(bounds.fabric, block.nic)
+        if leaf_ports >= k
+        and (ceil_div(servers, min(servers, leaf_ports // k)) - 1) * (ports // k) + ports // odd_k <= most_leaves
+    ]
+
+
 def odd_sizes(bounds: Bounds, block: Block) -> Iterator[OddSizes]:
     """The sizes that leaves have ports for, for each number of ports on a leaf that rules and parts allow."""
     fabric, servers, ports = bounds.fabric, bounds.problem.servers, block.nic.ports_per_plane
     leaf_ports, last_ports = (bounds.leaf_ports(one.leaf, one.down, one.uplinks) for one in (block, block.of_last))
     most_leaves = bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, 1)
-    for k, odd_k in ports_on_leaves(fabric, block.nic):
+    for k, odd_k in ports_that_reach(bounds, block):
         joins = (bounds.server_joins(block.nic, block.down, one, block.protocol) for one in (k, odd_k))
         if common(list(joins)):
             g = group_sizes(fabric, min(servers - 1, leaf_ports // k))

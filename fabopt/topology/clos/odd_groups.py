@@ -44,7 +44,7 @@ class OddSizes(NamedTuple):
 
 
 def ports_that_reach(bounds: Bounds, block: Block) -> list[tuple[int, int]]:
-    """Those of (k, k') with which spines have ports for the fewest leaves, those of the largest groups."""
+    """Pairs (k, k') with which spines have ports for the fewest leaves, those of the largest groups."""
     servers, ports = bounds.problem.servers, block.nic.ports_per_plane
     leaf_ports = bounds.leaf_ports(block.leaf, block.down, block.uplinks)
     most_leaves = bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, 1)

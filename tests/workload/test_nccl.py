@@ -98,10 +98,12 @@ def test_trees_reach_less_of_their_bandwidth_at_medium_sizes() -> None:
 
 def test_channels_are_doubled_where_they_are_few_or_fast() -> None:
     """search.cc, ncclTopoDupChannels: 24 Gbytes/s of 200G never; 48 of 400G up to four on Hopper; 96 of 800G always."""
-    known = [("ampere", 8, 200, 8), ("hopper", 8, 400, 8), ("hopper", 4, 400, 8), ("hopper", 1, 200, 1)]
-    known += [("blackwell", 8, 800, 16), ("blackwell", 8, 400, 8)]
+    known: list[tuple[Generation, int, int, int]] = [
+        ("ampere", 8, 200, 8), ("hopper", 8, 400, 8), ("hopper", 4, 400, 8), ("hopper", 1, 200, 1),
+        ("blackwell", 8, 800, 16), ("blackwell", 8, 400, 8),
+    ]  # fmt: skip
     for generation, nics, gbps, channels in known:
-        assert channels_of(generation, nics, Fraction(gbps)) == channels  # type: ignore[arg-type]
+        assert channels_of(generation, nics, Fraction(gbps)) == channels
 
 
 def test_other_makers_have_none_that_are_known() -> None:

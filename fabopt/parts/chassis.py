@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from fabopt.schema.catalog import Catalog, Switch
 from fabopt.schema.chassis import LineCards
 from fabopt.schema.product import Price
@@ -10,9 +12,10 @@ from fabopt.units import exact, some
 
 def with_fills(catalog: Catalog) -> Catalog:
     """The catalog with a switch for each fill of a chassis in place of the chassis."""
-    if all(switch.line_cards is None for switch in catalog.switches):
+    modular = {switch.id for switch in catalog.switches if switch.line_cards is not None}
+    if not modular:
         return catalog
-    switches = tuple(fill for switch in catalog.switches for fill in _fills(switch))
+    switches = tuple(fill for switch in catalog.switches for fill in _fills(switch, modular))
     return catalog.model_copy(update={"switches": switches})
 
 
@@ -21,11 +24,21 @@ def fills_of(id_: str, catalog: Catalog) -> tuple[str, ...]:
     return tuple(one.id for one in catalog.switches if one.chassis == id_) or (id_,)
 
 
-def _fills(switch: Switch) -> tuple[Switch, ...]:
+def _fills(switch: Switch, modular: Collection[str]) -> tuple[Switch, ...]:
+    """A switch, or its fills; ``modular``: the ids of chassis, whose fills are each other's twins."""
     cards = switch.line_cards
     if cards is None:
         return (switch,)
-    return tuple(_filled(switch, cards, number) for number in range(cards.fewest, cards.most + 1))
+    fills = [(number, _filled(switch, cards, number)) for number in range(cards.fewest, cards.most + 1)]
+    if switch.managed_twin not in modular:
+        return tuple(fill for _, fill in fills)
+    return tuple(
+        fill.model_copy(update={"managed_twin": _id(str(switch.managed_twin), number)}) for number, fill in fills
+    )
+
+
+def _id(chassis: str, number: int) -> str:
+    return f"{chassis}+{number}-cards"
 
 
 def _filled(switch: Switch, cards: LineCards, number: int) -> Switch:
@@ -33,7 +46,7 @@ def _filled(switch: Switch, cards: LineCards, number: int) -> Switch:
     numbers = [switch.part_number, cards.part_number]
     return switch.model_copy(
         update={
-            "id": f"{switch.id}+{number}-cards",
+            "id": _id(switch.id, number),
             "part_number": None if None in numbers else f"{numbers[0]} + {number} x {numbers[1]}",
             "description": f"{switch.description or switch.id}, {name}",
             "cages": tuple(cage.model_copy(update={"count": cage.count * number}) for cage in switch.cages),

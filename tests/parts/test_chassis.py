@@ -98,6 +98,14 @@ def test_what_is_not_known_of_a_card_is_not_known_of_a_fill() -> None:
     assert (fill.price_usd, fill.power_w, fill.part_number) == (None, None, None)
 
 
+def test_twins_are_filled_alike() -> None:
+    """The twin of a chassis, one with a subnet manager, is the one with as many line cards."""
+    parts = with_chassis(protocol="infiniband", managed=False, managed_twin="acme-m6")
+    parts["switches"].append(chassis(id="acme-m6", protocol="infiniband", managed=True))
+    twins = {one.id: one.managed_twin for one in inputs(case(), parts).catalog.switches if one.managed_twin}
+    assert twins == {f"acme-c6+{number}-cards": f"acme-m6+{number}-cards" for number in range(2, 7)}
+
+
 def test_a_price_book_prices_fills() -> None:
     book = {"name": "ours", "prices": {"acme-c6+3-cards": 100}}
     parts = {**with_chassis(), "prices": [book]}

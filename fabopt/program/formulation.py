@@ -28,7 +28,7 @@ from fabopt.program.payments import RULES_OF_PAYMENTS, Payments
 from fabopt.program.purchases import RULES_OF_BUYING, Purchases, Use, is_ordered
 from fabopt.program.regret import RULES_OF_REGRET, Regrets
 from fabopt.program.sourcing import RULES_OF_VENDORS, Sourcing
-from fabopt.topology.candidate import Candidate, Option, Uses, places_by_fabric
+from fabopt.topology.candidate import Candidate, Option, Uses, by_fabric
 
 Key = tuple[str, Hashable]
 # of one unit of an item that a stage adds
@@ -140,7 +140,7 @@ class Program:
             for index, count in self.counts[key].items():
                 on_pick[index] += least * count
         offset = self._of_servers(weight)
-        for indices in places_by_fabric(self.candidates).values():
+        for indices in by_fabric(self.candidates).values():
             least = min(on_pick[index] for index in indices)
             offset += least
             for index in indices:
@@ -235,8 +235,8 @@ class Program:
         """A quantity that follows from which candidates are built, the least of each fabric aside."""
         terms: list[tuple[pulp.LpVariable, int]] = []
         offset = 0
-        for indices in places_by_fabric(self.candidates).values():
-            values = {index: value(self.candidates[index]) for index in indices}
+        for indices in by_fabric(self.candidates).values():
+            values = {index: value(one) for index, one in indices.items()}
             least = min(values.values())
             terms += [(self.pick[index], number - least) for index, number in values.items() if number > least]
             offset += least
@@ -244,7 +244,7 @@ class Program:
 
     def _rank_levels(self) -> list[Level]:
         levels = []
-        for fabric, indices in places_by_fabric(self.candidates).items():
+        for fabric, indices in by_fabric(self.candidates).items():
             ranked = sorted(indices, key=lambda index: self.candidates[index].order)
             terms = [(self.pick[index], rank) for rank, index in enumerate(ranked)]
             levels.append(Level(f"rank_{fabric}", pulp.LpAffineExpression(terms), 0))

@@ -5,20 +5,19 @@ The bounds of what is bought follow from these: no design that the program can b
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem
-from fabopt.topology.candidate import Candidate, Choice
+from fabopt.topology.candidate import Candidate, Choice, by_fabric
 
 
 def most_used(problem: Problem, candidates: Sequence[Candidate]) -> dict[Item, int]:
     """An upper bound on the units of each item in use: over fabrics the sum, over candidates the most."""
     total: dict[Item, int] = {}
-    for fabric in dict.fromkeys(candidate.fabric for candidate in candidates):
-        of_fabric = [candidate for candidate in candidates if candidate.fabric == fabric]
-        for item, count in _most_of_any(of_fabric).items():
+    for of_fabric in by_fabric(candidates).values():
+        for item, count in _most_of_any(of_fabric.values()).items():
             total[item] = total.get(item, 0) + count
     server = problem.server_item
     if server is not None:
@@ -26,7 +25,7 @@ def most_used(problem: Problem, candidates: Sequence[Candidate]) -> dict[Item, i
     return total
 
 
-def _most_of_any(candidates: Sequence[Candidate]) -> dict[Item, int]:
+def _most_of_any(candidates: Iterable[Candidate]) -> dict[Item, int]:
     """The most of each item that any of the candidates of a fabric uses."""
     most: dict[Item, int] = {}
     of_unit: dict[Hashable, Mapping[Item, int]] = {}
@@ -58,9 +57,8 @@ def most_between(problem: Problem, candidates: Sequence[Candidate], items: froze
     """Upper bounds on the units of some items that any design adds from one stage to another."""
     stages = range(len(problem.stages))
     total = {item: [[0 for _ in stages] for _ in stages] for item in items}
-    for fabric in dict.fromkeys(candidate.fabric for candidate in candidates):
-        of_fabric = [candidate for candidate in candidates if candidate.fabric == fabric]
-        for item, added in _added_by(of_fabric, items, len(stages)).items():
+    for of_fabric in by_fabric(candidates).values():
+        for item, added in _added_by(of_fabric.values(), items, len(stages)).items():
             for first in stages:
                 sums = [list(accumulate(row[first:])) for row in added]
                 for last in stages[first:]:
@@ -72,7 +70,7 @@ def most_between(problem: Problem, candidates: Sequence[Candidate], items: froze
     return dict(total)
 
 
-def _added_by(candidates: Sequence[Candidate], items: frozenset[Item], stages: int) -> dict[Item, set[tuple[int, ...]]]:
+def _added_by(candidates: Iterable[Candidate], items: frozenset[Item], stages: int) -> dict[Item, set[tuple[int, ...]]]:
     """What each stage adds of some items at the most, once for every candidate of a fabric that differs in it."""
     added_by: dict[Item, set[tuple[int, ...]]] = {}
     of_unit: dict[Hashable, dict[tuple[int, Item], int]] = {}

@@ -318,9 +318,9 @@ def _is_better(numbers: tuple[int, ...], others: tuple[int, ...]) -> bool:
     return numbers != others and all(a <= b for a, b in zip(numbers, others, strict=True))
 
 
-def places_by_fabric(candidates: Sequence[Candidate]) -> dict[str, list[int]]:
-    """The places of each fabric's candidates among all."""
-    places: dict[str, list[int]] = {}
+def by_fabric(candidates: Sequence[Candidate]) -> dict[str, dict[int, Candidate]]:
+    """The candidates of each fabric, by their place among all."""
+    groups: dict[str, dict[int, Candidate]] = {}
     for place, candidate in enumerate(candidates):
-        places.setdefault(candidate.fabric, []).append(place)
-    return places
+        groups.setdefault(candidate.fabric, {})[place] = candidate
+    return groups

@@ -19,6 +19,7 @@ from fabopt.search.context import Context
 from fabopt.solution.subnet_hosts import Host, Unmanaged, hosts_of, note_of_cost, without_manager
 from fabopt.study.front.finder import PRICE, Demands, Finder, GradedDesign, Managed
 from fabopt.study.front.measures import Measure
+from fabopt.topology.candidate import Candidate
 from fabopt.topology.subnet_manager import is_manageable
 
 
@@ -43,7 +44,7 @@ class ManagedFinder(Finder):
         self._hosts = hosts
         self._others: dict[object, ManagedFinder] = {}
         self._managed: dict[object, GradedDesign | None] = {}
-        self._checked: set[tuple[int, ...]] = set()
+        self._checked: set[tuple[Candidate, ...]] = set()
 
     def _least(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         key = tuple(measure.name for measure in measures), frozenset(demands.items())
@@ -69,7 +70,7 @@ class ManagedFinder(Finder):
 
     def lacks_managers(self, designs: Iterable[GradedDesign]) -> bool:
         """Whether any of some designs has a subnet without a manager; those of the same candidates are alike."""
-        picked = {tuple(id(candidate) for candidate, _ in one.optimum.picked): one.optimum for one in designs}
+        picked = {tuple(candidate for candidate, _ in one.optimum.picked): one.optimum for one in designs}
         new = [optimum for key, optimum in picked.items() if key not in self._checked]
         self._checked.update(picked)
         return any(any(without_manager(Answer(self.problem, optimum), self._decided)) for optimum in new)

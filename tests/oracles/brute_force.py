@@ -491,10 +491,15 @@ def leaf_modes(space: Space, base: Structure, loads: list[LeafLoad]) -> Lower:
     dual = space.fabric.get("homing") == "dual"
     run = space.run("server-leaf", base.g)
     kind = server_kind(space.servers, base.cards, base.card_planes, base.k, loads, cage, run, dual)
+    return Lower(space, base, loads, useful_on_leaves(space, kind, loads))
+
+
+def useful_on_leaves(space: Space, kind: Kind, loads: list[LeafLoad]) -> list[Mode]:
+    """``modes_on_leaves`` that can be the best, worked out once for leaves that are loaded alike."""
     key = (space.protocol, kind, tuple(loads))
     if key not in space.modes_of:
         space.modes_of[key] = space.useful(modes_on_leaves(space, kind, loads))
-    return Lower(space, base, loads, space.modes_of[key])
+    return space.modes_of[key]
 
 
 def modes_on_leaves(space: Space, kind: Kind, loads: list[LeafLoad]) -> list[Mode]:
@@ -519,8 +524,7 @@ def hosting(space: Space, structure: Structure, ways: list[Choice], loads: tuple
     cage, run = structure.leaf.down.cage, space.run("server-leaf", structure.g)
     cards = structure.cards
     kind = server_kind(space.servers, cards, structure.card_planes, structure.k, places.loads, cage, run, dual)
-    below = space.useful(modes_on_leaves(space, kind, places.loads))
-    space.kept += below
+    below = useful_on_leaves(space, kind, places.loads)
     structure = changed(structure, down=places.occupied, counted=places.counted)
     tails = list({tuple(map(id, way[1:])): way[1:] for way in ways}.values())
     for tail in tails:

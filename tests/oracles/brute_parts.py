@@ -119,6 +119,8 @@ class ItemTable:
         self.supply: dict[Item, int] = {}
         self.power: dict[Item, int] = {}
         self.power_known: set[str] = set()
+        self.is_special: dict[Item, bool] = {}
+        self.costs: dict[tuple[tuple[Item, int], ...], tuple[int, int]] = {}
         for kind in ("switches", "nics", "transceivers", "servers"):
             for product in catalog.get(kind, []):
                 self._add(kind, (product["id"], None), product, product)
@@ -152,6 +154,11 @@ class ItemTable:
 
     def special(self, item: Item) -> bool:
         """Whether the cost of the item is anything but quantity times price, or its number is limited."""
+        if item not in self.is_special:
+            self.is_special[item] = self._special(item)
+        return self.is_special[item]
+
+    def _special(self, item: Item) -> bool:
         ruled = any(self.kind[item] in self.rules.get(key, {}) for key in ("spares", "max_part_numbers"))
         sized = any(self.terms[item].get(key, 1) > 1 for key in ("minimum_order", "pack_size"))
         supplied = self.rules.get("quarterly_supply", {}).get(self.vendor[item])

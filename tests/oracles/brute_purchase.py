@@ -148,8 +148,10 @@ def dominates(one: Any, other: Any) -> bool:
 
 def linear(item_table: ItemTable, unit: Unit) -> tuple[int, int]:
     """(cents, milliwatts) of a unit at the lowest prices."""
-    capex = sum(number * item_table.least(item) for item, number in unit.items)
-    return capex, sum(number * item_table.power[item] for item, number in unit.items)
+    if unit.items not in item_table.costs:
+        capex = sum(number * item_table.least(item) for item, number in unit.items)
+        item_table.costs[unit.items] = capex, sum(number * item_table.power[item] for item, number in unit.items)
+    return item_table.costs[unit.items]
 
 
 def buy(

@@ -232,6 +232,7 @@ class Space:
         # modes are told apart by their identity, so none is let go
         self.kept: list[Mode] = []
         self.lengths = GroupLengths(case, self.server, self.servers) if follow(case) else None
+        self.run_of: dict[tuple[str, int], Fraction] = {}
         self.even = self.fabric.get("striping", "even") == "even"
         self.by_rail = self.fabric.get("striping") == "rail"
         self.joiner: Any = None
@@ -243,7 +244,10 @@ class Space:
         """Metres that links of a kind run: as said, or by the servers of a group or a pod, else of all."""
         if self.lengths is None:
             return self.runs[kind]
-        return self.lengths.run(kind, self.servers if servers is None else servers)
+        key = (kind, self.servers if servers is None else servers)
+        if key not in self.run_of:
+            self.run_of[key] = self.lengths.run(*key)
+        return self.run_of[key]
 
     def useful(self, found: list[Mode]) -> list[Mode]:
         """The modes of a kind that can be the best of it."""
@@ -395,6 +399,8 @@ def survives(space: Space, structure: Structure) -> bool:
     wanted = list(wanted_of(space.fabric))
     if wanted and not (structure.own_rails and structure.tiers < 3):
         raise ValueError("brute force knows what is left of rails of one or two tiers only")
+    if not wanted:
+        return True
     injection = injection_gbps(space.catalog, space.server, structure.cards)
     return all(rails_left(space, structure, injection, kind, number) >= least for kind, number, least in wanted)
 
@@ -545,7 +551,10 @@ def ceil_fraction(value: Fraction) -> int:
 
 
 def changed(base: Structure, **values: Any) -> Structure:
-    return Structure(**{**base.__dict__, **values})
+    """A copy with other values; written into it, since the slow way of a frozen class is most of a walk's time."""
+    copy = object.__new__(Structure)
+    copy.__dict__.update(base.__dict__, **values)
+    return copy
 
 
 def fitting(structure: Structure, ways: list[Choice], loads: tuple[int, ...]) -> Found:
@@ -619,6 +628,8 @@ def two_tiers(lower: Lower, above: Structure) -> Found:
     spine_boxes = spine_down_boxes(above, Counter({above.leaves: 1}), of_rails)
     busiest = max(load for _, load, _ in spine_boxes)
     for spine in lower.space.boxes("spine", above.leaf.up.cage.speed, top=True):
+        if not spine.holds(busiest, 0, ceil_div(busiest, spine.down.cage.ports), 0):
+            continue
         structure = changed(above, tiers=2, spine=spine)
         kind = Kind(
             above.leaf.up.cage, spine.down.cage, lower.space.run("leaf-spine"), leaf_up_boxes(above), spine_boxes

@@ -191,7 +191,7 @@ def test_a_design_that_breaks_a_rule_fails() -> None:
 
 def test_a_rule_that_stands_in_the_way_is_named() -> None:
     parts = dealt(catalog())
-    design = solved(case(procurement={"min_sources": {"leaf": 3}}), parts)
+    design = solved(case({"nics": ["nic-400"], "nics_per_server": 2}, procurement={"min_sources": {"leaf": 3}}), parts)
     assert design.status == "infeasible"
     assert "procurement.min_sources.leaf" in {conflict.limit for conflict in design.conflicts}
     parts = catalog()

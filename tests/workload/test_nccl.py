@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from statistics import fmean
 
 import pytest
 
-from fabopt.workload.collectives import Algorithm, Spread, payloads, running
+from fabopt.workload.collectives import Algorithm, Operation, Spread, factor, payloads, running
 from fabopt.workload.nccl import MIB, Generation, Protocol, Servers, channels_of, tree_share
 
 GIB = 1024 * MIB
@@ -43,6 +44,25 @@ TABLE: dict[tuple[Generation, int], list[tuple[float, ...]]] = {
         (128, 313.52, 363.35, 378.62, 381.29, 382.64, 315.72, 346.53),
     ],
 }
+# The share of NICs of 400 Gb/s that SimAI counts with, on servers of 8 GPUs and NICs: of all-gather and reduce-scatter
+# around a ring on 2, 4, 8, 16, 32, 64 and 128 of them, of all-to-all on 2, 4, 8 and 16. Source: aliyun/SimAI at cef83f9,
+# astra-sim-alibabacloud/inputs/ratio/nic_ratio.csv and ata_ratio.csv; what they are shares of: system/calbusbw.cc.
+SIMAI_RING = {
+    512 * MIB: (0.89, 0.85, 0.78, 0.73, 0.562, 0.384, 0.1902),
+    GIB: (0.92, 0.93, 0.9, 0.76, 0.74, 0.563, 0.314575),
+    2 * GIB: (0.94, 0.94, 0.94, 0.92, 0.758, 0.745, 0.553525),
+    4 * GIB: (0.95, 0.95, 0.95, 0.95, 0.923, 0.755, 0.740175),
+    8 * GIB: (0.95, 0.96, 0.96, 0.96, 0.953, 0.914, 0.7648),
+    16 * GIB: (0.96, 0.96, 0.96, 0.96, 0.957, 0.958, 0.919175),
+}
+SIMAI_ALL_TO_ALL = {
+    512 * MIB: (0.8, 0.94, 0.89, 0.81),
+    GIB: (0.81, 0.94, 0.92, 0.85),
+    2 * GIB: (0.81, 0.95, 0.93, 0.88),
+    4 * GIB: (0.8, 0.95, 0.94, 0.89),
+    8 * GIB: (0.8, 0.95, 0.94, 0.9),
+    16 * GIB: (0.8, 0.95, 0.94, 0.9),
+}
 ROWS = [(key, row) for key, rows in TABLE.items() for row in rows]
 
 
@@ -53,6 +73,24 @@ def test_bus_bandwidth_is_what_nccl_counts(key: tuple[Generation, int], row: tup
         passes = 2 if name == "all_reduce_us" else 1
         sent = passes * vector * (servers.members - 1) / servers.members
         assert sent / float(getattr(servers, name)(vector)) / 1000 == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("operation", "table"), [("all-gather", SIMAI_RING), ("all-to-all", SIMAI_ALL_TO_ALL)], ids=["ring", "all-to-all"]
+)
+def test_shares_of_nics_are_those_of_simai(operation: Operation, table: dict[int, tuple[float, ...]]) -> None:
+    """From 512 MiB up, 42 and 24 shares: less than 10 % off in the mean."""
+    way: Algorithm = "ring" if operation == "all-gather" else "direct"
+    errors = []
+    for vector, shares in table.items():
+        for power, published in enumerate(shares, 1):
+            servers, members = 2**power, 8 * 2**power
+            out = factor(operation, way, members) / 8 if way == "ring" else Fraction(members - 8, members)
+            wire_s = out * vector / (50 * 10**9)
+            spread = Spread(members, 8, servers, channels_of("hopper", 8, Fraction(400)))
+            ways = [running(operation, way, one, Fraction(vector), spread, "hopper") for one in payloads(way)]
+            errors.append(float(wire_s / min(one.time_s(wire_s) for one in ways)) / published - 1)
+    assert fmean(map(abs, errors)) < 0.10
 
 
 def test_servers_without_reducing_switches_use_rings_and_trees() -> None:

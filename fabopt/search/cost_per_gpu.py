@@ -194,7 +194,22 @@ class RatioSearch:
         most = least + (slowest - least) / NEARER**number
         if self._total(self._floor_at(inf)) * most >= self._product or self.clock.is_over():
             return False
-        return self._cheapest(Deadline(self.pace, most)).value is not None
+        deadline = Deadline(self.pace, most)
+        return self._meets(deadline) if self._can_list else self._cheapest(deadline).value is not None
+
+    def _meets(self, deadline: Deadline) -> bool:
+        """Meet the cheapest design in time whose leaf groups are all alike, if there is one.
+
+        These are few beside the others, and good designs are all that is wanted of it: nothing follows for the others.
+        """
+        equal = tuple(replace(one, last_group="equal", last_leaf=()) for one in self.problem.fabrics)
+        within = self._below_cap(deadline, self._floor_at(inf))
+        optimum = self._cheapest_in_time(within, self._lower_than, problem=replace(self.problem, fabrics=equal))
+        if optimum is None or optimum.value is None:
+            return False
+        self._met.append(optimum)
+        self._offer(optimum, as_good=False)
+        return True
 
     @property
     def _can_list(self) -> bool:
@@ -267,11 +282,17 @@ class RatioSearch:
             if not is_higher or optimum.value is None or self._is_below_cap(optimum) or self.clock.is_over():
                 return optimum
 
-    def _cheapest_in_time(self, deadline: Deadline | None, lower_than: int | None, ties: bool) -> Optimum | None:
-        """The cheapest design before a deadline, of those on the shortlist if there is one; None: no NIC is in time."""
+    def _cheapest_in_time(
+        self, deadline: Deadline | None, lower_than: int | None, ties: bool = False, problem: Problem | None = None
+    ) -> Optimum | None:
+        """The cheapest design before a deadline, of those on the shortlist if there is one; None: no NIC is in time.
+
+        ``problem``: another one whose designs are looked at.
+        """
         if self._shortlist is not None and deadline is not None:
             return self._shortlist.cheapest(self.settings, self.clock, deadline, self.context, lower_than, ties)
-        problem = self.problem if deadline is None else in_time(self.problem, deadline)
+        problem = problem or self.problem
+        problem = problem if deadline is None else in_time(problem, deadline)
         if problem is None:
             return None
         keys = self.restrictions, None, None, self.context

@@ -52,10 +52,13 @@ def best_ratio(problem: Problem, settings: Settings, clock: Clock, context: Cont
 def stressed(workload: ModelRun) -> Pace:
     """The mean step of a workload, ranks scattered, where flows are hashed, a spine is lost or GPUs are faster.
 
-    Jobs that a scheduler keeps within pods stay there: only where they do not, do links above pods carry all.
+    Traffic may change its rail between servers, as collectives do unless they are told not to, so that leaves which
+    hold all servers need uplinks too. Jobs that a scheduler keeps within pods stay there: only where they do not,
+    do links above pods carry all.
     """
     own = workload.placing
     placing = own if isinstance(own.placement, Within) and own.holds("pod") else replace(own, placement="scattered")
+    placing = replace(placing, crosses_rails=True)
     hashed = placing.uplinks * uplink_share(QueuePairs(queue_pairs=STRESS_QUEUE_PAIRS), 0)
     runs = (
         replace(workload, placing=replace(placing, uplinks=hashed)),

@@ -92,8 +92,9 @@ class Expansion:
         self.most_cents: int | None = None
         # the most that is wanted of the objective, the servers aside
         self.most = np.inf
-        # finds candidates up to some slack among those of the only fabric that were all expanded before; None: expand
-        self.listed: Callable[[float, Sizing], Sizing] | None = None
+        # by fabric: finds candidates at weights of the metrics, shape (metrics,), and up to some slack among those that
+        # were all expanded before
+        self.listed: dict[str, Callable[[Floats, float], Sizing]] = {}
 
     def expand(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
@@ -104,7 +105,13 @@ class Expansion:
         if self.counts:
             sizings = self.together.expand(costs, slack)
         else:
-            sizings = [self._searched(costs, fabric, slack, first) for fabric in self.problem.fabrics]
+            weights = np.concatenate([[objective], prices])
+            sizings = [
+                self.listed[fabric.name](weights, slack)
+                if fabric.name in self.listed
+                else self._searched(costs, fabric, slack, first)
+                for fabric in self.problem.fabrics
+            ]
         self.sized = max(self.sized, sum(one.sized for one in sizings))
         least = sum(one.least for one in sizings)
         if self.counts:
@@ -136,22 +143,25 @@ class Expansion:
         alone = len(self.problem.fabrics) == 1 == len(self.caps) and not self.problem.fabrics[0].logical_fabrics
         return alone and not self.counts
 
-    def up_to(self, most: float) -> Sizing:
-        """Every candidate of the only fabric that may have so low an objective, the servers aside."""
+    def up_to(self, fabric: FabricProblem, most: float) -> Sizing:
+        """Every candidate of a fabric that may have so low an objective."""
         costs = self.context.costs_at(self.problem.offering, self.table, self.steps)
-        fabric = self.problem.fabrics[0]
-        return space_of(self.problem, fabric, self._request(fabric, costs)).search(
-            most + self.saving, Sizing(least=0.0)
-        )
+        return space_of(self.problem, fabric, self._request(fabric, costs)).search(most, Sizing(least=0.0))
+
+    def least_beside(self, fabric: FabricProblem) -> float:
+        """No choice of the other fabrics has a lower objective; infinite if there is none, -inf if time was over."""
+        costs = self.context.costs_at(self.problem.offering, self.table, self.steps)
+        sizings = [self._searched(costs, other, 0.0) for other in self.problem.fabrics if other is not fabric]
+        return -np.inf if any(one.stopped for one in sizings) else sum(one.least for one in sizings)
 
     def _bounding(self, fabric: FabricProblem, costs: BoundedCosts) -> Space:
         """A space in which no design of a fabric costs more than it does."""
         return space_of(self.problem, fabric, self._request(fabric, costs))
 
     def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
-        """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
-        if self.listed is not None:
-            return self.listed(slack, self._new_sizing())
+        """Search a fabric; where ports are counted, or another fabric is listed, what was found is kept: that is asked
+        for again and again.
+        """
         if fabric.logical_fabrics:
             return self._as_host(costs, fabric, slack, first)
         known, part = self.context.sizings, self.restrictions.get(fabric.name)
@@ -160,7 +170,7 @@ class Expansion:
             return known[key]
         space = space_of(self.problem, fabric, self._request(fabric, costs))
         sizing = space.any_candidate() if first else space.search(slack, self._new_sizing())
-        if self.counts and not sizing.stopped:
+        if (self.counts or self.listed) and not sizing.stopped:
             known[key] = sizing
         return sizing
 
@@ -266,7 +276,7 @@ class Expansion:
 
     def weigh_up_to(self, value: int) -> bool:
         """Bound only designs no dearer than one that was met: they reach fewer breaks. False if no bound changes."""
-        if self.listed is not None or not self.problem.weights.per_cent:
+        if self.listed or not self.problem.weights.per_cent:
             return False
         most = (value - self.problem.fixed_objective) // self.problem.weights.per_cent
         weights = stage_weights(self.problem, None, most).min(axis=0)

@@ -40,6 +40,11 @@ class Pace:
         steps = [float(weight) * times.step_s(networks) for weight, times in self._times]
         return np.asarray(np.sum(steps, axis=0))
 
+    @property
+    def loses_spine(self) -> bool:
+        """Whether what is left once a spine is lost counts."""
+        return any(run.placing.loses_spine for _, run in self.runs)
+
     @cached_property
     def _times(self) -> list[tuple[Fraction, StepTimes]]:
         return [(weight, StepTimes(run)) for weight, run in self.runs]
@@ -59,6 +64,11 @@ class WorstPace:
     def steps_s(self, networks: FabricBandwidths) -> Floats:
         """The largest on many networks at once, to rounding; shape (networks,)."""
         return np.asarray(np.max([float(factor) * pace.steps_s(networks) for factor, pace in self.paces], axis=0))
+
+    @property
+    def loses_spine(self) -> bool:
+        """Whether what is left once a spine is lost counts."""
+        return any(pace.loses_spine for _, pace in self.paces)
 
 
 AnyPace = Pace | WorstPace
@@ -118,6 +128,11 @@ class Deadline:
         """What products are wanted to be, its own first."""
         own = () if self.product is None else (self.product,)
         return own if self.also is None else (*own, *self.also.products)
+
+    @property
+    def loses_spine(self) -> bool:
+        """Whether what is left once a spine is lost counts."""
+        return self.pace.loses_spine or (self.also is not None and self.also.loses_spine)
 
     @property
     def _order(self) -> tuple[Fraction, bool]:

@@ -4,13 +4,14 @@
 maximum achievable matmul FLOPS, stas00/ml-engineering, compute/accelerator/README.md at 744d01e (A100 0.869, H100
 0.803, GH200 0.838, B200 0.776, B300 0.786, GB200 0.729, MI300X 0.514, MI325X 0.604, MI355X 0.68 in bf16; H100 0.709,
 H200 0.734, GH200 0.776, B200 0.763, B300 0.745, GB200 0.723 in fp8). What the table does not have is taken from the
-nearest row. ``attention``: share of the bf16 peak of fused causal attention, forward and backward, by
-software. Tuned: FlashAttention-2 reaches 187 of 312 Tflop/s on an A100 (arXiv 2307.08691, figure 5), FlashAttention-3 and
-cuDNN half of an H100 (arXiv 2407.08608, figures 5 and 6). Typical is the software of the runs that its factor comes from
-(``fabopt.workload.stages``), whose attention ran in Triton: FlashAttention-2, which reaches 335 of 989 Tflop/s on an H100
-(arXiv 2407.08608, section 1), is 1.3 to 2.5 times as fast (arXiv 2307.08691, section 4.1); counted is the middle of that
-as a ratio, 1.8. On an A100 that is a third, within the 30 to 50 % forward and 25 to 35 % backward of FlashAttention's
-first version (the same, section 1), which Triton's was about as fast as.
+nearest row. ``attention``: share of the bf16 peak of fused causal attention, forward and backward, by software.
+Tuned: FlashAttention-2 reaches 187 of 312 Tflop/s on an A100 (arXiv 2307.08691, figure 5), FlashAttention-3 and cuDNN
+half of an H100 (arXiv 2407.08608, figures 5 and 6). Typical is the software of the runs that its factor comes from
+(``fabopt.workload.stages``), whose attention ran in Triton: FlashAttention-2, which reaches 335 of 989 Tflop/s on an
+H100 (arXiv 2407.08608, section 1), is 1.3 to 2.5 times as fast (arXiv 2307.08691, section 4.1); counted is the middle
+of that as a ratio, 1.8. On an A100 that is a third, between the 30 to 50 % forward and 25 to 35 % backward of the
+first FlashAttention (the same, section 1), than which Triton's is slightly slower (Dao-AILab/flash-attention,
+flash_attn/flash_attn_triton.py).
 Multiprocessors and memory: NVIDIA's data sheets and white papers of Ampere, Hopper, Blackwell, Ada; AMD's of CDNA 3.
 """
 

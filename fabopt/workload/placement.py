@@ -27,7 +27,9 @@ class Placing:
 
     ``together_gpus``: GPUs that share a group of leaves however servers are dealt; ``is_asked_for``: whether the case
     says the placement, so that demands count on it; ``uplinks``: the share of uplinks that the job has
-    (``fabopt.workload.spreading``); ``loses_spine``: whether each pod has lost a spine.
+    (``fabopt.workload.spreading``); ``loses_spine``: whether each pod has lost a spine; ``crosses_rails``: whether what
+    leaves a server may arrive on another rail, so that leaves of one rail keep nothing below, however many servers they
+    hold. Source: ``NCCL_CROSS_NIC``, whose default lets rings do so.
     """
 
     placement: Placement = "packed"
@@ -35,6 +37,7 @@ class Placing:
     is_asked_for: bool = False
     uplinks: Fraction = WHOLE
     loses_spine: bool = False
+    crosses_rails: bool = False
 
     def holds(self, boundary: str) -> bool:
         """Whether neighbouring ranks fill the blocks behind a boundary."""
@@ -58,7 +61,8 @@ def blocks_of(placing: Placing, leaf_gpus: Number, pod_gpus: Number, domain: int
     ``gpus``: of all.
     """
     certain = placing.holds("leaf") | (leaf_gpus >= gpus) | (leaf_gpus <= placing.together_gpus)
-    leaf = np.where(certain & _is_whole(leaf_gpus, domain, gpus), leaf_gpus, 0)
+    kept = certain & _is_whole(leaf_gpus, domain, gpus) & (not placing.crosses_rails)
+    leaf = np.where(kept, leaf_gpus, 0)
     certain = placing.holds("pod") | (pod_gpus >= gpus)
     pod = np.where(certain & _is_whole(pod_gpus, domain, gpus), pod_gpus, 0)
     return leaf, np.maximum(leaf, pod)

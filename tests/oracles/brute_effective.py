@@ -7,9 +7,9 @@ by ``fabopt.workload``, whose figures have tests of their own, on a network that
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 from tests.oracles.brute_endpoints import injection_gbps
@@ -18,15 +18,19 @@ from tests.oracles.brute_front import Bought, added, of_mode, of_structure, rati
 from tests.oracles.brute_parts import Json
 
 
-def timed(catalog: Json, case: Json, work: ModelRun) -> Iterator[dict[str, Any]]:
-    """The metrics of every design of a case of one fabric that could be on some front; the ratio exactly, in cents.
+class Timed(NamedTuple):
+    """A way to build a structure: cents, milliwatts, and what GPUs are used in each run."""
 
-    ``case`` says its demands itself.
-    """
-    space = Space(catalog, {key: value for key, value in case.items() if key != "workload"})
-    gpus = space.servers * space.server["gpus"]
-    servers_cents = space.servers * round(100 * space.server["price_usd"])
+    structure: Structure
+    capex: int
+    drawn: int
+    used: tuple[Fraction, ...]
+
+
+def designs(space: Space, works: Sequence[ModelRun]) -> Iterator[Timed]:
+    """Every design of a space that could be on some front, with each run of a model timed once a network."""
     known: dict[int, set[Bought]] = {}
+    steps: dict[FabricBandwidth, tuple[Fraction, ...]] = {}
     for structure, choice in structures(space):
         items, power = fixed_items(space, structure)
         totals = {(sum(space.item_table.least(item) * count for item, count in items.items()), power, 0)}
@@ -34,17 +38,36 @@ def timed(catalog: Json, case: Json, work: ModelRun) -> Iterator[dict[str, Any]]
             if id(mode) not in known:
                 known[id(mode)] = of_mode(space.item_table, mode)
             totals = thin(added(totals, known[id(mode)]))
-        used = step_on(work, network(space, structure)).utilization(work)
+        there = network(space, structure)
+        if there not in steps:
+            steps[there] = tuple(step_on(work, there).utilization(work) for work in works)
         for capex, drawn, _ in totals:
-            ratio = (servers_cents + capex) / (gpus * used)
-            yield {
-                **of_structure(space, structure),
-                "capex_usd": capex,
-                "power_w": drawn,
-                "gpu_utilization": rounded(used * 10**6),
-                "usd_per_effective_gpu": rounded(ratio),
-                "ratio": ratio,
-            }
+            yield Timed(structure, capex, drawn, steps[there])
+
+
+def space_of(catalog: Json, case: Json) -> Space:
+    """The space of a case of one fabric, which says its demands itself."""
+    return Space(catalog, {key: value for key, value in case.items() if key != "workload"})
+
+
+def ratio(space: Space, one: Timed, number: int = 0) -> Fraction:
+    """Servers and network over GPUs that work in one of the runs, exactly, in cents."""
+    gpus = space.servers * space.server["gpus"]
+    return (space.servers * round(100 * space.server["price_usd"]) + one.capex) / (gpus * one.used[number])
+
+
+def timed(catalog: Json, case: Json, work: ModelRun) -> Iterator[dict[str, Any]]:
+    """The metrics of every design of a case of one fabric that could be on some front; the ratio exactly, in cents."""
+    space = space_of(catalog, case)
+    for one in designs(space, [work]):
+        yield {
+            **of_structure(space, one.structure),
+            "capex_usd": one.capex,
+            "power_w": one.drawn,
+            "gpu_utilization": rounded(one.used[0] * 10**6),
+            "usd_per_effective_gpu": rounded(ratio(space, one)),
+            "ratio": ratio(space, one),
+        }
 
 
 def network(space: Space, structure: Structure) -> FabricBandwidth:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -81,11 +83,16 @@ def trains(parts: Json, content: Json, seed: int, straddles: bool = False) -> tu
 
 def every(parts: Json, content: Json) -> list[dict[str, Any]]:
     """The metrics of all designs that there are."""
-    read = inputs_from_objects(content, parts)
+    return _every(json.dumps(parts), json.dumps(content))
+
+
+@cache
+def _every(parts: str, content: str) -> list[dict[str, Any]]:
+    read = inputs_from_objects(json.loads(content), json.loads(parts))
     problem = problem_of(read.case, read.catalog)
     work = case_workload(problem.case, problem.server)
     assert work is not None
-    return list(timed(parts, content, work))
+    return list(timed(json.loads(parts), json.loads(content), work))
 
 
 def solved(content: Json, parts: Json | None = None) -> Design:
@@ -210,6 +217,47 @@ def test_shortlists_leave_out_nothing_that_is_better(
     design = solved(content, parts)
     assert design.status == "optimal" and design.objective.value == usd(best["usd_per_effective_gpu"])
     assert len(made) == (1 if spare > 0 else 2)
+
+
+@pytest.mark.parametrize(
+    ("family", "seed", "limit"),
+    [
+        ("linear", 2, "budget_usd"),
+        ("linear", 13, "power_w"),
+        ("three_tier", 6, "budget_usd"),
+        ("three_tier", 6, "power_w"),
+    ],
+)
+def test_limits_leave_the_best_of_what_they_allow(family: str, seed: int, limit: str) -> None:
+    """Half of all designs are beyond the limit, the best without it among them."""
+    parts, content = trains(*generate(family, seed), seed)
+    metric, unit = ("capex_usd", 100) if limit == "budget_usd" else ("power_w", 1000)
+    found = sorted(every(parts, content), key=lambda one: (one["ratio"], one["capex_usd"]))
+    most = min(found[0][metric] - 1, found[len(found) // 2][metric]) // unit
+    best = next(one for one in found if one[metric] <= most * unit)
+    design = solved({**content, "limits": {limit: most}}, parts)
+    assert design.status == "optimal" and design.totals is not None
+    assert design.objective.value == design.objective.bound == usd(best["usd_per_effective_gpu"])
+    assert design.totals.capex_usd == usd(best["capex_usd"])
+
+
+@pytest.mark.parametrize(("family", "seed"), [("linear", 7), ("three_tier", 6)])
+def test_other_fabrics_cost_what_they_cost_alone(family: str, seed: int) -> None:
+    parts, content = trains(*generate(family, seed), seed)
+    storage = {"name": "files", "role": "storage", "tiers": [1, 2], **OPEN}
+    alone = {key: value for key, value in content.items() if key not in ("workload", "rules")}
+    aside = solved({**alone, "fabrics": [storage], "objective": "capex_usd"}, parts).totals
+    assert aside is not None
+    servers = 100 * next(one for one in parts["servers"] if one["id"] == content["server"])["price_usd"]
+
+    def with_files(one: dict[str, Any]) -> Fraction:
+        spent = content["servers"] * servers + one["capex_usd"]
+        return Fraction(one["ratio"] * (spent + round(100 * aside.capex_usd)) / spent)
+
+    best = min(every(parts, content), key=with_files)
+    design = solved({**content, "fabrics": [*content["fabrics"], storage]}, parts)
+    assert design.status == "optimal"
+    assert design.objective.value == usd(round(with_files(best)))
 
 
 def test_only_a_limit_that_is_given_sets_demands() -> None:

@@ -22,7 +22,7 @@ from fabopt.solution import optimize
 from fabopt.units import exact, rounded, usd
 from fabopt.verify import verify
 from fabopt.workload.timing import ModelRun, step_on
-from tests.oracles.brute_effective import timed
+from tests.oracles.brute_effective import designs, ratio, space_of
 from tests.samples.random_cases import generate
 from tests.samples.small import Json
 from tests.samples.workload_samples import H100, middle_model, network, on
@@ -55,8 +55,9 @@ def runs(parts: Json, content: Json) -> list[tuple[Fraction, ModelRun]]:
 
 def costs(parts: Json, content: Json, each: list[ModelRun]) -> list[list[Fraction]]:
     """Cents of a working GPU of every design, in each run; a last column: what it costs to buy."""
-    every = [list(timed(parts, content, run)) for run in each]
-    return [[*(row["ratio"] for row in rows), Fraction(rows[0]["capex_usd"])] for rows in zip(*every, strict=True)]
+    space = space_of(parts, content)
+    numbers = range(len(each))
+    return [[*(ratio(space, one, number) for number in numbers), Fraction(one.capex)] for one in designs(space, each)]
 
 
 def is_right(design: Design) -> bool:
@@ -156,6 +157,16 @@ def test_edges_of_cliffs_come_out_only_where_they_are_asked_for() -> None:
     assert spines.count >= 2
     value, least = robust.objective.value, lean.objective.value
     assert value is not None and least is not None and least <= value <= least * (1 + float(ERROR))
+
+
+def test_leaves_of_a_rail_that_hold_all_servers_have_uplinks() -> None:
+    """Ranks on other servers are below the same leaves, so that the least is one uplink; rails may be crossed."""
+    content = case(tiers=2) | {"servers": 4, "objective": "usd_per_effective_gpu"}
+    robust, lean = solved(content), solved(content | {"rules": {"robust-designs": False}})
+    (most,), (edge,) = ([*one.fabrics[0].oversubscription.values()] for one in (robust, lean))
+    assert (most, edge) == (1, 4) and is_right(robust)
+    assert [one.fabrics[0].structure.servers_per_group for one in (robust, lean)] == [4, 4]
+    assert (robust.objective.value or 0) <= (lean.objective.value or 0) * (1 + float(ERROR))
 
 
 def test_changed_decisions_are_found() -> None:

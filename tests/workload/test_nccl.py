@@ -45,8 +45,8 @@ TABLE: dict[tuple[Generation, int], list[tuple[float, ...]]] = {
     ],
 }
 # The share of NICs of 400 Gb/s that SimAI counts with, on servers of 8 GPUs and NICs: of all-gather and reduce-scatter
-# around a ring on 2, 4, 8, 16, 32, 64 and 128 of them, of all-to-all on 2, 4, 8 and 16. Source: aliyun/SimAI at cef83f9,
-# astra-sim-alibabacloud/inputs/ratio/nic_ratio.csv and ata_ratio.csv; what they are shares of: system/calbusbw.cc.
+# around a ring on 2, 4, 8, 16, 32, 64 and 128 of them, of all-to-all on 2, 4, 8 and 16. Source: aliyun/SimAI at
+# cef83f9, astra-sim-alibabacloud/inputs/ratio/nic_ratio.csv and ata_ratio.csv; of what: system/calbusbw.cc.
 SIMAI_RING = {
     512 * MIB: (0.89, 0.85, 0.78, 0.73, 0.562, 0.384, 0.1902),
     GIB: (0.92, 0.93, 0.9, 0.76, 0.74, 0.563, 0.314575),

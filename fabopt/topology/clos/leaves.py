@@ -212,10 +212,12 @@ class Leaves:
             roomy &= may_survive(self.fabric, block.parts, others, classes.LeafEndpoints(endpoints[rows]), gpus)
         rows, wide = rows[roomy], wide.take(np.flatnonzero(roomy))
         bound = base[:, rows] + self._above(block, wide)
-        for some in chunks(np.argsort(bound[0], kind="stable"), _CHUNK[block.tiers]):
+        most_cost = step_deadline.uplinks_may_cost(self.fabric, block.parts, wide, gpus)
+        worth = np.flatnonzero(bound[0] <= most_cost)
+        for some in chunks(worth[np.argsort(bound[0, worth], kind="stable")], _CHUNK[block.tiers]):
             kept = some[self.cutoff.within(bound[:, some])]
             if kept.size:
-                self.spines.expand(block, wide.take(kept), base[:, rows[kept]], bound[0, kept])
+                self.spines.expand(block, wide.take(kept), base[:, rows[kept]], bound[0, kept], most_cost[kept])
                 self.mixed_spines.expand(block, wide.take(kept), base[:, rows[kept]])
 
     def _above(self, block: Block, shape: Shape) -> Floats:

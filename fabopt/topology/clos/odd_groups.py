@@ -16,6 +16,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
+from fabopt.topology.clos.classes import busiest_leaves
 from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.shape import Ints, Shape, divisors, last_endpoints, ranges, up_cage_limit, uplinks_that_fit
 from fabopt.topology.link_parts import Floats
@@ -96,19 +97,29 @@ def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints,
     """Uplinks of the last group's leaves, at least the shape's; rows of it, shape (sizes,), and their shape.
 
     The fewest as m' to every spine (of two types, in proportion): more are never cheaper, and looked at only where
-    failures, room for more servers or a time may need them. On a floor up to whole cages too, as each of these may then
-    have parts of its own.
+    failures or room for more servers may need them, or a time, up to those with which others' leaves are the slowest.
+    On a floor up to whole cages too, as each of these may then have parts of its own.
     """
-    demands = bounds.fabric.figure_demands
-    need_more = bounds.fabric.resilience or (demands is not None and (demands.headroom or demands.deadline))
+    fabric, demands = bounds.fabric, bounds.fabric.figure_demands
     fewest = ceil_of(shape.odd_u, shape.stripe)
     last = block.of_last
     most = uplinks_that_fit(last.leaf, last.down, last.uplinks, _down_ports(bounds, shape)) // shape.stripe
-    lanes = 1 if isinstance(bounds.fabric.arrangement, Anywhere) else block.uplinks.lane.ports
-    rows, links = ranges(fewest, most if need_more else np.minimum(most, ceil_of(fewest, lanes) * lanes))
+    if not fabric.resilience and not (demands is not None and demands.headroom):
+        lanes = 1 if isinstance(fabric.arrangement, Anywhere) else block.uplinks.lane.ports
+        enough = ceil_of(fewest, lanes) * lanes
+        if demands is not None and demands.deadline is not None:
+            enough = np.maximum(enough, _links_that_slow_nothing(fabric, shape))
+        most = np.minimum(most, enough)
+    rows, links = ranges(fewest, most)
     odd_u = links * shape.stripe[rows]
     kept = np.flatnonzero((odd_u != shape.u[rows]) | (shape.odd_k != shape.k) | (block.last is not None))
     return rows[kept], replace(shape.take(rows[kept]), odd_u=odd_u[kept])
+
+
+def _links_that_slow_nothing(fabric: FabricProblem, shape: Shape) -> Ints:
+    """Links to a spine with which leaves of the last group have no higher ratio than the others, shape (sizes,)."""
+    down = busiest_leaves(fabric, shape)
+    return np.asarray(ceil_of(down.of_last * shape.u, np.maximum(1, down.most) * shape.stripe))
 
 
 def last_up_limit(bounds: Bounds, block: Block, shape: Shape) -> Number | None:

@@ -54,25 +54,25 @@ class Spines:
         self.cutoff = cutoff
         self.plain = plain
 
-    def expand(self, block: Block, shape: Shape, base: Floats, least: Floats) -> None:
-        """Offer what is made of these leaves below the cutoff; ``least``: of each with all above it, shape (size,)."""
+    def expand(self, block: Block, shape: Shape, base: Floats, least: Floats, most: Floats) -> None:
+        """Offer what is made of leaves, which costs ``least``, for its step at ``most``; both have shape (size,)."""
         rows, spines = self._spine_counts(shape)
-        if not shape.is_odd:
-            wide, gpus = replace(shape.take(rows), spines=spines), self.bounds.problem.server.gpus
+        wide, most, gpus = replace(shape.take(rows), spines=spines), most[rows], self.bounds.problem.server.gpus
+        if step_deadline.loses_spine(self.fabric):
             most = step_deadline.leaves_may_cost(self.fabric, block.parts, wide, gpus)
             rows, spines, most = SpineRows(rows, spines, most).take(least[rows] <= most)
-            if not rows.size:
-                return
-        if block.tiers == 2:
             wide = replace(shape.take(rows), spines=spines)
+        if not rows.size:
+            return
+        if block.tiers == 2:
             if shape.is_odd:
                 kept, wide = with_last_uplinks(self.bounds, block, wide)
                 rows = rows[kept]
-            self._two_tiers(block, replace(wide, groups_per_pod=wide.groups), base[:, rows])
+                most = step_deadline.leaves_may_cost(self.fabric, block.parts, wide, gpus, with_last=True)
+            self._two_tiers(block, replace(wide, groups_per_pod=wide.groups), base[:, rows], most)
             return
-        self._three_tiers(block, shape, SpineRows(rows, spines, most), False, base)
-        if shape.rails > 1:
-            self._three_tiers(block, shape, SpineRows(rows, spines, most), True, base)
+        for rail_pods in (False, True) if shape.rails > 1 else (False,):
+            self._three_tiers(block, shape, SpineRows(rows, spines, most), rail_pods, base)
 
     def _spine_counts(self, shape: Shape) -> tuple[Ints, Ints]:
         """Row and number of spines, for every number over which the uplinks can be spread."""
@@ -140,7 +140,7 @@ class Spines:
 
     # -- two tiers --------------------------------------------------------------------------------------------
 
-    def _two_tiers(self, block: Block, shape: Shape, base: Floats) -> None:
+    def _two_tiers(self, block: Block, shape: Shape, base: Floats, most_cost: Floats) -> None:
         down, early_uplinks = shape.spine_down, self.bounds.early.uplinks(block.parts, shape)
         for spine in self.uppers(block):
             stacked = self._stack(block, spine, shape, base, early_uplinks)
@@ -155,7 +155,7 @@ class Spines:
                 fits &= has_room(self.fabric, stack.parts(), shape)
             cost = base + np.multiply.outer(self.costs.of(spine.switch.item), stack.planes * shape.spines)
             bound = cost + np.multiply.outer(stack.least, links)
-            kept = np.flatnonzero(fits & self.cutoff.within(bound))
+            kept = np.flatnonzero(fits & (bound[0] <= most_cost) & self.cutoff.within(bound))
             if kept.size:
                 some = shape.take(kept)
                 bound[:, kept] = self._with_early(stack, some, cost[:, kept] + self._near_uplink_cost(stack, some))

@@ -7,6 +7,7 @@ offered is then timed as its prediction is (``fabopt.workload``). Symbols are th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.batch import Batch
-from fabopt.topology.clos.classes import LeafEndpoints, busiest_leaves
+from fabopt.topology.clos.classes import LeafEndpoints, busiest_leaves, endpoints_in_ratio
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.units import Number
@@ -72,16 +73,34 @@ def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDA
     return np.asarray(met & (cost <= timed.most_cost))
 
 
-def leaves_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Floats:
-    """The most that rows of uplinks and spines may cost for their step if nothing above them slows it, shape (size,).
+def uplinks_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Floats:
+    """The most that leaves with uplinks may cost for their step, whatever is above them, shape (size,).
 
-    Minus infinity where that is too late, infinite where cost does not matter. ``gpus``: of a server.
+    Minus infinity where that is too late, infinite where cost does not matter. Nothing is known yet of an odd last
+    group's uplinks. ``gpus``: of a server.
     """
-    return _may_cost(fabric, parts, _Rows(shape, busiest_leaves(fabric, shape), 0, np.size(shape.spines), 2), gpus)
+    down = LeafEndpoints(endpoints_in_ratio(fabric, shape))
+    return _may_cost(fabric, parts, _Rows(_of_others(shape), down, 0, np.size(shape.u), 2, False), gpus)
+
+
+def leaves_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int, with_last: bool = False) -> Floats:
+    """The most that leaves with spines may cost for their step, which may lose one, whatever is above, shape (size,).
+
+    As of ``uplinks_may_cost``; ``with_last``: an odd last group's uplinks are known, and slow it too.
+    """
+    down = busiest_leaves(fabric, shape) if with_last else LeafEndpoints(endpoints_in_ratio(fabric, shape))
+    counted = shape if with_last else _of_others(shape)
+    return _may_cost(fabric, parts, _Rows(counted, down, 0, np.size(shape.spines), 2), gpus)
+
+
+def loses_spine(fabric: FabricProblem) -> bool:
+    """Whether a fabric has a deadline for steps that lose a spine."""
+    demands = fabric.figure_demands
+    return demands is not None and demands.deadline is not None and demands.deadline.loses_spine
 
 
 def pods_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Floats:
-    """The most that rows of pods may cost for their step, whatever their cores, shape (size,); ``leaves_may_cost``."""
+    """The most that rows of pods may cost for their step, whatever their cores, shape (size,); ``uplinks_may_cost``."""
     rows = _Rows(shape, busiest_leaves(fabric, shape), shape.spine_down, np.size(shape.x), 3)
     return _may_cost(fabric, parts, rows, gpus)
 
@@ -95,13 +114,17 @@ def is_in_time(fabric: FabricProblem, clos: ClosNetwork, gpus: int) -> bool:
 
 
 class _Rows(NamedTuple):
-    """``size`` rows of a shape. ``down``, ``spine_down``: what counts in the ratios of leaves and spines."""
+    """``size`` rows of a shape. ``down``, ``spine_down``: what counts in the ratios of leaves and spines.
+
+    ``has_spines``: whether their number is known.
+    """
 
     shape: Shape
     down: LeafEndpoints
     spine_down: Number
     size: int
     tiers: int
+    has_spines: bool = True
 
 
 class _Timed(NamedTuple):
@@ -140,7 +163,7 @@ def _timed(fabric: FabricProblem, parts: Parts, rows: _Rows, gpus: int) -> _Time
     columns = [*_below(rows.tiers, shape, gpus, rows.size)]
     for name, speed in speeds.items():
         columns += _reduced(*ratios[name], speed)
-    if "leaf" in speeds:
+    if "leaf" in speeds and rows.has_spines and deadline.loses_spine:
         columns += _reduced(*_busiest_left(shape, rows.down), speeds["leaf"])
     first, network_of = _alike(columns, rows.size)
     alike = np.stack([np.broadcast_to(column, rows.size)[first] for column in columns])
@@ -166,7 +189,7 @@ def _are_met(
     leaf_gpus, pod_gpus, *numbers = table
     pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
     ratios = dict(zip(tiers, pairs, strict=False))
-    left = pairs[-1] if "leaf" in ratios else None
+    left = pairs[-1] if len(pairs) > len(tiers) else None
 
     def network_at(place: int) -> FabricBandwidth:
         """The network of a candidate, exactly as its prediction has it."""
@@ -217,6 +240,11 @@ def _busiest_left(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
     last, last_up = ratio_left(down.of_last, shape.odd_u, shape.of_last.links_to_spines(1))
     is_last = last * up > most * last_up
     return np.where(is_last, last, most), np.where(is_last, last_up, up)
+
+
+def _of_others(shape: Shape) -> Shape:
+    """A shape without what is the own of an odd last group."""
+    return replace(shape, odd_k=0, odd_u=0)
 
 
 def _below(tiers: int, shape: Shape, gpus: int, size: int) -> tuple[Ints, Ints]:

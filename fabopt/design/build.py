@@ -39,6 +39,7 @@ from fabopt.schema.losses import RuleStanding
 from fabopt.schema.resilience import redundancy_of
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
+from fabopt.schema.tiers import StandInUse
 from fabopt.topology.candidate import End, Option, RowShare
 from fabopt.topology.design import LinkUse, NetworkDesign, OtherSwitches, Tier
 from fabopt.topology.failures import failures_left
@@ -79,7 +80,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         striping="even" if fabric.even else "rail" if fabric.by_rail else "any",
         structure=part.structure,
         nic=_nic_use(part.nic),
-        tiers=tuple(_tier_use(tier) for tier in part.tiers),
+        tiers=tuple(_tier_use(problem, tier) for tier in part.tiers),
         links=tuple(_link_rows(problem, fabric, part.links, units)),
         oversubscription=figures.ratios(),
         metrics=figures.metrics(),
@@ -175,7 +176,7 @@ def _nic_use(nic: NicOption) -> NicUse:
     )
 
 
-def _tier_use(tier: Tier) -> TierUse:
+def _tier_use(problem: Problem, tier: Tier) -> TierUse:
     return TierUse(
         role=tier.role,
         id=tier.switch.id,
@@ -188,6 +189,10 @@ def _tier_use(tier: Tier) -> TierUse:
         down=PortUse(cage_group=tier.down.group, split=tier.down.split),
         up=PortUse(cage_group=tier.up.group, split=tier.up.split) if tier.up is not None else None,
         other=None if tier.other is None else _other_switch_use(tier.other),
+        stand_ins=tuple(
+            StandInUse(stage=problem.stages[one.stage].name, id=one.switch.id, count=one.units)
+            for one in tier.stand_ins
+        ),
     )
 
 

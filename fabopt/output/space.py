@@ -127,11 +127,18 @@ def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
         own = not any(what_keeps_leaves_alike(Embedded(design).case, protocol))
         own_leaves = own and not any(what_keeps_groups_equal(Embedded(design).case, asked))
         alike += " but for the leaves of that group, of the same ports" if own_leaves else ""
+    if design.fabrics and _may_have_stand_ins(design, asked):
+        alike += ", but for interchangeable ones in place of what cannot be had"
     if asked.spines == "one-type" or not _has_two_tiers(asked):
         return alike
     kept = list(what_keeps_spines_alike(Embedded(design).case, asked, protocol))
     two = f"no spines of two {listed(kept, 'or')}" if kept else "on two tiers spines of two that take the same parts"
     return f"{alike} ({two})"
+
+
+def _may_have_stand_ins(design: Design, asked: Fabric) -> bool:
+    """Whether switches of the design stand in for others; where none do, one product a tier is no dearer."""
+    return any(tier.stand_ins for fabric in design.fabrics if fabric.name == asked.name for tier in fabric.tiers)
 
 
 def _planes(planes: int | tuple[int, ...]) -> str:

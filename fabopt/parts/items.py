@@ -147,6 +147,13 @@ class Item:
         return self.is_ordered or self.counted or self.sourced or self.dated
 
     @property
+    def is_short(self) -> bool:
+        """Whether it cannot be had in any number at every stage: its supply or its maker's is limited, an order for a
+        stage comes too late, or some of it is there already.
+        """
+        return self.stock > 0 or self.rationed or any(offer.most is not None or offer.late for offer in self.offers)
+
+    @property
     def can_be_had(self) -> bool:
         """Whether there is any in stock, or any can be ordered at some stage."""
         ready = self.in_stock > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from fabopt.parts.dominance import without_dominated_products
@@ -11,7 +12,7 @@ from fabopt.parts.port_types import PortTypes
 from fabopt.parts.procurement import Terms, allowed, qualified_parts, terms_of
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Nic, Switch
-from fabopt.schema.default_rules import ONE_GENERATION, SUBNET_MANAGER, is_kept
+from fabopt.schema.default_rules import INTERCHANGEABLE, ONE_GENERATION, SUBNET_MANAGER, is_kept
 from fabopt.schema.product import Airflow
 
 
@@ -56,6 +57,20 @@ def _weighed(case: Case, catalog: Catalog) -> frozenset[str]:
     return frozenset(one.id for one in catalog.switches if one.buffer_pool is not None and not one.end_of_life)
 
 
+def _stood_in_for(case: Case, catalog: Catalog, item_table: ItemTable) -> frozenset[str]:
+    """Switches with as many ports as one that is short: together with it they may cost less than what dominates them
+    alone. Rule ``switches_are_interchangeable``.
+    """
+    on_sale = [one for one in catalog.switches if not one.end_of_life]
+    items = ((one, item_table.item(one.id)) for one in on_sale if is_kept(case.rules, INTERCHANGEABLE))
+    short = {_ports_of(one) for one, item in items if item is not None and item.is_short}
+    return frozenset(one.id for one in on_sale if _ports_of(one) in short)
+
+
+def _ports_of(switch: Switch) -> Hashable:
+    return switch.protocol, switch.most_ports, tuple((cage.count, frozenset(cage.splits)) for cage in switch.cages)
+
+
 def weighs_pools(case: Case) -> bool:
     """Whether pools of switches are a condition, so that a shorter cable may be worth its price."""
     return any(fabric.roce is not None for fabric in case.fabrics)
@@ -68,7 +83,8 @@ def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = 
     offered = _with_airflow(allowed(_on_sale(catalog, named), terms.rules, case.server), terms.airflow)
     item_table = item_table_of(offered, terms)
     if prune and not whole:
-        item_table = without_dominated_products(offered, item_table, named, qualified)
+        kept = named | _stood_in_for(case, offered, item_table)
+        item_table = without_dominated_products(offered, item_table, kept, qualified)
     links = LinkTable(offered, item_table, prune and not weighs_pools(case))
     return Offering(named, terms, offered, item_table, PortTypes(offered, qualified), links)
 

@@ -26,6 +26,7 @@ from fabopt.problem.attachments import (
 )
 from fabopt.problem.demand import Demand, demand_of, stages_of
 from fabopt.problem.generations import Generations, Switches, generations_of
+from fabopt.problem.interchangeable import InterchangeableSwitches, stand_ins_of
 from fabopt.problem.nic_pairing import Nics, by_pairing
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
@@ -145,6 +146,8 @@ class FabricProblem:
     attachments_measured: bool = False
     # how its subnets of InfiniBand are managed; None where the rule does not hold or nothing is known of switches
     managers: SubnetManagers | None = None
+    # which switches may stand in for those of a tier; None where rule ``switches_are_interchangeable`` lets none
+    stand_ins: InterchangeableSwitches | None = None
     # tiers between which rule ``one-generation`` leaves switches out; None where it leaves out none
     generations: Generations | None = None
     # what the packet memory of its switches has to hold; None where that is no condition
@@ -178,7 +181,7 @@ class FabricProblem:
         """A key of all that the least cost of an uplink follows from, wherever it comes from."""
         return (
             self.oversubscription_leaf, self.oversubscription_spine, self.figure_demands, self.is_open,
-            self.binding_managers, self.binding_generations, self.roce,
+            self.binding_managers, self.binding_generations, self.roce, self.stand_ins,
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
 
@@ -314,7 +317,7 @@ def fabric_of(
         runs_m=site.runs_m(offering.item_table.lengths_m),
         groups=site.groups,
         racks=fabric.pinned,
-        managers=subnet_managers(case, fabric, offering),
+        managers=subnet_managers(case, fabric, offering), stand_ins=stand_ins_of(case, fabric, switches, offering),
         refused_nics=tuple(refusals.told.values()),
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,

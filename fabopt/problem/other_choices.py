@@ -1,11 +1,15 @@
-"""A fabric with more choice of two tiers than its case has: a last group of its own, spines of two types."""
+"""Fabrics with more choice of two tiers than their case has, a last group of its own or spines of two types; and with
+less, one product a tier.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem, last_group_of, last_leaf_of
+from fabopt.problem.problem import Problem
 from fabopt.schema.case import Case
+from fabopt.schema.default_rules import INTERCHANGEABLE, without
 from fabopt.schema.mixed_spines import spines_may_differ
 
 
@@ -28,3 +32,12 @@ def with_own_last_group(fabric: FabricProblem, case: Case) -> FabricProblem | No
     leaf = last_leaf_of(asked, case, fabric.protocols)
     other = replace(fabric, last_group=last_group_of(asked, case), last_leaf=leaf)
     return other if other.may_be_odd else None
+
+
+def with_one_product(problem: Problem) -> Problem:
+    """A problem without rule ``switches_are_interchangeable``; itself where that stands for nothing."""
+    if all(fabric.stand_ins is None for fabric in problem.fabrics):
+        return problem
+    case = problem.case.model_copy(update={"rules": without(problem.case.rules, INTERCHANGEABLE)})
+    fabrics = tuple(replace(fabric, stand_ins=None) for fabric in problem.fabrics)
+    return replace(problem, case=case, fabrics=fabrics)

@@ -15,6 +15,7 @@ from fabopt.program.orders import sums_of
 from fabopt.program.settings import LAST_SECONDS, Clock, Settings, unbroken
 from fabopt.program.solvers import Solution, solve
 from fabopt.topology.candidate import Candidate, Option
+from fabopt.topology.interchangeable import settled
 from fabopt.units import some
 
 # It works in whole numbers, so nothing of its answers is lost in rounding.
@@ -80,8 +81,8 @@ def optimum_of(
 
 
 def picked_in(program: Program, values: Mapping[str, int]) -> list[tuple[Candidate, list[tuple[Option, int]]]]:
-    """The candidates that a solution builds, each with the parts of its links."""
-    return [(one, program.units(values, one)) for one in program.picked(values)]
+    """The candidates that a solution builds, each with its switches and the parts of its links."""
+    return [settled(one, program.units(values, one)) for one in program.picked(values)]
 
 
 def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:

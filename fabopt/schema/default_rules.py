@@ -25,6 +25,7 @@ class DefaultRule(NamedTuple):
 
 
 ATTACHMENT_RUNS: Final = "attachment-runs"
+INTERCHANGEABLE: Final = "interchangeable"
 LENGTHS: Final = "lengths"
 NIC_PAIRING: Final = "nic-pairing"
 ONE_GENERATION: Final = "one-generation"
@@ -42,6 +43,13 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "it has a port on",
             "wires_cover_runs",
             "docs/cases.md#attachments",
+        ),
+        DefaultRule(
+            INTERCHANGEABLE,
+            "a tier has one switch product, but for those that cannot be had in any number or in time, which others "
+            "with the same ports stand in for",
+            "switches_are_interchangeable",
+            "docs/cases.md#interchangeable-switches",
         ),
         DefaultRule(
             LENGTHS,

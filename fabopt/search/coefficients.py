@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fabopt.parts.finance import Weights
 from fabopt.parts.items import CABLE_KINDS, Item
+from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, of_item
 from fabopt.problem.quotas import supplied_by
 from fabopt.schema.topologies import TIERED
@@ -35,7 +36,7 @@ def stage_weights(problem: Problem, weights: Weights | None = None, most: int | 
         ]
         for stage in range(len(problem.stages))
     ]
-    return _with_twins(problem, np.array(rows, dtype=float))
+    return _with_others(problem, np.array(rows, dtype=float))
 
 
 def _least_cents(item: Item, stage: int, present: bool, most: int | None) -> float:
@@ -43,14 +44,19 @@ def _least_cents(item: Item, stage: int, present: bool, most: int | None) -> flo
     return 0.0 if item.is_lump else item.least_cents(stage, present, most) * spare_share(item)
 
 
-def _with_twins(problem: Problem, weights: Floats) -> Floats:
-    """Weights with switches weighing no more than their managed twins, by which some may be exchanged."""
+def _with_others(problem: Problem, weights: Floats) -> Floats:
+    """Weights with switches weighing no more than what may take the place of some: managed twins, stand-ins."""
     least = weights.copy()
     for fabric in problem.fabrics:
-        for switch_id, twin in fabric.binding_managers.twins.items() if fabric.binding_managers is not None else ():
+        managers, stand_ins = fabric.binding_managers, fabric.stand_ins
+        others = [] if managers is None else [(id_, [twin.item]) for id_, twin in managers.twins.items()]
+        for (_, id_), products in () if stand_ins is None else stand_ins.products.items():
+            others.append((id_, [one.item for one in products]))
+        for switch_id, items in others:
             item = problem.item_table.item(switch_id)
             if item is not None:
-                least[:, item.index] = np.minimum(least[:, item.index], weights[:, twin.item.index])
+                cheapest = weights[:, [item.index, *(other.index for other in items)]].min(axis=1)
+                least[:, item.index] = np.minimum(least[:, item.index], cheapest)
     return least
 
 
@@ -100,7 +106,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
         if most is not None:
             rows.append(row)
             caps.append(float(most))
-    return _with_twins(problem, np.array(rows)), np.array(caps)
+    return _with_others(problem, np.array(rows)), np.array(caps)
 
 
 def stock_value(problem: Problem, present: bool = False, most: int | None = None) -> int:
@@ -128,8 +134,7 @@ def without_short_devices(problem: Problem, sizing: Sizing) -> Sizing:
     """A sizing without candidates that have more switches or NICs than can be there by some stage.
 
     Rules ``supply_lasts``, ``orders_arrive_in_time`` and ``quarterly_supply_lasts``, of which the program holds the
-    rest: spares, whole packs, what other fabrics order. Switches that may be exchanged for their twins are not looked
-    at.
+    rest: spares, whole packs, what other fabrics order. Switches that may be exchanged for others are not looked at.
     """
     if not any(
         (item.is_ordered or item.rationed) and item.kind in ("switch", "nic") for item in problem.item_table.items
@@ -146,8 +151,7 @@ def without_short_devices(problem: Problem, sizing: Sizing) -> Sizing:
 def _are_there(problem: Problem, batch: AnyBatch) -> NDArray[np.bool_]:
     """Whether the devices of candidates can be there in time, shape (size,)."""
     there, nic = np.ones(len(batch), dtype=bool), batch.parts.nic
-    managers = batch.fabric.binding_managers
-    twins = () if managers is None else managers.twins
+    fabric = batch.fabric
     last = len(problem.stages) - 1
     for number, stage in enumerate(problem.stages):
         counts: dict[Item, Number] = dict(batch.switch_counts() if number == last else batch.leaves_by(stage.servers))
@@ -155,16 +159,22 @@ def _are_there(problem: Problem, batch: AnyBatch) -> NDArray[np.bool_]:
             counts[nic.item] = nic.nics_per_server * stage.servers
         for item, count in counts.items():
             most = item.most_by(number)
-            if most is not None and item.id not in twins:
+            if most is not None and not _is_exchanged(fabric, item):
                 there &= np.asarray(count <= most)
         for quota, units in supplied_by(problem.deliveries, number).items():
             bought = [
                 np.maximum(0, count - item.stock)
                 for item, count in counts.items()
-                if quota.holds(item.kind, item.vendor) and item.id not in twins
+                if quota.holds(item.kind, item.vendor) and not _is_exchanged(fabric, item)
             ]
             there &= np.asarray(sum(bought) <= units)
     return there
+
+
+def _is_exchanged(fabric: FabricProblem, item: Item) -> bool:
+    """Whether some of a switch may be exchanged for others, managed twins or stand-ins."""
+    managers, stand_ins = fabric.binding_managers, fabric.stand_ins
+    return (managers is not None and item.id in managers.twins) or (stand_ins is not None and stand_ins.has(item.id))
 
 
 def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Floats:
@@ -172,15 +182,14 @@ def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Flo
 
     ``most``: as in ``stage_weights``. So many as a candidate has of them may not reach that break, and their spares
     are bought too; more part numbers than there may be cost without end. 0 where it is not as simple: other fabrics
-    that order the same, networks without tiers, switches that may be exchanged for their twins; of breaks also where
+    that order the same, networks without tiers, switches that may be exchanged for others; of breaks also where
     there is stock, or spares.
     """
     total = np.zeros(len(batch))
     if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.family not in TIERED:
         return total
     counts: dict[Item, Floats] = {item: total + count for item, count in batch.switch_counts().items()}
-    managers = batch.fabric.binding_managers
-    if managers is not None and any(item.id in managers.twins for item in counts):
+    if any(_is_exchanged(batch.fabric, item) for item in counts):
         return total
     for item, count in counts.items():
         if not item.stock and item.spares is None and not item.incremental:

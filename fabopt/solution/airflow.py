@@ -14,7 +14,7 @@ ANCHOR = "docs/catalog.md#airflow"
 
 def airflow_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
     """Of a wanted airflow, switches whose is not known; without one, switches that blow against each other."""
-    used = {tier.id for fabric in design.fabrics for tier in fabric.tiers}
+    used = {row.id for fabric in design.fabrics for tier in fabric.tiers for row in tier.types}
     switches = [one for one in catalog.switches if one.id in used]
     wanted = airflow_of(case)
     unknown = ", ".join(sorted(one.id for one in switches if not one.airflows))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.other_choices import with_mixed_spines, with_own_last_group
+from fabopt.problem.other_choices import with_mixed_spines, with_one_product, with_own_last_group
 from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.rules_kept import (
     OF_GENERATIONS,
@@ -111,7 +111,9 @@ class _Comparison:
         for what, value, restriction in kinds_of(self.problem, fabric, self.answer.picked[index][0]):
             self.clock.look()
             self.settings.progress(f"looking at the best design with {what} {value}")
-            rival = self._rival({fabric.name: restriction})
+            # of another leaf switch all leaves are
+            others = self if restriction.not_leaf is None else self._without(with_one_product(self.problem))
+            rival = others._rival({fabric.name: restriction})
             if rival.value is not None:
                 yield self._alternative(rival, index, prefix + what, value)
 
@@ -316,7 +318,7 @@ class _Comparison:
 
     def other_sources(self) -> Iterator[Alternative]:
         """What the best design costs without each rule of whose parts are used; of a ratio it is not looked for."""
-        for rule, problem in () if self.answer.ratio is not None else without_sources(self.answer.problem):
+        for rule, problem in () if self.answer.ratio is not None else without_sources(self.answer):
             self.clock.look()
             self.settings.progress(f"looking at the best design without {rule}")
             free = estimating(problem)

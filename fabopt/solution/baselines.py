@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fabopt.parts.items import CABLE_KINDS, Item
+from fabopt.parts.stock import with_stock
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
 from fabopt.program.orders import Picked, Sums, all_uses, sums_of
@@ -79,8 +80,13 @@ def _rebuilt(problem: Problem, picked: Sequence[Picked], settings: Settings, clo
     owned: dict[Item, int] = {}
     devices: dict[tuple[int, Item], int] = {}
     moved = 0
+    # of switches that stand in for each other those that are there serve on, whichever is the cheapest by then
+    shared = {one.switch.id for candidate, _ in picked for one in candidate.stand_ins}
+    shared |= {tier.switch.id for candidate, _ in picked if shared for tier in candidate.design.file_part().tiers}
     for number in range(len(problem.stages)):
-        alone = bound_alike(problem_of(_stage_alone(case, number), problem.catalog), problem)
+        there = {item.id: count for item, count in owned.items() if item.kind == "switch" and item.id in shared}
+        of_stage = _stage_alone(case, number).model_copy(update={"have": {**case.have, **there}})
+        alone = bound_alike(problem_of(of_stage, with_stock(problem.catalog, of_stage)), problem)
         optimum = search_of(alone, settings, clock).run(ties=False)
         if optimum.value is None:
             return None

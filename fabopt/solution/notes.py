@@ -16,6 +16,7 @@ from fabopt.solution.cliff import cliff_notes
 from fabopt.solution.decision import decision_notes
 from fabopt.solution.feeds import feed_notes
 from fabopt.solution.generations import generation_notes
+from fabopt.solution.interchangeable import stand_in_notes
 from fabopt.solution.lengths import length_notes
 from fabopt.solution.pools import pool_notes
 from fabopt.solution.price_basis import price_notes
@@ -48,6 +49,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *redundancy_notes(question, design),
         *decision_notes(design),
         *generation_notes(question, answers.shown, design),
+        *stand_in_notes(design),
         *pool_notes(answers, design),
         *subnet_notes(question, answers.shown, design),
         *(protocol_notes(inputs.catalog, design) if inputs.case.rules != NO_RULES else ()),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabopt.problem.other_choices import with_one_product
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
 from fabopt.schema.case import Case
+from fabopt.schema.default_rules import INTERCHANGEABLE
+from fabopt.search.answer import Answer
 
 # What alternatives without such a rule are called.
 SOURCING = "sourcing"
@@ -15,8 +18,14 @@ _BY_PLACE = ("approved_vendors", "forbidden_vendors")
 _COUNTED = ("max_vendors", "min_sources", "single_vendor", "quarterly_supply")
 
 
-def without_sources(problem: Problem) -> Iterator[tuple[str, Problem]]:
-    """Every rule of vendors, ASICs, supply and pairs but plain lists of vendors, by its key; the problem without it."""
+def without_sources(answer: Answer) -> Iterator[tuple[str, Problem]]:
+    """Every rule of vendors, ASICs, supply and pairs but plain lists of vendors, by its key; the problem without it.
+
+    Rule ``switches_are_interchangeable`` too, where switches of the answer stand in for others.
+    """
+    problem = answer.problem
+    if any(candidate.stand_ins for candidate, _ in answer.picked):
+        yield f"rules.{INTERCHANGEABLE}", with_one_product(problem)
     for key, case in _cases(problem.case):
         yield f"procurement.{key}", bound_alike(problem_of(case, problem.catalog), problem)
 

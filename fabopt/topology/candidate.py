@@ -10,10 +10,11 @@ from typing import Any, Literal, NamedTuple
 
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import CABLE_KINDS, Item
+from fabopt.parts.switches import SwitchType
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import DeviceRole
 from fabopt.schema.subnet_manager import TwinUse
-from fabopt.topology.design import NetworkDesign
+from fabopt.topology.design import NetworkDesign, Role, StandIn
 from fabopt.topology.evenness import EVEN, Evenness
 from fabopt.topology.link_parts import Need, Quantities
 from fabopt.units import ceil_of
@@ -65,16 +66,44 @@ def over_stages(uses: Uses) -> dict[Item, int]:
     return sums
 
 
+class DeviceUse(NamedTuple):
+    """A switch of some product that a stage installs; ``kind``: ids of the products that it could be of."""
+
+    stage: int
+    item: Item
+    kind: tuple[str, ...]
+
+
+class OpenTier(NamedTuple):
+    """A tier whose switches may be of several ``products`` with the same ports; ``added``: how many by each stage.
+
+    ``switch``: what the candidate was sized with.
+    """
+
+    role: Role
+    switch: SwitchType
+    products: tuple[SwitchType, ...]
+    added: tuple[int, ...]
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """What it has in common with tiers that may have the same products."""
+        return tuple(one.id for one in self.products)
+
+
 @dataclass(frozen=True)
 class Option:
-    """A way to realise a unit of links."""
+    """A way to realise a unit of links; or a product that a switch may be of, ``device``."""
 
     rows: tuple[RowShare, ...]
+    device: DeviceUse | None = None
 
     @cached_property
     def uses(self) -> dict[tuple[int, Item], int]:
         """What one unit takes at every stage."""
         sums: dict[tuple[int, Item], int] = {}
+        if self.device is not None:
+            sums[self.device.stage, self.device.item] = 1
         for row in self.rows:
             for part in row.parts:
                 key = (row.stage, part.item)
@@ -88,7 +117,9 @@ class Option:
 
     @cached_property
     def name(self) -> tuple[tuple[str, float], ...]:
-        """(assembly id, length) of each row, for ties."""
+        """(assembly id, length) of each row, for ties; of a switch (id, stage)."""
+        if self.device is not None:
+            return ((self.device.item.id, float(self.device.stage)),)
         return tuple((row.assembly.name, row.assembly.length_m) for row in self.rows if row.assembly is not None)
 
     @cached_property
@@ -138,7 +169,7 @@ class Candidate:
     way to buy the design has a lower objective; ``order``: rank in ties. ``counted``: switches of all fabrics that it
     has ports for at each stage, if it is out-of-band. ``logical_fabrics``: the attachments of logical fabrics on it,
     ports of servers among them, with their NICs. ``twins``: switches that ``devices`` have in place of those of
-    ``design``.
+    ``design``. ``open_tiers``: of which product their switches are is left to the program, as ``choices``.
     """
 
     fabric: str
@@ -153,8 +184,14 @@ class Candidate:
     counted: tuple[int, ...] = ()
     logical_fabrics: tuple[AttachmentDemand, ...] = ()
     twins: tuple[TwinUse, ...] = ()
+    open_tiers: tuple[OpenTier, ...] = ()
     # what breaks ties: see ``fabopt.topology.evenness``
     evenness: Evenness = EVEN
+
+    @property
+    def stand_ins(self) -> tuple[StandIn, ...]:
+        """Switches of tiers that are of several products, of others than most of these tiers."""
+        return tuple(stand_in for tier in self.design.file_part().tiers for stand_in in tier.stand_ins)
 
     @property
     def equipment(self) -> tuple[AttachmentDemand, ...]:
@@ -163,7 +200,8 @@ class Candidate:
 
     def switches(self, stage: int) -> int:
         """Switches that are installed at a stage."""
-        return sum(count for (when, item), count in self.devices.items() if item.kind == "switch" and when <= stage)
+        known = sum(count for (when, item), count in self.devices.items() if item.kind == "switch" and when <= stage)
+        return known + sum(sum(tier.added[: stage + 1]) for tier in self.open_tiers)
 
     @cached_property
     def fixed(self) -> dict[Item, int]:

@@ -32,8 +32,16 @@ class OtherSwitches(NamedTuple):
     reserved_ports: int = 0
 
 
+class StandIn(NamedTuple):
+    """Switches that a stage installs in a tier, of another product than most of it."""
+
+    stage: int
+    switch: SwitchType
+    units: int
+
+
 class Tier(NamedTuple):
-    """A tier of switches of a candidate, as ``TierUse`` of the design file. ``num_switches``: of both types."""
+    """A tier of switches of a candidate, as ``TierUse`` of the design file. ``num_switches``: of all types."""
 
     role: Role
     switch: SwitchType
@@ -44,14 +52,17 @@ class Tier(NamedTuple):
     up: CageUse | None
     reserved_ports: int = 0
     other: OtherSwitches | None = None
+    stand_ins: tuple[StandIn, ...] = ()
 
     @property
     def counts(self) -> tuple[tuple[SwitchType, int], ...]:
         """Types of its switches, and how many there are of each."""
-        if self.other is None:
-            return ((self.switch, self.num_switches),)
-        others = self.other.num_switches
-        return (self.switch, self.num_switches - others), (self.other.switch, others)
+        others: dict[SwitchType, int] = {}
+        if self.other is not None:
+            others[self.other.switch] = self.other.num_switches
+        for stand_in in self.stand_ins:
+            others[stand_in.switch] = others.get(stand_in.switch, 0) + stand_in.units
+        return (self.switch, self.num_switches - sum(others.values())), *others.items()
 
 
 class LinkUse(NamedTuple):

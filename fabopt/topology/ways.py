@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.interchangeable import with_stand_ins
 from fabopt.topology.lumps import with_lumps
 from fabopt.topology.pools import with_pools
 from fabopt.topology.subnet_manager import with_managers
@@ -14,6 +15,7 @@ from fabopt.topology.subnet_manager import with_managers
 
 def in_every_way(problem: Problem, fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Candidates as their subnets are managed and their pools hold, once for each way, and with what is charged once;
-    none where there is no such way.
+    none where there is no such way. Their tiers may have switches of several products.
     """
-    return with_lumps(problem, with_pools(fabric, with_managers(fabric, problem.servers, candidates)))
+    managed = with_managers(fabric, problem.servers, candidates)
+    return with_lumps(problem, with_stand_ins(fabric, with_pools(fabric, managed)))

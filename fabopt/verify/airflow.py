@@ -34,5 +34,5 @@ def airflows_agree(proof: Proof, fabric: FabricEvidence) -> None:
 def _switches(fabric: FabricEvidence) -> Iterator[Switch]:
     managers = fabric.designed.subnet_manager
     twins = () if managers is None else managers.twins
-    ids = [*(tier.id for tier in fabric.designed.tiers), *(twin.id for twin in twins)]
+    ids = [*(tier.id for tier, _ in fabric.switch_types), *(twin.id for twin in twins)]
     return (fabric.evidence.part(id_, Switch) for id_ in dict.fromkeys(ids))

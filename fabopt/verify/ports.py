@@ -65,7 +65,7 @@ def _products(designed: FabricDesign, tier: TierUse) -> list[str]:
     """The products of the switches of a tier, in no order."""
     exchanged = twins_of(designed.subnet_manager, tier.role)
     twins = [name for twin in exchanged for name in [twin.id] * min(twin.count, tier.count)]
-    others = [] if tier.other is None else [tier.other.id] * tier.other.count
+    others = [own.id for own in tier.types[1:] for _ in range(min(own.count, tier.count))]
     return twins + others + [tier.id] * (tier.count - len(twins) - len(others))
 
 

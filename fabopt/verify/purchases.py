@@ -98,6 +98,10 @@ def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) ->
         if tier.other is not None:
             used[0, BilledItem("switch", tier.id)] -= tier.other.count
             used[0, BilledItem("switch", tier.other.id)] += tier.other.count
+        for stand_in in tier.stand_ins:
+            stage = evidence.stage_names.index(stand_in.stage)
+            used[stage, BilledItem("switch", tier.id)] -= stand_in.count
+            used[stage, BilledItem("switch", stand_in.id)] += stand_in.count
         for twin in twins_of(designed.subnet_manager, tier.role):
             for stage, more in enumerate(_added([min(twin.count, count) for count in counts])):
                 used[stage, BilledItem("switch", tier.id)] -= more

@@ -66,6 +66,7 @@ from fabopt.verify.generations import generations_agree, judges_generations
 from fabopt.verify.graph import figures_hold_on_graph
 from fabopt.verify.graph_failures import failures_leave_flow
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
+from fabopt.verify.interchangeable import has_stand_ins, switches_are_interchangeable
 from fabopt.verify.last_group import has_odd_group, last_group_may_differ
 from fabopt.verify.lengths import follows_from_groups, runs_follow_from_groups
 from fabopt.verify.links import attachments_are_placed, bundles_join_boxes, cages_close, links_close, parts_cover_links
@@ -288,6 +289,8 @@ LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
 LAST_GROUP_RULES: tuple[FabricRule, ...] = (last_group_may_differ,)
 # Of fabrics whose spines are of two types.
 MIXED_SPINE_RULES: tuple[FabricRule, ...] = (spines_may_differ,)
+# Of fabrics in which switches of other products stand in for some of a tier.
+STAND_IN_RULES: tuple[FabricRule, ...] = (switches_are_interchangeable,)
 # Of fabrics whose switches say whether they run a subnet manager.
 MANAGER_RULES: tuple[FabricRule, ...] = (subnets_are_managed,)
 MANAGER_WIRING_RULES: tuple[WiringRule, ...] = (subnets_are_cabled,)
@@ -362,6 +365,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from LENGTH_RULES if follows_from_groups(fabric) else ()
     yield from MANAGER_RULES if names_managers(fabric) else ()
     yield from LAST_GROUP_RULES if has_odd_group(fabric) else ()
+    yield from STAND_IN_RULES if has_stand_ins(fabric) else ()
     yield from MIXED_SPINE_RULES if has_mixed_spines(fabric) else ()
 
 

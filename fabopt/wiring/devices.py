@@ -124,7 +124,8 @@ def _switches(numbers: Numbers, tier: TierUse) -> Iterator[Device]:
 
 
 def _products(numbers: Numbers, tier: TierUse, network: Ints, stage: Ints) -> list[str]:
-    """The product of each switch of a tier: in every network those installed first are exchanged for their twin.
+    """The product of each switch of a tier: in every network those installed first are exchanged for their twin; of
+    each stage those installed last are of products that stand in.
 
     ``network``, ``stage``: of each switch, shape (switches,).
     """
@@ -132,6 +133,11 @@ def _products(numbers: Numbers, tier: TierUse, network: Ints, stage: Ints) -> li
     if tier.other is not None:
         for index in np.flatnonzero(numbers.is_other(tier, np.arange(tier.count))).tolist():
             products[index] = tier.other.id
+    stages = [one.name for one in numbers.embedded.design.stages]
+    installed = {name: np.flatnonzero(stage == index).tolist() for index, name in enumerate(stages)}
+    for stand_in in tier.stand_ins:
+        for _ in range(stand_in.count):
+            products[installed[stand_in.stage].pop()] = stand_in.id
     for twin in twins_of(numbers.fabric.subnet_manager, tier.role):
         of_network = divide(twin.count, numbers.clos.planes, f"networks share the {twin.role} twins evenly")
         by_stage = np.lexsort((stage, network)).reshape(numbers.clos.planes, -1)

@@ -67,6 +67,8 @@ def generate(family: str, seed: int) -> tuple[Json, Json]:
     catalog, case = makers[family](dice)
     case["name"] = f"{family.replace('_', '-')}-{seed}"
     case["catalog"] = ["./catalog.yaml"]
+    if family in ("procurement", "ruled"):  # their truth has one product a tier
+        case["rules"] = {"interchangeable": False}
     return catalog, case
 
 

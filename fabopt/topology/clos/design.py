@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fabopt.parts.nics import NicOption
-from fabopt.parts.switches import SwitchType
+from fabopt.parts.switches import TIER_ROLES, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import StageStructure
@@ -19,16 +19,17 @@ from fabopt.topology.clos.file_part import file_part_of
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import TierCount
 from fabopt.topology.clos.stage_figures import growth_of
-from fabopt.topology.design import FilePart, Role
+from fabopt.topology.design import FilePart, Role, StandIn
 from fabopt.topology.figures import Figures
 from fabopt.workload.timing import FabricBandwidth
 
 
 @dataclass(frozen=True)
 class ClosDesign:
-    """A Clos that can be picked: see ``fabopt.topology.design.NetworkDesign``."""
+    """A Clos that can be picked: see ``fabopt.topology.design.NetworkDesign``. ``stand_ins``: by tier."""
 
     network: ClosNetwork
+    stand_ins: tuple[tuple[str, tuple[StandIn, ...]], ...] = ()
 
     @property
     def protocol(self) -> str:
@@ -52,7 +53,18 @@ class ClosDesign:
 
     def file_part(self) -> FilePart:
         """The part of the design file that describes this network."""
-        return file_part_of(self.network)
+        part, stand_ins = file_part_of(self.network), dict(self.stand_ins)
+        tiers = tuple(tier._replace(stand_ins=stand_ins.get(tier.role, ())) for tier in part.tiers)
+        return part._replace(tiers=tiers) if stand_ins else part
+
+    def with_switches(
+        self, switches: Mapping[str, SwitchType], stand_ins: Mapping[str, tuple[StandIn, ...]]
+    ) -> ClosDesign:
+        """Return the network with other switches in some tiers, of which some stand in; all have the same ports."""
+        parts = self.network.parts
+        leaf, spine, core = (switches.get(role, getattr(parts, role)) for role in TIER_ROLES)
+        network = self.network._replace(parts=replace(parts, leaf=leaf, spine=spine, core=core))
+        return ClosDesign(network, tuple(stand_ins.items()))
 
     def switches_added(self, role: Role) -> Sequence[int]:
         """Switches of a tier that each stage adds."""

@@ -59,7 +59,9 @@ def undominated_switches(
     kept: list[SwitchType] = []
     # whoever beats a switch comes before it in this order, and what beats the beaten beats it too
     for switch in sorted(options, key=_switch_order):
-        if not any(
+        # a tier of what others stand in for may cost less than of it alone
+        has_others = fabric.stand_ins is not None and fabric.stand_ins.has(switch.id)
+        if has_others or not any(
             _no_dearer(other.item, switch.item)
             and _serves_as(other, switch)
             and (not reducing or other.product.reduces or not switch.product.reduces)

@@ -1,0 +1,21 @@
+"""What an answer says of switches that stand in for others of their tier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.schema.default_rules import DEFAULT_RULES, INTERCHANGEABLE
+from fabopt.schema.design import Design
+
+RULE = DEFAULT_RULES[INTERCHANGEABLE]
+
+
+def stand_in_notes(design: Design) -> Iterator[str]:
+    """Which products the tiers have that are of several, and which of them each stage installs."""
+    for fabric in design.fabrics:
+        for tier in fabric.tiers:
+            if tier.stand_ins:
+                products = " and ".join(f"{own.count} x {own.id}" for own in tier.types)
+                by_stage = ", ".join(f"{one.count} x {one.id} at {one.stage}" for one in tier.stand_ins)
+                told = f"{products} as {tier.role}, in place of {tier.id} {by_stage}"
+                yield f"{fabric.name}: rule `{INTERCHANGEABLE}`: {RULE.sentence}: {told} ({RULE.anchor})"

@@ -1,0 +1,121 @@
+"""Rule ``switches_are_interchangeable``: a tier whose switches are of several products with the same ports.
+
+How many are of which is left to the program, stage by stage: nothing else of a candidate depends on it. What it decides
+is dealt over the tiers afterwards, leaves first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
+
+from fabopt.parts.items import Item
+from fabopt.parts.switches import SwitchType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.topology.candidate import Candidate, Choice, DeviceUse, OpenTier, Option
+from fabopt.topology.design import NetworkDesign, StandIn
+
+
+@runtime_checkable
+class Retypable(NetworkDesign, Protocol):
+    """A design whose tiers may be of other switches with the same ports: a Clos."""
+
+    def with_switches(
+        self, switches: Mapping[str, SwitchType], stand_ins: Mapping[str, tuple[StandIn, ...]]
+    ) -> NetworkDesign:
+        """Return the network with other switches in some tiers, of which some stand in."""
+
+
+# Of a tier: how many of each product every stage installs.
+Dealt = Sequence[Mapping[Item, int]]
+
+
+def with_stand_ins(fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Candidates of a Clos whose tiers may have several products, left to the program; all others as they are."""
+    if fabric.stand_ins is None:
+        return tuple(candidates)
+    return tuple(_opened(fabric, one) for one in candidates)
+
+
+def _opened(fabric: FabricProblem, candidate: Candidate) -> Candidate:
+    tiers = tuple(_open_tiers(fabric, candidate))
+    if not tiers:
+        return candidate
+    devices, choices = dict(candidate.devices), list(candidate.choices)
+    for tier in tiers:
+        for stage, count in enumerate(tier.added):
+            if count:
+                devices[stage, tier.switch.item] -= count
+                options = tuple(Option((), DeviceUse(stage, one.item, tier.kind)) for one in tier.products)
+                choices.append(Choice(("switches", stage, tier.kind), count, options))
+    devices = {key: count for key, count in devices.items() if count}
+    return replace(candidate, devices=devices, choices=tuple(choices), open_tiers=tiers)
+
+
+def _open_tiers(fabric: FabricProblem, candidate: Candidate) -> Iterator[OpenTier]:
+    assert fabric.stand_ins is not None
+    if not isinstance(candidate.design, Retypable):
+        return
+    exchanged = {twin.role for twin in candidate.twins}
+    for tier in candidate.design.file_part().tiers:
+        products = fabric.stand_ins.of(tier.role, tier.switch)
+        if len(products) > 1 and tier.other is None and tier.role not in exchanged:
+            added = tuple(int(count) for count in candidate.design.switches_added(tier.role))
+            yield OpenTier(tier.role, tier.switch, products, added)
+
+
+def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[Candidate, list[tuple[Option, int]]]:
+    """A candidate with the products that a program decided for its tiers, and the parts of its links.
+
+    A tier is named for the product that it has most of.
+    """
+    if not candidate.open_tiers:
+        return candidate, list(units)
+    devices = dict(candidate.devices)
+    switches: dict[str, SwitchType] = {}
+    stand_ins: dict[str, tuple[StandIn, ...]] = {}
+    for tier, dealt in _dealt(candidate.open_tiers, units):
+        switches[tier.role] = most = _most_of(tier, dealt)
+        installed = tuple(_installed(tier, dealt))
+        for stage, switch, count in installed:
+            devices[stage, switch.item] = devices.get((stage, switch.item), 0) + count
+        stand_ins[tier.role] = tuple(one for one in installed if one.switch is not most)
+    assert isinstance(candidate.design, Retypable)
+    design = candidate.design.with_switches(switches, stand_ins)
+    of_links = tuple(choice for choice in candidate.choices if choice.options[0].device is None)
+    decided = replace(candidate, design=design, devices=devices, choices=of_links, open_tiers=())
+    return decided, [(option, count) for option, count in units if option.device is None]
+
+
+def _most_of(tier: OpenTier, dealt: Dealt) -> SwitchType:
+    """The product that a tier has most of; of equals the first id."""
+    return min(tier.products, key=lambda one: (-sum(counts.get(one.item, 0) for counts in dealt), one.id))
+
+
+def _installed(tier: OpenTier, dealt: Dealt) -> Iterator[StandIn]:
+    """What each stage installs of each product."""
+    for stage, counts in enumerate(dealt):
+        yield from (StandIn(stage, one, counts[one.item]) for one in tier.products if one.item in counts)
+
+
+def _dealt(tiers: Sequence[OpenTier], units: Sequence[tuple[Option, int]]) -> Iterator[tuple[OpenTier, Dealt]]:
+    """What each tier has of what was decided for all tiers of a kind: of every stage first what there is most of."""
+    left = {option.device: count for option, count in units if option.device is not None}
+    total: dict[tuple[object, Item], int] = {}
+    for use, count in left.items():
+        total[use.kind, use.item] = total.get((use.kind, use.item), 0) + count
+    for tier in tiers:
+        items = sorted(
+            (one.item for one in tier.products), key=lambda item: (-total.get((tier.kind, item), 0), item.id)
+        )
+        dealt: list[dict[Item, int]] = []
+        for stage, wanted in enumerate(tier.added):
+            counts: dict[Item, int] = {}
+            for item in items:
+                use = DeviceUse(stage, item, tier.kind)
+                taken = min(wanted, left.get(use, 0))
+                if taken:
+                    counts[item], left[use], wanted = taken, left[use] - taken, wanted - taken
+            dealt.append(counts)
+        yield tier, dealt

@@ -1,0 +1,90 @@
+"""Default rule ``switches_are_interchangeable``: tiers in which switches of other products stand in for some."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from fabopt.schema.catalog import Switch
+from fabopt.schema.default_rules import INTERCHANGEABLE, is_kept
+from fabopt.schema.design import TierUse
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.futures import ways_to_grow
+from fabopt.verify.proof import Proof
+from fabopt.verify.terms_of_sale import is_late
+
+# What switches of one tier have in common beside their cages; what parts go into these is proven link by link.
+SAME = (
+    "protocol", "max_ports", "ports_per_cage_pair", "rack_units", "power_supplies", "managed", "max_managed_nodes",
+    "generation",
+)  # fmt: skip
+
+
+def has_stand_ins(fabric: FabricEvidence) -> bool:
+    """Whether switches of other products stand in for some of a tier."""
+    return any(tier.stand_ins for tier in fabric.designed.tiers)
+
+
+@since("0.2.0")
+def switches_are_interchangeable(proof: Proof, fabric: FabricEvidence) -> None:
+    """Switches of a tier that are of other products have the same ports, and are there as some cannot be had.
+
+    Cages, their count and splits, ports, rack units, power supplies, airflows, features, management and generation are
+    equal; at most one product of the tier can be had in any number at every stage: no supply, no stock, no limit of its
+    maker, no order too late. The tier is named for the product that it has most of. Source: docs/cases.md,
+    interchangeable switches.
+    """
+    evidence = fabric.evidence
+    proof.holds(is_kept(evidence.case.rules, INTERCHANGEABLE), f"rule `{INTERCHANGEABLE}` is off")
+    proof.holds(not evidence.case.site.has_floor, "switches are interchangeable on no floor")
+    proof.holds(fabric.wanted.roce is None, "switches are interchangeable with no `roce`")
+    proof.holds(not fabric.is_direct, "switches are interchangeable in a Clos only")
+    for tier in fabric.designed.tiers:
+        if tier.stand_ins:
+            _tier_is_mixed_as_allowed(proof, fabric, tier)
+
+
+def _tier_is_mixed_as_allowed(proof: Proof, fabric: FabricEvidence, tier: TierUse) -> None:
+    evidence = fabric.evidence
+    proof.holds(tier.other is None, f"{tier.role} switches have another type beside those that stand in")
+    counted = evidence.case.procurement.max_vendors.keys() | evidence.case.procurement.min_sources.keys()
+    proof.holds(tier.role not in counted, f"vendors of the {tier.role} tier are counted, which has one product then")
+    own = evidence.part(tier.id, Switch)
+    counts = {one.id: one.count for one in tier.types}
+    for id_, count in counts.items():
+        proof.holds(0 < count <= counts[tier.id], f"{count} x {id_} among {counts[tier.id]} x {tier.id}")
+        _is_alike(proof, own, evidence.part(id_, Switch))
+    listed = Counter((one.stage, one.id) for one in tier.stand_ins)
+    proof.equal(f"stages that say twice what stands in for {tier.id}", len(tier.stand_ins) - len(listed), 0)
+    proof.holds(all(one.count > 0 for one in tier.stand_ins), "no switch stands in at a stage that says so")
+    plentiful = sorted(id_ for id_ in counts if not _is_short(evidence, evidence.part(id_, Switch)))
+    proof.holds(len(plentiful) <= 1, f"{' and '.join(plentiful)} can be had in any number, each alone")
+    proof.note(f"{tier.role}: " + " + ".join(f"{count} x {id_}" for id_, count in counts.items()))
+
+
+def _is_alike(proof: Proof, own: Switch, other: Switch) -> None:
+    for key in SAME:
+        proof.equal(f"{key} of {other.id}", getattr(other, key), getattr(own, key))
+    proof.equal(f"features of {other.id}", sorted(other.features), sorted(own.features))
+    proof.equal(f"airflows of {other.id}", sorted(other.airflows), sorted(own.airflows))
+    proof.equal(f"cages of {other.id}", _cages_of(other), _cages_of(own))
+
+
+def _cages_of(switch: Switch) -> list[tuple[int, tuple[str, ...]]]:
+    return [(cage.count, cage.splits_of(switch.protocol)) for cage in switch.cages]
+
+
+def _is_short(evidence: Evidence, switch: Switch) -> bool:
+    """Whether a switch cannot be had in any number at every stage, as the case plans them or in any future."""
+    rules = evidence.case.procurement
+    if switch.supply is not None or switch.stock or _is_rationed(evidence, switch):
+        return True
+    ways: list[Sequence[int | None]] = [evidence.months, *ways_to_grow(evidence)]
+    months = [month for way in ways for month in way if month is not None]
+    return any(is_late(month, switch.lead_time_weeks, rules.order_from_month) for month in months)
+
+
+def _is_rationed(evidence: Evidence, switch: Switch) -> bool:
+    limits = evidence.case.procurement.quarterly_supply.get(switch.vendor or "")
+    return limits is not None and (not isinstance(limits, dict) or "switch" in limits)

@@ -17,6 +17,15 @@ from fabopt.schema.server import Server
 BASES = ("list", "street", "quote", "paper", "estimate", "derived", "unknown")
 NO_PRICE = "no price"
 
+FIGURES = (
+    ("ports", "source"),
+    ("form factors of the cages", "cages"),
+    ("number of power supplies", "power_supplies"),
+    ("typical power", "power_w"),
+    ("rack units", "rack_units"),
+)
+"""What is counted of switches, and of which field the provenance says where it comes from."""
+
 
 def basis(product: Product) -> str:
     """How a product's price is known; ``no price`` where it has none."""
@@ -59,7 +68,7 @@ def lines(catalog: Catalog) -> Iterator[str]:
     yield ""
     yield f"Of the {len(selectable)} switches that can be chosen, with a price and a power figure, a primary source has"
     yield ""
-    for what, key in (("ports", "source"), ("power", "power_w"), ("rack units", "rack_units")):
+    for what, key in FIGURES:
         rest = [switch.id for switch in selectable if confidence(switch, key) != "high"]
         share = round(100 * (1 - len(rest) / len(selectable)))
         listing = ", ".join(f"`{id_}`" for id_ in rest)
@@ -86,7 +95,9 @@ def takes_storage_and_in_band(server: Server) -> bool:
 
 
 def confidence(switch: Switch, key: str) -> str | None:
-    """How far a figure is to be trusted, or, of ``source``, the product and its ports."""
+    """How far a figure is to be trusted, or, of ``source``, the product and its ports; None: the figure is not known."""
+    if getattr(switch, key) is None:
+        return None
     of_figure = switch.provenance.get(key)
     return (of_figure and of_figure.confidence) or switch.confidence
 

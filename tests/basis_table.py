@@ -95,7 +95,7 @@ def takes_storage_and_in_band(server: Server) -> bool:
 
 
 def confidence(switch: Switch, key: str) -> str | None:
-    """How far a figure is to be trusted, or, of ``source``, the product and its ports; None: the figure is not known."""
+    """How far a figure is to be trusted, or, of ``source``, the product and its ports; None: it is not known."""
     if getattr(switch, key) is None:
         return None
     of_figure = switch.provenance.get(key)

@@ -18,6 +18,7 @@ from fabopt.parts.quotes import Quote
 from tests.samples.quote_samples import Book, write_catalog, write_csv
 
 QM, SR8, JUMPER, DAC = "nvidia-qm9700", "nvidia-mma4z00-ns", "nvidia-mfp7e10", "nvidia-mcp4y10"
+CHARGE = "a charge or a discount, not a product of the catalog"
 HEAD = ("Part number", "Description", "Qty", "Unit price", "Total")
 
 
@@ -331,6 +332,78 @@ def test_13_a_french_quote_with_notes_between_lines_and_a_makers_other_number() 
     assert [line[:2] for line in told(quote) if line[1] != "matched"] == [(6, "note"), (8, "subtotal"), (9, "subtotal")]
 
 
+def test_14_a_swiss_price_of_packs_beside_that_of_a_piece() -> None:
+    text = (
+        "Offerte Nr. 88;;;;;;\nGültig 45 Tage ab 15.10.2026;;;;;;\n"
+        "Bestellnummer;Text;VPE;Menge VPE;Preis je VPE CHF;Preis je Stück CHF;Lieferzeit\n"
+        "MMA4Z00-NS;800G SR8;10;40;11.900,00;1.190,00;8 Wochen\n"
+        "MCP4Y10-N001;DAC 1 m;5;8;612,50;122,50;4 Wochen\n;Versandkosten;;;;90,00;\n;Sonderrabatt;;;;-500,00;\n"
+    )
+    Path("quote.csv").write_text(text, encoding="cp1252")
+    quote = whole("quote.csv", "CHF=1.25")
+    assert prices(quote) == {(SR8, None): 1487.5, (DAC, 1): 153.13}
+    assert [line.pack_size for line in quote.with_status("matched")] == [10, 5]
+    assert told(quote)[-2:] == [(6, "left over", CHARGE), (7, "left over", CHARGE)]
+    assert quote.valid_until == "2026-11-29"
+
+
+def test_15_a_british_quote_of_tabs_without_tax_and_with_carriage() -> None:
+    write_csv(
+        "Quotation\t\t\t\t\t\nQuote date: 1 October 2026\t\t\t\t\t\n"
+        "Our ref\tMfr part\tQty\tUnit price ex VAT\tMOQ\tDelivery\n"
+        "A1\tMQM9700-NS2F\t6\t£24 950.00\t1\t12 weeks\nA2\tMMA4Z00-NS\t96\t£ 455.50\t10\t5 weeks\n"
+        "\t\t\t\t\t\nCarriage\t\t\t£350.00\t\t\n"
+    )
+    quote = whole("quote.csv", "GBP=1.3")
+    assert prices(quote) == {(QM, None): 32435, (SR8, None): 592.15}
+    assert [line.minimum_order for line in quote.with_status("matched")] == [1, 10]
+    assert told(quote)[-1] == (7, "left over", CHARGE)
+
+
+def test_16_charges_named_in_the_column_of_prices_and_discounts_on_all() -> None:
+    book = Book().rows(
+        ["Mfr Part #", "Product description", "Qty", "Unit list", "Disc", "Unit net", "Ext. net"],
+        ["MMA4Z00-NS", "", 10, 1000, "20%", 800, 8000],
+        [None, None, None, None, None, "Subtotal", 8000],
+        [None, None, None, None, None, "Shipping", 240],
+        ["Promotional discount", None, None, None, None, None, -250],
+        [None, "Remise exceptionnelle", None, None, None, None, -20],
+        [None, None, None, None, None, "Total", 7970],
+    )
+    quote = whole(book.saved())
+    assert prices(quote) == {(SR8, None): 800}
+    charges = [line for line in quote.lines if line.reason == CHARGE]
+    assert {line.description or line.part: line.unit_price for line in charges} == {
+        "Shipping": 240, "Promotional discount": -250, "Remise exceptionnelle": -20
+    }  # fmt: skip
+    assert [line.row for line in quote.with_status("subtotal")] == [3, 7]
+
+
+def test_a_typing_error_in_the_code_of_a_length_is_near_the_family() -> None:
+    quote = whole(Book().rows(HEAD, ["MFP7E1O-N030", "", 4, 90, 360]).saved())
+    assert [line.suggestion for line in quote.lines] == ["MFP7E10-Nxxx (nvidia-mfp7e10)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("Valid 30 days from 15 October 2026", "2026-11-14"),
+        ("Gültig 45 Tage ab 15.10.2026", "2026-11-29"),
+        ("Valid from 2026-10-01 until 2026-12-31", "2026-12-31"),
+        ("Validity: 01.10.2026 - 31.12.2026", "2026-12-31"),
+        ("Offre valable du 01.10.2026 au 30.11.2026", "2026-11-30"),
+        ("Validité : 30 jours", "2026-11-09"),
+        ("Valid for 30 days (until 14.11.2026)", "2026-11-14"),
+        ("Valid until 2026-11-30 - see our terms", "2026-11-30"),
+        ("Valid from 2026-10-01", None),
+    ],
+)
+def test_until_when_a_quote_holds(text: str, end: str | None) -> None:
+    quote = whole(Book().rows(["Date: 2026-10-10"], [text], HEAD, ["MMA4Z00-NS", "", 1, 800, 800]).saved())
+    assert quote.valid_until == end
+    assert any("cannot be read" in note for note in quote.notes) is (end is None)
+
+
 # -- and other habits -----------------------------------------------------------------------------------------------
 
 
@@ -350,6 +423,12 @@ def test_13_a_french_quote_with_notes_between_lines_and_a_makers_other_number() 
         ("Preis/Stück in €", "unit"),
         ("USD each", "unit"),
         ("Unit", ""),
+        ("Preis je VPE CHF", ""),
+        ("Preis je Stück (CHF)", "unit"),
+        ("Unit price ex VAT", "unit"),
+        ("Price exc. VAT", "unit"),
+        ("Price inc. VAT", ""),
+        ("Ext. net", "total"),
         ("Unit $", "unit"),
         ("UoM", "measure"),
         ("Réf.", "part"),

@@ -12,8 +12,12 @@ from fabopt.errors import cut
 from fabopt.io.quote.values import agreed, date_in, days_of_unit, signs_in
 
 _VALID = re.compile(
-    r"\b(?:valid(?:ity)?|expir(?:y|es|ation)|gültig(?:keit)?|bindefrist|valable|válid[oa])\b(?P<rest>.*)", re.IGNORECASE
+    r"\b(?:valid(?:ity|ité)?|expir(?:y|es|ation)|gültig(?:keit)?|bindefrist|valable|válid[oa])\b(?P<rest>.*)",
+    re.IGNORECASE,
 )
+# What stands before the day from which, and before the one until which a quote holds.
+_FROM = re.compile(r"\b(?:from|as of|since|starting|ab|vom|von|dès le|à (?:partir|compter) du|du)\b", re.IGNORECASE)
+_UNTIL = re.compile(r"\b(?:until|till?|to|through|thru|bis|au|jusqu'au)\b|\s[-–—]\s", re.IGNORECASE)
 _DAYS = re.compile(r"([0-9]{1,3})\s*([^\W\d_]+)")
 _DATED = re.compile(
     r"^(?:(?:quote|quotation|offer|proposal|issue|angebots?|rfq)[\s-]*)?"
@@ -76,10 +80,14 @@ def _end_of(row: FactRow, dated: date | None, notes: list[str]) -> date | None:
     match = _VALID.search(" ".join(row.texts))
     if match is None:
         return None
-    end = date_in(match.group("rest"))
+    before, *after = _FROM.split(match.group("rest"), maxsplit=1)
+    later = _UNTIL.split(before)[1:] + [text for rest in after for text in _UNTIL.split(rest)[1:]]
+    end = next((day for text in (*later, before) if (day := date_in(text)) is not None), None)
     if end is not None:
         return end
-    span = _DAYS.search(match.group("rest"))
+    start = next((day for rest in after if (day := date_in(rest)) is not None), None)
+    dated = start or dated
+    span = _DAYS.search(before)
     days = days_of_unit(span.group(2)) if span else None
     if span is None or days is None:
         if any(letter.isdigit() for letter in match.group("rest")):

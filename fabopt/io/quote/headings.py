@@ -33,17 +33,18 @@ _CALLED: dict[str, str] = {
         unit net price, unit price net, unit net, your price, our price, your unit price, customer price,
         special price, offer price, quoted unit price, quoted price, sell price, unit sell, unit sell price,
         sales price, discounted price, discounted unit price, einzelpreis, e preis, ep, stückpreis, preis, preis
-        stk, preis stück, preis pro stk, preis pro stück, nettopreis, nettoeinzelpreis, einzelpreis netto, prix
-        unitaire, prix, pu, p u, pu ht, p u ht, precio, precio unitario""",
+        stk, preis stück, preis pro stk, preis pro stück, preis je stk, preis je stück, nettopreis,
+        nettoeinzelpreis, einzelpreis netto, prix unitaire, prix, pu, p u, pu ht, p u ht, precio, precio unitario""",
     "list": """list price, list, unit list price, list unit price, list price each, unit list, msrp, rrp, gpl,
         catalog price, gross price, gross unit price, retail price, listenpreis, bruttopreis, uvp""",
     "discount": """discount, disc, discount rate, discount percent, disc pct, discount pct, rabatt, remise,
         nachlass, descuento""",
     "total": """total, total price, total cost, total amount, total net, total net price, net total, line total,
         line amount, line price, line value, ext, ext price, ext cost, ext amount, extended, extended price,
-        extended cost, extended amount, extended net price, net extended price, price total, price ext, price
-        extended, total value, total sell, amount, net amount, sum, subtotal, sub total, gesamtpreis, gesamt,
-        summe, betrag, gesamtbetrag, gp, positionspreis, montant, montant ht, total ht, importe, quoted total""",
+        extended cost, extended amount, extended net price, net extended price, ext net, ext net price,
+        extended net, price total, price ext, price extended, total value, total sell, amount, net amount,
+        sum, subtotal, sub total, gesamtpreis, gesamt, summe, betrag, gesamtbetrag, gp, positionspreis,
+        montant, montant ht, total ht, importe, quoted total""",
     "currency": "currency, curr, cur, ccy, currency code, währung, whrg, devise, moneda",
     "lead": """lead time, leadtime, lead, lt, lead time weeks, lead time wks, lead time in weeks, lead time
         days, lead time in days, lead time aro, est lead time, estimated lead time, standard lead time, quoted
@@ -80,7 +81,7 @@ _BRACKETS = re.compile(r"[(\[{][^)\]}]*[)\]}]")
 _NOT_WORDS = re.compile(r"[^\w\s]")
 _MONEY = re.compile(
     r"(?:\bin\s+)?(?:us\$|[$€£]|\b(?:usd|eur|gbp|chf|cny|jpy|cad|aud|sgd|pln|sek|nok|dkk|inr|euros?|dollars?)\b)"
-    r"|\b(?:excl|ohne|without|vat|mwst|ust|tax|netto)\b"
+    r"|\b(?:exc|excl|excluding|ex|ohne|without|vat|mwst|ust|tax|netto)\b"
 )
 # Of a sheet that asks for quotes, the columns of the second vendor asked and on.
 _OF_ASKED = re.compile(r"\s*\(([2-8])\)$")

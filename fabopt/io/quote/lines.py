@@ -112,12 +112,19 @@ class RowReader:
         own = (cells[column] for column in sorted(cells) if column not in read)
         return next((cell.text for cell in own if isinstance(cell.value, str)), "")
 
+    def _label(self, row: int) -> str:
+        """What stands in a column of prices before an amount, as names of charges below a table do."""
+        cells = [cell for _, cell in self.cells(row, *PRICES)]
+        if all(amount_of(cell, self.reading.mark) is None for cell in cells):
+            return ""
+        return next((cell.text for cell in cells if cell.text and not any(map(str.isdigit, cell.text))), "")
+
     # -- what a row is ----------------------------------------------------------------------------------------------
 
     def line(self, row: int) -> QuoteLine:
         """The row as a line of the quote, a sum, or a note."""
         names = [name for name in self.names(row) if name]
-        description = self.text(row, "description") or ("" if names else self._text_beside(row))
+        description = self.text(row, "description") or ("" if names else self._text_beside(row) or self._label(row))
         known = matched(self._named(row, names, description), self.reading.names)
         base = QuoteLine(self.sheet.name, row, "note", " / ".join(dict.fromkeys(names)), description)
         texts = self.own_texts(row)
@@ -168,8 +175,10 @@ class RowReader:
         """A line with its price and its terms: matched, or left over with the first reason against it."""
         currency, unclear = self._currency(row)
         net = self._net(row, bool(known.id))
-        line = _changed(base, quantity=self._quantity(row), unit_price=net.value, currency=currency,
-                        **self._terms(row))  # fmt: skip
+        quantity = self._quantity(row)
+        is_once = not known.id and net.value is None and quantity is None
+        price = self._amount(row, "total", False) if is_once else net.value
+        line = _changed(base, quantity=quantity, unit_price=price, currency=currency, **self._terms(row))
         reason = known.reason or unclear or net.reason or self._why_not(row, net.value, currency)
         if net.value == 0 and not known.id:
             return _changed(line, status="unpriced", reason=f"{reason}; its price is 0", suggestion=known.suggestion)

@@ -24,9 +24,11 @@ _SERVICE = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _CHARGE = re.compile(
-    r"^\W*(?:(?:additional|project|volume|special|extra) )*(?:freight|shipping|shipment|delivery|handling|insurance|"
-    r"packaging|discount|rebate|rabatt|surcharge|customs|duty|fracht|versand|lieferung|verpackung|transport|montage|installation|"
-    r"commissioning|inbetriebnahme)\b",
+    r"^\W*(?:(?:additional|project|volume|special|extra|promotional|exceptional|one-time|import|expedited?|frais de) )*"
+    r"(?:freight|carriage|courier|postage|shipping|shipment|delivery|handling|insurance|packaging|discount|rebate|"
+    r"surcharge|tariffs?|customs|duty|duties|commissioning|installation|transport|montage|inbetriebnahme|"
+    r"\w*(?:rabatt|nachlass|zuschlag|pauschale)|(?:fracht|versand|liefer|verpackungs?|transport)(?:ung|kosten)?|"
+    r"remise|rabais|ristourne|escompte|livraison|port|emballage|assurance)\b(?!\s*[0-9/-])",
     re.IGNORECASE,
 )
 # How Cisco ends the part number of what is sold alone.

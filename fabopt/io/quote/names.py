@@ -32,6 +32,8 @@ _ALSO_CALLED = {
 _ARISTA_AIRFLOWS = ("-F", "-R")
 MOST_HINTS = 500
 _SIMILAR = 0.66
+# Where a code of a family says a length.
+_LENGTH_AT_END = re.compile(r"(?<=[a-z])[0-9]{2,3}$")
 
 
 class NameMatch(NamedTuple):
@@ -90,11 +92,18 @@ class QuotedNames:
         self._hints += 1
         if self._hints > MOST_HINTS:
             return ""
-        close = difflib.get_close_matches(bare(name)[:100], list(self._shown), n=1, cutoff=_SIMILAR)
+        key = bare(name)[:100]
+        of_family = _LENGTH_AT_END.sub(lambda digits: "x" * len(digits[0]), key)
+        close = {
+            near: difflib.SequenceMatcher(None, near, written).ratio()
+            for written in (key, of_family)
+            for near in difflib.get_close_matches(written, list(self._shown), n=1, cutoff=_SIMILAR)
+        }
         if not close:
             return ""
-        ids = sorted(match.id for match in self._exact[close[0]])
-        return f"{self._shown[close[0]]} ({', '.join(ids)})" if ids != [self._shown[close[0]]] else ids[0]
+        nearest = max(close, key=lambda near: close[near])
+        ids = sorted(match.id for match in self._exact[nearest])
+        return f"{self._shown[nearest]} ({', '.join(ids)})" if ids != [self._shown[nearest]] else ids[0]
 
     def within(self, text: str) -> list[str]:
         """Part numbers that a text names among other words, each once, in its order."""

@@ -167,15 +167,15 @@ def test_no_slot_is_no_fabric() -> None:
 
 
 def test_too_few_slots_are_added_up() -> None:
-    # a B3140H has one port of 400 Gb/s: 8 cards for 400 Gb/s per GPU, and one for 25
+    # a B3140H has one port of 400 Gb/s: 8 cards for 400 Gb/s per GPU, and three for 125
     cards = {"nics": ["nvidia-b3140h"]}
-    storage = {"name": "b", "role": "storage", "min_gbps_per_gpu": 25, **cards}
+    storage = {"name": "b", "role": "storage", "min_gbps_per_gpu": 125, **cards}
     wanted = case({"name": "a", **cards}, storage, server="generic-hgx-h100")
     design = solved(wanted)
     assert design.status == "infeasible"
     (conflict,) = design.conflicts
-    assert (conflict.limit, conflict.value, conflict.needed) == ("servers.generic-hgx-h100.nic_slots", 8, 9)
-    assert "a 8 + b 1 = 9 NICs at least, of 8 slots" in conflict.detail
+    assert (conflict.limit, conflict.value, conflict.needed) == ("servers.generic-hgx-h100.nic_slots", 10, 11)
+    assert "a 8 + b 3 = 11 NICs at least, of 10 slots" in conflict.detail
 
 
 # -- published --------------------------------------------------------------------------------------------------

@@ -116,10 +116,14 @@ class Ringing:
 
 
 def _at_a_door(frame: FrameType | None) -> bool:
-    """Whether something is being entered or left: an error raised there would skip what is done on leaving."""
+    """Whether something is being entered or left: an error raised there would skip what is done on leaving; or let go
+    of, where Python prints an error and ignores it.
+    """
     while frame is not None:
         module = frame.f_globals.get("__name__")
-        if module == __name__ or (module == "contextlib" and frame.f_code.co_name in ("__enter__", "__exit__")):
+        if module in (__name__, "weakref") or frame.f_code.co_name == "__del__":
+            return True
+        if module == "contextlib" and frame.f_code.co_name in ("__enter__", "__exit__"):
             return True
         frame = frame.f_back
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import multiprocessing
 import os
 import signal
@@ -158,6 +159,22 @@ def test_a_bell_that_rings_at_the_door_leaves_nothing_behind() -> None:
         if ringer.left > 0:
             break
     assert step > 100 and stopped
+
+
+class LetGo:
+    """What the bell rings at while it is let go of, where Python would print the error and go on."""
+
+    def __del__(self) -> None:
+        BELL.ring(signal.SIGALRM, inspect.currentframe())
+
+
+def test_a_bell_does_not_ring_while_something_is_let_go_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    ignored: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    clock, thing = Clock(LONG_S), LetGo()
+    with contextlib.suppress(StoppedError), clock.bounded(), clock.shortened(0.0):
+        del thing
+    assert ignored == []
 
 
 def test_time_is_kept_for_what_comes_after_but_never_most_of_it() -> None:

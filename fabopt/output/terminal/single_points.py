@@ -27,7 +27,8 @@ def lead_line(design: Design) -> str:
             numbers[kind] = max(point.count, numbers.get(kind, 0))
     number = sum(numbers.values())
     if number == 0:
-        return f"no {'switch' if design.worst_rack is None else 'switch or rack'} cuts anything off if it fails"
+        told = f"no {'switch' if design.worst_rack is None else 'switch or rack'} cuts anything off if it fails"
+        return f"{told}; without these servers are degraded" if points else told
     return (
         "one device cuts something off if it fails"
         if number == 1

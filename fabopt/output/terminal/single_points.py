@@ -28,7 +28,7 @@ def lead_line(design: Design) -> str:
     number = sum(numbers.values())
     if number == 0:
         told = f"no {'switch' if design.worst_rack is None else 'switch or rack'} cuts anything off if it fails"
-        return f"{told}; without these servers are degraded" if points else told
+        return f"{told}; without these, servers are degraded" if points else told
     return (
         "one device cuts something off if it fails"
         if number == 1

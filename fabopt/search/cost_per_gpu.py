@@ -92,7 +92,7 @@ class RatioSearch:
     """The search for one problem with a model and priced servers, or for a restricted part of its space.
 
     ``pace``: of the steps that (S + C) is multiplied by; None: that of the case's scenarios. ``cap``: on what is picked
-    among. ``known``: designs that were met elsewhere, one of which is below the cap.
+    among. ``known``: designs that were met elsewhere, one of which is below the cap; ``least_cents``: none costs less.
     """
 
     def __init__(
@@ -105,6 +105,7 @@ class RatioSearch:
         pace: AnyPace | None = None,
         cap: Cap | None = None,
         known: Sequence[Optimum] = (),
+        least_cents: int | float = 0,
     ) -> None:
         self.problem = replace(problem, weights=weights_of(EFFECTIVE, problem.energy_cents_per_mw))
         # what designs in time cost is not what is looked for
@@ -118,7 +119,7 @@ class RatioSearch:
         self._best = Optimum("unknown")
         self._best_step_s = Fraction(0)
         self._met: list[Optimum] = []
-        self._floors: list[tuple[Fraction | float, int | float]] = []
+        self._floors: list[tuple[Fraction | float, int | float]] = [(inf, least_cents)] if least_cents else []
         # of what may be better than the best, once good designs are known
         self._shortlist: Shortlist | None = None
         self._sized = 0

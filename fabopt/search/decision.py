@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 from typing import Final
 
 from fabopt.problem.demand import at_speed
@@ -85,10 +86,10 @@ class _Decider:
 
     def least_regret(self) -> Ratio:
         """The design whose worst scenario is nearest to the best design for it."""
-        alone = []
+        alone: list[Ratio] = []
         for number, (_, run) in enumerate(self.pace.runs):
             self.settings.progress(f"looking for the best design for scenario {number + 1} alone")
-            alone.append(self.search(pace_of_run(run)).run(ties=False))
+            alone.append(self._beside(alone, pace_of_run(run)).run(ties=False))
         least = [one.cents for one in alone if one.cents is not None]
         if len(least) < len(alone):
             return next(one for one in alone if one.cents is None)
@@ -97,12 +98,18 @@ class _Decider:
             tuple((1 / cents, pace_of_run(run)) for cents, (_, run) in zip(least, self.pace.runs, strict=True)),
         )
         self.settings.progress("looking for the least regret")
-        met = tuple(optimum for one in alone for optimum in one.met)
-        best = self.search(worst, known=met).run()
+        best = self._beside(alone, worst).run()
         if not all(one.is_proven for one in alone) and best.optimum.value is not None:
             best = replace(best, optimum=replace(best.optimum, verdict="feasible"))
         cents = Fraction(cents_per_effective_gpu(self.problem, list(best.optimum.picked)))
         return replace(best, cents=cents, bound=None, decision=DecidedBy(by="regret"), least=tuple(map(rounded, least)))
+
+    def _beside(self, others: Sequence[Ratio], pace: AnyPace) -> RatioSearch:
+        """A search of all designs by a pace, which knows what others by other paces have met."""
+        of_all = self.problem, self.settings, self.clock
+        met = tuple(optimum for one in others for optimum in one.met)
+        least_cents = max((cost for one in others for step_s, cost in one.floors if step_s == inf), default=0)
+        return RatioSearch(*of_all, context=self.context, pace=pace, known=met, least_cents=least_cents)
 
     def most_robust(self, least: Ratio) -> Ratio:
         """Of designs that are within the error of the least, the one that costs least under stress."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.model import Model
 from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
 from fabopt.schema.server import Server
-from fabopt.units import some
+from fabopt.schema.workload import QueuePairs, taken_by
+from fabopt.units import exact, some
+from fabopt.workload.spreading import hashed_share, uplink_share
 from fabopt.workload.timing import DOMAIN
 
 _GIGA = 10**9
@@ -23,6 +26,7 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str
         if row.communicator == "tensor" and row.place != DOMAIN:
             yield _wide_tensor(use, row, domain)
     yield from _limited_routing(use, case, domain)
+    yield from _shared_uplinks(use, case)
     yield from _tight_memory(use)
     if all(one.place == DOMAIN for one in use.communicators):
         yield (
@@ -44,6 +48,27 @@ def _limited_routing(use: WorkloadUse, case: Case, domain: int) -> Iterator[str]
         f"of {some(domain, 'GPU')} (servers_per_token), one copy to each: {row.bytes_over['server'] / _GIGA:,.4g} GB a "
         f"step leave a domain for each GPU, of {row.bytes_sent / _GIGA:,.4g} GB that its experts take"
     )
+
+
+def _shared_uplinks(use: WorkloadUse, case: Case) -> Iterator[str]:
+    """What a job has of the links above leaves, where flows are hashed or other jobs take some."""
+    wanted, why = case.workload, []
+    assert wanted is not None
+    if isinstance(wanted.spreading, QueuePairs):
+        used, pairs = hashed_share(wanted.spreading.queue_pairs), some(wanted.spreading.queue_pairs, "queue pair")
+        why.append(f"with flows hashed in {pairs} a sender the fullest one sets the pace, and {_percent(used)} is used")
+    jobs = wanted.other_jobs
+    if taken_by(jobs):
+        named = () if isinstance(jobs, float | int) else jobs
+        shares = ", ".join(f"{one.name or 'a job'} {_percent(exact(one.share))}" for one in named)
+        why.append(f"other jobs take {_percent(taken_by(jobs))}" + (f" ({shares})" if shares else ""))
+    if why:
+        left = _percent(uplink_share(wanted.spreading, jobs))
+        yield f"{use.model}: counted with {left} of what links above the leaves can carry: {'; '.join(why)}"
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(_PERCENT * share):.3g} %"
 
 
 def _tight_memory(use: WorkloadUse) -> Iterator[str]:

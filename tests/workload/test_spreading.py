@@ -66,6 +66,14 @@ def test_uplinks_that_are_shared_are_slower_and_nics_are_not() -> None:
         assert step_on(half, whole).step_s == step_on(work, tapered).step_s
 
 
+def test_the_answer_says_what_a_job_has_of_uplinks() -> None:
+    shared: Json = {"spreading": {"queue_pairs": 4}, "other_jobs": [{"name": "ranking", "share": 0.3}, {"share": 0.2}]}
+    (note,) = (one for one in solved(case(shared)).notes if "above the leaves can carry" in one)
+    assert "counted with 23.1 % of" in note and "4 queue pairs" in note and "46.2 % is used" in note
+    assert "other jobs take 50 % (ranking 30 %, a job 20 %)" in note
+    assert not [one for one in solved(case({"spreading": "adaptive"})).notes if "can carry" in one]
+
+
 def with_scenarios(family: str, seed: int, straddles: bool) -> tuple[Json, Json]:
     parts, content = trains(*generate(family, seed), seed, straddles)
     content["workload"]["scenarios"] = SCENARIOS

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.network.clos_links import NO_GROUP, ClosNumbers, Ints
-from fabopt.network.graph.symmetry import group_moves, lattice_moves
+from fabopt.network.graph.symmetry import group_moves, lattice_moves, place_moves
 from fabopt.units import some
 
 
@@ -207,8 +207,8 @@ class Dragonfly(Mesh):
 
     @property
     def moves(self) -> list[Ints]:
-        """Two renumberings: every group by the next one, and all switches in reverse order."""
-        return group_moves(self.groups, self.group)
+        """Renumberings of groups (``group_moves``), and of places within all of them (``place_moves``)."""
+        return group_moves(self.groups, self.group) + place_moves(self.groups, self.group)
 
     def groups_of(self, role: str, number: Ints) -> Ints:
         """The group of switches by their numbers, both from 0."""
@@ -250,8 +250,8 @@ class SpineMesh(Mesh):
 
     @property
     def moves(self) -> list[Ints]:
-        """Two renumberings, as in a dragonfly: every group by the next one, and all spines in reverse order."""
-        return group_moves(self.groups, self.group)
+        """Renumberings of groups and of places within them, as in a dragonfly."""
+        return group_moves(self.groups, self.group) + place_moves(self.groups, self.group)
 
     def pairs(self, scope: str) -> LinkEnds:
         """The links of the only scope."""
@@ -287,11 +287,13 @@ class DragonflyPlus(Mesh):
 
     @property
     def moves(self) -> list[Ints]:
-        """Renumberings of groups as in a dragonfly; and of every leaf by the next one of its group."""
-        together = zip(group_moves(self.spines.groups, self.group), self.spines.moves, strict=True)
-        of_groups = [np.concatenate([leaves, self.leaves + spines]) for leaves, spines in together]
-        leaves = np.roll(np.arange(self.leaves).reshape(-1, self.group), -1, axis=1).ravel()
-        return [*of_groups, np.concatenate([leaves, np.arange(self.leaves, self.switches)])]
+        """Renumberings of groups and of spines as in a dragonfly; and of every leaf by the next one of its group."""
+        leaves, spines = np.arange(self.leaves), self.spines.moves
+        of_groups = group_moves(self.spines.groups, self.group)
+        of_leaves = [*of_groups, *[leaves] * (len(spines) - len(of_groups))]
+        together = [np.concatenate([own, self.leaves + above]) for own, above in zip(of_leaves, spines, strict=True)]
+        next_leaf = np.roll(leaves.reshape(-1, self.group), -1, axis=1).ravel()
+        return [*together, np.concatenate([next_leaf, np.arange(self.leaves, self.switches)])]
 
     def groups_of(self, role: str, number: Ints) -> Ints:
         """The group of leaves, or of spines, by their numbers."""

@@ -31,6 +31,7 @@ MESHES: dict[str, tuple[Mesh, tuple[Any, ...]]] = {
     "dragonfly": (Dragonfly(2, 5, 2, 4), ("dragonfly", 2, 5, 2, 1)),
     "uneven dragonfly": (Dragonfly(3, 4, 1, 6), ("dragonfly", 3, 4, 1, 2)),
     "two groups": (Dragonfly(4, 2, 1, 1), ("dragonfly", 4, 2, 1, 1)),
+    "two large groups": (Dragonfly(5, 2, 1, 7), ("dragonfly", 5, 2, 1, 7)),
     "chain": (Dragonfly(2, 2, 1, 1), ("dragonfly", 2, 2, 1, 1)),
 }
 
@@ -88,12 +89,20 @@ def test_an_upper_bound_ends_the_search() -> None:
 
 def test_symmetries_are_looked_at() -> None:
     """Links of a torus are alike along each dimension; a renumbering that is none is left out."""
-    network = plane_of(Torus((3, 4), (1, 1)))
-    kinds = kinds_of(network, Torus((3, 4), (1, 1)).moves)
+    network, kinds = plane_of(Torus((3, 4), (1, 1)))
     assert (len(kinds.switches), len(kinds.rows)) == (1, 2)
     swapped = np.arange(12)
     swapped[:2] = [1, 0]
     assert len(kinds_of(network, [swapped]).rows) == len(network.a)
+
+
+def test_places_of_large_groups_are_alike() -> None:
+    """1,050 links join two groups of 56 switches: 42 pairs by 19 of them and 14 by 18, each pair like any other one.
+
+    So there are local links within the 42, within the 14 and between both, and two kinds of global ones.
+    """
+    kinds = plane_of(Dragonfly(56, 2, 1, 1050))[1]
+    assert (len(kinds.switches), len(kinds.rows)) == (2, 5)
 
 
 def test_two_joined_pairs_are_cut_apart() -> None:
@@ -101,7 +110,7 @@ def test_two_joined_pairs_are_cut_apart() -> None:
 
     Without switch 1, switch 0 and its two servers are alone beside 2 and 3, so four of eight are outside.
     """
-    network, every = plane_of(Dragonfly(2, 2, 1, 1)), Kinds(np.arange(4), np.arange(3))
+    network, every = plane_of(Dragonfly(2, 2, 1, 1))[0], Kinds(np.arange(4), np.arange(3))
     at = np.repeat(np.arange(4), 2)[:, np.newaxis]
     assert cut_off_by_link(network, every, at, 1) == 4
     assert cut_off_by_switch(network, every, at) == 4

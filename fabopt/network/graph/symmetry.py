@@ -46,20 +46,33 @@ def group_moves(groups: int, group: int) -> list[Ints]:
     return [np.roll(number, -group), number[::-1].copy()]
 
 
+def place_moves(groups: int, group: int) -> list[Ints]:
+    """Renumberings that exchange two places next to each other, in all groups at once.
+
+    With them all orders of the places that are alike can be made.
+    """
+    number, moves = np.arange(groups * group).reshape(groups, group), []
+    for place in range(group - 1):
+        order = np.arange(group)
+        order[[place, place + 1]] = order[[place + 1, place]]
+        moves.append(number[:, order].ravel())
+    return moves
+
+
 def kinds_of(network: Network, moves: Iterable[Ints]) -> Kinds:
     """Classes of switches and rows of links under those of ``moves`` that leave the graph as it is."""
-    symmetries = [(move, rows) for move in moves if (rows := _moved(network, move)) is not None]
+    code = network.a * network.switches + network.b
+    order = np.argsort(code)
+    symmetries = [(move, rows) for move in moves if (rows := _moved(network, move, code, order)) is not None]
     return Kinds(
         _first_of_each(network.switches, [move for move, _ in symmetries]),
         _first_of_each(len(network.a), [rows for _, rows in symmetries]),
     )
 
 
-def _moved(network: Network, move: Ints) -> Ints | None:
-    """The row that each becomes; None if the renumbering is no symmetry."""
+def _moved(network: Network, move: Ints, code: Ints, order: Ints) -> Ints | None:
+    """The row that each becomes; None if the renumbering is no symmetry. ``order``: rows by their ``code``."""
     a, b = move[network.a], move[network.b]
-    code = network.a * network.switches + network.b
-    order = np.argsort(code)
     wanted = np.minimum(a, b) * network.switches + np.maximum(a, b)
     place = np.minimum(np.searchsorted(code[order], wanted), max(0, len(code) - 1))
     rows = np.asarray(order[place])

@@ -19,7 +19,7 @@ from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
 from fabopt.network.graph.network import GLOBAL_LENGTH, Network, network_of
 from fabopt.network.graph.pair_flow import PairFlow, port_rate
 from fabopt.network.graph.ranges import SAME
-from fabopt.network.graph.symmetry import kinds_of
+from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.schema.resilience import Failed, Failing
 from fabopt.topology.clos.failures import server_ports, without
 from fabopt.topology.direct.network import DirectNetwork
@@ -27,8 +27,8 @@ from fabopt.topology.failures import Failures
 
 # Links, both ways, times switches: a graph with more takes minutes.
 MOST_WORK = 200_000_000
-# The same times switches and links that are tried: some twenty seconds, and again for the proof.
-MOST_TRIED = 4_000_000_000
+# The same times switches and links that are tried: some five seconds, and again for the proof.
+MOST_TRIED = 1_000_000_000
 KINDS: tuple[Failing, ...] = ("leaf", "plane", "cable")
 # Of ends of cables: those of servers, and those between switches.
 _BETWEEN = "leaf-leaf"
@@ -47,7 +47,7 @@ class DirectFailures(Failures):
         work = 2 * self.network.links * self.network.switches
         if work > MOST_WORK:
             return ("plane",)
-        kinds = kinds_of(plane_of(self.network.mesh), self.network.mesh.moves)
+        kinds = plane_of(self.network.mesh)[1]
         return KINDS if work * (len(kinds.switches) + len(kinds.rows)) <= MOST_TRIED else ("plane",)
 
     def bandwidth_left(self, failed: Failed, count: int, enough: Fraction = ANYTHING) -> Fraction:
@@ -87,8 +87,7 @@ class DirectFailures(Failures):
             return int(shape.servers)
         if failed not in ("leaf", "switch", "cable"):
             return 0
-        graph, switch_of = plane_of(mesh), self.network.rings().T
-        kinds = kinds_of(graph, mesh.moves)
+        (graph, kinds), switch_of = plane_of(mesh), self.network.rings().T
         if failed == "cable":
             return max(int(shape.ports == 1), cut_off_by_link(graph, kinds, switch_of, 1))
         return cut_off_by_switch(graph, kinds, switch_of)
@@ -115,8 +114,8 @@ def worst_flow(mesh: Mesh, failed: str, enough: float = 0.0) -> float:
     known = _least(mesh, failed)
     if known.exact or known.most < enough:
         return known.most
-    network = plane_of(mesh)
-    flow, kinds = PairFlow(network), kinds_of(network, mesh.moves)
+    network, kinds = plane_of(mesh)
+    flow = PairFlow(network)
     for rate in flow.without_switches(kinds) if failed == "leaf" else flow.without_links(kinds, 1):
         known.most = min(known.most, rate)
         if known.most < enough:
@@ -125,8 +124,9 @@ def worst_flow(mesh: Mesh, failed: str, enough: float = 0.0) -> float:
     return known.most
 
 
-def plane_of(mesh: Mesh) -> Network:
-    """The graph of a network's switches, one endpoint on each."""
+@lru_cache(maxsize=16)
+def plane_of(mesh: Mesh) -> tuple[Network, Kinds]:
+    """The graph of a network's switches, one endpoint on each, and what is alike in it."""
     a, b, length = [], [], []
     for scope in mesh.scopes:
         pairs = mesh.pairs(scope)
@@ -134,4 +134,5 @@ def plane_of(mesh: Mesh) -> Network:
         b.append(pairs.b)
         length.append(np.full(len(pairs.a), GLOBAL_LENGTH if scope == "global" else 1))
     hosts = np.ones(mesh.switches, dtype=np.int64)
-    return network_of(np.concatenate(a), np.concatenate(b), 1, hosts, 1, np.concatenate(length))
+    network = network_of(np.concatenate(a), np.concatenate(b), 1, hosts, 1, np.concatenate(length))
+    return network, kinds_of(network, mesh.moves)

@@ -8,9 +8,12 @@ import numpy as np
 
 from fabopt.floor.layouts import Layout
 from fabopt.floor.rack_rules import FEWEST_RACKS, NO_LIMIT, RackLimits
-from fabopt.floor.racks import Bools, Ints, Positions, height_m
+from fabopt.floor.racks import Ints, Positions, height_m
 from fabopt.floor.shares import SwitchSize
 from fabopt.network.clos_links import ClosNumbers
+
+# Servers of a group are in several racks.
+SEVERAL = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,16 +154,19 @@ def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
         place, leaves = np.where(over_planes, plane, rail), np.where(over_planes, numbers.planes, rails)
         return layout.in_server_racks(numbers.g, group, place, leaves)
     together = [layout.most_together(count, spreads) for count in counts.tolist()]
-    most = np.where(_fills_many(layout, numbers), together, counts).tolist()
+    own = _own_rack(layout, numbers)
+    stays = np.isin(own, layout.racks_of(0)) & (space[own] >= counts)
+    most = np.where(stays, counts, together).tolist()
     racks = np.array(_dealt(layout.nearest_to_groups(numbers.g), counts.tolist(), space.tolist(), most), dtype=np.int64)
     return racks[np.argsort(np.lexsort((rail, plane, group)))] if racks.size else racks
 
 
-def _fills_many(layout: Layout, numbers: ClosNumbers) -> Bools:
-    """Whether the servers of each group are in more than one rack, shape (groups,)."""
+def _own_rack(layout: Layout, numbers: ClosNumbers) -> Ints:
+    """The rack that holds all servers of each group, shape (groups,); ``SEVERAL`` where there are several."""
     first = np.arange(numbers.groups) * numbers.g
     last = np.minimum(first + numbers.g, layout.servers) - 1
-    return np.asarray(first // layout.per_rack < last // layout.per_rack)
+    own = layout.server_rack[first]
+    return np.where(first // layout.per_rack < last // layout.per_rack, SEVERAL, own)
 
 
 def is_spread(layout: Layout, numbers: ClosNumbers, tier: int, racks: Ints) -> bool:
@@ -176,7 +182,8 @@ def is_spread(layout: Layout, numbers: ClosNumbers, tier: int, racks: Ints) -> b
         group = numbers.group_of_leaf(np.arange(len(racks)))
         first = racks[np.unique(group, return_index=True)[1]]
         apart = np.bincount(group, weights=racks != first[group]) > 0
-        return bool((apart | ~_fills_many(layout, numbers) | (np.bincount(group) < FEWEST_RACKS)).all())
+        at_home = first == _own_rack(layout, numbers)
+        return bool((apart | at_home | (np.bincount(group) < FEWEST_RACKS)).all())
     sets = racks.reshape(-1, numbers.spines) if tier == 1 else racks.reshape(1, -1)
     return sets.shape[1] < FEWEST_RACKS or bool((sets != sets[:, :1]).any(axis=1).all())
 

@@ -93,10 +93,15 @@ class OpenTier(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """A way to realise a unit of links; or a product that a switch may be of, ``device``."""
+    """A way to realise a unit of links; or a product that a switch may be of, ``device``.
+
+    ``leaf_cages``: the most cages that it takes on a leaf, and on one of an odd last group, where attachments share
+    them; else empty.
+    """
 
     rows: tuple[RowShare, ...]
     device: DeviceUse | None = None
+    leaf_cages: tuple[int, ...] = ()
 
     @cached_property
     def uses(self) -> dict[tuple[int, Item], int]:
@@ -121,6 +126,13 @@ class Option:
         if self.device is not None:
             return ((self.device.item.id, float(self.device.stage)),)
         return tuple((row.assembly.name, row.assembly.length_m) for row in self.rows if row.assembly is not None)
+
+    @property
+    def cages(self) -> tuple[int, ...]:
+        """Cages that leave other links of the same switches the less room the more they are."""
+        if self.leaf_cages:
+            return self.leaf_cages
+        return sum(row.near_cages for row in self.rows), sum(row.far_cages for row in self.rows)
 
     @cached_property
     def longest_m(self) -> Mapping[Ends, float]:
@@ -334,15 +346,20 @@ def all_choices(parts: Iterable[Sequence[Choice] | None]) -> tuple[Choice, ...] 
 
 
 def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
-    """Drop an option where another costs, or uses power or cables, less and none of these more, nor longer cables.
+    """Drop an option where another costs, or uses power or cables, less and none of these more, nor longer cables, nor
+    more cages.
 
-    A pool may hold what a shorter cable has under way, and not what a longer one has.
+    A pool may hold what a shorter cable has under way, and not what a longer one has; beside other links there may be
+    room for fewer cages.
     """
     kept: list[Option] = []
     special = [option for option in options if any(item.varies for item in option.items)]
     plain = [option for option in options if not any(item.varies for item in option.items)]
     for option in sorted(plain, key=lambda option: (option.numbers, option.name)):
-        if not any(_is_better(other.numbers, option.numbers) and _is_no_longer(other, option) for other in kept):
+        if not any(
+            _is_better(other.numbers, option.numbers) and _is_no_longer(other, option) and _has_room(other, option)
+            for other in kept
+        ):
             kept.append(option)
     return tuple(sorted([*kept, *special], key=lambda option: option.name))
 
@@ -350,6 +367,11 @@ def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
 def _is_no_longer(option: Option, other: Option) -> bool:
     longest_m = other.longest_m
     return all(length_m <= longest_m.get(ends, inf) for ends, length_m in option.longest_m.items())
+
+
+def _has_room(option: Option, other: Option) -> bool:
+    """Whether an option has its cages wherever another one has them."""
+    return all(own <= theirs for own, theirs in zip(option.cages, other.cages, strict=True))
 
 
 def _is_better(numbers: tuple[int, ...], others: tuple[int, ...]) -> bool:

@@ -164,7 +164,7 @@ def named_racks_are_kept(proof: Proof, cabled: CabledDesign) -> None:
 
 @since("0.2.0")
 def devices_are_spread(proof: Proof, cabled: CabledDesign) -> None:
-    """No rack has all spines of a pod, all cores, or all leaves of a group whose servers are in several racks.
+    """No rack has all spines of a pod, all cores, or all leaves of a group of which it has not all servers.
 
     Of two or more such switches, racks >= 2; spines plane by plane, cores and leaves over all planes. Source: case
     file, ``site.rack_rules.spread_spines``, ``.spread_leaves``.
@@ -189,16 +189,16 @@ def _spread_sets(cabled: CabledDesign) -> Iterator[tuple[str, list[str]]]:
             sets[fabric, role, 0, 0].append(rack)
         elif role == "leaf":
             sets[fabric, role, 0, int(group)].append(rack)
-    many = {designed.name: _groups_of_many(cabled, designed) for designed in cabled.evidence.design.fabrics}
+    own = {designed.name: _racks_of_groups(cabled, designed) for designed in cabled.evidence.design.fabrics}
     for (fabric, role, _, number), racks in sets.items():
-        if len(racks) > 1 and (role != "leaf" or number in many[fabric]):
+        if len(racks) > 1 and (role != "leaf" or own[fabric][number] != set(racks)):
             yield role, racks
 
 
-def _groups_of_many(cabled: CabledDesign, designed: FabricDesign) -> set[int]:
-    """Numbers, from 1, of the groups whose servers are in more than one rack."""
-    group = designed.structure.servers_per_group
-    racks: dict[int, set[int]] = defaultdict(set)
-    for server in range(cabled.evidence.servers):
-        racks[server // group + 1].add(server // cabled.evidence.design.racks.servers_per_rack)
-    return {number for number, of_group in racks.items() if len(of_group) > 1}
+def _racks_of_groups(cabled: CabledDesign, designed: FabricDesign) -> dict[int, set[str]]:
+    """The racks in which the servers of each group are; groups are numbered from 1."""
+    devices, racks = cabled.wiring.devices, defaultdict[int, set[str]](set)
+    of_servers = [rack for role, rack in zip(devices.role, devices.rack, strict=True) if role == "server"]
+    for server, rack in enumerate(of_servers):
+        racks[server // designed.structure.servers_per_group + 1].add(rack)
+    return racks

@@ -9,6 +9,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
+from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.floor.test_placement import on_floor, parts, solved
 from tests.samples.small import Json, assert_proven, inputs, product, solved_file
@@ -142,3 +143,25 @@ def test_nvl72_on_a_floor(server: str, tmp_path: Path) -> None:
     assert design.floor is not None and len(design.floor.server_racks) == 4
     assert design.fabrics[0].structure.servers_per_group == 18
     assert not {rack for rack, _ in design.fabrics[0].places.leaf} & set(design.floor.server_racks)
+
+
+def test_no_rack_has_all_leaves_of_another_one() -> None:
+    """Frames without a unit above them: the two leaves of each rack are in two others, without the rule in one."""
+    content = on_floor(
+        {"rows": 1, "racks_per_row": 8, "rack_units": 10},
+        {"group_by": "rack", "tiers": 2, "max_oversubscription": 2},
+        servers=6,
+        rules={"rack-rules": False},
+    )
+    spread, free = (
+        solved({**content, "rules": {"rack-rules": False, "rack-spread": kept}}, rack_parts()) for kept in (True, False)
+    )
+    assert_proven(spread)
+    per_group = [
+        [[rack for rack, _ in design.fabrics[0].places.leaf[at : at + 2]] for at in (0, 2)] for design in (spread, free)
+    ]
+    assert [len(set(racks)) for racks in per_group[0]] == [2, 2]
+    assert 1 in [len(set(racks)) for racks in per_group[1]]
+    record = free.case.model_copy(update={"content": {**free.case.content, "rules": {"rack-rules": False}}})
+    failed = [check.name for check in verify(free.model_copy(update={"case": record})) if not check.ok]
+    assert failed == ["content_matches_hash", "devices_are_spread"]

@@ -557,17 +557,18 @@ def left(size: Size, racks: np.ndarray, server_rack: np.ndarray) -> np.ndarray:
 
 
 def apart(size: Size, racks: np.ndarray, server_rack: np.ndarray) -> np.ndarray:
-    """Whether no rack has all spines, or all leaves of the same servers, if these are in several racks; by place."""
+    """Whether no rack has all spines, or all leaves of the same servers unless it has all of these; by place."""
     served: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for leaf in range(size.leaves):
         servers = sorted({a for a, b in zip(size.servers.a, size.servers.b, strict=True) if b == leaf})
         served[tuple(servers)].append(leaf)
-    sets = [leaves for servers, leaves in served.items() if len(set(server_rack[list(servers)].tolist())) > 1]
-    sets.append(list(range(size.leaves, size.leaves + size.spines)))
+    sets = [(leaves, set(server_rack[list(servers)].tolist())) for servers, leaves in served.items()]
+    sets.append((list(range(size.leaves, size.leaves + size.spines)), set()))
     good = np.ones(len(racks), dtype=bool)
-    for switches in sets:
+    for switches, own in sets:
         if len(switches) > 1:
-            good &= (racks[:, switches] != racks[:, switches[:1]]).any(axis=1)
+            (home,) = own if len(own) == 1 else (-1,)
+            good &= (racks[:, switches] != racks[:, switches[:1]]).any(axis=1) | (racks[:, switches[0]] == home)
     return good
 
 

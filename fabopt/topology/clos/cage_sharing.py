@@ -1,7 +1,8 @@
 """Cables below and above a switch that would each fit its cages, but not together.
 
-Where a cable of several ports joins a pair of devices with fewer links, it takes more cages than its links need. Each
-kind of link is checked beside what the other kind needs at the least; if both have such cables, they may be too many.
+Where a cable of several ports joins a pair of devices with fewer links, it takes more cages than its links need; so
+do attachments whose parts are others than those of the servers beside them. Each kind of link is checked beside what
+the other kind needs at the least; if both take more, they may be too many.
 Source: docs/formulation/parts.md.
 """
 
@@ -30,9 +31,9 @@ def _clashes(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> Iterator[
     up = shape.leaf_spine(parts.leaf_up.lane.ports, 0, parts.spine_down.lane.ports, 0)
     servers = shape.server_leaf(parts.nic, parts.leaf_down.lane.ports, 0)
     kinds = _kinds_of_leaves(shape, servers.far, up.near)
-    for own, (below, above) in zip((parts, parts.of_last), kinds, strict=False):
+    for place, (own, (below, above)) in enumerate(zip((parts, parts.of_last), kinds, strict=False)):
         if own.leaf_up is not None and own.leaf_up.group == own.leaf_down.group:
-            yield from _too_many(choices, "leaf", below, above, (own.leaf_down, own.leaf_up))
+            yield from _too_many(choices, "leaf", below, above, (own.leaf_down, own.leaf_up), place)
     if parts.spine_up is not None and parts.core_down is not None and parts.spine_up.group == parts.spine_down.group:
         cores = shape.spine_core(parts.spine_up.lane.ports, 0, parts.core_down.lane.ports, 0)
         yield from _too_many(choices, "spine", up.far, cores.near, (parts.spine_down, parts.spine_up))
@@ -47,15 +48,22 @@ def _kinds_of_leaves(shape: Shape, below: Side, above: Side) -> list[tuple[Side,
 
 
 def _too_many(
-    choices: Sequence[Choice], role: str, below: Side, above: Side, uses: tuple[CageUse, CageUse]
+    choices: Sequence[Choice], role: str, below: Side, above: Side, uses: tuple[CageUse, CageUse], kind: int = 0
 ) -> Iterator[Clash]:
+    """Clashes at the switches of a role; ``kind``: of leaves, those of an odd last group being the second one."""
     for below_choice in choices:
         for other in choices:
             if below_choice.options[0].rows[0].far == role and other.options[0].rows[0].near == role:
-                for a, down in _of_pairs(below_choice, below):
+                for a, down in _of_joint(below_choice, kind) or _of_pairs(below_choice, below):
                     for b, up in _of_pairs(other, above):
                         if down > cages_beside(*uses, up) or up > uses[1].cages:
                             yield Clash((below_choice.key, a), (other.key, b))
+
+
+def _of_joint(choice: Choice, kind: int) -> list[tuple[int, int]]:
+    """(place, most cages of any leaf of a kind) of options of servers and attachments in cages that they share."""
+    places = enumerate(choice.options)
+    return [(place, option.leaf_cages[kind]) for place, option in places if option.leaf_cages]
 
 
 def _of_pairs(choice: Choice, side: Side) -> Iterator[tuple[int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -90,7 +91,8 @@ def _with_attachments(
         chosen = (server, *others)
         option = _joint_option(demands, links, clos, classes, limits, chosen, quantities[server])
         if option is not None:
-            options += _in_lengths(fabric, links, staged, owners, option, chosen)
+            in_lengths = _in_lengths(fabric, links, staged, owners, option, chosen)
+            options += [replace(one, leaf_cages=option.leaf_cages) for one in in_lengths]
     if not options:
         return None
     kept = undominated(options)
@@ -181,15 +183,17 @@ def _joint_option(
     n, shape, nic = clos.parts.leaf_down.lane.ports, clos.shape, clos.parts.nic
     leaf_cages = [0] * len(chosen)
     leaf_cables = [0] * len(chosen)
+    busiest = [0, 0]
     order = [i for i, one in enumerate(chosen) if one is not None] + [i for i, one in enumerate(chosen) if one is None]
     for kind in classes:
         together = nic.bundle(int(shape.last_k if kind.is_odd else shape.k))
         taken = _cages_of_leaf(kind, order, chosen, links, n, together)
-        if sum(cages for cages, _ in taken.values()) > limits[kind.is_odd]:
-            return None
+        busiest[kind.is_odd] = max(busiest[kind.is_odd], sum(cages for cages, _ in taken.values()))
         for index, (cages, cables) in taken.items():
             leaf_cages[index] += cages * kind.leaves
             leaf_cables[index] += cables * kind.leaves
+    if any(cages > limit for cages, limit in zip(busiest, limits, strict=True)):
+        return None
     server, ports_of_servers = chosen[0], shape.servers * nic.ports_per_server
     assert server is not None
     rows = [row_share(("server", "leaf"), server, ports_of_servers, parts._replace(far=leaf_cages[0]))]
@@ -200,7 +204,7 @@ def _joint_option(
         if join is not None and join.mode is Mode.PAIR and not _pairs_fit_attachment(demand, join, leaf_cables[index]):
             return None
         rows.append(_attachment_row(demand, join, leaf_cages[index], leaf_cables[index]))
-    return Option(tuple(rows))
+    return Option(tuple(rows), leaf_cages=tuple(busiest))
 
 
 def _cages_of_leaf(

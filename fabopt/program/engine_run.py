@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
+from fabopt.program.bell import BELL
 from fabopt.program.settings import LAST_SECONDS, Clock, unbroken
 
 # How often the clock is looked at, and how long an engine has to end once it was told to.
@@ -42,7 +43,9 @@ class EngineThread(threading.Thread, Generic[Returned]):
 def in_thread(run: Callable[[], Returned], stop: Callable[[], object], clock: Clock | None) -> Returned | None:
     """What an engine returns; once the clock is over it is stopped. None if it does not listen: it is left behind."""
     thread = EngineThread(run)
-    thread.start()
+    # a thread that is left while it starts is forgotten by some of Python and not by all of it
+    with BELL.within(None):
+        thread.start()
     with _attended(clock) as turns:
         try:
             for ends in turns:

@@ -128,7 +128,8 @@ class Counted:
         """Every candidate that suits what the others have found and costs at most ``least + slack``.
 
         ``least`` bounds all designs: it is for the fewest switches that any have, and more ports never cost less. The
-        cheapest for every number of switches are there too, so that there is a first answer.
+        cheapest for every number of switches are there too, so that there is a first answer; and where all of them
+        have other numbers of their own, dearer ones, so that none is there only if none suits.
         """
         sizing = self.fewest()
         totals = sums_of_switches([self._numbers(sizing) for sizing in others], len(self.problem.stages))
@@ -136,17 +137,25 @@ class Counted:
             return sizing
         if np.isinf(slack):
             sizing.stopped, slack = True, abs(sizing.least)
+        for wider in (slack, slack + abs(sizing.least), np.inf):
+            self._add_suiting(sizing, totals, wider)
+            if sizing.batches or sizing.stopped:
+                break
+        return sizing
+
+    def _add_suiting(self, sizing: Sizing, totals: set[ByStage], slack: float) -> None:
+        """Add what suits, number by number of its own switches."""
         limit, met = sizing.least + slack, set[ByStage]()
         for own in count(1):
             if own > MOST_OWN:
                 sizing.stopped = True
             if own > MOST_OWN or own * self.switch > limit * (1 + RELATIVE_SLACK):
-                return sizing
+                return
             numbers = {plus(total, mine) for total in totals for mine in self._own(own)} - met
             leasts = [self._add(sizing, number, totals, sizing.least + slack) for number in numbers]
             if leasts and np.isinf(min(leasts)) and len(self.problem.stages) == 1:
                 # more ports never cost less, and all smaller numbers were looked at
-                return sizing
+                return
             limit = max(limit, *leasts) if own == 1 else limit
             met |= numbers
         raise AssertionError("counting has no end")

@@ -103,6 +103,16 @@ def test_it_may_be_the_only_fabric() -> None:
     assert totals(design).capex_usd == 100 + 10
 
 
+def test_the_cheapest_for_a_number_of_switches_may_have_another_number() -> None:
+    """Nine ports, one of the switch itself: two leaves and a spine are cheaper than one quiet-12, but three switches.
+
+    Their eleven ports take more of them, so the one switch is all that there is.
+    """
+    design = solved(case(OOB | {"tiers": [1, 2], "oob": {"pdus": 3}}, servers=5), parts())
+    assert_proven(design)
+    assert counts(design)["leaf"] == 1 and totals(design).capex_usd == 400 + 18
+
+
 def test_it_may_be_the_only_fabric_of_a_cluster_that_grows() -> None:
     growing_case = case(
         OOB, servers=None, stages=[{"name": "now", "servers": 3}, {"name": "then", "month": 9, "servers": 5}]

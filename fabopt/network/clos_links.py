@@ -113,13 +113,10 @@ class ClosNumbers(ClosShape):
         """Rail, from 0, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
         return np.asarray(leaf % self.leaves - self.group_of_leaf(leaf) * self.rails)
 
-    @property
-    def uplinks_of_pod(self) -> Ints:
-        """u of the leaves of a full pod (of two tiers: of a plane), shape (leaves,)."""
-        uplinks = np.full(self.leaves_per_pod, self.u)
-        if self.is_odd:
-            uplinks[-int(self.last_rails) :] = self.odd_u
-        return uplinks
+    def uplinks_of_leaf(self, leaf: Ints) -> Ints:
+        """u of leaves that count over all planes; both arrays have shape (leaves asked,)."""
+        is_last = self.is_odd & (self.group_of_leaf(leaf) == self.groups - 1)
+        return np.asarray(np.where(is_last, self.odd_u, self.u))
 
     def pod_of_leaf(self, leaf: Ints) -> Ints:
         """Pod, from 0 in its plane, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
@@ -171,31 +168,37 @@ def leaf_spine(n: ClosNumbers, per_cable: int) -> TierLinks:
 
     Where stripes are by rail, every group begins anew.
     """
-    counts = _links_of_pairs(n)
+    kinds: dict[bytes, TierLinks] = {}
+    links = []
+    for plane in range(n.planes):
+        for pod in range(n.pods):
+            leaf = _leaves_of_pod(n, pod)
+            uplinks = n.uplinks_of_leaf(leaf)
+            key = uplinks.tobytes()
+            if key not in kinds:
+                kinds[key] = _links_in_pod(_links_of_pairs(n, uplinks), per_cable)
+            below, up, spine, down = kinds[key]
+            above = (plane * n.pods + pod) * n.spines
+            links.append(TierLinks(plane * n.leaves + leaf[below], up, above + spine, down))
+    return _sorted(links)
+
+
+def _links_in_pod(counts: Ints, per_cable: int) -> TierLinks:
+    """Links of the leaves of a pod to its spines, both by their places in it; ``counts``: shape (leaves, spines)."""
     slots = -(-counts // per_cable) * per_cable
     up_start, down_start = (np.cumsum(slots, axis=axis) - slots for axis in (1, 0))
     below, spine = (axis.ravel() for axis in np.indices(counts.shape))
     pair = np.repeat(np.arange(counts.size), counts.ravel())
     within = np.arange(len(pair)) - np.repeat(np.cumsum(counts.ravel()) - counts.ravel(), counts.ravel())
-    up, down = up_start.ravel()[pair] + within, down_start.ravel()[pair] + within
-    links = []
-    for plane in range(n.planes):
-        for pod in range(n.pods):
-            leaf = plane * n.leaves + _leaves_of_pod(n, pod)
-            inside = below[pair] < len(leaf)
-            a = leaf[below[pair][inside]]
-            b = (plane * n.pods + pod) * n.spines + spine[pair][inside]
-            links.append(TierLinks(a, up[inside], b, down[inside]))
-    return _sorted(links)
+    return TierLinks(below[pair], up_start.ravel()[pair] + within, spine[pair], down_start.ravel()[pair] + within)
 
 
-def _links_of_pairs(n: ClosNumbers) -> Ints:
-    """Links of every leaf of a full pod to every spine, shape (leaves, spines)."""
-    uplinks, index = n.uplinks_of_pod[:, None], np.arange(n.spines)
+def _links_of_pairs(n: ClosNumbers, uplinks: Ints) -> Ints:
+    """Links of the leaves of a pod to every spine, shape (leaves, spines); ``uplinks``: of each, shape (leaves,)."""
+    place, uplinks, index = np.arange(len(uplinks))[:, None], uplinks[:, None], np.arange(n.spines)
     if n.is_mixed:
         return np.asarray(np.where(index < n.own_spines, n.own_links, n.other_links) * uplinks // n.u)
     base, extra = np.divmod(uplinks, n.spines)
-    place = np.arange(n.leaves_per_pod)[:, None]
     if n.by_rail:
         place = place % n.leaves_of_a_group
     return np.asarray(base + ((index - place * extra) % n.spines < extra))
@@ -206,15 +209,14 @@ def _leaves_of_pod(n: ClosNumbers, pod: int) -> Ints:
     first, last = block * n.groups_per_pod, min((block + 1) * n.groups_per_pod, n.groups)
     if n.rail_pods:
         return np.asarray(np.arange(first, last) * n.rails + rail)
-    return np.arange(first * n.rails, n.leaves if n.is_odd else last * n.rails)
+    return np.arange(first * n.rails, n.leaves if last == n.groups else last * n.rails)
 
 
 def downlinks_of_spines(n: ClosNumbers) -> Ints:
     """Links of every spine to leaves, plane by plane and pod by pod, shape (spines,)."""
-    if n.is_mixed:
-        return np.tile(_links_of_pairs(n).sum(axis=0), n.planes)
-    if n.is_odd:
-        return np.full(n.planes * n.spines, n.spine_down)
+    if n.is_mixed or n.is_odd:
+        pods = (n.uplinks_of_leaf(_leaves_of_pod(n, pod)) for pod in range(n.pods))
+        return np.tile(np.concatenate([_links_of_pairs(n, pod).sum(axis=0) for pod in pods]), n.planes)
     base, extra = divmod(n.u, n.spines)
     index = np.arange(n.spines)
     links = []

@@ -108,7 +108,14 @@ class ClosShape:
     @property
     def leaves_per_pod(self) -> Number:
         """Leaves of a full pod; of two tiers, all."""
-        return self.leaves if self.is_odd else self.groups_per_pod * self.leaves_of_a_group
+        return np.minimum(self.groups_per_pod, self.groups - self.is_odd) * self.leaves_of_a_group + (
+            (self.groups_per_pod >= self.groups) * self.leaves_of_odd_group
+        )
+
+    @property
+    def leaves_of_odd_group(self) -> Number:
+        """Leaves that a last group that is unlike the others has in one pod; 0 where there is none."""
+        return np.where(self.rail_pods, 1, self.last_rails) if self.is_odd else 0
 
     @property
     def leaves_of_a_group(self) -> Number:
@@ -175,9 +182,16 @@ class ClosShape:
         if self.is_mixed:
             return self.down_of_spine(self.own_links)
         if self.is_odd:
-            return ceil_of(self.uplinks, self.spines)
+            full = np.minimum(self.groups_per_pod, self.groups - 1) * self.leaves_of_a_group * self.links_per_pair
+            return np.maximum(full, self.last_spine_down)
         alike = self.groups_per_pod if self.by_rail else 1
         return alike * ceil_of(self.leaves_per_pod // alike * self.u, self.spines)
+
+    @property
+    def last_spine_down(self) -> Number:
+        """Down links of a spine in the last pod (of each rail), whose last group is unlike the others."""
+        others = (self.last_pod_groups - 1) * self.leaves_of_a_group * self.links_per_pair
+        return others + self.leaves_of_odd_group * self.last_links_per_pair
 
     def down_of_spine(self, links: Number) -> Number:
         """Down links of a spine of two tiers with so many to every leaf, and in proportion to those of a last group."""

@@ -5,7 +5,12 @@ from __future__ import annotations
 from fabopt.output.words import listed, money, percent, plain, power
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.schema.last_group import what_keeps_groups_equal, what_keeps_leaves_alike
+from fabopt.schema.last_group import (
+    switched_tiers,
+    tiers_of_last_groups,
+    what_keeps_groups_equal,
+    what_keeps_leaves_alike,
+)
 from fabopt.schema.mixed_spines import what_keeps_spines_alike
 from fabopt.wiring.design_file import Embedded
 
@@ -103,21 +108,18 @@ def _groups(design: Design, asked: Fabric) -> str:
     groups = "groups of whole racks" if racks else "equal groups"
     if not _may_have_own_last_group(design, asked):
         return groups
-    equal = list(what_keeps_groups_equal(Embedded(design).case, asked))
+    case = Embedded(design).case
+    equal, odd = list(what_keeps_groups_equal(case, asked)), tiers_of_last_groups(case)
     if equal:
         return f"{groups} (the last one too {listed(equal, 'or')})"
-    last = "the last" if asked.tiers in (2, (2,)) else "the last of two tiers"
+    last = "the last" if set(switched_tiers(asked)) <= set(odd) else f"the last of {_TIERS[odd[0]]} tiers"
     even = "" if asked.striping == "even" else ", which has even stripes"
     return f"{groups}{', alike' if racks else ''} but for {last}{even}"
 
 
 def _may_have_own_last_group(design: Design, asked: Fabric) -> bool:
     """Whether the case asks for last groups of their own; files of the first version say nothing, theirs are equal."""
-    return asked.groups == "any" and design.rules is not None and _has_two_tiers(asked)
-
-
-def _has_two_tiers(asked: Fabric) -> bool:
-    return asked.tiers in ("any", 2) or (isinstance(asked.tiers, tuple) and 2 in asked.tiers)
+    return asked.groups == "any" and design.rules is not None and bool(switched_tiers(asked))
 
 
 def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
@@ -129,7 +131,7 @@ def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
         alike += " but for the leaves of that group, of the same ports" if own_leaves else ""
     if design.fabrics and _may_have_stand_ins(design, asked):
         alike += ", but for interchangeable ones in place of what cannot be had"
-    if asked.spines == "one-type" or not _has_two_tiers(asked):
+    if asked.spines == "one-type" or 2 not in switched_tiers(asked):
         return alike
     kept = list(what_keeps_spines_alike(Embedded(design).case, asked, protocol))
     two = f"no spines of two {listed(kept, 'or')}" if kept else "on two tiers spines of two that take the same parts"

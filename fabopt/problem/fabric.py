@@ -33,7 +33,7 @@ from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_asked_for, is_kept
-from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ
+from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
 from fabopt.schema.mixed_spines import spines_may_differ
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import PROTOCOLS, Protocol
@@ -133,8 +133,10 @@ class FabricProblem:
     groups: GroupRuns | None = None
     # stripes that are not even are alike on all leaves of a rail
     by_rail: bool = False
-    # whether the last leaf group may be unlike the others: ``spread``: but not with all ports of a server on one leaf
+    # whether the last leaf group may be unlike the others, and on how many tiers: ``spread``: but not with all ports of
+    # a server on one leaf
     last_group: LastGroup = "equal"
+    last_group_tiers: tuple[int, ...] = (2,)
     # protocols in which the leaves of such a group may be of a type of their own
     last_leaf: tuple[Protocol, ...] = ()
     # protocols in which the spines of two tiers may be of two types
@@ -170,9 +172,9 @@ class FabricProblem:
         default rules only.
         """
         return (
-            self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.last_leaf, self.mixes_spines,
-            self.group_servers,
-            self.reserve, self.attachments, self.resilience, self.hardware_above_leaves,
+            self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.odd_tiers, self.last_leaf,
+            self.mixes_spines, self.group_servers, self.reserve, self.attachments, self.resilience,
+            self.hardware_above_leaves,
             tuple((protocol, options) for protocol, options in self.nics.items()),
         )  # fmt: skip
 
@@ -220,9 +222,14 @@ class FabricProblem:
 
     @property
     def may_be_odd(self) -> bool:
-        """Whether the last leaf group may be unlike the others, where there are two tiers; not out-of-band."""
-        asked = self.last_group != "equal" and self.per_switch is None
-        return asked and (self.span is None or self.span.odd)
+        """Whether the last leaf group may be unlike the others on some of its tiers."""
+        return bool(self.odd_tiers) and (self.span is None or self.span.odd)
+
+    @property
+    def odd_tiers(self) -> tuple[int, ...]:
+        """The numbers of tiers on which the last leaf group may be unlike the others; none out-of-band."""
+        may_be_odd = self.last_group != "equal" and self.per_switch is None
+        return tuple(tiers for tiers in self.tiers if may_be_odd and tiers in self.last_group_tiers)
 
     @property
     def may_be_alike(self) -> bool:
@@ -293,16 +300,14 @@ def fabric_of(
     switches: Switches = {protocol: switches_of(fabric, protocol, offering) for protocol in protocols}
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
-        name=fabric.name,
-        role=fabric.role,
-        protocols=protocols,
-        tiers=_tiers(fabric),
+        name=fabric.name, role=fabric.role, protocols=protocols, tiers=_tiers(fabric),
         figure_demands=_figure_demands(demand),
         resilience=tuple(_survivals(fabric, servers, site)),
         kept_rules=_kept_rules(fabric, case),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even", by_rail=fabric.striping == "rail",
-        last_group=last_group_of(fabric, case), last_leaf=last_leaf_of(fabric, case, protocols),
+        last_group=last_group_of(fabric, case), last_group_tiers=tiers_of_last_groups(case),
+        last_leaf=last_leaf_of(fabric, case, protocols),
         mixes_spines=tuple(one for one in protocols if spines_may_differ(case, fabric, one)),
         group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
         gpu_mbps=demand.gpu_mbps,

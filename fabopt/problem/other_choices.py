@@ -26,7 +26,7 @@ def with_mixed_spines(fabric: FabricProblem, case: Case) -> FabricProblem | None
 def with_own_last_group(fabric: FabricProblem, case: Case) -> FabricProblem | None:
     """A fabric whose last leaf group may be unlike the others; None where the case lets it already, or never does."""
     asked = next((one for one in case.fabrics if one.name == fabric.name), None)
-    if asked is None or fabric.last_group != "equal" or 2 not in fabric.tiers:
+    if asked is None or fabric.last_group != "equal":
         return None
     asked = asked.model_copy(update={"groups": "any"})
     leaf = last_leaf_of(asked, case, fabric.protocols)

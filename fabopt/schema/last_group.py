@@ -8,8 +8,19 @@ from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import ONE_GENERATION, SUBNET_MANAGER, is_kept
 
 
+def switched_tiers(fabric: Fabric) -> tuple[int, ...]:
+    """The numbers of switch tiers that a fabric may have, of those with leaf groups."""
+    wanted = (2, 3) if fabric.tiers == "any" else fabric.tiers
+    return tuple(tiers for tiers in (wanted if isinstance(wanted, tuple) else (wanted,)) if tiers > 1)
+
+
+def tiers_of_last_groups(case: Case) -> tuple[int, ...]:
+    """Switch tiers on which the last leaf group may be unlike the others: on a floor its pods are not placed."""
+    return (2,) if case.site.has_floor else (2, 3)
+
+
 def last_group_may_differ(case: Case, fabric: Fabric) -> bool:
-    """Whether the last leaf group of two tiers may be unlike the others."""
+    """Whether the last leaf group may be unlike the others, on ``tiers_of_last_groups``."""
     return fabric.groups == "any" and not any(what_keeps_groups_equal(case, fabric))
 
 
@@ -21,6 +32,8 @@ def what_keeps_groups_equal(case: Case, fabric: Fabric) -> Iterator[str]:
         yield "with `roce`"
     if len(case.stages or ()) > 1:
         yield "in a cluster that grows"
+    if not set(switched_tiers(fabric)) & set(tiers_of_last_groups(case)):
+        yield "on three tiers of a floor"
 
 
 def last_leaf_may_differ(case: Case, fabric: Fabric, protocol: str) -> bool:

@@ -52,16 +52,18 @@ def _spans(problem: Problem, fabric: FabricProblem, family: str) -> Iterator[Fab
     plain = tuple(tier for tier in fabric.tiers if tier not in with_pods)
     with_pods = tuple(tier for tier in fabric.tiers if tier in with_pods)
     pods = _intervals(runs, family, "leaf-spine", lengths_m, min(problem.servers, MOST_IN_POD)) if with_pods else []
-    odd = family in ("clos", "rail-only") and 2 in plain and fabric.may_be_odd
+    may_be_odd = family in ("clos", "rail-only") and fabric.may_be_odd
     group_most = 1 if family == "server-torus" else min(problem.servers, _most_in_group(fabric))
     for group in reversed(_intervals(runs, family, "server-leaf", lengths_m, group_most)):
         if plain:
             yield _in_span(fabric, family, Span(group, ANY_SIZE, plain), lengths_m)
-        if odd and group[0] < problem.servers:
+        odd = fabric.odd_tiers if may_be_odd and group[0] < problem.servers else ()
+        if 2 in odd:
             yield _in_span(fabric, family, Span(group, ANY_SIZE, (2,), odd=True), lengths_m)
-        for pod in pods:
-            if pod[1] >= group[0]:
-                yield _in_span(fabric, family, Span(group, pod, with_pods), lengths_m)
+        of_group = [pod for pod in pods if pod[1] >= group[0]]
+        yield from (_in_span(fabric, family, Span(group, pod, with_pods), lengths_m) for pod in of_group)
+        if 3 in odd:
+            yield from (_in_span(fabric, family, Span(group, pod, (3,), odd=True), lengths_m) for pod in of_group)
 
 
 def _most_in_group(fabric: FabricProblem) -> int:

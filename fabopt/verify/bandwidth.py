@@ -119,7 +119,7 @@ def leaves_by_pod(fabric: FabricEvidence) -> list[LeafClass]:
     before = (clos.pods_per_rail - 1) * clos.groups_per_pod
     full, ragged, of_last = clos.per_group * clos.per_leaf, clos.last_group * clos.per_leaf, of_group
     if clos.is_odd:
-        ragged, of_last = clos.last_leaves.ports, clos.last_rails
+        ragged, of_last = clos.last_leaves.ports, 1 if clos.rail_pods else clos.last_rails
     classes = [
         LeafClass(0, copies, of_last, ragged),
         LeafClass(0, copies, (clos.groups - before - 1) * of_group, full),

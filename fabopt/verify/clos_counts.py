@@ -109,8 +109,7 @@ class ClosCounts:
         ends = list(accumulate(self.attached, initial=0))
         if any(self.free) or (self.sizes and sum(self.attached)):
             return tuple(self._classes_leaf_by_leaf())
-        first, second = self._by_ports
-        leaves = self.planes * self.leaves
+        (first, second), leaves = self._by_ports, self.planes * self.leaves
         cuts = sorted({0, first.count, leaves} | {end % leaves for end in ends})
         classes = []
         for lower, upper in pairwise(cuts):
@@ -222,8 +221,8 @@ class ClosCounts:
         return self._most_dealt(True) if any(self.free) else self.last_occupied
 
     def _most_dealt(self, is_odd: bool) -> int:
-        own = (ports for number, ports in enumerate(self.dealt_ports) if self.is_of_odd_group(number) == is_odd)
-        return max(own, default=0)
+        ports = enumerate(self.dealt_ports)
+        return max((own for number, own in ports if self.is_of_odd_group(number) == is_odd), default=0)
 
     @property
     def _counts(self) -> tuple[bool, ...]:
@@ -242,7 +241,7 @@ class ClosCounts:
     @cached_property
     def leaves_per_pod(self) -> int:
         """Leaves of a full pod; of two tiers, all."""
-        return self.leaves if self.is_odd else self.groups_per_pod * self.leaves_of_a_group
+        return self.pod_classes[-1].leaves
 
     @property
     def leaves_of_a_group(self) -> int:
@@ -253,14 +252,15 @@ class ClosCounts:
     def pod_classes(self) -> tuple[EqualPods, ...]:
         """Full pods, and the last one (of every rail, if pods are of one rail), which may have fewer groups."""
         copies = self.planes * (self.rails if self.rail_pods else 1)
-        leaves, ports = (1, self.per_leaf) if self.rail_pods else (self.rails, self.ports_per_server)
-        full = self.pods_per_rail - 1
+        leaves, full = self.leaves_of_a_group, self.pods_per_rail - 1
+        ports = self.per_leaf if self.rail_pods else self.ports_per_server
         last_groups = self.groups - full * self.groups_per_pod
         last_servers = self.servers - full * self.groups_per_pod * self.per_group
-        pods = [EqualPods(copies, self.leaves if self.is_odd else last_groups * leaves, last_servers * ports)]
+        odd = (1 if self.rail_pods else self.last_rails) * self.is_odd
+        pods = [EqualPods(copies, (last_groups - self.is_odd) * leaves + odd, last_servers * ports, odd)]
         if full:
-            servers = self.groups_per_pod * self.per_group
-            pods.append(EqualPods(copies * full, self.groups_per_pod * leaves, servers * ports))
+            groups = self.groups_per_pod
+            pods.append(EqualPods(copies * full, groups * leaves, groups * self.per_group * ports))
         return tuple(pods)
 
     @cached_property
@@ -280,11 +280,8 @@ class ClosCounts:
         of a group, which has leaves like those of every other) fall on its spines evenly, to within one.
         """
         if self.is_odd or self.mixed:
-            last, kinds = self.last_rails if self.is_odd else 0, self.peers_of(self.odd_uplinks or self.uplinks)
-            return tuple(
-                EqualDevices(self.planes * spines, ((self.leaves - last, links), (last, of_last)))
-                for (spines, links), (_, of_last) in zip(self.peers_of(self.uplinks), kinds, strict=True)
-            )
+            pods_of = ((pods.count, spines) for pods in self.pod_classes for spines in self._in_proportion(pods))
+            return tuple(replace(spines, count=pods * spines.count) for pods, spines in pods_of)
         base, extra = divmod(self.uplinks, self.spines)
         classes = []
         for pods in self.pod_classes:
@@ -294,6 +291,10 @@ class ClosCounts:
                 if spines:
                     classes.append(EqualDevices(pods.count * spines, ((more, base + 1), (pods.leaves - more, base))))
         return tuple(classes)
+
+    def _in_proportion(self, pods: EqualPods) -> tuple[EqualDevices, ...]:
+        """The spines of one of these pods, where a last group or some spines are unlike the others."""
+        return pods.spines(self.peers_of(self.uplinks), self.peers_of(self.odd_uplinks or self.uplinks))
 
     @cached_property
     def leaf_uplinks(self) -> tuple[EqualDevices, ...]:
@@ -319,13 +320,13 @@ class ClosCounts:
         Leaf j of a pod gives one link more to ``extra`` spines from the (j x extra)-th on, round and round.
         """
         if self.is_odd or self.mixed:
-            return self.planes * tuple(own.links for own in self.spine_classes for _ in range(own.count // self.planes))
+            in_pods = (self._in_proportion(pod) * (pod.count // self.planes) for pod in reversed(self.pod_classes))
+            return self.planes * tuple(own.links for spines in in_pods for own in spines for _ in range(own.count))
         base, extra = divmod(self.uplinks, self.spines)
         links = []
         for pod in range(self.pods):
-            block = pod // self.rails if self.rail_pods else pod
-            groups = min(self.groups_per_pod, self.groups - block * self.groups_per_pod)
-            leaves = groups * (1 if self.rail_pods else self.rails)
+            before = (pod // self.rails if self.rail_pods else pod) * self.groups_per_pod
+            leaves = min(self.groups_per_pod, self.groups - before) * self.leaves_of_a_group
             for spine in range(self.spines):
                 turns = [leaf % self.leaves_of_a_group if self.by_rail else leaf for leaf in range(leaves)]
                 more = sum((spine - turn * extra) % self.spines < extra for turn in turns) if extra else 0
@@ -396,5 +397,4 @@ class ClosCounts:
     def switches(self) -> Sequence[int]:
         """Switches of each tier over all planes."""
         spines = self.planes * self.pods * self.spines
-        counts = [self.planes * self.leaves, spines, self.core_devices.count if self.tiers > 2 else 0]
-        return counts[: self.tiers]
+        return [self.planes * self.leaves, spines, self.core_devices.count if self.tiers > 2 else 0][: self.tiers]

@@ -67,8 +67,19 @@ class EqualLeaves:
 
 @dataclass(frozen=True)
 class EqualPods:
-    """``count`` pods over all planes, each with ``leaves`` leaves and ``endpoints`` server ports."""
+    """``count`` pods over all planes, each with ``leaves`` leaves and ``endpoints`` server ports.
+
+    ``odd_leaves``: of a last group that is unlike the others.
+    """
 
     count: int
     leaves: int
     endpoints: int
+    odd_leaves: int = 0
+
+    def spines(self, peers: Peers, of_odd: Peers) -> tuple[EqualDevices, ...]:
+        """The spines of one pod; ``peers``: those of a leaf, ``of_odd``: of a leaf of such a group."""
+        return tuple(
+            EqualDevices(spines, ((self.leaves - self.odd_leaves, links), (self.odd_leaves, of_last)))
+            for (spines, links), (_, of_last) in zip(peers, of_odd, strict=True)
+        )

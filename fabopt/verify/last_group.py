@@ -18,17 +18,19 @@ def has_odd_group(fabric: FabricEvidence) -> bool:
 
 
 def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
-    """The last group has a leaf type, ports on a leaf and uplinks of its own where the case lets it, below two tiers.
+    """The last group has a leaf type, ports on a leaf and uplinks of its own where the case lets it.
 
     k' | R, r' = R / k', d' with its reserve, u' = S m'; (k', t', u') are not (k, t, u). k' = R only where k = R or
-    nothing has to be survived, k' = k where rails never meet; of dual-homed NICs k' ports are of different ones.
+    nothing has to be survived, k' = k where rails never meet or pods are of one rail; of dual-homed NICs k' ports are
+    of different ones.
     Source: case file, ``groups``; docs/formulation/clos.md.
     """
     clos, last, wanted = fabric.clos, fabric.designed.clos.last_group, fabric.wanted
     assert last is not None
     allowed = last_group.last_group_may_differ(fabric.evidence.case, wanted)
     proof.holds(allowed, "the case does not let the last group be unlike the others")
-    proof.equal("tiers", clos.tiers, 2)
+    tiers = last_group.tiers_of_last_groups(fabric.evidence.case)
+    proof.holds(clos.tiers in tiers, f"{some(clos.tiers, 'tier')}, on which the last group is like the others")
     proof.holds(clos.groups > 1, f"{some(clos.groups, 'group')}, the last one beside others")
     proof.equal("structure.last_group.servers", last.servers, clos.last_group)
     proof.equal("structure.last_group.leaves", last.leaves, clos.last_rails)
@@ -66,7 +68,7 @@ def _leaves_suit(proof: Proof, fabric: FabricEvidence, per_leaf: int) -> None:
     alone = per_leaf == clos.ports_per_server != clos.per_leaf
     survives_nothing = fabric.evidence.case.resilience_of(wanted) == NO_RULE
     proof.holds(not alone or survives_nothing, "servers of the last group are on one leaf, those of others are not")
-    if fabric.networks.apart:
+    if fabric.networks.apart or clos.rail_pods:
         proof.equal("ports on a leaf of the last group", per_leaf, clos.per_leaf)
     if wanted.homing == "dual":
         proof.equal("ports of a dual-homed NIC on a leaf", (1 if fabric.networks.apart else nics) % per_leaf, 0)

@@ -46,7 +46,7 @@ def test_solve_prints_a_summary(run: Run) -> None:
     assert " ".join(out.split("\n\n")[0].split()) == (
         "pod: 1 switch for 8 GPUs in 4 servers, $17,440 and 260 W - "
         "the cheapest Clos with one plane, aligned rails, even stripes, "
-        "equal groups but for the last of two tiers, one switch type a tier but for the leaves of that group, "
+        "equal groups but for the last, one switch type a tier but for the leaves of that group, "
         "of the same ports; proven. "
         "prices: the bill is 77 % prices of unknown source, 23 % list prices"
     )

@@ -1,7 +1,8 @@
-"""The least cost of a two-tier Clos whose leaves have links to their spines in proportion, by plain loops.
+"""The least cost of a Clos whose leaves have links to their spines in proportion, by plain loops.
 
 Everything has one price: NICs of one port, switches of equal ports, a cable a link. The last group may have leaves,
-ports on a leaf and uplinks of its own, and spines may be of two types; nothing of fabopt is imported.
+ports on a leaf and uplinks of its own, and spines of two tiers may be of two types; of three tiers pods are counted one
+by one. Nothing of fabopt is imported.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ class Switch(NamedTuple):
 
 @dataclass(frozen=True)
 class Parts:
-    """Switches, and dollars of a NIC with its cable, and of a cable to a spine."""
+    """Switches, and dollars of a NIC with its cable, of a cable to a spine, and of one to a core."""
 
     switches: tuple[Switch, ...]
     nic: int
     uplink: int
+    to_core: int = 0
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Asked:
     any_rails: bool = False
     any_last: bool = False
     mixed: bool = False
+    tiers: int = 2
 
     @property
     def divisors(self) -> list[int]:
@@ -60,11 +63,12 @@ class Spines(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Leaves of one kind, their uplinks each."""
+    """Leaves of one kind, of which a group has so many, their uplinks each."""
 
     switch: Switch
     count: int
     u: int
+    rails: int = 1
 
 
 def least_usd(parts: Parts, asked: Asked) -> int | None:
@@ -74,7 +78,8 @@ def least_usd(parts: Parts, asked: Asked) -> int | None:
         for full, per_server in _full(parts, asked, g):
             for spines in _stripes(parts, asked, full.u):
                 for last in _last(parts, asked, g, full, per_server, spines):
-                    cost = _usd(parts, asked, full, last, spines)
+                    usd = _usd if asked.tiers == 2 else _usd_with_cores
+                    cost = usd(parts, asked, full, last, spines)
                     if cost is not None and (least is None or cost < least):
                         least = cost
     return least
@@ -87,7 +92,7 @@ def _full(parts: Parts, asked: Asked, g: int) -> Iterator[tuple[Leaves, int]]:
         if k == 1 or groups == 1 or asked.any_rails:
             for switch in parts.switches:
                 for u in range(asked.uplinks(g * k), switch.ports - g * k + 1):
-                    yield Leaves(switch, (groups - 1) * (asked.ports // k), u), k
+                    yield Leaves(switch, (groups - 1) * (asked.ports // k), u, asked.ports // k), k
 
 
 def _last(
@@ -137,3 +142,45 @@ def _usd(parts: Parts, asked: Asked, full: Leaves, last: Leaves, spines: tuple[S
         + sum(switch.usd * count for switch, count in switches)
         + uplinks * parts.uplink
     )
+
+
+def _usd_with_cores(parts: Parts, asked: Asked, full: Leaves, last: Leaves, spines: tuple[Spines, ...]) -> int | None:
+    """What three tiers cost at the least, over all pods and cores."""
+    (spine,) = spines
+    own = (
+        asked.servers * asked.ports * parts.nic
+        + sum(leaves.switch.usd * leaves.count + leaves.count * leaves.u * parts.uplink for leaves in (full, last))
+    )  # fmt: skip
+    least = None
+    for down, pods in _pods(full, last, spine):
+        for x in range(asked.uplinks(down), spine.switch.ports - down + 1):
+            above = pods * spine.count * (spine.switch.usd + x * parts.to_core)
+            cores = _cores_usd(parts, spine.count, pods, x)
+            if cores is not None and (least is None or own + above + cores < least):
+                least = own + above + cores
+    return least
+
+
+def _pods(full: Leaves, last: Leaves, spine: Spines) -> Iterator[tuple[int, int]]:
+    """(Down links of the busiest spine, pods) for every way to put groups, or their leaves of one rail, into pods."""
+    own, others = last.count * (last.u // spine.count), full.rails * spine.links
+    groups = full.count // full.rails + 1
+    for size in range(1, groups + 1):
+        pods = [[others] * min(size, groups - first) for first in range(0, groups, size)]
+        pods[-1][-1] = own
+        if len(pods) > 1:
+            yield max(map(sum, pods)), len(pods)
+        if 1 < full.rails == last.count:
+            yield max(sum(pod) for pod in pods) // full.rails, len(pods) * full.rails
+
+
+def _cores_usd(parts: Parts, spines: int, pods: int, x: int) -> int | None:
+    """What the cheapest cores cost."""
+    least = None
+    for core in parts.switches:
+        for together in (one for one in range(1, x + 1) if x % one == 0):
+            for indices in (one for one in range(1, spines + 1) if spines % one == 0):
+                usd = x // together * (spines // indices) * core.usd
+                if pods * indices * together <= core.ports and (least is None or usd < least):
+                    least = usd
+    return least

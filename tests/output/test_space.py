@@ -83,7 +83,7 @@ def test_a_space_whose_last_group_is_not_looked_at_says_so() -> None:
 def test_other_last_groups_are_looked_at_with_even_stripes() -> None:
     design = solved(case({"tiers": "any"}, servers=3))
     assert "any stripes" in space_line(_asking(design, groups="any", striping="any"))
-    last = "equal groups but for the last of two tiers"
+    last = "equal groups but for the last"
     assert f"{last}, which has even stripes, one" in space_line(_asking(design, groups="any", striping="any"))
     assert f"{last}, one" in space_line(_asking(design, groups="any"))
 

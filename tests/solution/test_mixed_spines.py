@@ -21,6 +21,7 @@ from fabopt.wiring.build import wiring_of
 from tests.oracles import brute_mixed_spines
 from tests.oracles.brute_proportional import Asked, Parts, Switch, least_usd
 from tests.samples.adapter import differences, outline, outline_of_best, run
+from tests.samples.prices import case_of, catalog_of
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, assert_proven, case, inputs, solved
 from tests.solution.test_last_group import capex
@@ -68,36 +69,6 @@ def random_prices(seed: int) -> tuple[Parts, Asked]:
     parts = Parts(switches, 50, draw.choice((10, 40, 90)))
     servers, own_ports, ratio = draw.randint(3, 40), draw.choice((1, 2)), Fraction(draw.choice((1, 1, 1, 2)))
     return parts, Asked(servers, own_ports, ratio, draw.random() < 0.5, draw.random() < 0.5, mixed=True)
-
-
-def catalog_of(parts: Parts) -> Json:
-    """The parts as a catalog."""
-    end = {"form_factor": "QSFP-DD", "split": "1x400"}
-    cage = {"form_factor": "QSFP-DD", "splits": ["1x400"]}
-    return {
-        "switches": [
-            {"id": f"switch-{ports}", "protocol": "ethernet", "rack_units": 1, "power_w": 100, "price_usd": usd,
-             "cages": [{"count": ports, **cage}]}
-            for ports, usd in parts.switches
-        ],
-        "nics": [{"id": "nic", "protocols": ["ethernet"], "power_w": 1, "price_usd": parts.nic - 10,
-                  "cages": [{"count": 1, **cage}]}],
-        "servers": [{"id": "box", "gpus": 4, "nic_slots": 8, "power_w": 100, "price_usd": 0}],
-        "cables": [{"id": "dac", "medium": "DAC", "power_w": 0, "ends": [end, end],
-                    "lengths": [{"m": 3, "price_usd": 10}, {"m": 30, "price_usd": parts.uplink}]}],
-    }  # fmt: skip
-
-
-def case_of(asked: Asked, **fabric: Any) -> Json:
-    """What is asked for as a case."""
-    wanted = {
-        "name": "compute", "tiers": 2, "rails": "any" if asked.any_rails else "aligned",
-        "groups": "any" if asked.any_last else "equal", "spines": "mixed" if asked.mixed else "one-type",
-        "nics_per_server": asked.ports, "min_gbps_per_gpu": 1, "max_oversubscription": float(asked.ratio), **fabric,
-    }  # fmt: skip
-    site = {"distances_m": {"server-leaf": 3, "leaf-spine": 30, "spine-core": 50}}
-    return {"name": "random", "server": "box", "servers": asked.servers, "fabrics": [wanted], "site": site,
-            "rules": "none", "resilience": "none"}  # fmt: skip
 
 
 # of both kinds of seeds in several: with spines of two types as the best, beside a last group of its own too

@@ -261,7 +261,7 @@ class Bounds(LinkBounds):
         return min((float(least[0]) for least in of_first), default=np.inf)
 
     def of_leaves(self, nic: NicOption, lower: Lower, protocol: str, without: str | None) -> Floats:
-        """The least that servers on leaves of a kind cost, whatever the last group of two tiers is on."""
+        """The least that servers on leaves of a kind cost, whatever their last group is on."""
         return self.of_servers(nic, lower.share) + self._last_saving(nic, protocol, without).beside(lower)
 
     @remembered("server-leaf", "attachment-leaf")
@@ -278,22 +278,22 @@ class Bounds(LinkBounds):
         """
         share = self._port_share(block, tiers, self.most_on_leaf)
         least = self.of_servers(block.nic, share)
-        if not self.most_in_last or block.tiers != 2:
+        if not self.most_in_last or block.tiers not in self.fabric.odd_tiers:
             return least
         if block.protocol in self.fabric.last_leaf:
-            saving = self._saving_under(block.nic, block.protocol, block.down.port, block.uplinks.port)
+            saving = self._saving_under(block.nic, block.protocol, block.down.port, block.uplinks.port, tiers)
         else:
-            saving = self._saving_of([block])
+            saving = self._saving_of([block], tiers)
         return least + saving.beside(Lower(share, block.leaf, block.down))
 
     @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
-    def _saving_under(self, nic: NicOption, protocol: str, down: PortType, up: PortType) -> Saving:
-        """What a last group can save on any leaves whose cages look so to parts, all above them included."""
+    def _saving_under(self, nic: NicOption, protocol: str, down: PortType, up: PortType, tiers: int) -> Saving:
+        """What a last group can save on any leaves whose cages look so to parts, with so many tiers."""
         uses = self._leaves_by_ports(protocol, None)[down, up]
-        return self._saving_of([Block(protocol, 2, nic, *use) for use in uses])
+        return self._saving_of([Block(protocol, tiers, nic, *use) for use in uses], tiers)
 
-    def _saving_of(self, lasts: Sequence[Block]) -> Saving:
-        shares = [self._port_share(last, 2, self.most_on_last) for last in lasts]
+    def _saving_of(self, lasts: Sequence[Block], tiers: int) -> Saving:
+        shares = [self._port_share(last, tiers, self.most_on_last) for last in lasts]
         lowers = [Lower(share, last.leaf, last.down) for share, last in zip(shares, lasts, strict=True)]
         return Saving(lowers, lasts[0].nic, self.most_in_last)
 
@@ -304,7 +304,7 @@ class Bounds(LinkBounds):
 
     def last_leaves(self, block: Block, without: str | None) -> list[SwitchUse]:
         """Other types of leaf for the last group of a block, whose cages look to parts as the block's do, but one."""
-        if not self.most_in_last or block.tiers != 2 or block.protocol not in self.fabric.last_leaf:
+        if not self.most_in_last or block.protocol not in self.fabric.last_leaf:
             return []
         alike = self._leaves_by_ports(block.protocol, without)[block.down.port, block.uplinks.port]
         return [use for use in alike if use.switch is not block.leaf]

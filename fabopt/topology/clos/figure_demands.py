@@ -18,6 +18,7 @@ import numpy as np
 
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem, FigureDemands
+from fabopt.topology.clos.classes import LeafEndpoints
 from fabopt.topology.clos.shape import Parts, Shape, down_cage_limit, usable_ports
 from fabopt.units import Number, ceil_of
 
@@ -62,7 +63,7 @@ def _of_leaf(
     return np.maximum(fewest, _ceil(endpoints, 1, speeds * figure_demands.bisection / parts.nic.injection))
 
 
-def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
+def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: LeafEndpoints, gpus: int) -> Number:
     """Fewest uplinks of a spine with which the figures that are wanted can be had; 0 if none is wanted."""
     figure_demands = fabric.figure_demands
     if figure_demands is None:
@@ -111,13 +112,17 @@ def _for_traffic(
     return fewest
 
 
-def _for_bisection(figure_demands: FigureDemands, parts: Parts, shape: Shape, endpoints: Number) -> Number:
+def _for_bisection(figure_demands: FigureDemands, parts: Parts, shape: Shape, endpoints: LeafEndpoints) -> Number:
     """Fewest uplinks of a spine with which the bisection that is wanted can be had."""
     assert parts.leaf_up is not None and parts.spine_down is not None and parts.spine_up is not None
     down, up = _reduced(parts.leaf_down, parts.leaf_up)
-    worst = np.maximum(endpoints * down, shape.u * up)
     speeds = Fraction(parts.spine_down.lane.port_mbps, parts.spine_up.lane.port_mbps)
-    return _ceil(shape.spine_down * worst, shape.u * up, speeds * figure_demands.bisection / parts.nic.injection)
+    fewest = 0 * shape.spine_down
+    for ports, uplinks in ((endpoints.most, shape.u), *([(endpoints.of_last, shape.odd_u)] if shape.is_odd else ())):
+        worst = np.maximum(ports * down, uplinks * up)
+        needed = _ceil(shape.spine_down * worst, uplinks * up, speeds * figure_demands.bisection / parts.nic.injection)
+        fewest = np.maximum(fewest, needed)
+    return fewest
 
 
 def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction) -> Number:

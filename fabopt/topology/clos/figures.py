@@ -89,11 +89,12 @@ def leaf_classes(clos: ClosNetwork) -> tuple[LeafClass, ...]:
     full, last = int(shape.g * shape.k), int(shape.last_group * shape.last_k)
     rails = int(shape.rails) if shape.rail_pods else 1
     leaves = int(shape.leaves_of_a_group)
+    of_last = int(shape.leaves_of_odd_group) if shape.is_odd else leaves
     full_pods = int(shape.pods) - rails
     return (
         LeafClass(0, full_pods, int(shape.groups_per_pod) * leaves, full),
         LeafClass(1, rails, (int(shape.last_pod_groups) - 1) * leaves, full),
-        LeafClass(1, rails, int(shape.last_rails) if shape.is_odd else leaves, last),
+        LeafClass(1, rails, of_last, last),
     )
 
 
@@ -149,8 +150,9 @@ def _cuts(clos: ClosNetwork) -> Iterable[tuple[int, int]]:
         yield last, int(shape.last_u) * parts.leaf_up.lane.port_mbps
     if parts.spine_up is not None:
         up = int(shape.spines) * int(shape.x) * parts.spine_up.lane.port_mbps
-        per_group = 1 if shape.rail_pods else int(shape.rails)
-        last_pod = ((int(shape.last_pod_groups) - 1) * full + last) * per_group
+        # ports of a server in a pod: those of one rail, or all
+        ports = int(shape.k * shape.leaves_of_a_group)
+        servers = int(shape.groups_per_pod * shape.g)
         if shape.groups > shape.groups_per_pod:
-            yield int(shape.groups_per_pod) * full * per_group, up
-        yield last_pod, up
+            yield servers * ports, up
+        yield int((shape.last_pod_groups - 1) * shape.g + shape.last_group) * ports, up

@@ -130,11 +130,10 @@ def _reserve(fabric: FabricProblem, occupied: Number) -> Number:
 
 def _free_on_spines(parts: Parts, shape: Shape) -> Number:
     ports = _spine_ports(parts, shape)
-    if shape.is_odd:
-        return shape.planes * shape.spines * ports.free(shape.spine_down)
     blocks = ceil_of(shape.groups, shape.groups_per_pod)
-    full = ports.free(shape.leaves_per_pod * shape.u // shape.spines)
-    last = ports.free(shape.last_pod_groups * shape.leaves_of_a_group * shape.u // shape.spines)
+    full = ports.free(shape.groups_per_pod * shape.leaves_of_a_group * shape.u // shape.spines)
+    in_last = shape.last_pod_groups * shape.leaves_of_a_group * shape.u // shape.spines
+    last = ports.free(shape.last_spine_down if shape.is_odd else in_last)
     pods_of_block = 1 + shape.rail_pods * (shape.rails - 1)
     return shape.planes * pods_of_block * shape.spines * ((blocks - 1) * full + last)
 

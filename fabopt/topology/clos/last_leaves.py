@@ -36,7 +36,7 @@ def leaves_by_ports(switches: Sequence[SwitchType]) -> LeavesByPorts:
 
 def most_in_last_group(fabric: FabricProblem, servers: int) -> int:
     """The most servers of a last group that is unlike the others, in the sizes of groups that are looked at; or 0."""
-    if not fabric.may_be_odd or 2 not in fabric.tiers:
+    if not fabric.may_be_odd:
         return 0
     if fabric.span is None:  # of two groups the smaller one
         return servers // 2

@@ -66,7 +66,8 @@ class Leaves:
     def expand(self, block: Block) -> None:
         """Offer every candidate of a block that stays below the cutoff."""
         run_m, groups = self.fabric.runs_m["server-leaf"], groups_wanted(self.fabric)
-        odd = block.tiers == 2 and self.fabric.may_be_odd and bool(ports_that_reach(self.bounds, block))
+        may_be_odd = self.fabric.may_be_odd and block.tiers in self.fabric.odd_tiers
+        odd = may_be_odd and bool(ports_that_reach(self.bounds, block))
         alike = self._sizes(block, self.problem.servers, groups, run_m) if self.fabric.may_be_alike else []
         for shape, cost in alike:
             self.sizes_met = True

@@ -120,14 +120,18 @@ class _Reach:
         return min(most, 1) if self.fabric.aligned and k > 1 else most
 
     def _last_groups(self, above: _AboveLeaf | None, tiers: int, way: _Way) -> Iterator[_Way]:
-        """The way with one group more that is unlike the others, on the leaves that spines have ports left for."""
-        if above is None or tiers != 2 or not self.fabric.may_be_odd or (self.fabric.aligned and way.k > 1):
+        """The way with one group more that is unlike the others, on the leaves that spines of a pod have ports left
+        for.
+        """
+        odd = self.fabric.may_be_odd and tiers in self.fabric.odd_tiers
+        if above is None or not odd or (self.fabric.aligned and way.k > 1):
             return
-        left = above.leaves - way.groups * (way.ports // way.k)
+        groups, left = divmod(above.leaves, way.ports // way.k)
+        way = way._replace(most=way.most // way.groups * groups * above.pods, groups=groups * above.pods)
         fits = [k for k in range(1, way.ports + 1) if way.ports % k == 0 and way.ports // k <= left]
         if self.fabric.last_group == "spread" and way.k != way.ports:
             fits = [k for k in fits if k != way.ports]
-        for k in fits:
+        for k in fits if groups else ():
             last = min(way.most // way.groups, way.room // k)
             if last:
                 yield way._replace(most=way.most + last, groups=way.groups + 1, last_k=k)

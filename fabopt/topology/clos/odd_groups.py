@@ -1,6 +1,6 @@
 """The last leaf group where it may be unlike the others: ports of a server on each leaf, and uplinks, of its own.
 
-Rule ``last_group_may_differ``: with ``groups: any``, below two tiers with even stripes. See docs/formulation/clos.md.
+Rule ``last_group_may_differ``: with ``groups: any``, under even stripes. See docs/formulation/clos.md.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def odd_sizes(bounds: Bounds, block: Block) -> Iterator[OddSizes]:
 
 
 def least_of(bounds: Bounds, block: Block, sizes: OddSizes) -> Floats:
-    """The least of each metric that networks of some sizes cost, on two tiers: NICs, links and leaves as they are, and
-    fewest uplinks with what is above them at the least; shape (metrics,).
+    """The least of each metric that networks of some sizes cost: NICs, links and leaves as they are, and fewest uplinks
+    with what is above them at the least; shape (metrics,).
     """
     nic, servers, g = block.nic, bounds.problem.servers, np.array(sizes.g)
     alike = ceil_of(servers, g) - 1

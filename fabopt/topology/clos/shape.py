@@ -149,7 +149,7 @@ class Shape(ClosShape):
     def _proportional_leaf_spine(
         self, leaves: Side, spines: Side, last_limit: Number | None, other_limit: Number | None
     ) -> Need:
-        """Links between leaves and spines of two tiers where a last group or some spines are unlike the others."""
+        """Links between leaves and spines where a last group, or some spines of two tiers, are unlike the others."""
         last = self.last_rails if self.is_odd else 0
         full = self.leaves - last
         kinds = [(full, None, self.own_links, self.other_links)]
@@ -159,13 +159,21 @@ class Shape(ClosShape):
             PeerLinks(self.planes * count, own, self.own_spines, 0, self.other_spines, other, limit)
             for count, limit, own, other in kinds
         )
+        pods = self.planes * (1 + self.rail_pods * (self.rails - 1))
+        full_pods = ceil_of(self.groups, self.groups_per_pod) - 1
+        in_last_pod = (self.last_pod_groups - self.is_odd) * self.leaves_of_a_group
         of_spines = [
-            PeerLinks(self.planes * count, links, full, 0, last, self.of_last_leaf(links) if self.is_odd else 0, limit)
+            spines_of_pods
             for count, links, limit in (
                 (self.own_spines, self.own_links, None),
                 *([(self.other_spines, self.other_links, other_limit)] if self.is_mixed else []),
             )
-        ]
+            for spines_of_pods in (
+                PeerLinks(pods * full_pods * count, links, self.groups_per_pod * self.leaves_of_a_group, 0),
+                PeerLinks(pods * count, links, in_last_pod, 0, self.leaves_of_odd_group,
+                          self.of_last_leaf(links) if self.is_odd else 0, limit),
+            )
+        ]  # fmt: skip
         return Need(replace(leaves, profiles=of_leaves), replace(spines, profiles=of_spines))
 
     def spine_core(self, spine_ports: int, spine_limit: Number, core_ports: int, core_limit: Number) -> Need:

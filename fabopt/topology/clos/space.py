@@ -184,7 +184,7 @@ class ClosSpace:
         for lower in lowers:
             share, leaf, down = lower
             if usable_ports(down, leaf) >= fewest_ports:
-                if tiers == 2:
+                if tiers > 1:
                     bound = self.bounds.of_leaves(nic, lower, protocol, self.restriction.not_leaf)
                 else:
                     bound = self.bounds.of_servers(nic, share)

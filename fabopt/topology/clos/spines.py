@@ -14,7 +14,7 @@ from fabopt.topology.clos import step_deadline
 from fabopt.topology.clos.blocks import Block, SpineRows, Stack, Upper
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
-from fabopt.topology.clos.classes import busiest_leaves, endpoints_in_ratio
+from fabopt.topology.clos.classes import busiest_leaves
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import has_room, spine_uplinks
 from fabopt.topology.clos.free_ports import may_fit
@@ -64,14 +64,16 @@ class Spines:
             wide = replace(shape.take(rows), spines=spines)
         if not rows.size:
             return
+        if shape.is_odd:
+            kept, shape = with_last_uplinks(self.bounds, block, wide)
+            base, rows, spines = base[:, rows[kept]], np.arange(kept.size), np.asarray(shape.spines)
+            most = step_deadline.leaves_may_cost(self.fabric, block.parts, shape, gpus, with_last=True)
         if block.tiers == 2:
-            if shape.is_odd:
-                kept, wide = with_last_uplinks(self.bounds, block, wide)
-                rows = rows[kept]
-                most = step_deadline.leaves_may_cost(self.fabric, block.parts, wide, gpus, with_last=True)
-            self._two_tiers(block, replace(wide, groups_per_pod=wide.groups), base[:, rows], most)
+            wide = replace(shape.take(rows), spines=spines, groups_per_pod=shape.groups[rows])
+            self._two_tiers(block, wide, base[:, rows], most)
             return
-        for rail_pods in (False, True) if shape.rails > 1 else (False,):
+        # in pods of one rail every group has a leaf of each
+        for rail_pods in (False, True) if 1 < shape.rails == shape.last_rails else (False,):
             self._three_tiers(block, shape, SpineRows(rows, spines, most), rail_pods, base)
 
     def _spine_counts(self, shape: Shape) -> tuple[Ints, Ints]:
@@ -251,6 +253,8 @@ class Spines:
         # ceil(T * leaves * u / S) <= ports (or T * ceil(leaves * u / S)), so T is at most this:
         ports, uplinks = self.bounds.spine_ports(stack.spine), leaves * shape.u[rows]
         most = ports // ceil_of(uplinks, spines) if shape.by_rail else ports * spines // uplinks
+        if shape.is_odd and rail_pods:  # the last group's leaf, beside all others, may need fewer of a spine's ports
+            most = np.where(most == groups - 1, groups, most)
         most = np.minimum(most, groups)
         # rails meet in the cores: one pod a rail is enough there, two pods are needed otherwise
         if not (rail_pods and shape.rails >= 2):
@@ -262,14 +266,7 @@ class Spines:
             least = np.maximum(least, most)
         index, per_pod = ranges(least, most)
         from_rows = rows[index]
-        wide = replace(
-            shape,
-            g=shape.g[from_rows],
-            u=shape.u[from_rows],
-            spines=spines[index],
-            groups_per_pod=per_pod,
-            rail_pods=int(rail_pods),
-        )
+        wide = replace(shape.take(from_rows), spines=spines[index], groups_per_pod=per_pod, rail_pods=int(rail_pods))
         return from_rows, wide, most_cost[index]
 
     def _sized_pods(self, stack: Stack, shape: Shape, base: Floats, most_cost: Floats) -> None:
@@ -278,12 +275,12 @@ class Spines:
         stack = stack._replace(cores=tuple(self._cores(stack.block, spine)))
         fewest = self._fewest_uplinks(stack, shape)
         most = uplinks_that_fit(spine.switch, spine.down, up, shape.spine_down)
-        num_spines = stack.planes * shape.pods * shape.spines
+        num_spines, links = stack.planes * shape.pods * shape.spines, stack.planes * shape.uplinks
         switches = np.multiply.outer(self.costs.of(spine.switch.item), num_spines)
         bound = (
             base
             + switches
-            + np.multiply.outer(stack.least, stack.planes * shape.leaves * shape.u)
+            + np.multiply.outer(stack.least, links)
             + np.multiply.outer(stack.upward, num_spines * fewest)
         )
         early_cores = self.bounds.early.of_any_cores(stack.parts(), shape, stack.cores)
@@ -291,18 +288,17 @@ class Spines:
         bound[0] += early_cores
         widest = self.bounds.most_pods(spine, stack.block.protocol)
         fits = (fewest <= most) & (shape.pods <= widest) & (shape.pods >= 2) & (bound[0] <= most_cost)
+        fits &= has_room(self.fabric, stack.parts(), shape)  # of an odd last group it is known only here
         kept = np.flatnonzero(fits & self.cutoff.within(bound))
         if not kept.size:
             return
-        near = self._near_uplink_cost(stack, shape.take(kept)) - np.multiply.outer(
-            stack.least, stack.planes * (shape.leaves * shape.u)[kept]
-        )
-        bound[:, kept] += near
+        near = self._near_uplink_cost(stack, shape.take(kept))
+        bound[:, kept] += near - np.multiply.outer(stack.least, links[kept])
         kept = kept[self.cutoff.within(bound[:, kept])]
         for rows in self.bounds.runs.in_turn(bound, kept, self.cutoff.within):
             some = shape.take(rows)
-            links = self._uplink_cost(stack, some, down_cage_limit(spine.down, up, fewest[rows]))
-            cost = self._with_early(stack, some, base[:, rows] + switches[:, rows] + links)
+            uplinks = self._uplink_cost(stack, some, down_cage_limit(spine.down, up, fewest[rows]))
+            cost = self._with_early(stack, some, base[:, rows] + switches[:, rows] + uplinks)
             upward = np.multiply.outer(stack.upward, num_spines[rows] * fewest[rows])
             upward[0] += early_cores[rows]
             inside = np.flatnonzero(self.cutoff.within(cost + upward))
@@ -316,10 +312,10 @@ class Spines:
     def _fewest_uplinks(self, stack: Stack, shape: Shape) -> Ints:
         """Fewest uplinks of a spine, shape (rows,)."""
         fabric, parts, gpus = self.fabric, stack.parts(), self.bounds.problem.server.gpus
-        endpoints = endpoints_in_ratio(fabric, shape)
+        endpoints = busiest_leaves(fabric, shape)
         fewest = self.bounds.spine_uplinks(shape.spine_down, stack.spine.down, stack.spine_up)
         fewest = np.maximum(fewest, spine_uplinks(fabric, parts, shape, endpoints, gpus))
-        return np.maximum(fewest, step_deadline.spine_uplinks(fabric, parts, shape, endpoints, gpus))
+        return np.maximum(fewest, step_deadline.spine_uplinks(fabric, parts, shape, endpoints.most, gpus))
 
     def _pods_may_cost(self, stack: Stack, shape: Shape) -> Floats:
         """What rows may cost for their step, whatever cores are above them."""

@@ -228,8 +228,8 @@ class FabricProblem:
     @property
     def odd_tiers(self) -> tuple[int, ...]:
         """The numbers of tiers on which the last leaf group may be unlike the others; none out-of-band."""
-        may_be_odd = self.last_group != "equal" and self.per_switch is None
-        return tuple(tiers for tiers in self.tiers if may_be_odd and tiers in self.last_group_tiers)
+        none = self.last_group == "equal" or self.per_switch is not None
+        return () if none else tuple(tiers for tiers in self.tiers if tiers in self.last_group_tiers)
 
     @property
     def may_be_alike(self) -> bool:
@@ -254,10 +254,7 @@ class FabricProblem:
 
     @cached_property
     def attached(self) -> tuple[int, ...]:
-        """Leaf ports that attachments take which are dealt over the leaves, by the stage that adds them.
-
-        Of one entry if all are there at first.
-        """
+        """Leaf ports of attachments dealt over the leaves, by the stage that adds them, or once."""
         adds = [one.by_stage for one in self.attachments]
         return tuple(map(sum, zip_longest(*adds, fillvalue=0))) or (0,)
 
@@ -301,11 +298,9 @@ def fabric_of(
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
         name=fabric.name, role=fabric.role, protocols=protocols, tiers=_tiers(fabric),
-        figure_demands=_figure_demands(demand),
-        resilience=tuple(_survivals(fabric, servers, site)),
+        figure_demands=_figure_demands(demand), resilience=tuple(_survivals(fabric, servers, site)),
         kept_rules=_kept_rules(fabric, case),
-        aligned=fabric.rails == "aligned",
-        even=fabric.striping == "even", by_rail=fabric.striping == "rail",
+        aligned=fabric.rails == "aligned", even=fabric.striping == "even", by_rail=fabric.striping == "rail",
         last_group=last_group_of(fabric, case), last_group_tiers=tiers_of_last_groups(case),
         last_leaf=last_leaf_of(fabric, case, protocols),
         mixes_spines=tuple(one for one in protocols if spines_may_differ(case, fabric, one)),

@@ -34,7 +34,9 @@ def test_lines_say_which_device_what_and_how_many() -> None:
         ["compute", "the only spine", "paths between rails", "4", "degraded"],
         ["compute", "rack A02", "paths between rails", "2", "degraded"],
     ]
-    assert rack_line(design) == "the loss of rack A01 hits most servers: 2 servers in it and 2 elsewhere cut off"
+    assert (
+        rack_line(design) == "the loss of rack A01 takes most servers with it: 2 servers in it and 2 elsewhere cut off"
+    )
 
 
 def test_what_one_device_takes_is_one_line() -> None:

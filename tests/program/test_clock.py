@@ -19,7 +19,7 @@ import pytest
 from fabopt.explain.what_if import Watch
 from fabopt.program import bell, settings
 from fabopt.program.bell import BELL, PATIENCE_S
-from fabopt.program.engine_run import in_process, in_thread
+from fabopt.program.engine_run import EngineThread, in_process, in_thread
 from fabopt.program.settings import MOST_RESERVED, Clock, StoppedError, unbroken
 from fabopt.study.sweep.workers import leave_interrupts
 
@@ -244,3 +244,20 @@ def test_engines_of_a_process_that_leaves_interrupts_hear_them() -> None:
     process.start()
     process.join(LONG_S / 2)
     assert process.exitcode == 0
+
+
+def test_no_engine_is_left_while_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that rings meanwhile would raise within ``threading``, which then loses the thread with a KeyError."""
+    rings: list[bool] = []
+    start = EngineThread.start
+
+    def started(thread: EngineThread[int]) -> None:
+        time.sleep(2 * SHORT_S)
+        signal.raise_signal(signal.SIGALRM)
+        rings.append(True)
+        start(thread)
+
+    monkeypatch.setattr(EngineThread, "start", started)
+    with contextlib.suppress(StoppedError), Clock(SHORT_S).bounded():
+        in_thread(lambda: 1, lambda: None, None)
+    assert rings == [True]

@@ -93,4 +93,4 @@ def rack_line(design: Design) -> str:
     if rack.servers_degraded:
         elsewhere.append(f"{count(rack.servers_degraded)} degraded")
     within = some(rack.servers, "server") if rack.servers else "no server"
-    return f"the loss of rack {rack.rack} hits most servers: {listed([f'{within} in it', *elsewhere])}"
+    return f"the loss of rack {rack.rack} takes most servers with it: {listed([f'{within} in it', *elsewhere])}"

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.space import pages_line, space_line
 from fabopt.output.terminal.answer import headline
 from fabopt.schema.design import Design
+from fabopt.schema.last_group import tiers_of_last_groups, what_keeps_groups_equal
+from tests.paths import ROOT
 from tests.samples.small import case, solved
 
 REST = "equal groups, one switch type a tier"
@@ -78,6 +82,15 @@ def test_a_space_whose_last_group_is_not_looked_at_says_so() -> None:
     design = solved(case({"tiers": "any"}, servers=3))
     equal = _asking(design, groups="any", roce={"lossless_priorities": 1, "mtu": 9216})
     assert "equal groups (the last one too with `roce`), one switch" in space_line(equal)
+
+
+def test_on_a_floor_three_tiers_have_equal_groups_and_it_is_said() -> None:
+    content = yaml.safe_load((ROOT / "cases/hall-1024-gpus.yaml").read_text())
+    hall = inputs_from_objects(content).case
+    fabric = hall.fabrics[0]
+    assert tiers_of_last_groups(hall) == (2,)
+    assert list(what_keeps_groups_equal(hall, fabric.model_copy(update={"tiers": 3}))) == ["on three tiers of a floor"]
+    assert list(what_keeps_groups_equal(hall, fabric.model_copy(update={"tiers": (2, 3)}))) == []
 
 
 def test_other_last_groups_are_looked_at_with_even_stripes() -> None:

@@ -37,7 +37,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "pretraining-16384-gpus": {"leaf": 256, "spine": 256, "core": 128},
     "procurement-128-gpus": {"leaf": 4, "spine": 2},
     "rail-only-1024-gpus": {"leaf": 8},
-    "roce-24576-gpus": {"leaf": 1648, "spine": 515, "core": 35},
+    "roce-24576-gpus": {"leaf": 1636, "spine": 515, "core": 35},
     "roce-lab-200g": {"leaf": 4, "spine": 2},
     "single-switch-64-gpus": {"leaf": 1},
     "torus-216-gpus": {},

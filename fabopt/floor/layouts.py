@@ -6,7 +6,7 @@ docs/formulation/floor.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -75,6 +75,15 @@ class Layout:
         """
         alone = len(set(self.switch_racks.tolist()) - set(self.server_racks.tolist()))
         return f"{self.policy}-{alone}" + (f"-over-{self.spread_over}" if self.spread_over else "")
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for layouts that are."""
+        pins = tuple((tier, racks.tobytes()) for tier, racks in sorted(self.pins.items()))
+        size, racks = self.server_size, (self.server_racks.tobytes(), self.switch_racks.tobytes())
+        of_size = size.height_u, size.places.tobytes(), size.units, size.power_mw, size.is_whole
+        return (self.plan, self.policy, self.servers, self.per_rack, of_size, racks, self.share, self.spread_over,
+                pins)  # fmt: skip
 
     def most_together(self, count: int, spreads: bool) -> int:
         """The most of so many switches that stand in for each other that are in one rack.

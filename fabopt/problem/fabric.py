@@ -168,22 +168,19 @@ class FabricProblem:
 
     @property
     def hardware(self) -> Hashable:
-        """A key of all that bounds and leaves follow from: equal for fabrics that differ in runs, places and parts of
-        default rules only.
+        """A key of all that bounds follow from, whatever the NICs: equal for fabrics that differ in these, in runs,
+        places, rules of sizes and stripes, and parts of default rules only.
         """
-        return (
-            self.tiers, self.aligned, self.even, self.by_rail, self.last_group, self.odd_tiers, self.last_leaf,
-            self.mixes_spines, self.group_servers, self.reserve, self.attachments, self.resilience,
-            self.hardware_above_leaves,
-            tuple((protocol, options) for protocol, options in self.nics.items()),
-        )  # fmt: skip
+        return self.reserve, self.attachments, self.last_leaf, self.hardware_above_leaves
 
     @property
     def hardware_above_leaves(self) -> Hashable:
         """A key of all that the least cost of an uplink follows from, wherever it comes from."""
+        # of rules about switches whether they hold: which of an offering these leave out is always the same
+        rules = self.binding_managers is not None, self.binding_generations is not None, self.roce
         return (
-            self.oversubscription_leaf, self.oversubscription_spine, self.figure_demands, self.is_open,
-            self.binding_managers, self.binding_generations, self.roce, self.stand_ins,
+            self.oversubscription_leaf, self.oversubscription_spine, self.figure_demands, self.is_open, rules,
+            self.stand_ins,
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
 

@@ -47,9 +47,8 @@ def _judged(fabric: Fabric) -> Iterator[tuple[str, str]]:
 
 
 def _differ(switches: Switches, low: str, high: str) -> bool:
-    return any(
-        not below.product.goes_with(above.product)
-        for roles in switches.values()
-        for below in roles[low]
-        for above in roles[high]
-    )
+    for roles in switches.values():
+        below, above = ({one.product.generation for one in roles[role]} - {None} for role in (low, high))
+        if any(one != other for one in below for other in above):
+            return True
+    return False

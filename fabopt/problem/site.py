@@ -117,8 +117,8 @@ class FloorSite:
         return {**self.given, **dict.fromkeys(measured, least_m)}
 
     def searched_by(self, method: Method) -> FloorSite:
-        """The site with its candidates searched in another way."""
-        return replace(self, method=method)
+        """The site with its candidates searched in a way; itself if they are."""
+        return self if method == self.method else replace(self, method=method)
 
     def estimated(self) -> FloorSite:
         """The site with nothing to be proven."""

@@ -74,10 +74,13 @@ class Context:
     # candidates with their exact needs, by ``Batch.key``
     candidates: dict[Hashable, tuple[Candidate, ...]] = field(default_factory=dict)
     placed: dict[PlacedKey, PlacedCandidates] = field(default_factory=dict)
-    # a fabric in every layout of the floor that is looked at
-    variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
+    # a fabric in every layout of the floor that is looked at, beside all fabrics of a problem
+    variants: dict[tuple[tuple[FabricProblem, ...], FabricProblem], tuple[FabricProblem, ...]] = field(
+        default_factory=dict
+    )
     # layouts of the floor that are worth looking at, by all fabrics of a problem and the name of one
     layouts: dict[tuple[FabricProblem, ...], dict[str, list[Layout]]] = field(default_factory=dict)
+    _layouts: dict[Hashable, Layout] = field(default_factory=dict)
     _equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     _numbered: dict[tuple[FabricProblem, ByStage], FabricProblem] = field(default_factory=dict)
 
@@ -96,6 +99,10 @@ class Context:
         """Let go of the bounds of fabrics that will not be looked at again."""
         for costs in self.costs.values():
             costs.forget_bounds()
+
+    def layout(self, layout: Layout) -> Layout:
+        """The layout that is equal to this one and was met first: places of switches are kept beside it."""
+        return self._layouts.setdefault(layout.key, layout)
 
     def equipped(self, problem: Problem, fabric: FabricProblem, prune: bool) -> tuple[FabricProblem, ...]:
         """A host with every choice of NICs for the logical fabrics on it."""

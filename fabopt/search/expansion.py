@@ -143,6 +143,11 @@ class Expansion:
         alone = len(self.problem.fabrics) == 1 == len(self.caps) and not self.problem.fabrics[0].logical_fabrics
         return alone and not self.counts
 
+    @property
+    def tells_at_once(self) -> bool:
+        """Whether expanding it says as soon as ``may_cost`` that nothing is as cheap as is wanted."""
+        return self.is_alone
+
     def up_to(self, fabric: FabricProblem, most: float) -> Sizing:
         """Every candidate of a fabric that may have so low an objective."""
         costs = self.context.costs_at(self.problem.offering, self.table, self.steps)

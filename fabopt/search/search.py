@@ -89,7 +89,18 @@ class Search:
             return self._cut_short()
 
     def _best(self, ties: bool) -> Optimum:
+        if self._is_beaten:
+            return Optimum("infeasible", sized=self.expansion.sized)
         return self._prove(ties)
+
+    @property
+    def _is_beaten(self) -> bool:
+        """Whether it is quickly known that no design is as good as is wanted.
+
+        Of a fabric that is alone its expansion tells as quickly, and is wanted if it is not.
+        """
+        wanted = self.lower_than
+        return wanted is not None and not self.expansion.tells_at_once and not self.may_beat(wanted)
 
     def _cut_short(self) -> Optimum:
         """The best design met, if any."""
@@ -136,7 +147,8 @@ class Search:
             if outcome.value is not None:
                 needed = self._above(outcome.value, expanded.bound)
                 if needed <= slack + tolerance(expanded.bound) or not self.settings.prune or not complete:
-                    return self._finished(self._tied(outcome, ties and complete), known, complete)
+                    matters = outcome.value < self.beaten_from
+                    return self._finished(self._tied(outcome, ties and complete and matters), known, complete)
                 if self.expansion.weigh_up_to(outcome.value):
                     expanded = self.expansion.expand(prices)
                     needed = self._above(outcome.value, expanded.bound)
@@ -158,7 +170,10 @@ class Search:
         return self.settings.most_candidates
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
-        """The cutoff that proves the best design met, or that of a known one if it is lower and not expanded yet."""
+        """The cutoff that proves the best design met, or that of a known one if it is lower and not expanded yet; at
+        most what proves that nothing is as good as is wanted.
+        """
+        needed = min(needed, self._to_be_beaten(bound))
         known = needed if self.at_most is None else self._above(self.at_most, bound)
         return known if slack < known < needed else needed
 

@@ -26,6 +26,7 @@ from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, ROBUST_DESI
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
+from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
@@ -92,13 +93,13 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
 class _Comparison:
     """An answer beside other designs for the same case; on a floor, beside estimates of them."""
 
-    def __init__(self, answer: Answer, settings: Settings, clock: Clock) -> None:
+    def __init__(self, answer: Answer, settings: Settings, clock: Clock, context: Context | None = None) -> None:
+        """``context``: what other comparisons have worked out."""
         self.answer = answer
         # what is expected is compared, by whatever the answer was picked
-        self.problem, self.context = replace(answer.problem, best_alone=()), answer.context
-        estimated = estimating(self.problem)
-        if estimated is not self.problem:
-            self.problem, self.context = estimated, self.context.beside()
+        problem = replace(answer.problem, best_alone=())
+        self.problem = estimating(problem)
+        self.context = context or (answer.context if self.problem is problem else answer.context.beside())
         self.sums = sums_of(answer.problem, answer.picked)
         self.settings = replace(settings, bracket=settings.quiet.bracket)
         self.quiet = settings.quiet
@@ -137,10 +138,13 @@ class _Comparison:
         value = self.answer.optimum.value
         if value is None or self.answer.ratio is not None:
             return self._rival(restrictions)
-        search = search_of(
-            self.problem, self.quiet, self.clock, restrictions, value, context=self.context, lower_than=value
-        )
-        return search.run()
+        part = restrictions, value, None, self.context
+        return search_of(self.problem, self.quiet, self.clock, *part, lower_than=value).run()
+
+    def _is_cheaper(self, rival: Optimum) -> bool:
+        """Whether a design has a lower objective than the answer; of a ratio every one is looked at."""
+        value = self.answer.optimum.value
+        return self.answer.ratio is not None or value is None or (rival.value is not None and rival.value < value)
 
     def flat_runs(self, index: int) -> Iterator[Alternative]:
         """The design with the same hardware and all links as long as one would plan them without a floor."""
@@ -157,9 +161,12 @@ class _Comparison:
             yield self._alternative(optimum, index, "flat runs", f"{FLAT_RUN_M} m")
 
     def may_be_cheaper_without_rules(self) -> bool:
-        """Whether any design may be cheaper that keeps none of the default rules, of which each one alone is a part."""
+        """Whether any design may be cheaper that keeps none of the default rules; of a ratio that is not known."""
         self.clock.look()
-        return is_bound(self.problem) and self._without(without_rules(self.answer.problem))._may_beat_answer()
+        value, free = self.answer.optimum.value, without_rules(self.problem)
+        if not is_bound(self.problem) or value is None or self.answer.ratio is not None:
+            return is_bound(self.problem)
+        return search_of(free, self.quiet, self.clock, context=self.context).may_beat(value)
 
     def without_rules(self, what: str, rules: frozenset[str]) -> Iterator[Alternative]:
         """The best design that need not keep some default rules, where it is cheaper for that."""
@@ -246,7 +253,7 @@ class _Comparison:
                 free = self._without(other.problem)
                 look = free._rival if cliff.is_of_ports else free._cheaper_rival
                 rival = look({name: other.restriction})
-                if rival.value is not None:
+                if rival.value is not None and (cliff.is_of_ports or self._is_cheaper(rival)):
                     yield free._alternative(rival, cliff.fabric, prefix + other.what, other.value)
 
     def set_free(self, index: int) -> Iterator[Alternative]:
@@ -265,7 +272,7 @@ class _Comparison:
             self.clock.look()
             self.settings.progress(f"looking at the best design with {other.what} {other.value}")
             free = self._without(other.problem)
-            rival = free._cheaper_rival({}) if free._may_beat_answer() else Optimum("infeasible")
+            rival = free._cheaper_rival({})
             if rival.value is not None and rival.value < value:
                 alternative = free._alternative(rival, index, prefix + other.what, other.value)
                 service = service_beside(list(rival.picked)[index][0].design, design, self.problem.server.gpus)
@@ -281,14 +288,7 @@ class _Comparison:
 
     def _without(self, problem: Problem) -> _Comparison:
         """The answer beside designs of a problem that is bound to less of the rules."""
-        return _Comparison(replace(self.answer, problem=problem), self.settings, self.clock)
-
-    def _may_beat_answer(self) -> bool:
-        """Whether any design may have a lower objective than the answer; of a ratio that is not known."""
-        value = self.answer.optimum.value
-        if value is None or self.answer.ratio is not None:
-            return True
-        return search_of(self.problem, self.quiet, self.clock, context=self.context).may_beat(value)
+        return _Comparison(replace(self.answer, problem=problem), self.settings, self.clock, self.context)
 
     def _other_fabrics(self, rival: Optimum) -> str:
         """The fabrics of a design that differ from the answer's; all where only their parts do."""

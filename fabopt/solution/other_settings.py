@@ -84,7 +84,7 @@ def at_ratio(problem: Problem, index: int, ratio: Fraction, part: Restriction = 
 
 
 def with_setting(problem: Problem, index: int, fabric: Fabric) -> Problem:
-    """The problem with another fabric in its case, bound to as much of the rules.
+    """The problem with another fabric in its case, bound to as much of the rules; all other fabrics are the same ones.
 
     Its subnets may be others: they are managed by switches, and hosts that were attached for one are not there.
     """
@@ -95,7 +95,10 @@ def with_setting(problem: Problem, index: int, fabric: Fabric) -> Problem:
     other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
     if attached != fabric.attachments:
         other = taken_up(other, RulePart(index, SUBNET_MANAGER))
-    return other
+    changed = other.fabrics[index]
+    # a host has a rack of its own on a floor
+    site = problem.site if attached == fabric.attachments else other.site
+    return replace(other, fabrics=(*problem.fabrics[:index], changed, *problem.fabrics[index + 1 :]), site=site)
 
 
 def service_beside(other: NetworkDesign, design: ClosDesign, server_gpus: int) -> str:

@@ -13,7 +13,7 @@ from fabopt.search.expansion import Expansion
 from fabopt.topology.clos.blocks import Block, Lower
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.candidates import ClosBatch
-from fabopt.topology.clos.odd_groups import OddSizes, least_of
+from fabopt.topology.clos.odd_groups import OddSizes, least_of_leaves
 from tests.samples.random_cases import generate
 from tests.samples.small import Json
 
@@ -74,4 +74,6 @@ def bounds_of(batch: ClosBatch, expansion: Expansion, costs: BoundedCosts) -> np
     )
     own = block._replace(last=parts.last_leaf)
     sizes = (OddSizes(int(shape.k), int(shape.odd_k), (g,)) for g in np.atleast_1d(shape.g).tolist())
-    return np.maximum(of_all, [float(least_of(bounds, own, one)[0]) for one in sizes])
+    link = bounds.least_link(parts.nic.port, parts.leaf_down.port, "server-leaf", parts.protocol)
+    of_servers = float(bounds.of_servers(parts.nic, link)[0])
+    return np.maximum(of_all, [of_servers + float(least_of_leaves(bounds, own, one)[0, 0]) for one in sizes])

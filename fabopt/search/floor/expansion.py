@@ -68,8 +68,10 @@ class FloorExpansion(Expansion):
         if key in known:
             return known[key]
         sizing = self._new_sizing()
-        for variant in self.wanted(fabric, costs):
-            self.space(variant, costs).search(slack, sizing)
+        spaces = [self.space(variant, costs) for variant in self.wanted(fabric, costs)]
+        # what is cheap is met early: then less is looked at in the others
+        for space in sorted(spaces, key=lambda space: space.lowest_bound):
+            space.search(slack, sizing)
         if self.counts and not sizing.stopped:
             known[key] = sizing
         return sizing
@@ -122,20 +124,26 @@ class FloorExpansion(Expansion):
 
     def variants(self, fabric: FabricProblem, costs: BoundedCosts) -> tuple[FabricProblem, ...]:
         """The fabric in all layouts; worked out once."""
-        known = self.context.variants
-        if fabric not in known:
-            known[fabric] = self._variants(fabric, costs)
-        return known[fabric]
+        known, key = self.context.variants, (self.problem.fabrics, fabric)
+        if key not in known:
+            known[key] = self._variants(fabric, costs)
+        return known[key]
 
     def _variants(self, fabric: FabricProblem, costs: BoundedCosts) -> tuple[FabricProblem, ...]:
         known = self.context.layouts.setdefault(self.problem.fabrics, {})
         if not known:
-            known |= layouts_for(self.problem, self.context, partial(self._whole, costs))
+            for name, found in layouts_for(self.problem, self.context, partial(self._whole, costs)).items():
+                known[name] = [self.context.layout(one) for one in found]
         return in_layouts(self.problem, fabric, known[fabric.name])
 
     def _whole(self, costs: BoundedCosts, fabric: FabricProblem) -> ClosSpace:
         """The Clos candidates of a fabric, whatever part of the space is searched."""
         return ClosSpace(self.problem, fabric, costs, self.caps, Restriction(), self.settings.prune)
+
+    @property
+    def tells_at_once(self) -> bool:
+        """No: it looks at layout after layout."""
+        return False
 
     def _bounding(self, fabric: FabricProblem, costs: BoundedCosts) -> ClosSpace:
         """Its switches wherever they cost least."""

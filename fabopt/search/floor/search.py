@@ -38,7 +38,7 @@ class FloorSearch(Search):
     expansion: FloorExpansion
 
     def _best(self, ties: bool) -> Optimum:
-        if self.lower_than is not None and not self.may_beat(self.lower_than):
+        if self._is_beaten:
             return Optimum("infeasible", sized=self.expansion.sized)
         if len(self.problem.fabrics) > 1 and not self._in_one_layout:
             return self._layout_by_layout(ties)
@@ -223,7 +223,9 @@ class EstimateSearch(FloorSearch):
         if np.isinf(least):
             return Optimum("unknown" if self.clock.is_over() else "infeasible", sized=self.expansion.sized)
         candidates = self._likely(costs)
-        outcome = self._tied(self._solve(candidates), ties)
+        outcome = self._solve(candidates)
+        if outcome.value is not None and outcome.value < self.beaten_from:
+            outcome = self._tied(outcome, ties)
         if outcome.value is None and candidates and self.near is None:
             # within the limits may be what needs little of them, rather than what costs least
             lean = [candidate for row in self._limited for candidate in self._likely(self.expansion.costs_of(row))]

@@ -19,9 +19,10 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.blocks import Block, Lower, Upper
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
-from fabopt.topology.clos.joins import attachment_joins, fewest_together, runs_differ
+from fabopt.topology.clos.joins import attachment_joins, fewest_together
 from fabopt.topology.clos.last_leaves import LeavesByPorts, Saving, leaves_by_ports, most_in_last_group
 from fabopt.topology.clos.link_bounds import LinkBounds
+from fabopt.topology.clos.scopes import scope_key
 from fabopt.topology.clos.shape import (
     Ints,
     SwitchUse,
@@ -85,31 +86,19 @@ class Bounds(LinkBounds):
     def scope(self, runs: tuple[str, ...]) -> Scope:
         """What bounds follow from that depend on the runs of these kinds: shared with fabrics that have equal ones."""
         if runs not in self._scopes:
-            self._scopes[runs] = self._scope(runs)
+            most = self.most_on_leaf, self.most_in_last, self.most_on_last
+            self._scopes[runs] = self.costs.scope((self.prune, scope_key(self.problem, self.fabric, runs, most)))
         return self._scopes[runs]
-
-    def _scope(self, runs: tuple[str, ...]) -> Scope:
-        of_servers = "server-leaf" in runs
-        if of_servers and not self.fabric.may_be_alike:  # there shares of leaves count all above them
-            runs = ("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
-        if of_servers and not self.problem.site.runs_are_alike:
-            # where leaves are is the fabric's own, so what depends on servers' links is too
-            return Scope()
-        lengths = tuple(
-            (self.problem.links.length_on_sale_m(self.fabric.runs_m[run]), runs_differ(self.problem, self.fabric, run))
-            for run in runs
-        )
-        below = "attachment-leaf" in runs
-        hardware = self.fabric.hardware if below else self.fabric.hardware_above_leaves
-        most = (self.most_on_leaf, self.most_in_last) if of_servers else None
-        return self.costs.scope((self.prune, hardware, runs, lengths, most))
 
     # -- what there is ----------------------------------------------------------------------------------------
 
-    @remembered("attachment-leaf")
     def nics(self, protocol: str) -> list[NicOption]:
         """Ways to equip servers, at a speed that the attachments can have too."""
-        options = list(self.fabric.nics.get(protocol, ()))
+        return self._nics_of(self.fabric.nics.get(protocol, ()))
+
+    @remembered("attachment-leaf")
+    def _nics_of(self, all_: tuple[NicOption, ...]) -> list[NicOption]:
+        options = list(all_)
         for attachment in self.fabric.attachments:
             speed = attachment.port_mbps
             options = [one for one in options if speed in (None, one.port.lane.port_mbps)]
@@ -252,10 +241,13 @@ class Bounds(LinkBounds):
         nics = self.costs.of(nic.item) * nic.nics_per_server
         return np.asarray(self.problem.servers * (nics + nic.ports_per_server * share))
 
-    @remembered("server-leaf", "attachment-leaf")
     def lowest(self, protocol: str, port_mbps: int | None, without: str | None) -> float:
         """No network costs less, whatever is above its leaves; of NICs of one speed, without one type of leaf."""
-        nics = [nic for nic in self.nics(protocol) if port_mbps in (None, nic.port.lane.port_mbps)]
+        nics = tuple(nic for nic in self.nics(protocol) if port_mbps in (None, nic.port.lane.port_mbps))
+        return self._lowest_of(nics, protocol, without)
+
+    @remembered("server-leaf", "attachment-leaf")
+    def _lowest_of(self, nics: tuple[NicOption, ...], protocol: str, without: str | None) -> float:
         lowers = ((nic, self.lowers(nic.port, protocol, without)) for nic in nics)
         of_first = (self.of_leaves(nic, first[0], protocol, without) for nic, first in lowers if first)
         return min((float(least[0]) for least in of_first), default=np.inf)
@@ -370,6 +362,14 @@ class Bounds(LinkBounds):
             if (self._share_alone(spine.switch, spine.down) < best).any():
                 shares[spine.down.port] = np.minimum(best, self.spine_share(spine, protocol))
         return shares
+
+    @remembered("leaf-spine", "spine-core")
+    def upper_shares(self, up: PortType, protocol: str, tiers: int) -> Floats:
+        """The least objective of a leaf uplink with its share of each of ``uppers`` and all above, shape (uppers,)."""
+        uppers = self.uppers(up.lane.port_mbps, protocol, tiers)
+        links = (self.least_link(up, spine.down.port, "leaf-spine", protocol) for spine in uppers)
+        return np.array([float((link + self.spine_share(spine, protocol))[0])
+                         for link, spine in zip(links, uppers, strict=True)])  # fmt: skip
 
     @remembered("spine-core")
     def spine_share(self, spine: Upper, protocol: str) -> Floats:

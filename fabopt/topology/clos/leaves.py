@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks, uplinks_
 from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.mixed_spines import SpinesOfTwoTypes
-from fabopt.topology.clos.odd_groups import OddSizes, least_of, odd_sizes, ports_that_reach
+from fabopt.topology.clos.odd_groups import OddSizes, least_of_leaves, odd_sizes, ports_that_reach
 from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice
 from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
 from fabopt.topology.clos.shape import (
@@ -37,7 +37,7 @@ from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
-from fabopt.topology.spans import Interval, group_sizes, groups_wanted
+from fabopt.topology.spans import group_sizes, groups_wanted
 from fabopt.units import Number, ceil_of
 
 # Rows that are expanded at a time, by tiers: few enough that the cutoff falls soon, enough for NumPy to be quick.
@@ -62,13 +62,18 @@ class Leaves:
         self.spines = Spines(bounds, cutoff, plain)
         self.mixed_spines = SpinesOfTwoTypes(self.spines)
         self.attachments = AttachmentBounds(bounds)
+        # what sizes follow from beside the hardware
+        fabric = self.fabric
+        self.rules = (
+            self.problem.servers, groups_wanted(fabric), fabric.runs_m["server-leaf"], fabric.odd_tiers, fabric.aligned,
+            fabric.by_rail, fabric.last_group, fabric.group_servers, fabric.resilience,
+        )  # fmt: skip
 
     def expand(self, block: Block) -> None:
         """Offer every candidate of a block that stays below the cutoff."""
-        run_m, groups = self.fabric.runs_m["server-leaf"], groups_wanted(self.fabric)
         may_be_odd = self.fabric.may_be_odd and block.tiers in self.fabric.odd_tiers
         odd = may_be_odd and bool(ports_that_reach(self.bounds, block))
-        alike = self._sizes(block, self.problem.servers, groups, run_m) if self.fabric.may_be_alike else []
+        alike = self._sizes(block, self.rules) if self.fabric.may_be_alike else []
         for shape, cost in alike:
             self.sizes_met = True
             if block.tiers == 1:
@@ -76,11 +81,15 @@ class Leaves:
                 self.cutoff.offer(ClosBatch(self.fabric, block.parts, shape, own))
             else:
                 self._with_uplinks(block, shape, cost)
+        link = self.bounds.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
+        of_servers = self.bounds.of_servers(block.nic, link)
         for own_last in self._with_last_leaves(block) if odd else ():
-            for sizes, least in self._odd_sizes(own_last, self.problem.servers, groups, run_m):
+            for sizes, of_leaves in self._odd_sizes(own_last, self.rules):
                 self.sizes_met = True
-                if not self.plain and self.cutoff.within(least):
-                    self._with_uplinks(own_last, *self._odd_shape(own_last, sizes, self.problem.servers, run_m))
+                kept = np.flatnonzero(self.cutoff.within(of_servers[:, np.newaxis] + of_leaves))
+                if not self.plain and kept.size:
+                    shape, cost = self._odd_shape(own_last, sizes, self.rules)
+                    self._with_uplinks(own_last, shape.take(kept), cost[:, kept])
 
     def _with_last_leaves(self, block: Block) -> list[Block]:
         """The block alone, and with every other type of leaf that a last group may have."""
@@ -91,22 +100,20 @@ class Leaves:
         return self.bounds.scope(runs)
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
-    def _sizes(self, block: Block, servers: int, groups: Interval, server_run_m: float) -> list[tuple[Shape, Floats]]:
-        """Sizes of a block and their cost: equal for fabrics with equal runs and groups, whatever their layouts."""
+    def _sizes(self, block: Block, rules: Hashable) -> list[tuple[Shape, Floats]]:
+        """Sizes of a block and their cost: equal for fabrics with equal ``rules``, whatever their layouts."""
         shapes = self._one_tier(block) if block.tiers == 1 else self._groups(block)
         return [(shape, self._leaf_cost(block, shape)) for shape in shapes]
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
-    def _odd_sizes(
-        self, block: Block, servers: int, groups: Interval, server_run_m: float
-    ) -> list[tuple[OddSizes, Floats]]:
-        """The same where the last group is unlike the others, before any is sized, with the least of their costs."""
-        return [(sizes, least_of(self.bounds, block, sizes)) for sizes in odd_sizes(self.bounds, block)]
+    def _odd_sizes(self, block: Block, rules: Hashable) -> list[tuple[OddSizes, Floats]]:
+        """The same where the last group is unlike the others, before any is sized, with the least that leaves cost."""
+        return [(sizes, least_of_leaves(self.bounds, block, sizes)) for sizes in odd_sizes(self.bounds, block)]
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
-    def _odd_shape(self, block: Block, sizes: OddSizes, servers: int, server_run_m: float) -> tuple[Shape, Floats]:
+    def _odd_shape(self, block: Block, sizes: OddSizes, rules: Hashable) -> tuple[Shape, Floats]:
         shape = Shape(
-            servers, block.nic.ports_per_plane, block.nic.planes, sizes.k, np.array(sizes.g),
+            self.problem.servers, block.nic.ports_per_plane, block.nic.planes, sizes.k, np.array(sizes.g),
             sizes=self.problem.sizes, by_rail=self.fabric.by_rail, odd_k=sizes.odd_k, odd_u=0 * np.array(sizes.g),
         )  # fmt: skip
         return shape, self._leaf_cost(block, shape)

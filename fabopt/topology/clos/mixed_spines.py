@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from math import gcd
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,15 +25,6 @@ from fabopt.topology.clos.redundancy import fewest_spines
 from fabopt.topology.clos.shape import Ints, Shape, usable_ports
 from fabopt.topology.clos.spines import Spines
 from fabopt.topology.link_parts import Floats
-
-
-class SpineCounts(NamedTuple):
-    """Spines of both types, and the links of a leaf to each of them."""
-
-    own: int
-    own_links: int
-    other: int
-    other_links: int
 
 
 class SpinesOfTwoTypes:
@@ -51,7 +41,7 @@ class SpinesOfTwoTypes:
         """Offer every candidate made of these leaves that stays below the cutoff; ``base``: shape (metrics, size)."""
         if block.tiers != 2 or block.protocol not in self.fabric.mixes_spines or self.spines.plain:
             return
-        for first, second in product(self.spines.uppers(block), repeat=2):
+        for first, second in product(self.spines.stacks.uppers(block), repeat=2):
             stack = self._stack(block, first, second)
             if stack is None:
                 continue
@@ -79,15 +69,15 @@ class SpinesOfTwoTypes:
         first, fewest = stack.spine, fewest_spines(self.fabric, stack.planes)
         leaves = shape.leaves - (shape.last_rails if shape.is_odd else 0)
         most = [usable_ports(one.down, one.switch) // leaves for one in (first, second)]
-        rows: list[int] = []
-        counts: list[SpineCounts] = []
-        for row, (u, own, other) in enumerate(zip(shape.u.tolist(), most[0].tolist(), most[1].tolist(), strict=True)):
-            may_be_equal = first.switch.id < second.switch.id
-            ways = [one for one in spine_counts(u, own, other, may_be_equal) if one.own + one.other >= fewest]
-            rows.extend([row] * len(ways))
-            counts.extend(ways)
-        index = np.array(rows, dtype=np.int64)
-        own_spines, _, other_spines, other_links = np.array(counts, dtype=np.int64).reshape(-1, 4).T
+        may_be_equal = first.switch.id < second.switch.id
+        ways = [
+            spine_counts(u, own, other, may_be_equal)
+            for u, own, other in zip(shape.u.tolist(), most[0].tolist(), most[1].tolist(), strict=True)
+        ]
+        index = np.repeat(np.arange(len(ways)), [len(of_row) for of_row in ways])
+        counts = np.concatenate(ways)
+        enough = counts[:, 0] + counts[:, 2] >= fewest
+        index, (own_spines, _, other_spines, other_links) = index[enough], counts[enough].T
         wide = replace(
             shape.take(index), spines=own_spines + other_spines, other_spines=other_spines, other_links=other_links
         )
@@ -122,15 +112,17 @@ class SpinesOfTwoTypes:
 
 
 @lru_cache(maxsize=4096)
-def spine_counts(u: int, most_own: int, most_other: int, may_be_equal: bool) -> tuple[SpineCounts, ...]:
-    """Every way to deal u uplinks to spines of two types, so many links to each spine at the most.
+def spine_counts(u: int, most_own: int, most_other: int, may_be_equal: bool) -> Ints:
+    """Every way to deal u uplinks to spines of two types, so many links to each spine at the most: spines of the first
+    type, links to each of them, spines of the second type and links to each, shape (ways, 4).
 
     ``may_be_equal``: whether both may have equally many links to each.
     """
-    return tuple(_spine_counts(u, most_own, most_other, may_be_equal))
+    ways = [*_spine_counts(u, most_own, most_other, may_be_equal)]
+    return np.array(ways, dtype=np.int64).reshape(-1, 4)
 
 
-def _spine_counts(u: int, most_own: int, most_other: int, may_be_equal: bool) -> Iterator[SpineCounts]:
+def _spine_counts(u: int, most_own: int, most_other: int, may_be_equal: bool) -> Iterator[tuple[int, int, int, int]]:
     for own_links in range(1, min(u - 1, most_own) + 1):
         for other_links in range(1, min(own_links - (not may_be_equal), most_other) + 1):
             if own_links // gcd(own_links, other_links) > MOST_WEIGHT:
@@ -138,4 +130,4 @@ def _spine_counts(u: int, most_own: int, most_other: int, may_be_equal: bool) ->
             for own in range(1, (u - other_links) // own_links + 1):
                 other, rest = divmod(u - own * own_links, other_links)
                 if not rest:
-                    yield SpineCounts(own, own_links, other, other_links)
+                    yield own, own_links, other, other_links

@@ -73,17 +73,15 @@ def odd_sizes(bounds: Bounds, block: Block) -> Iterator[OddSizes]:
                 yield OddSizes(k, odd_k, tuple(kept.tolist()))
 
 
-def least_of(bounds: Bounds, block: Block, sizes: OddSizes) -> Floats:
-    """The least of each metric that networks of some sizes cost: NICs, links and leaves as they are, and fewest uplinks
-    with what is above them at the least; shape (metrics,).
+def least_of_leaves(bounds: Bounds, block: Block, sizes: OddSizes) -> Floats:
+    """The least of each metric that leaves of some sizes cost: themselves, and fewest uplinks with what is above these
+    at the least; shape (metrics, sizes).
     """
     nic, servers, g = block.nic, bounds.problem.servers, np.array(sizes.g)
     alike = ceil_of(servers, g) - 1
     own = _leaf_cost(bounds, block, g * sizes.k) * (alike * (nic.ports_per_plane // sizes.k))
     last = _leaf_cost(bounds, block.of_last, (servers - alike * g) * sizes.odd_k)
-    leaves = nic.planes * (own + last * (nic.ports_per_plane // sizes.odd_k))
-    link = bounds.link_at(nic.port, block.down.port, bounds.fabric.runs_m["server-leaf"], block.protocol)
-    return np.asarray(bounds.of_servers(nic, link) + leaves.min(axis=1))
+    return np.asarray(nic.planes * (own + last * (nic.ports_per_plane // sizes.odd_k)))
 
 
 def _leaf_cost(bounds: Bounds, block: Block, ports: Ints) -> Floats:

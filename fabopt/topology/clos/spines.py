@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.schema.resilience import TWO_CORES
 from fabopt.topology.clos import step_deadline
-from fabopt.topology.clos.blocks import Block, SpineRows, Stack, Upper
+from fabopt.topology.clos.blocks import Block, SpineRows, Stack
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.classes import busiest_leaves
@@ -33,11 +33,11 @@ from fabopt.topology.clos.shape import (
     uplinks_that_fit,
     usable_ports,
 )
+from fabopt.topology.clos.stacks import Stacks
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.spans import pod_sizes
-from fabopt.topology.subnet_manager import may_be_managed
 from fabopt.units import Number, ceil_of
 
 
@@ -53,6 +53,7 @@ class Spines:
         self.fabric = bounds.fabric
         self.cutoff = cutoff
         self.plain = plain
+        self.stacks = Stacks(bounds, cutoff)
 
     def expand(self, block: Block, shape: Shape, base: Floats, least: Floats, most: Floats) -> None:
         """Offer what is made of leaves, which costs ``least``, for its step at ``most``; both have shape (size,)."""
@@ -91,50 +92,6 @@ class Spines:
             spines.extend(counts)
         return np.array(rows, dtype=np.int64), np.array(spines, dtype=np.int64)
 
-    def _stack(
-        self, block: Block, spine: Upper, shape: Shape, base: Floats, early_uplinks: Floats
-    ) -> tuple[Stack, Floats] | None:
-        """A spine switch above the block, and what rows cost with it, infinite past the cutoff; None if all are.
-
-        ``early_uplinks``: links above leaves at stages before the last, shape (stages, rows).
-        """
-        upward = np.zeros(base.shape[0])
-        if spine.up is not None:
-            upward = self.bounds.core_link(spine.up.port, block.protocol)
-        if not np.isfinite(upward[0]):
-            return None
-        least = self.bounds.least_link(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
-        share = least + self.bounds.spine_share(spine, block.protocol)
-        above = np.multiply.outer(share, block.nic.planes * shape.uplinks)
-        uses = ((spine.switch, spine.down),)
-        above[0] += self.bounds.early.shares(block.uplinks, uses, "leaf-spine", block.protocol) @ early_uplinks
-        bound = base + above
-        inside = self.cutoff.within(bound)
-        if not inside.any():
-            return None
-        joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
-        return (Stack(block, spine, joins, least, upward), np.where(inside, bound[0], np.inf)) if joins else None
-
-    def uppers(self, block: Block) -> Iterator[Upper]:
-        """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``"""
-        alone = self.bounds.problem.offering.terms.most_part_numbers("switch") == 1
-        for spine in self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers):
-            own = not alone or spine.switch.item is block.leaf.item
-            managed = block.tiers > 2 or self._may_be_managed(block, block.leaf, spine.switch)
-            if own and managed and self.fabric.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
-                yield spine
-
-    def _cores(self, block: Block, spine: Upper) -> Iterator[tuple[SwitchType, CageUse]]:
-        """Core switches that may be above a spine with uplinks and its leaves. Rule ``generations_agree``"""
-        leaf, switch = block.leaf, spine.switch
-        for core, use in self.bounds.cores(spine.up.lane.port_mbps, block.protocol) if spine.up is not None else ():
-            agree = self.fabric.are_of_one_generation(leaf=leaf, spine=switch, core=core)
-            if agree and self._may_be_managed(block, leaf, switch, core):
-                yield core, use
-
-    def _may_be_managed(self, block: Block, *switches: SwitchType) -> bool:
-        return may_be_managed(self.fabric, self.bounds.problem.servers, block.protocol, block.nic, switches)
-
     def leaf_up_limit(self, stack: Stack, shape: Shape) -> Number:
         """Cages of a leaf left for uplinks."""
         down_ports = self.bounds.reserved(most_endpoints(shape, self.fabric.attached))
@@ -143,12 +100,9 @@ class Spines:
     # -- two tiers --------------------------------------------------------------------------------------------
 
     def _two_tiers(self, block: Block, shape: Shape, base: Floats, most_cost: Floats) -> None:
-        down, early_uplinks = shape.spine_down, self.bounds.early.uplinks(block.parts, shape)
-        for spine in self.uppers(block):
-            stacked = self._stack(block, spine, shape, base, early_uplinks)
-            if stacked is None:
-                continue
-            stack, _ = stacked
+        down = shape.spine_down
+        for stack, _ in self.stacks.above(block, shape, base):
+            spine = stack.spine
             links = stack.planes * shape.uplinks
             fits = (down <= usable_ports(spine.down, spine.switch)) & (shape.u >= shape.spines)
             fits &= self.survives(stack.parts(), shape)
@@ -232,12 +186,7 @@ class Spines:
     # -- three tiers ------------------------------------------------------------------------------------------
 
     def _three_tiers(self, block: Block, shape: Shape, tried: SpineRows, rail_pods: bool, base: Floats) -> None:
-        early_uplinks = self.bounds.early.uplinks(block.parts, shape)
-        for spine in self.uppers(block):
-            stacked = self._stack(block, spine, shape, base, early_uplinks)
-            if stacked is None:
-                continue
-            stack, bound = stacked
+        for stack, bound in self.stacks.above(block, shape, base):
             open_ = tried.take(np.isfinite(bound[tried.rows]) & (bound[tried.rows] <= tried.most))
             pod_rows, wide, most = self._pods(stack, shape, open_, rail_pods)
             if pod_rows.size:
@@ -272,7 +221,7 @@ class Spines:
     def _sized_pods(self, stack: Stack, shape: Shape, base: Floats, most_cost: Floats) -> None:
         """Add the spine tier, and then cores to what is left below the cutoff, and ``most_cost`` of each row."""
         spine, up = stack.spine, stack.spine_up
-        stack = stack._replace(cores=tuple(self._cores(stack.block, spine)))
+        stack = stack._replace(cores=tuple(self.stacks.cores(stack.block, spine)))
         fewest = self._fewest_uplinks(stack, shape)
         most = uplinks_that_fit(spine.switch, spine.down, up, shape.spine_down)
         num_spines, links = stack.planes * shape.pods * shape.spines, stack.planes * shape.uplinks

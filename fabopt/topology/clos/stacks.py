@@ -1,0 +1,86 @@
+"""The switches that may be above a block, without those that nothing below the cutoff has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.topology.clos.blocks import Block, Stack, Upper
+from fabopt.topology.clos.bounds import Bounds
+from fabopt.topology.clos.shape import Shape
+from fabopt.topology.cutoff import Cutoff
+from fabopt.topology.link_parts import Floats
+from fabopt.topology.subnet_manager import may_be_managed
+
+
+class Stacks:
+    """Spine switches above blocks, and cores above these. ``base``: what leaves cost, shape (metrics, rows)."""
+
+    def __init__(self, bounds: Bounds, cutoff: Cutoff) -> None:
+        self.bounds = bounds
+        self.fabric = bounds.fabric
+        self.cutoff = cutoff
+
+    def above(self, block: Block, shape: Shape, base: Floats) -> Iterator[tuple[Stack, Floats]]:
+        """Spine switches above the block with which some rows stay below the cutoff, and what rows cost with each,
+        infinite past it.
+        """
+        early_uplinks = self.bounds.early.uplinks(block.parts, shape)
+        shares = self.bounds.upper_shares(block.uplinks.port, block.protocol, block.tiers)
+        # of all at once, without what earlier stages need: that leaves most of them out
+        least = (base[0] + np.multiply.outer(shares, block.nic.planes * shape.uplinks)).min(axis=1, initial=np.inf)
+        for spine in self.uppers(block, least <= self.cutoff.limit):
+            stacked = self._stack(block, spine, shape, base, early_uplinks)
+            if stacked is not None:
+                yield stacked
+
+    def _stack(
+        self, block: Block, spine: Upper, shape: Shape, base: Floats, early_uplinks: Floats
+    ) -> tuple[Stack, Floats] | None:
+        """A spine switch above the block, and what rows cost with it, infinite past the cutoff; None if all are.
+
+        ``early_uplinks``: links above leaves at stages before the last, shape (stages, rows).
+        """
+        upward = np.zeros(base.shape[0])
+        if spine.up is not None:
+            upward = self.bounds.core_link(spine.up.port, block.protocol)
+        if not np.isfinite(upward[0]):
+            return None
+        least = self.bounds.least_link(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
+        share = least + self.bounds.spine_share(spine, block.protocol)
+        above = np.multiply.outer(share, block.nic.planes * shape.uplinks)
+        uses = ((spine.switch, spine.down),)
+        above[0] += self.bounds.early.shares(block.uplinks, uses, "leaf-spine", block.protocol) @ early_uplinks
+        bound = base + above
+        inside = self.cutoff.within(bound)
+        if not inside.any():
+            return None
+        joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
+        return (Stack(block, spine, joins, least, upward), np.where(inside, bound[0], np.inf)) if joins else None
+
+    def uppers(self, block: Block, wanted: NDArray[np.bool_] | None = None) -> Iterator[Upper]:
+        """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``
+
+        ``wanted``: which of ``Bounds.uppers`` are asked for, shape (uppers,); None: all.
+        """
+        alone = self.bounds.problem.offering.terms.most_part_numbers("switch") == 1
+        all_ = self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers)
+        for spine in all_ if wanted is None else [all_[place] for place in np.flatnonzero(wanted).tolist()]:
+            own = not alone or spine.switch.item is block.leaf.item
+            managed = block.tiers > 2 or self._may_be_managed(block, block.leaf, spine.switch)
+            if own and managed and self.fabric.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
+                yield spine
+
+    def cores(self, block: Block, spine: Upper) -> Iterator[tuple[SwitchType, CageUse]]:
+        """Core switches that may be above a spine with uplinks and its leaves. Rule ``generations_agree``"""
+        leaf, switch = block.leaf, spine.switch
+        for core, use in self.bounds.cores(spine.up.lane.port_mbps, block.protocol) if spine.up is not None else ():
+            agree = self.fabric.are_of_one_generation(leaf=leaf, spine=switch, core=core)
+            if agree and self._may_be_managed(block, leaf, switch, core):
+                yield core, use
+
+    def _may_be_managed(self, block: Block, *switches: SwitchType) -> bool:
+        return may_be_managed(self.fabric, self.bounds.problem.servers, block.protocol, block.nic, switches)

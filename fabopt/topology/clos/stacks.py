@@ -26,7 +26,7 @@ class Stacks:
 
     def above(self, block: Block, shape: Shape, base: Floats) -> Iterator[tuple[Stack, Floats]]:
         """Spine switches above the block with which some rows stay below the cutoff, and what rows cost with each,
-        infinite past it.
+        infinite past it, shape (rows,).
         """
         early_uplinks = self.bounds.early.uplinks(block.parts, shape)
         shares = self.bounds.upper_shares(block.uplinks.port, block.protocol, block.tiers)
@@ -42,7 +42,7 @@ class Stacks:
     ) -> tuple[Stack, Floats] | None:
         """A spine switch above the block, and what rows cost with it, infinite past the cutoff; None if all are.
 
-        ``early_uplinks``: links above leaves at stages before the last, shape (stages, rows).
+        ``early_uplinks``: links above leaves at stages before the last, shape (stages, rows); what is returned (rows,).
         """
         upward = np.zeros(base.shape[0])
         if spine.up is not None:

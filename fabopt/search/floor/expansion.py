@@ -132,8 +132,8 @@ class FloorExpansion(Expansion):
     def _variants(self, fabric: FabricProblem, costs: BoundedCosts) -> tuple[FabricProblem, ...]:
         known = self.context.layouts.setdefault(self.problem.fabrics, {})
         if not known:
-            for name, found in layouts_for(self.problem, self.context, partial(self._whole, costs)).items():
-                known[name] = [self.context.layout(one) for one in found]
+            for name, worth_it in layouts_for(self.problem, self.context, partial(self._whole, costs)).items():
+                known[name] = [self.context.layout(one) for one in worth_it]
         return in_layouts(self.problem, fabric, known[fabric.name])
 
     def _whole(self, costs: BoundedCosts, fabric: FabricProblem) -> ClosSpace:

@@ -154,6 +154,15 @@ def test_too_many_places_fall_back_to_layouts(monkeypatch: pytest.MonkeyPatch) -
     assert ruled.fabrics[0].placement is not None and ruled.fabrics[0].placement.policy != "anywhere"
 
 
+def test_what_else_there_is_a_design_with_is_told_where_places_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve servers on one switch are too many; that two tiers would do is found in layouts."""
+    content = on_floor({"rows": 1, "racks_per_row": 5}, fabric={"tiers": 1}, servers=12)
+    monkeypatch.setattr(tree, "MOST_STEPS", 3)
+    design = solve(inputs(content, parts()), alternatives_s=0)
+    assert design.status == "infeasible"
+    assert ("fabrics.compute.tiers", "any") in [(conflict.limit, conflict.needed) for conflict in design.conflicts]
+
+
 def test_longer_lengths_that_cost_less_are_in_the_bound() -> None:
     """A run of 2 m takes the cable of 2 m even if that of 3 m is cheaper; nothing may be cut for that."""
     given = parts()

@@ -44,6 +44,13 @@ class FloorSearch(Search):
             return self._layout_by_layout(ties)
         return self._in_layouts(ties)
 
+    def any_design(self) -> Optimum:
+        """A design under no limits; where the first sizes have too many places, one of the whole search."""
+        try:
+            return super().any_design()
+        except TooManyPlacesError:
+            return self.run(ties=False)
+
     def _in_layouts(self, ties: bool) -> Optimum:
         self.expansion.place_own_best()
         try:

@@ -154,6 +154,18 @@ def test_too_many_places_fall_back_to_layouts(monkeypatch: pytest.MonkeyPatch) -
     assert ruled.fabrics[0].placement is not None and ruled.fabrics[0].placement.policy != "anywhere"
 
 
+def test_none_in_layouts_is_no_proof_where_places_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A floor with a design in no layout but elsewhere; and one whose budget is too low wherever its switches are."""
+    content, given = toy(5)
+    poor = on_floor({"rows": 1, "racks_per_row": 5}, servers=6, limits={"budget_usd": 1000})
+    assert_proven(toy_design(5))
+    monkeypatch.setattr(tree, "MOST_STEPS", 0)
+    design = solve(inputs(content, given), alternatives_s=0)
+    assert design.status == "unknown"
+    assert {conflict.limit for conflict in design.conflicts} == {"site.floor"}
+    assert solve(inputs(poor, parts()), alternatives_s=0).status == "infeasible"
+
+
 def test_what_else_there_is_a_design_with_is_told_where_places_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twelve servers on one switch are too many; that two tiers would do is found in layouts."""
     content = on_floor({"rows": 1, "racks_per_row": 5}, fabric={"tiers": 1}, servers=12)

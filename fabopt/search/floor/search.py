@@ -139,6 +139,24 @@ class FloorSearch(Search):
         sizings = [self.expansion.space(spread(fabric), costs).search() for fabric in fabrics]
         return [of_fabric.least if of_fabric.batches else np.inf for of_fabric in sizings]
 
+    def _cannot_be(self) -> bool:
+        """Whether no place of the switches can help: a limit is below what is needed anywhere, or a run too long.
+
+        False if time leaves that open.
+        """
+        needed = {row: sum(self._least_anywhere(self.expansion.costs_of(row))) for row in self._limited}
+        if self.clock.is_over():
+            return False
+        caps = self.expansion.caps
+        is_beyond = any(least > caps[row] + tolerance(caps[row]) for row, least in needed.items())
+        return is_beyond or too_far_apart(self.problem) is not None
+
+    @property
+    def _limited(self) -> list[int]:
+        """Metrics with a limit. Not NIC slots, which were looked at before: by them alone all switches are equal."""
+        nics = np.array([item.kind == "nic" for item in self.problem.item_table.items])
+        return [row for row in range(1, len(self.expansion.table)) if self.expansion.table[row][~nics].any()]
+
     def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
         """Whether the least bound that is known bounds the designs of all layouts."""
         return bool(known) and len(known) == len(bounds)
@@ -215,7 +233,13 @@ class PlaceSearch(FloorSearch):
             return super()._best(ties)
         except TooManyPlacesError:
             self.settings.progress("too many places for the switches on this floor: looking at layouts")
-            return self._instead(FloorSearch, in_layouts_only(self.problem), ties)
+            return self._open_elsewhere(self._instead(FloorSearch, in_layouts_only(self.problem), ties))
+
+    def _open_elsewhere(self, in_layouts: Optimum) -> Optimum:
+        """What was found in layouts: where that is nothing, other places may have a design, unless none can be."""
+        if in_layouts.verdict != "infeasible" or self._cannot_be():
+            return in_layouts
+        return replace(in_layouts, verdict="unknown")
 
 
 class EstimateSearch(FloorSearch):
@@ -280,17 +304,3 @@ class EstimateSearch(FloorSearch):
             for variant in self.expansion.wanted(fabric, costs):
                 batches = self.expansion.space(variant, costs).search().batches
                 yield obstacle(self.problem, variant, batches[0], 0) if batches else nothing_joins(variant)
-
-    def _cannot_be(self) -> bool:
-        """Whether no place of the switches can help: a limit is below what is needed anywhere, or a run too long."""
-        for row in self._limited:
-            cap = self.expansion.caps[row]
-            if sum(self._least_anywhere(self.expansion.costs_of(row))) > cap + tolerance(cap):
-                return True
-        return too_far_apart(self.problem) is not None
-
-    @property
-    def _limited(self) -> list[int]:
-        """Metrics with a limit. Not NIC slots, which were looked at before: by them alone all switches are equal."""
-        nics = np.array([item.kind == "nic" for item in self.problem.item_table.items])
-        return [row for row in range(1, len(self.expansion.table)) if self.expansion.table[row][~nics].any()]

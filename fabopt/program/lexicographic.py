@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor, inf
 
@@ -11,6 +11,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.dominance import without_dominated_parts
 from fabopt.program.formulation import Program
 from fabopt.program.levels import Level, value_of
+from fabopt.program.libraries import pulp
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import LAST_SECONDS, Clock, Settings, unbroken
 from fabopt.program.solvers import Solution, solve
@@ -91,7 +92,12 @@ def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
     if program is None or optimum.verdict != "optimal":
         return optimum
     held = program.objective().expression
-    for number, level in enumerate(program.ties()):
+
+    def levels() -> Iterator[Level]:
+        yield from program.ties()
+        yield from _levels_of_links(program, values)
+
+    for number, level in enumerate(levels()):
         if program.is_settled or not level.expression:
             continue
         program.lp += held <= value_of(held, values), f"level_{number}"
@@ -104,6 +110,17 @@ def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
         if solution.verdict != "optimal" or clock.is_over():
             break
     return replace(optimum, picked=picked_in(program, values), values=values)
+
+
+def _levels_of_links(program: Program, values: Mapping[str, int]) -> Iterator[Level]:
+    """Ties that are left once the candidates of a solution are settled: of each kind of link few of its last options.
+
+    Only what is ordered or short couples kinds of links, so that one has more of a part where another has less.
+    """
+    for candidate in program.picked(values) if program.purchases.buy else ():
+        for key in dict.fromkeys((candidate.fabric, choice.key) for choice in candidate.choices):
+            for a in reversed(range(1, len(program.options[key]))):
+                yield Level("links", pulp.LpAffineExpression([(program.links[key, a], 1)]), 0)
 
 
 def _is_least(level: Level, values: Mapping[str, int]) -> bool:

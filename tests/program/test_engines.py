@@ -46,6 +46,14 @@ def with_stock() -> tuple[Json, Json]:
     return case(), parts
 
 
+def short_in_two_stages() -> tuple[Json, Json]:
+    """Twice eight links between switches, and six of a cheaper kind: which of the two stages has them is a tie."""
+    parts = catalog()
+    product(parts, "dr4-hot")["supply"] = 13
+    stages = [{"name": "first", "month": 0, "servers": 4}, {"name": "second", "month": 12, "servers": 8}]
+    return case(stages=stages), parts
+
+
 def with_ties() -> tuple[Json, Json]:
     """Twins under other names: every tie is broken by the order, not by the engine."""
     parts = catalog()
@@ -81,7 +89,10 @@ def two_fabrics() -> tuple[Json, Json]:
     return content, catalog()
 
 
-MAKERS = [with_limit, with_breaks, with_stock, with_ties, three_tiers, by_cost_of_ownership, with_servers, two_fabrics]
+MAKERS = [
+    with_limit, with_breaks, with_stock, short_in_two_stages, with_ties, three_tiers, by_cost_of_ownership,
+    with_servers, two_fabrics,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)

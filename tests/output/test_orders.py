@@ -143,6 +143,24 @@ def test_offers_of_three_vendors_pick_the_cheapest(design: Design) -> None:
         assert book.value("Offers", f"C{row}") == total and book.value("Offers", f"E{row}") == won[offer]
 
 
+def test_an_offer_that_comes_too_late_does_not_win(design: Design) -> None:
+    """Switches are needed in month 7, within 30 and a third weeks: the cheapest of three offers takes 31."""
+    book = Book(bill_bytes(design, ".xlsx"))
+    sheet = book.book["RFQ"]
+    heads = [cell.value for cell in sheet[1]]
+    kinds, stages = heads.index("Kind"), heads.index("Quantity day-1")
+    line = next(row[0].row for row in sheet.iter_rows(min_row=2) if row[kinds].value == "switch" and row[stages].value)
+    for more, price, weeks in (("", 120, 30), (" (2)", 100, 31), (" (3)", 110, "30 or so"), (" (4)", "none", 4)):
+        sheet.cell(line, heads.index("Quoted unit price USD" + more) + 1, price)
+        sheet.cell(line, heads.index("Quoted lead time weeks" + more) + 1, weeks)
+    shown = [book.value("Offers", f"{column}{line}") for column in "HIKL"]
+    assert shown == [110, 3, pytest.approx(7 * 52 / 12), 1]
+    sheet.cell(line, heads.index("Quoted unit price USD (3)") + 1).value = None
+    assert [book.value("Offers", f"{column}{line}") for column in "HIL"] == [120, 1, 1]
+    sheet.cell(line, heads.index("Quoted unit price USD") + 1).value = None
+    assert [book.value("Offers", f"{column}{line}") for column in "HIJL"] == ["", "", 0, 1]
+
+
 def test_planned_prices_add_up(design: Design) -> None:
     assert design.totals is not None
     book = Book(bill_bytes(design, ".xlsx"))

@@ -105,7 +105,7 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
         write_cash(book.add_worksheet("Cash flow"), formats, design)
     asked = quote_table(design)
     write_quotes(book.add_worksheet("RFQ"), formats, asked)
-    write_offers(book.add_worksheet("Offers"), formats, asked)
+    write_offers(book.add_worksheet("Offers"), formats, asked, design)
     _prices(book.add_worksheet("Prices & sources"), formats, design)
     book.close()
     return stream.getvalue()

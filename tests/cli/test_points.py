@@ -116,6 +116,14 @@ def test_a_budget_of_a_sweep_takes_its_largest_budget_within() -> None:
     assert Path("within.html").read_bytes() == Path("third.html").read_bytes()
 
 
+def test_a_point_at_the_budget_that_the_case_has() -> None:
+    """The point's case is the case with that budget, as a fresh answer has it: what is written of it is proven."""
+    Path("case.json").write_text(json.dumps({**CASE, "catalog": ["./parts.json"], "limits": {"budget_usd": 90000}}))
+    last = studied("budgets")["points"][-1]
+    assert main(["bom", "study.json", "--point", "3", "-o", "bill.csv"]) == 0
+    assert last["case"]["sha256"] == optimize.solve(inputs_from_objects(Path("case.json")), alternatives_s=0).case.sha256
+
+
 WRONG_BUDGETS = {
     ("servers", "20K"): "is not a front, nor a sweep over budgets",
     ("budgets", "2K"): "no point of study.json costs that little",

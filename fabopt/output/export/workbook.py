@@ -111,7 +111,8 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
     return stream.getvalue()
 
 
-# Of the second column of the summary, in characters.
+# Of the columns of the summary, in characters: the longest keys of a case stand whole.
+_KEY_WIDTH = 46
 _TEXT_WIDTH = 110
 
 
@@ -122,7 +123,7 @@ class _Summary:
         self.sheet = sheet
         self.formats = formats
         self.row = 0
-        sheet.set_column("A:A", 26)
+        sheet.set_column("A:A", _KEY_WIDTH)
         sheet.set_column("B:B", _TEXT_WIDTH)
         sheet.hide_gridlines(2)
         set_page(sheet)

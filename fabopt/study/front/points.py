@@ -178,7 +178,8 @@ def without_design(
 def at_budget(point: FrontPoint, budget_usd: int | float) -> FrontPoint:
     """Return a point as the answer to a budget, which its case then has."""
     assert point.case is not None and (point.totals is None or cents(point.totals.capex_usd) <= cents(budget_usd))
-    limits = {**point.case.content["limits"], "budget_usd": budget_usd}
+    # a case has it as a float, and hashes tell 90000.0 from 90000
+    limits = {**point.case.content["limits"], "budget_usd": float(budget_usd)}
     content = {**point.case.content, "limits": limits}
     case = point.case.model_copy(update={"content": content, "sha256": sha256_of(content)})
     return point.model_copy(update={"budget_usd": budget_usd, "case": case})
@@ -186,7 +187,8 @@ def at_budget(point: FrontPoint, budget_usd: int | float) -> FrontPoint:
 
 def budgeted(problem: Problem, budget_usd: int | float | None) -> Problem:
     """The problem with another budget; None: with any."""
-    limits = problem.case.limits.model_copy(update={"budget_usd": budget_usd})
+    budget = None if budget_usd is None else float(budget_usd)
+    limits = problem.case.limits.model_copy(update={"budget_usd": budget})
     most = None if budget_usd is None else cents(budget_usd)
     case = problem.case.model_copy(update={"limits": limits})
     return replace(problem, case=case, limits=replace(problem.limits, capex_cents=most))

@@ -1,7 +1,7 @@
 """Money over time: prices that fall, money that is worth less later, energy, and the weights of an objective.
 
 A rate of a year acts over m months as (1 -/+ rate) ** (m / 12), worked out with fifty digits and rounded once: a price
-to the cent, the energy of a milliwatt (where money is discounted) to a millionth of a cent.
+to the cent, the energy of a milliwatt (where money is discounted) to a billionth of a cent: that of a megawatt to one.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, MILLIWATTS_PER_WATT, exa
 MONTHS_PER_YEAR = 12
 WATTS_PER_KILOWATT = 1000
 _DIGITS = Context(prec=50)
-# Energy of a milliwatt is kept to a millionth of a cent where its exact value has no end.
-_ENERGY_STEPS = 10**6
+# Energy of a milliwatt is kept to a billionth of a cent where its exact value has no end.
+_ENERGY_STEPS = 10**9
 
 
 @cache

@@ -22,7 +22,7 @@ from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, exact, rounded
 MILLIWATTS_PER_KILOWATT = 1_000_000
 WEEKS_PER_YEAR = 52
 _DIGITS = 60
-_STEPS_PER_CENT = 10**6
+_STEPS_PER_CENT = 10**9
 
 Rule = TypeVar("Rule")
 

@@ -105,7 +105,7 @@ class Market:
             share = min(Fraction(1), end - at)
             at += 1
             total += each * share / grown(self.discount, at)
-        return total if self.discount == 1 else Fraction(half_up(total * 10**6), 10**6)
+        return total if self.discount == 1 else Fraction(half_up(total * 10**9), 10**9)
 
     def unit(self, item: Item, stage: int) -> Cost:
         """What one costs that a stage buys."""

@@ -68,6 +68,15 @@ def test_energy_runs_from_its_stage_to_the_end() -> None:
     assert energy_cents_per_mw(Finance(discount_rate=0.25, years=1), [0, 11])[1] == exact(0.008176)
 
 
+def test_discounted_energy_of_a_megawatt_is_right_to_the_cent() -> None:
+    """54 payments at the ends of months, in floating-point numbers that are right to a ten-thousandth of a cent."""
+    finance = Finance(discount_rate=0.073, energy_usd_per_kwh=0.1337, pue=1.23, years=4.5)
+    megawatt_mw = 10**9
+    monthly_cents = 1000 * 730 * 0.1337 * 1.23 * 100
+    wanted = sum(monthly_cents / 1.073 ** (month / 12) for month in range(4, 58))
+    assert abs(float(energy_cents_per_mw(finance, [3])[0] * megawatt_mw) - wanted) < 0.51
+
+
 @pytest.mark.parametrize("month", [0, 1, 7, 12, 18, 30, 61, 120])
 def test_proof_and_plan_agree_on_money_without_sharing_code(month: int) -> None:
     finance = Finance(discount_rate=0.0725, price_decline={"nic": 0.137}, years=4.55)

@@ -7,6 +7,7 @@ from typing import Any
 
 import openpyxl
 import pytest
+from rich.console import Console
 
 from fabopt.output.cash import KINDS, cash_flow
 from fabopt.output.charts.cash import TITLES, cash_bars
@@ -14,6 +15,7 @@ from fabopt.output.charts.style import PAGE_PALETTE
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.html.tables import cash_view
 from fabopt.output.terminal.cash import cash_columns, cash_lines, cash_rows
+from fabopt.output.terminal.summary import summary
 from fabopt.output.words import money
 from fabopt.schema.design import Design
 from fabopt.schema.stages import QUARTER, YEAR
@@ -79,6 +81,20 @@ def test_screen_page_and_workbook_say_the_same() -> None:
     assert [row[0] for row in values[1 : len(periods) + 1]] == [period.name for period in periods]
     assert values[len(periods) + 1][len(KINDS) + 1] == sum(period.total for period in periods) / 100 == 3636
     assert formulas[len(periods) + 1][len(KINDS) + 1] == f"=SUM(H2:H{len(periods) + 1})"
+
+
+def test_amounts_stand_whole_on_a_screen() -> None:
+    """Every year, kind and sum of eight years, at the width of a terminal, with cents and in two currencies."""
+    licence = {"name": "licence", "what": "licence", "percent": 7.77, "yearly": True}
+    finance = {"currency": "EUR", "rates": RATES, "residual": 0.1, "depreciation_years": 5, "years": 7}
+    design = paid(finance, charges=[licence], start="2026-11")
+    shown = io.StringIO()
+    Console(file=shown, width=120).print(summary(design))
+    rows = list(cash_rows(design))
+    assert len(rows) == 8
+    for row in rows:
+        assert all(cell in shown.getvalue() for cell in row), row
+    assert all(title in shown.getvalue() for title, _ in cash_columns(design))
 
 
 def test_shares_add_up_to_the_order() -> None:

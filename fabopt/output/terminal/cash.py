@@ -1,8 +1,8 @@
-"""The cash flow in tables: by year on a screen, by quarter on a page."""
+"""The cash flow in tables: years beside each other on a screen, quarters below each other on a page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fabopt.output.cash import KINDS, cash_flow, finance_of, worth_lines
 from fabopt.output.charts.cash import TITLES
@@ -14,6 +14,10 @@ from fabopt.units import usd
 
 TITLE = "Cash flow"
 NOTHING = "-"
+# Years that stand beside each other with amounts of millions and cents.
+_YEARS = 6
+
+Columns = Sequence[tuple[str, bool]]
 
 
 def cash_columns(design: Design) -> tuple[tuple[str, bool], ...]:
@@ -33,6 +37,17 @@ def cash_rows(design: Design, months: int = YEAR) -> Iterator[list[str]]:
         cells += [] if period.local is None else [f"{usd(period.local):,.2f}"]
         cells += [] if period.book is None else [money(usd(period.book))]
         yield [period.name, *cells]
+
+
+def cash_years(design: Design) -> Iterator[tuple[Columns, list[list[str]]]]:
+    """Tables of a few years each: a column for a year, a row for what is paid in any."""
+    titles = [title for title, _ in cash_columns(design)]
+    years = list(cash_rows(design, YEAR))
+    kept = [place for place in range(1, len(titles)) if any(year[place] != NOTHING for year in years)]
+    for start in range(0, len(years), _YEARS):
+        some_years = years[start : start + _YEARS]
+        rows = [[titles[place], *(year[place] for year in some_years)] for place in kept]
+        yield ((titles[0], False), *((year[0], True) for year in some_years)), rows
 
 
 def cash_lines(design: Design) -> Iterator[str]:

@@ -12,6 +12,7 @@ import pytest
 
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.orders import order_lines
+from fabopt.output.terminal.answer import spares_line
 from fabopt.schema.design import Design
 from tests.samples.small import bought, case, catalog, product, solved
 
@@ -24,6 +25,8 @@ def design() -> Design:
     parts = catalog()
     product(parts, "dr4-hot").update(stock=3, pack_size=4, vendor="Optic")
     product(parts, "dac").update(vendor="Wire")
+    for length in product(parts, "mpo")["lengths"]:
+        length["pack_size"] = 7
     for one in parts["switches"]:
         one.update(vendor="Acme", lead_time_weeks=26)
     stages = [{"name": "day-1", "month": 7, "servers": 3}, {"name": "later", "month": 18, "servers": 6}]
@@ -159,6 +162,25 @@ def test_an_offer_that_comes_too_late_does_not_win(design: Design) -> None:
     assert [book.value("Offers", f"{column}{line}") for column in "HIL"] == [120, 1, 1]
     sheet.cell(line, heads.index("Quoted unit price USD") + 1).value = None
     assert [book.value("Offers", f"{column}{line}") for column in "HIJL"] == ["", "", 0, 1]
+
+
+def test_spares_stock_and_packs_have_columns_that_add_up(design: Design) -> None:
+    """What is bought and what comes out of stock is in use, spare or left over; the screen says the same."""
+    rows = {(row["Id"], row["Length m"]): row for row in rows_of(Book(bill_bytes(design, ".xlsx")), "RFQ")}
+    spares, left = 0, 0
+    for (id_, length_m), row in rows.items():
+        of_part = [one for one in design.bom if (one.id, one.length_m) == (id_, length_m)]
+        used, kept = sum(one.in_use for one in of_part), sum(one.spares for one in of_part)
+        assert row["Of these spares"] == kept
+        assert row["Quantity"] + row["From own stock"] == used + kept + row["Of these left over"], id_
+        assert row["From own stock"] <= (3 if id_ == "dr4-hot" else 0)
+        spares, left = spares + kept, left + row["Of these left over"]
+    ordered = sum(line.from_stock for line in order_lines(design))
+    assert ordered == sum(row["From own stock"] for row in rows.values()) == 3 and spares and left
+    assert spares_line(design) == (
+        f"spares among these: {spares} of the transceivers; left over from packs and breaks: {left} of the "
+        "fibres; from own stock besides: 3 of the transceivers"
+    )
 
 
 def test_planned_prices_add_up(design: Design) -> None:

@@ -10,6 +10,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.export.order_codes import body_of, code_of
 from fabopt.output.export.spreadsheet import set_page, write_cell, write_headings
+from fabopt.output.purchased import Beside, beside_use
 from fabopt.parts.quotes import CHARGE_REMARK
 from fabopt.schema.design import BomRow, Design
 
@@ -82,7 +83,8 @@ def quote_table(design: Design) -> QuoteTable:
     ]  # fmt: skip
     columns += [(f"Quantity {name}", 12, "count") for name in stages]
     columns += [
-        ("Quantity", 10, "count"), ("Of these spares", 10, "count"), ("Planned USD", 16, "money"),
+        ("Quantity", 10, "count"), ("Of these spares", 10, "count"), ("Of these left over", 10, "count"),
+        ("From own stock", 10, "count"), ("Planned USD", 16, "money"),
         ("Order by month", 10, "number"), ("Order by", 12, "text"), (PRICE, 16, "money"), (WEEKS, 12, "number"),
         ("Remarks", 40, "wrap"),
     ]  # fmt: skip
@@ -92,7 +94,8 @@ def quote_table(design: Design) -> QuoteTable:
     for row in design.bom:
         if is_asked_for(row):
             groups.setdefault((row.kind, row.id, row.length_m), []).append(row)
-    rows = [_quote_row(design, group, stages) for group in groups.values()]
+    beside = beside_use(design)
+    rows = [_quote_row(design, group, stages, beside.get(part, Beside())) for part, group in groups.items()]
     return QuoteTable(columns, sorted(rows, key=lambda row: str(row[0])))
 
 
@@ -101,11 +104,10 @@ def is_asked_for(row: BomRow) -> bool:
     return row.quantity > 0 and (row.kind != OWN_WORK or row.charge not in (None, "tax"))
 
 
-def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str]) -> Sequence[object]:
+def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str], beside: Beside) -> Sequence[object]:
     first = group[0]
     vendor = (body_of(design, first) or {}).get("vendor") or NO_VENDOR
     by_stage = [sum(row.quantity for row in group if row.stage == name) for name in stages]
-    spares = sum(row.quantity for row in group if row.spares)
     dates = [row.order_by_month for row in group if row.order_by_month is not None]
     days = [row.order_by for row in group if row.order_by is not None]
     number = code_of(design, first.id, first.length_m)
@@ -118,6 +120,6 @@ def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str]) -
     planned = sum(row.total_usd + (row.yearly_usd or 0) for row in group)
     return (
         vendor, first.kind, number.code, first.id, first.description, first.length_m, *by_stage, sum(by_stage),
-        spares, round(planned, 2), min(dates, default=None), min(days, default=None),
-        None, None, remark, *[None] * (2 * (MOST_ASKED - 1)),
+        min(beside.spares, beside.bought), beside.left_over, beside.from_stock, round(planned, 2),
+        min(dates, default=None), min(days, default=None), None, None, remark, *[None] * (2 * (MOST_ASKED - 1)),
     )  # fmt: skip

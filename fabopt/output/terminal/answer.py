@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fabopt.output.purchased import beside_use
 from fabopt.output.slots import slot_words
 from fabopt.output.space import space_line
 from fabopt.output.terminal.families import links_of, shape_of
@@ -211,16 +212,17 @@ def totals_line(design: Design) -> str:
 
 
 def spares_line(design: Design) -> str | None:
-    """Say how many of the parts bought are spares; None where none are."""
-    kept: dict[str, int] = {}
-    for row in design.bom:
-        if row.spares:
-            kept[row.kind] = kept.get(row.kind, 0) + row.spares
-    if not kept:
-        return None
-    return (
-        f"spares among these: {listed([f'{count(number)} of the {KIND_NAMES[kind]}' for kind, number in kept.items()])}"
-    )
+    """Say how many of the parts bought are spares or left over, and how many come out of stock; None where none do."""
+    parts = beside_use(design)
+    said = []
+    for words, key in (("spares among these", "spares"), ("left over from packs and breaks", "left_over"),
+                       ("from own stock besides", "from_stock")):  # fmt: skip
+        kinds: dict[str, int] = {}
+        for (kind, _, _), beside in parts.items():
+            kinds[kind] = kinds.get(kind, 0) + getattr(beside, key)
+        units = [f"{count(number)} of the {KIND_NAMES[kind]}" for kind, number in kinds.items() if number]
+        said += [f"{words}: {listed(units)}"] if units else []
+    return "; ".join(said) or None
 
 
 def infeasible_lines(design: Design) -> list[str]:

@@ -145,9 +145,10 @@ def test_a_named_switch_that_is_never_chosen() -> None:
 
 
 def test_supply_says_what_is_short() -> None:
-    """Three large ones do, or eight lean ones, and each is said with what can be had."""
-    lines = told(case(), without(SWITCHES, "supply", 1))
-    assert lines[0].startswith("  catalog.large.supply: is 1; needs 3 (1 x large can be had by month 0; ")
+    """Three large ones do, or two below one of each other product, and each is said with what can be had."""
+    for rules, needed in (({"interchangeable": False}, 3), ({}, 2)):
+        lines = told(case(rules=rules), without(SWITCHES, "supply", 1))
+        assert lines[0].startswith(f"  catalog.large.supply: is 1; needs {needed} (1 x large can be had by month 0; ")
 
 
 @pytest.mark.parametrize("family", ["linear", "attached", "three_tier"])

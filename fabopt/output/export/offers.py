@@ -1,7 +1,7 @@
 """The sheet of offers: formulas over the RFQ sheet that pick the best of up to eight quotes for each part.
 
 An offer counts whose lead time, where it says one, is no longer than the time from the first month in which orders can
-be placed until the first stage that needs the part: the rule ``orders_keep_deadlines`` for what is quoted.
+be placed until the first stage that needs the part: the rule ``orders_arrive_in_time`` for what is quoted.
 """
 
 from __future__ import annotations

@@ -94,17 +94,18 @@ ATTENDANT = Attendant()
 
 
 def end_process(code: int) -> None:
-    """The command of this process is over: a signal that comes now ends it with the same code.
+    """The command of this process is over: a signal that comes now changes nothing.
 
-    It ends at once if an engine that was stopped is still at work, which an ordinary end waits for, and after an
-    exception of a signal: an ordinary end may then be one by SIGINT, whatever the code, as Python notes interrupts of
-    text that is run as code.
+    It is ignored rather than handled, for Python puts handlers away before the process has gone. The process ends at
+    once if an engine that was stopped is still at work, which an ordinary end waits for, and after an exception of a
+    signal: an ordinary end may then be one by SIGINT, whatever the code, as Python notes interrupts of text that is run
+    as code.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
     if threading.current_thread() is threading.main_thread():
         for number in SIGNALS:
-            signal.signal(number, lambda number, frame: os._exit(code))
+            signal.signal(number, signal.SIG_IGN)
     if ATTENDANT.has_raised or any(thread.daemon for thread in threading.enumerate()):
         os._exit(code)

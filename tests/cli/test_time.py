@@ -171,10 +171,18 @@ def test_a_second_signal_ends_at_once() -> None:
     assert answer.code == 4 and answer.after_s < MORE_S
 
 
+@pytest.mark.parametrize(
+    "late",
+    [
+        "atexit.register(os.kill, os.getpid(), number)",
+        # put away with the modules, when Python has no handlers any more
+        "last = type('Last', (), {'__del__': lambda _, kill=os.kill: kill(process, number)})()",
+    ],
+)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_after_the_end_changes_nothing(number: signal.Signals) -> None:
+def test_a_signal_after_the_end_changes_nothing(number: signal.Signals, late: str) -> None:
     lines = ("import atexit, os, sys", "from fabopt.cli import main",
-             "atexit.register(os.kill, os.getpid(), int(sys.argv.pop()))", "sys.exit(main())")  # fmt: skip
+             "process, number = os.getpid(), int(sys.argv.pop())", late, "sys.exit(main())")  # fmt: skip
     command = [sys.executable, "-c", "; ".join(lines), "cases", str(number.value)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     shown = subprocess.run(command, env=environment, capture_output=True, timeout=PATIENCE_S)

@@ -15,7 +15,6 @@ from fabopt.output.export.spreadsheet import set_height, set_page, write_cell, w
 from fabopt.parts.finance import MONTHS_PER_YEAR
 from fabopt.parts.procurement import WEEKS_PER_YEAR
 from fabopt.schema.design import Design
-from fabopt.schema.procurement import Procurement
 
 _COPIED = ("Vendor", "Id", "Part number", "Length m", "Quantity")
 _COLUMNS = (
@@ -58,7 +57,7 @@ def write_offers(sheet: Worksheet, formats: dict[str, Format], rfq: QuoteTable, 
 
 def _weeks_until_needed(design: Design) -> dict[tuple[object, object], float]:
     """How long a part, by id and length, may take for the first stage that buys it; none for what comes at any time."""
-    first = Procurement.model_validate(design.case.content.get("procurement") or {}).order_from_month
+    first = (design.case.content.get("procurement") or {}).get("order_from_month")
     months = {stage.name: stage.month for stage in design.stages}
     weeks: dict[tuple[object, object], float] = {}
     for row in design.bom:

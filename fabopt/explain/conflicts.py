@@ -21,6 +21,7 @@ from fabopt.explain.gaps import gap_sentences
 from fabopt.explain.levers import advice
 from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_conflicts, unlimited
 from fabopt.explain.relaxation import closest
+from fabopt.explain.sources import source_conflicts
 from fabopt.explain.supply import buying_conflicts
 from fabopt.explain.torus import servers_are_points, torus_conflicts
 from fabopt.explain.what_if import Inquiry, Watch, share_of_limits, sized
@@ -30,6 +31,7 @@ from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
 from fabopt.problem.rack_parts import parts_to_give_up, without_rack_parts
 from fabopt.problem.rules_kept import not_asked_for
+from fabopt.problem.vendors import sources_are_short
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.schema.base import NO_SINGLE_LIMIT, Strict
 from fabopt.schema.case import Distances, Fabric
@@ -74,6 +76,8 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
         return (_slots(problem), *_asked(inquiry, _named_rules))
     if unequipped := tuple(_logical(problem)):
         return unequipped
+    if sources_are_short(problem) and (told := _asked(inquiry, source_conflicts)):
+        return tuple(told)
     if problem.limits.are_set or any(stage.limits.are_set for stage in problem.stages):
         spent = _asked(inquiry, spending, stage_limit_conflicts) or _asked(inquiry, joint_limits)
         if spent:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fabopt.explain.freedoms import COUNTED, RULES
 from fabopt.explain.levers import advice
+from fabopt.explain.sources import vendor_conflicts
 from fabopt.explain.what_if import Inquiry
 from fabopt.schema.case import Case
-from fabopt.schema.design import Conflict, Number
+from fabopt.schema.design import Conflict
 
 # How many more part numbers of a kind are tried, one after the other.
 MOST_MORE_PART_NUMBERS = 6
@@ -26,7 +27,7 @@ def buying_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
                 yield Conflict(limit=limit, value=_listed(value), needed="any", detail=detail)
     for key in COUNTED:
         for place in getattr(rules, key):
-            yield from _of_vendors(inquiry, key, place)
+            yield from vendor_conflicts(inquiry, key, place)
     for kind, most in rules.max_part_numbers.items():
         yield from _part_numbers(inquiry, kind, most)
 
@@ -35,16 +36,6 @@ def _listed(value: Sequence[str] | Mapping[str, Sequence[str]]) -> str:
     if isinstance(value, Mapping):
         return "; ".join(f"{place}: {', '.join(names)}" for place, names in value.items())
     return ", ".join(value)
-
-
-def _of_vendors(inquiry: Inquiry, key: str, place: str) -> Iterator[Conflict]:
-    """A number of vendors that alone stands in the way."""
-    given: dict[str, Number | str] = getattr(inquiry.case.procurement, key)
-    limit, others = f"procurement.{key}.{place}", {name: number for name, number in given.items() if name != place}
-    inquiry.tell(limit)
-    if inquiry.design(_ruled(inquiry.case, **{key: others})) is not None:
-        detail = f"without {key} of {place} there is a design"
-        yield Conflict(limit=limit, value=given[place], needed="any", detail=detail)
 
 
 def _sparing(inquiry: Inquiry, key: str, value: Sequence[str] | Mapping[str, Sequence[str]]) -> str:

@@ -13,8 +13,8 @@ from math import floor, isfinite
 
 import numpy as np
 
-from fabopt.problem.nic_slots import slots_are_short
 from fabopt.problem.problem import Problem
+from fabopt.problem.ruled_out import is_ruled_out
 from fabopt.problem.site import Method
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
 from fabopt.program.settings import Clock, Settings, StoppedError
@@ -80,7 +80,7 @@ class Search:
 
     def run(self, ties: bool = True) -> Optimum:
         """The optimum; ``ties``: broken in the documented order, else any. Out of time: the best design met."""
-        if slots_are_short(self.problem):
+        if is_ruled_out(self.problem):
             return Optimum("infeasible")
         try:
             with self.clock.bounded():
@@ -206,7 +206,7 @@ class Search:
 
     def any_design(self) -> Optimum:
         """A design under no limits, to say whether there is one."""
-        if slots_are_short(self.problem):
+        if is_ruled_out(self.problem):
             return Optimum("infeasible")
         try:
             with self.clock.bounded():

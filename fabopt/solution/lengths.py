@@ -8,6 +8,7 @@ from dataclasses import replace
 from fabopt.floor.group_runs import HALL, RACKS_PER_ROW, TO_SPARE, GroupRuns, given_m, group_runs, sizes_of
 from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.problem.problem import Problem
+from fabopt.problem.ruled_out import is_ruled_out
 from fabopt.problem.site import USUAL
 from fabopt.schema.default_rules import ATTACHMENT_RUNS, DEFAULT_RULES, LENGTHS, is_asked_for, is_kept, without
 from fabopt.schema.design import Design, FabricDesign, LinkRow
@@ -122,7 +123,7 @@ def freed(question: Question, answers: Answers) -> Question | None:
     applies = rule == LENGTHS or any(site.measures_attachments for site in sites)
     if answers.optimum.verdict != "infeasible" or not applies or question.problem is not None:
         return None
-    if is_asked_for(case.rules, rule):
+    if is_asked_for(case.rules, rule) or all(is_ruled_out(answer.problem) for answer in answers.tried):
         return None
     free = case.model_copy(update={"rules": without(case.rules, rule)})
     inputs = replace(question.inputs, case=free, notes=(*question.inputs.notes, NOT_KEPT[rule]))

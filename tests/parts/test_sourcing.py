@@ -237,3 +237,91 @@ def test_contradictions_and_unknown_words_are_refused(rules: Json, words: str) -
     with pytest.raises(InputError) as error:
         inputs(case(procurement=rules), with_asic(dealt(catalog())))
     assert words in str(error.value)
+
+
+# -- fewer vendors than are asked for, known at once ----------------------------------------------------------------
+
+TWO = {"nics": ["nic-400"], "nics_per_server": 2}
+
+
+def with_vendors() -> Json:
+    """The small catalog with a vendor for each switch."""
+    parts = catalog()
+    for one, vendor in zip(parts["switches"], VENDORS, strict=True):
+        one["vendor"] = vendor
+    return parts
+
+
+@pytest.mark.parametrize(
+    ("fabric", "changes", "sources", "told"),
+    [
+        ({"groups": "equal"}, {}, {"leaf": 2}, "one with `fabrics.compute.groups: equal`"),
+        ({}, {}, {"spine": 2}, "one with `fabrics.compute.spines: one-type`"),
+        (
+            {"groups": "any"},
+            {"stages": [{"name": "a", "servers": 4}, {"name": "b", "month": 6, "servers": 6}]},
+            {"leaf": 2},
+            "grows",
+        ),
+        ({"groups": "any"}, {}, {"leaf": 3}, "two at the most"),
+        ({"groups": "any"}, {}, {"core": 1}, "one"),
+        ({"tiers": 1}, {}, {"spine": 1}, "spine"),
+        ({"groups": "equal"}, {}, {"switch": 3}, "2 products of switches"),
+        ({}, {}, {"nic": 2}, "is of no vendor"),
+    ],
+)
+def test_more_vendors_than_there_can_be_are_told_without_a_search(
+    fabric: Json, changes: Json, sources: Json, told: str
+) -> None:
+    design = solved(
+        case({**TWO, "groups": "equal", **fabric}, procurement={"min_sources": sources}, **changes), with_vendors()
+    )
+    assert design.status == "infeasible"
+    assert design.objective.candidates == 0
+    first, place = design.conflicts[0], next(iter(sources))
+    assert (first.limit, first.value) == (f"procurement.min_sources.{place}", sources[place])
+    assert told in first.detail
+    kept = {place: first.needed} if first.needed else {}
+    assert solved(
+        case({**TWO, "groups": "equal", **fabric}, procurement={"min_sources": kept}, **changes), with_vendors()
+    ).fabrics
+
+
+def test_what_would_give_a_second_vendor_is_told_too_and_does() -> None:
+    for tier, key, value in (("leaf", "groups", "any"), ("spine", "spines", "mixed")):
+        rules = {"min_sources": {tier: 2}}
+        fabric = {**TWO, "groups": "equal", "striping": "even"}
+        parts = with_vendors()
+        parts["switches"].append({**parts["switches"][2], "id": "small-b", "vendor": "Bolt", "price_usd": 16500})
+        short = solved(case(fabric, servers=7, procurement=rules), parts)
+        told = {conflict.limit: conflict for conflict in short.conflicts}
+        assert told[f"fabrics.compute.{key}"].needed == value
+        enough = solved(case({**fabric, key: value}, servers=7, procurement=rules), parts)
+        assert_proven(enough)
+        types = [row.id for one in enough.fabrics[0].tiers if one.role == tier for row in one.types]
+        assert len(types) == 2
+
+
+def test_places_that_lack_vendors_together_are_one_item() -> None:
+    design = solved(
+        case({**TWO, "groups": "equal"}, procurement={"min_sources": {"leaf": 2, "spine": 3}}), with_vendors()
+    )
+    first = design.conflicts[0]
+    assert {(one.limit, one.needed) for one in first.together} == {
+        ("procurement.min_sources.leaf", 1),
+        ("procurement.min_sources.spine", 1),
+    }
+
+
+@pytest.mark.parametrize("seed", range(90, 94))
+def test_vendors_of_tiers_are_those_of_the_best_pair_that_is_allowed(seed: int) -> None:
+    parts, wanted = generate("linear", seed)
+    wanted["objective"] = "capex_usd"
+    wanted["fabrics"][0]["tiers"] = 2
+    parts = dealt(parts, seed)
+    pairs = [(a, b) for a, b in product(VENDORS, repeat=2) if a != b]
+    by_pair = [
+        run(parts, {**wanted, "procurement": {"approved_vendors": {"leaf": [a], "spine": [b]}}}) for a, b in pairs
+    ]
+    costs = [round(one["totals"]["capex_usd"] * 100) for one in by_pair if one["status"] == "optimal"]
+    agrees(parts, wanted, {"min_sources": {"switch": 2}}, min(costs, default=None))

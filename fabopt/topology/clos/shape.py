@@ -79,6 +79,16 @@ class Parts:
         return tuple(one for one in (self.leaf, last, self.spine, self.other_spine, self.core) if one is not None)
 
     @property
+    def vendors(self) -> dict[str, frozenset[str]]:
+        """Vendors of the switches of each tier."""
+        of_last = () if self.last_leaf is None else (self.last_leaf.switch,)
+        tiers = {"leaf": (self.leaf, *of_last), "spine": (self.spine, self.other_spine), "core": (self.core,)}
+        return {
+            role: frozenset(switch.item.vendor for switch in switches if switch is not None)
+            for role, switches in tiers.items()
+        }
+
+    @property
     def reduces(self) -> bool:
         """Whether all switches reduce what goes through them."""
         return all(one.product.reduces for one in self.switches)

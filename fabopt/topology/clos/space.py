@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.problem.vendors import vendors_that_do
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
@@ -109,13 +110,22 @@ class ClosSpace:
 
     @property
     def _admits(self) -> Callable[[AnyBatch], NDArray[np.bool_]] | None:
-        """Which candidates of a batch are fast enough and have their figures, where sizes alone do not tell."""
+        """Which candidates of a batch are of vendors that do, are fast enough and have their figures, where sizes alone
+        do not tell.
+        """
         fabric, gpus = self.fabric, self.problem.server.gpus
+        of_vendors = vendors_that_do(self.problem, fabric) if self.prune else None
         timed = fabric.figure_demands is not None and fabric.figure_demands.deadline is not None
         striped = not fabric.even and bool(fabric.figure_demands or fabric.resilience)
-        if not timed and not striped:
+        if not timed and not striped and of_vendors is None:
             return None
-        return lambda batch: in_time(fabric, batch, gpus) & figures_are_met(fabric, batch, gpus)
+
+        def admits(batch: AnyBatch) -> NDArray[np.bool_]:
+            if of_vendors is not None and not of_vendors(batch.parts.vendors):
+                return np.zeros(len(batch), dtype=np.bool_)
+            return in_time(fabric, batch, gpus) & figures_are_met(fabric, batch, gpus)
+
+        return admits
 
     def _expand_all(self, cutoff: Cutoff, parts: Sequence[Leaves], first: bool = False) -> None:
         """Expand blocks, the lowest bound first, until it is past the cutoff; with ``first``, until one is found."""

@@ -1,0 +1,120 @@
+"""Why a case has no design where no tier, or no kind of part, can have as many vendors as it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+
+from fabopt.explain.demands import changed
+from fabopt.explain.levers import advice
+from fabopt.explain.what_if import Inquiry
+from fabopt.problem.vendors import Shortage, shortages
+from fabopt.program.settings import StoppedError
+from fabopt.schema.case import Case, Fabric
+from fabopt.schema.design import Conflict, Needed
+from fabopt.schema.last_group import what_keeps_groups_equal, what_keeps_leaves_alike
+from fabopt.schema.mixed_spines import what_keeps_spines_alike
+from fabopt.schema.procurement import SOURCE_TIERS, SourceWord
+
+# By tier, the key of a fabric that lets it have two products, and the value that does.
+_TWO_PRODUCTS = {"leaf": ("groups", "any"), "spine": ("spines", "mixed")}
+# So many vendors more than the case allows are tried, one after the other.
+MOST_MORE_VENDORS = 6
+
+
+def source_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """How many vendors there can be, of all kinds and tiers together, and the key that would give a tier a second one.
+
+    No number is advised where with so many vendors there is no design either, or none was met in time.
+    """
+    short = list(shortages(inquiry.problem))
+    for shortage in short:
+        inquiry.tell(_limit(shortage))
+    yield _fewer(inquiry, short)
+    for fabric in inquiry.case.fabrics:
+        yield from _second_products(inquiry, fabric, [shortage.place for shortage in short])
+
+
+def _has_design(inquiry: Inquiry, fewer: Mapping[SourceWord, int]) -> bool:
+    """Whether the case has a design with so many vendors at the least; 0: none is asked for."""
+    wanted = {**inquiry.case.procurement.min_sources, **fewer}
+    kept = {place: number for place, number in wanted.items() if number}
+    with suppress(StoppedError):
+        return inquiry.design(_with(inquiry.case, "min_sources", kept)) is not None
+    return False
+
+
+def _limit(shortage: Shortage) -> str:
+    return f"procurement.min_sources.{shortage.place}"
+
+
+def _fewer(inquiry: Inquiry, short: Sequence[Shortage]) -> Conflict:
+    first, detail = short[0], "; ".join(_told(inquiry.case, one) for one in short)
+    if not _has_design(inquiry, {one.place: one.most for one in short}):
+        aside = f"{detail}; with no more than that something else stands in the way, or the time was over"
+        return Conflict(limit=_limit(first), value=first.wanted, needed=None, detail=aside)
+    conflict = advice(_limit(first), first.wanted, first.most, detail)
+    changes = tuple(Needed(limit=_limit(one), needed=one.most) for one in short)
+    return conflict.model_copy(update={"together": changes if len(changes) > 1 else ()})
+
+
+def _told(case: Case, shortage: Shortage) -> str:
+    place = shortage.place
+    if len(shortage.sellers) == shortage.most:
+        sellers = " and ".join(sorted(vendor or "no vendor" for vendor in shortage.sellers)) or "nobody"
+        return f"what is on sale for {place} and may be used is of {sellers}"
+    if place not in SOURCE_TIERS:
+        return f"all tiers of all fabrics have {shortage.most} products of switches at the most"
+    reasons = "; ".join(f"{fabric.name} has {_kept(case, fabric, place)}" for fabric in case.fabrics)
+    return f"a {place} tier has no more vendors than products: {reasons}"
+
+
+def _kept(case: Case, fabric: Fabric, tier: str) -> str:
+    """How many products a tier of a fabric may have, and why no more."""
+    key, value = _TWO_PRODUCTS.get(tier, ("", ""))
+    if not key:
+        return "one"
+    if getattr(fabric, key) != value:
+        return f"one with `fabrics.{fabric.name}.{key}: {getattr(fabric, key)}`"
+    protocols = ("ethernet", "infiniband") if fabric.protocol == "any" else (fabric.protocol,)
+    reasons: set[str] = set(what_keeps_groups_equal(case, fabric)) if tier == "leaf" else set()
+    for protocol in protocols:
+        if tier == "spine":
+            reasons.update(what_keeps_spines_alike(case, fabric, protocol))
+        else:
+            reasons.update(what_keeps_leaves_alike(case, protocol))
+    return f"one {' and '.join(sorted(reasons))}" if reasons else "two at the most"
+
+
+def _second_products(inquiry: Inquiry, fabric: Fabric, places: Sequence[str]) -> Iterator[Conflict]:
+    """Keys of a fabric that let a tier have a second product, where that alone gives a design."""
+    for place in places:
+        key, value = _TWO_PRODUCTS.get(place, ("", ""))
+        given = getattr(fabric, key, value)
+        if given != value and inquiry.design(changed(inquiry.case, fabric, **{key: value})) is not None:
+            detail = f"with {key}: {value} there is a design: a {place} tier may then have two products"
+            yield Conflict(limit=f"fabrics.{fabric.name}.{key}", value=given, needed=value, detail=detail)
+
+
+def vendor_conflicts(inquiry: Inquiry, key: str, place: str) -> Iterator[Conflict]:
+    """A number of vendors that alone stands in the way, and the nearest one that gives a design."""
+    given = getattr(inquiry.case.procurement, key)
+    limit, others = f"procurement.{key}.{place}", {name: number for name, number in given.items() if name != place}
+    inquiry.tell(limit)
+    if inquiry.design(_with(inquiry.case, key, others)) is None:
+        return
+    detail = f"without {key} of {place} there is a design"
+    if key == "single_vendor":
+        yield Conflict(limit=limit, value=given[place], needed="any", detail=detail)
+        return
+    most = given[place]
+    numbers = range(most - 1, 0, -1) if key == "min_sources" else range(most + 1, most + 1 + MOST_MORE_VENDORS)
+    nearest = inquiry.first_with_design((one, _with(inquiry.case, key, others | {place: one})) for one in numbers)
+    if nearest is None:
+        yield Conflict(limit=limit, value=most, needed="any", detail=detail)
+    else:
+        yield advice(limit, most, nearest, f"the number of vendors of {place} nearest to it that gives a design")
+
+
+def _with(case: Case, key: str, value: object) -> Case:
+    return case.model_copy(update={"procurement": case.procurement.model_copy(update={key: value})})

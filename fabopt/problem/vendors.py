@@ -1,0 +1,122 @@
+"""How many vendors the switches of a tier, or parts of a kind, can have at the most: by arithmetic, before any search.
+
+Of rule ``vendors_are_kept``. A tier has one type of switches; leaves two where a last group may have a type of its own,
+spines two where they may be mixed. Stand-ins are never of a tier whose vendors are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.schema.procurement import SOURCE_TIERS, SourceWord, kinds_of_one_vendor
+
+# Networks with spines; others are of leaves alone, or of no switch.
+_WITH_SPINES = ("clos", "rail-only", "dragonfly+")
+# By the name of a tier, vendors of its switches.
+VendorsByTier = Mapping[str, frozenset[str]]
+
+
+class Shortage(NamedTuple):
+    """A kind or tier for which fewer vendors can be in use than ``min_sources`` asks for.
+
+    ``sellers``: vendors that it may be of; ``types``: the most products that it has at once, None: any number.
+    """
+
+    place: SourceWord
+    wanted: int
+    sellers: frozenset[str]
+    types: int | None = None
+
+    @property
+    def most(self) -> int:
+        """The most vendors that can be in use."""
+        return len(self.sellers) if self.types is None else min(len(self.sellers), self.types)
+
+
+def shortages(problem: Problem) -> Iterator[Shortage]:
+    """Where fewer vendors can be in use than the case asks for, whatever the design."""
+    for place, wanted in problem.case.procurement.min_sources.items():
+        shortage = Shortage(place, wanted, *_supply_of(problem, place))
+        if shortage.most < wanted:
+            yield shortage
+
+
+def sources_are_short(problem: Problem) -> bool:
+    """Rule ``vendors_are_kept``, before any search: whether no design has as many vendors as the case asks for."""
+    return any(True for _ in shortages(problem))
+
+
+def _supply_of(problem: Problem, place: str) -> tuple[frozenset[str], int | None]:
+    """Vendors of whom a kind or tier may be, and the most products that it has at once."""
+    if place in SOURCE_TIERS:
+        return _sellers(problem.fabrics, (place,)), _most_types(problem.fabrics, (place,))
+    if place == "switch" and not any(_may_be_exchanged(problem, fabric) for fabric in problem.fabrics):
+        return _sellers(problem.fabrics, SOURCE_TIERS), _most_types(problem.fabrics, SOURCE_TIERS)
+    return frozenset(item.vendor for item in problem.item_table.items if item.kind == place), None
+
+
+def _most_types(fabrics: tuple[FabricProblem, ...], roles: tuple[str, ...]) -> int:
+    """The most types of switches that some tiers of some fabrics have together."""
+    return sum(_types_of(fabric, role) for fabric in fabrics for role in roles)
+
+
+def _types_of(fabric: FabricProblem, role: str) -> int:
+    """The most types of switches that a tier of a fabric has."""
+    if role == "leaf":
+        return 2 if fabric.may_be_odd and fabric.last_leaf else 1
+    is_tiered = any(name in _WITH_SPINES for name in fabric.topologies)
+    if role == "spine":
+        return 0 if not is_tiered or max(fabric.tiers) == 1 else 2 if fabric.mixes_spines else 1
+    return int(is_tiered and max(fabric.tiers) == 3)
+
+
+def _sellers(fabrics: tuple[FabricProblem, ...], roles: tuple[str, ...]) -> frozenset[str]:
+    """Vendors of whose switches some tiers may be."""
+    by_protocol = [roles_of for fabric in fabrics for roles_of in fabric.switches.values()]
+    return frozenset(switch.item.vendor for switches in by_protocol for role in roles for switch in switches[role])
+
+
+def _may_be_exchanged(problem: Problem, fabric: FabricProblem) -> bool:
+    """Whether switches of a fabric may be exchanged for those of other vendors: stand-ins, managed twins."""
+    twins = {} if fabric.managers is None else fabric.managers.twins
+    own = {id_: problem.item_table.item(id_) for id_ in twins}
+    of_others = (item is not None and item.vendor != twins[id_].item.vendor for id_, item in own.items())
+    return fabric.stand_ins is not None or any(of_others)
+
+
+# -- candidates ---------------------------------------------------------------------------------------------------
+
+
+def vendors_that_do(problem: Problem, fabric: FabricProblem) -> Callable[[VendorsByTier], bool] | None:
+    """Whether a fabric whose tiers have switches of some vendors may be in a design that keeps the rule, whatever the
+    other fabrics are; None where the rule says nothing of switches, or others may stand in for them.
+    """
+    rules = problem.case.procurement
+    places = {*rules.min_sources, *rules.max_vendors}
+    counted = [place for place in places if place in SOURCE_TIERS]
+    of_one = False
+    if not _may_be_exchanged(problem, fabric):
+        counted += [place for place in places if place == "switch"]
+        of_one = "switch" in kinds_of_one_vendor(rules.single_vendor.get(fabric.name, "optics"))
+    if not counted and not of_one:
+        return None
+    others = tuple(other for other in problem.fabrics if other is not fabric)
+    beside = {place: _most_types(others, _roles(place)) for place in counted}
+
+    def do(vendors: VendorsByTier) -> bool:
+        if of_one and len(frozenset().union(*vendors.values())) > 1:
+            return False
+        for place in counted:
+            own = len(frozenset().union(*(vendors.get(role, frozenset()) for role in _roles(place))))
+            if own + beside[place] < rules.min_sources.get(place, 0) or own > rules.max_vendors.get(place, own):
+                return False
+        return True
+
+    return do
+
+
+def _roles(place: str) -> tuple[str, ...]:
+    return SOURCE_TIERS if place == "switch" else (place,)

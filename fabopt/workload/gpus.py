@@ -13,6 +13,10 @@ of that as a ratio, 1.8. On an A100 that is a third, between the 30 to 50 % forw
 first FlashAttention (the same, section 1), than which Triton's is slightly slower (Dao-AILab/flash-attention,
 flash_attn/flash_attn_triton.py).
 Multiprocessors and memory: NVIDIA's data sheets and white papers of Ampere, Hopper, Blackwell, Ada; AMD's of CDNA 3.
+``links``: share of the data sheet's rate that the collectives' own library counts a scale-up link with, in Gbytes/s:
+20 of 25 on an A100, 20.6 of 25 on an H100, 40.1 of 50 on a B200 (NVIDIA/nccl at 5067397c, src/graph/topo.h), 48 of 64
+on an MI300X (ROCm/rccl at 08814b0a, the same file). So eight H100 have 371 in a ring; 365 to 370 are measured (issue
+1455 of NVIDIA/nccl, 212 of NVIDIA/nccl-tests).
 """
 
 from __future__ import annotations
@@ -29,7 +33,8 @@ from fabopt.workload.nccl import Generation
 
 
 class Gpu(NamedTuple):
-    """A kind of GPU. ``processors``: that a matrix product is dealt to; ``memory_gbytes_s``: of its memory.
+    """A kind of GPU. ``processors``: that a matrix product is dealt to; ``memory_gbytes_s``: of its memory; ``links``:
+    share of its scale-up links' rate.
 
     ``generation``: as NCCL has it; None: another maker's, whose limits are not known.
     """
@@ -38,6 +43,7 @@ class Gpu(NamedTuple):
     memory_gbytes_s: int
     matmul: Mapping[Precision, Fraction]
     attention: Mapping[Software, Fraction]
+    links: Fraction
     generation: Generation | None = None
 
 
@@ -50,13 +56,14 @@ def _attention(tuned: str, typical: str) -> Mapping[Software, Fraction]:
     return MappingProxyType({"tuned": Fraction(tuned), "typical": Fraction(typical)})
 
 
-_H100 = Gpu(132, 3350, _shares("0.803", "0.709"), _attention("0.5", "0.19"), "hopper")
-_B200 = Gpu(148, 8000, _shares("0.776", "0.763"), _attention("0.5", "0.19"), "blackwell")
+_A100 = Gpu(108, 2039, _shares("0.869", "0.869"), _attention("0.6", "0.33"), Fraction(20, 25), "ampere")
+_H100 = Gpu(132, 3350, _shares("0.803", "0.709"), _attention("0.5", "0.19"), Fraction("20.6") / 25, "hopper")
+_B200 = Gpu(148, 8000, _shares("0.776", "0.763"), _attention("0.5", "0.19"), Fraction("40.1") / 50, "blackwell")
 _GB200 = _B200._replace(matmul=_shares("0.729", "0.723"))
-_MI300X = Gpu(304, 5300, _shares("0.514", "0.514"), _attention("0.34", "0.34"))
+_MI300X = Gpu(304, 5300, _shares("0.514", "0.514"), _attention("0.34", "0.34"), Fraction(48, 64))
 # By what the name of a GPU begins with.
 GPUS: Mapping[str, Gpu] = {
-    "A100": Gpu(108, 2039, _shares("0.869", "0.869"), _attention("0.6", "0.33"), "ampere"),
+    "A100": _A100,
     "H100": _H100,
     "H200": _H100._replace(memory_gbytes_s=4800, matmul=_shares("0.803", "0.734")),
     "GH200": _H100._replace(memory_gbytes_s=4000, matmul=_shares("0.838", "0.776")),
@@ -64,10 +71,10 @@ GPUS: Mapping[str, Gpu] = {
     "GB200": _GB200,
     "B300": _B200._replace(matmul=_shares("0.786", "0.745")),
     "GB300": _GB200,
-    "L40S": Gpu(142, 864, _shares("0.8", "0.709"), _attention("0.5", "0.19"), "ampere"),
+    "L40S": Gpu(142, 864, _shares("0.8", "0.709"), _attention("0.5", "0.19"), _A100.links, "ampere"),
     "MI300X": _MI300X,
     "MI325X": _MI300X._replace(memory_gbytes_s=6000, matmul=_shares("0.604", "0.604")),
-    "MI355X": Gpu(256, 8000, _shares("0.68", "0.68"), _attention("0.34", "0.34")),
+    "MI355X": Gpu(256, 8000, _shares("0.68", "0.68"), _attention("0.34", "0.34"), _MI300X.links),
 }
 # Of a GPU that is not listed, by its bf16 peak in Tflop/s: that of the listed one whose peak is nearest.
 _PEAKS: Mapping[str, Fraction] = {name: Fraction(peak) for name, peak in (("A100", 312), ("H100", 989), ("B200", 2250))}

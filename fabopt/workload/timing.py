@@ -19,7 +19,7 @@ from fabopt.schema.server import Server
 from fabopt.schema.workload import Software
 from fabopt.units import MBPS_PER_GBPS, Number, ceil_div, exact
 from fabopt.workload.architecture import flops
-from fabopt.workload.collectives import Algorithm, Running, Spread, algorithms, payloads, running, sent_over
+from fabopt.workload.collectives import LINE_SHARE, Algorithm, Running, Spread, algorithms, payloads, running, sent_over
 from fabopt.workload.gpus import gpu_of
 from fabopt.workload.kernels import Roof
 from fabopt.workload.nccl import channels_of
@@ -143,9 +143,12 @@ def workload_of(
 ) -> ModelRun:
     """A model on GPUs of a server that says its peak; without a scale-up domain each GPU is one of its own."""
     domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
-    rate = exact(server.scale_up.gbps_per_gpu) * MBPS_PER_GBPS if server.scale_up is not None else Fraction(1)
+    gpu = gpu_of(server)
+    # protocols take the share of a NIC's line of whatever slows them
+    share = gpu.links / LINE_SHARE
+    rate = exact(server.scale_up.gbps_per_gpu) * MBPS_PER_GBPS * share if server.scale_up is not None else Fraction(1)
     peaks = {name: exact(peak) * _FLOPS_PER_TFLOP for name, peak in server.gpu_peak_tflops.items()}
-    peak, roof = peaks[model.precision.compute], Roof(gpu_of(server), MappingProxyType(peaks), software)
+    peak, roof = peaks[model.precision.compute], Roof(gpu, MappingProxyType(peaks), software)
     given = None if utilization is None else exact(utilization)
     servers = ceil_div(ranks.gpus, max(1, server.gpus))
     memory_gb = None if server.gpu_memory_gb is None else exact(server.gpu_memory_gb)

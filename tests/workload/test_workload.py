@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabopt.schema.model import Experts, Model, Overlap, OverlapChanges, Plan, PlanChanges
-from fabopt.workload.collectives import Spread, factor, latency_s, payloads, running, sent_over
+from fabopt.schema.server import Server
+from fabopt.workload.collectives import LINE_SHARE, Spread, factor, latency_s, payloads, running, sent_over
 from fabopt.workload.nccl import Protocol, tree_share
 from fabopt.workload.needs import MOST_MBPS, Reach, flat, least_mbps, most_leaf_ratio, most_spine_ratio, tapered
 from fabopt.workload.prediction import Prediction, binding, cluster_cents
@@ -20,7 +21,7 @@ from fabopt.workload.ranks import Group, ranks_of
 from fabopt.workload.straddling import Crossing, Crossings, most_domains
 from fabopt.workload.timing import Cost, ModelRun, Step, step_on
 from fabopt.workload.volumes import traffic_of
-from tests.samples.workload_samples import H100, TINY, middle_model, network, on, tiny_model
+from tests.samples.workload_samples import A100, H100, TINY, middle_model, network, on, tiny_model
 
 GPUS = 64
 HALF = Fraction(1, 2)
@@ -83,15 +84,26 @@ def test_protocols_take_turns_with_the_size_of_a_call(hidden: int, protocol: Pro
     sizes = TINY.model_copy(update={"hidden": hidden, "head_dim": 8})
     model = tiny_model(tensor=8).model_copy(update={"architecture": sizes})
     found = cost(step_on(on(model, H100, GPUS), network(400_000)), "tensor")
-    rate, times = 3600 * 10**9 / 8, {}
+    # 18 links of 20.6 Gbytes/s, of which Simple, whose share of a line is 24/25, gets all
+    rate, times = Fraction("20.6") * 18 * 10**9 / LINE_SHARE, {}
     for way in ("ring", "tree"):
-        seconds = factor("all-reduce", way, 8) * found.traffic.message / Fraction(rate)
+        seconds = factor("all-reduce", way, 8) * found.traffic.message / rate
         for one in payloads(way):
             run = running("all-reduce", way, one, found.traffic.message, Spread(8, 8, 1, 8), "hopper")
             times[way, one] = run.time_s(seconds)
     fastest = min(times, key=lambda key: times[key])
     assert fastest[1] == protocol
     assert (found.algorithm, found.time_s) == (fastest[0], found.traffic.calls * times[fastest])
+
+
+@pytest.mark.parametrize(("server", "gbytes_s"), [(H100, 370.8), (A100, 240.0)], ids=["H100", "A100"])
+def test_rings_in_a_server_have_what_nccl_counts_of_nvlink(server: Server, gbytes_s: float) -> None:
+    """Eight H100 were measured at 365 to 370 Gbytes/s of bus bandwidth (issue 1455 of NVIDIA/nccl); of 450 and 300."""
+    sizes = TINY.model_copy(update={"hidden": 2**26, "head_dim": 8})
+    model = tiny_model(tensor=8).model_copy(update={"architecture": sizes})
+    found = cost(step_on(on(model, server, GPUS), network(400_000)), "tensor")
+    moved = found.traffic.calls * factor("all-reduce", "ring", 8) * found.traffic.message
+    assert float(moved / found.time_s) / 10**9 == pytest.approx(gbytes_s, rel=0.01)
 
 
 def test_small_vectors_go_by_tree() -> None:

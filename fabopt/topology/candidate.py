@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import CABLE_KINDS, Item
+from fabopt.parts.link_table import LinkTable
+from fabopt.parts.lookup import Lookup
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import DeviceRole
@@ -245,16 +248,30 @@ def row_share(
     )  # fmt: skip
 
 
+class _Unit(NamedTuple):
+    """Links that are bought together: those of a cage, or of a bundle. ``near``, ``far``: cages at its ends."""
+
+    what: Literal["cage", "bundle"]
+    links: int
+    near: int
+    far: int
+
+    def cables(self, assembly: Assembly) -> int:
+        """Cables of an assembly that it takes."""
+        return self.links if assembly.mode is Mode.LINK else int(ceil_of(self.links, assembly.ports_per_cable))
+
+
 def choices_of(
+    table: LinkTable,
     need: Need,
     assemblies: Sequence[Assembly],
-    ends: tuple[DeviceRole, DeviceRole],
+    ends: Ends,
     kind: Hashable,
     mixes: bool,
     prune: bool,
     attachment: str | None = None,
 ) -> tuple[Choice, ...] | None:
-    """What has to be chosen for all links of a need; None if they cannot be made.
+    """What has to be chosen for all links of a need; None if they cannot be made. ``table``: has the assemblies.
 
     Rule ``cages_close``: cage by cage where one end has single-port cages; else bundle by bundle where ``mixes`` says
     that whole cages meet; else everything at once.
@@ -263,61 +280,47 @@ def choices_of(
         return ()
     # links of other candidates of the kind may run farther, and take other cables
     kind = kind, tuple((one.name, one.length_m) for one in assemblies)
-    if need.one_sided:
-        choices = _cage_choices(need, assemblies, ends, kind, attachment)
-    elif mixes:
-        choices = [_bundle_choice(need, assemblies, ends, kind, attachment)]
+    if not need.one_sided and not mixes:
+        choice = _whole_choice(need, assemblies, ends, kind, attachment)
+        choices = [Choice(choice.key, 1, undominated(choice.options)) if prune else choice]
     else:
-        choices = [_whole_choice(need, assemblies, ends, kind, attachment)]
-    if prune:
-        choices = [Choice(one.key, one.count, undominated(one.options)) for one in choices]
+        choices = []
+        for unit, count in _units(need).items():
+            asked = unit, tuple(assemblies), ends, attachment, prune
+            options = _OPTIONS.of(table, asked, _options_of, *asked)
+            choices.append(Choice((kind, attachment, unit.what, unit.links), count, options))
     return None if any(not one.options for one in choices) else tuple(choices)
 
 
-def _cage_choices(
-    need: Need,
-    assemblies: Sequence[Assembly],
-    ends: tuple[DeviceRole, DeviceRole],
-    kind: Hashable,
-    attachment: str | None,
-) -> list[Choice]:
-    near_is_big = need.near.ports_per_cage > 1
-    cages_by_ports: dict[int, int] = {}
-    for cages, ports in need.big.cage_fill():
-        if cages and ports:
-            cages_by_ports[int(ports)] = cages_by_ports.get(int(ports), 0) + int(cages)
-    choices = []
-    for ports, cages in sorted(cages_by_ports.items(), reverse=True):
-        near, far = (1, ports) if near_is_big else (ports, 1)
-        options = tuple(
-            Option((row_share(ends, one, ports, Quantities(near, _cage_cables(one, ports), far, True), attachment),))
-            for one in assemblies
-        )
-        choices.append(Choice((kind, attachment, "cage", ports), cages, options))
-    return choices
+# what a unit of links can be made of, for all candidates
+_OPTIONS: Lookup[LinkTable, Hashable, tuple[Option, ...]] = Lookup()
 
 
-def _cage_cables(assembly: Assembly, ports: int) -> int:
-    return ports if assembly.mode is Mode.LINK else int(ceil_of(ports, assembly.ports_per_cable))
-
-
-def _bundle_choice(
-    need: Need,
-    assemblies: Sequence[Assembly],
-    ends: tuple[DeviceRole, DeviceRole],
-    kind: Hashable,
-    attachment: str | None,
-) -> Choice:
+def _units(need: Need) -> dict[_Unit, int]:
+    """How many of each unit a need has: cages by the ports in use of them, the fullest first; or bundles."""
     ports = need.near.ports_per_cage
-    options = tuple(
-        Option((row_share(ends, one, ports, Quantities(1, _bundle_cables(one, ports), 1, True), attachment),))
+    if not need.one_sided:
+        return {_Unit("bundle", ports, 1, 1): int(need.links) // ports}
+    cages_by_ports: Counter[int] = Counter()
+    for cages, used in need.big.cage_fill():
+        if cages and used:
+            cages_by_ports[int(used)] += int(cages)
+    near_is_big = ports > 1
+    return {
+        _Unit("cage", used, *((1, used) if near_is_big else (used, 1))): cages
+        for used, cages in sorted(cages_by_ports.items(), reverse=True)
+    }
+
+
+def _options_of(
+    unit: _Unit, assemblies: Sequence[Assembly], ends: Ends, attachment: str | None, prune: bool
+) -> tuple[Option, ...]:
+    rows = (
+        row_share(ends, one, unit.links, Quantities(unit.near, unit.cables(one), unit.far, True), attachment)
         for one in assemblies
     )
-    return Choice((kind, attachment, "bundle", ports), int(need.links) // ports, options)
-
-
-def _bundle_cables(assembly: Assembly, ports: int) -> int:
-    return ports if assembly.mode is Mode.LINK else ports // assembly.ports_per_cable
+    options = tuple(Option((row,)) for row in rows)
+    return undominated(options) if prune else options
 
 
 def _whole_choice(

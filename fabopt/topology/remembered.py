@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 
 class Scope:
     """The weights, the hardware and the runs that bounds follow from, with these bounds by method and arguments."""
 
     def __init__(self) -> None:
-        self.known: dict[Hashable, object] = {}
+        self.known: dict[Hashable, Any] = {}
 
 
 class Scoped(Protocol):
@@ -35,9 +35,11 @@ def remembered(*runs: str) -> Callable[[_Method[Of, Arguments, Bound]], _Method[
     def wrap(method: _Method[Of, Arguments, Bound]) -> _Method[Of, Arguments, Bound]:
         def look_up(self: Of, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Bound:
             known, key = self.scope(runs).known, (method, args)
-            if key not in known:
-                known[key] = method(self, *args, **kwargs)
-            return cast(Bound, known[key])
+            try:
+                bound: Bound = known[key]
+            except KeyError:
+                bound = known[key] = method(self, *args, **kwargs)
+            return bound
 
         return look_up
 

@@ -54,16 +54,18 @@ def _spans(problem: Problem, fabric: FabricProblem, family: str) -> Iterator[Fab
     pods = _intervals(runs, family, "leaf-spine", lengths_m, min(problem.servers, MOST_IN_POD)) if with_pods else []
     may_be_odd = family in ("clos", "rail-only") and fabric.may_be_odd
     group_most = 1 if family == "server-torus" else min(problem.servers, _most_in_group(fabric))
+    spans: list[Span] = []
     for group in reversed(_intervals(runs, family, "server-leaf", lengths_m, group_most)):
         if plain:
-            yield _in_span(fabric, family, Span(group, ANY_SIZE, plain), lengths_m)
+            spans.append(Span(group, ANY_SIZE, plain))
         odd = fabric.odd_tiers if may_be_odd and group[0] < problem.servers else ()
         if 2 in odd:
-            yield _in_span(fabric, family, Span(group, ANY_SIZE, (2,), odd=True), lengths_m)
+            spans.append(Span(group, ANY_SIZE, (2,), odd=True))
         of_group = [pod for pod in pods if pod[1] >= group[0]]
-        yield from (_in_span(fabric, family, Span(group, pod, with_pods), lengths_m) for pod in of_group)
+        spans += (Span(group, pod, with_pods) for pod in of_group)
         if 3 in odd:
-            yield from (_in_span(fabric, family, Span(group, pod, (3,), odd=True), lengths_m) for pod in of_group)
+            spans += (Span(group, pod, (3,), odd=True) for pod in of_group)
+    return _in_spans(fabric, family, spans, lengths_m)
 
 
 def _most_in_group(fabric: FabricProblem) -> int:
@@ -83,11 +85,15 @@ def _intervals(runs: GroupRuns, family: str, kind: str, lengths_m: Floats, most:
     return list(zip(starts, [*ends[:-1].tolist(), NO_END], strict=True))
 
 
-def _in_span(fabric: FabricProblem, family: str, span: Span, lengths_m: Floats) -> FabricProblem:
+def _in_spans(fabric: FabricProblem, family: str, spans: Sequence[Span], lengths_m: Floats) -> Iterator[FabricProblem]:
     assert fabric.groups is not None
-    runs = fabric.groups.runs_m(family, Sizes(span.group[0], NO_END if span.pod == ANY_SIZE else span.pod[0]))
-    counted = {kind: counted_m(lengths_m, float(run)) for kind, run in runs.items()}
-    return replace(fabric, runs_m=counted, span=span, tiers=span.tiers)
+    group = np.array([span.group[0] for span in spans], dtype=np.int64)
+    pod = np.array([NO_END if span.pod == ANY_SIZE else span.pod[0] for span in spans], dtype=np.int64)
+    of_kind = fabric.groups.runs_m(family, Sizes(group, pod))
+    runs_m = {kind: np.broadcast_to(runs, group.shape).tolist() for kind, runs in of_kind.items()}
+    for number, span in enumerate(spans):
+        counted = {kind: counted_m(lengths_m, runs[number]) for kind, runs in runs_m.items()}
+        yield replace(fabric, runs_m=counted, span=span, tiers=span.tiers)
 
 
 Together = tuple[tuple[FabricProblem, tuple[FabricProblem, ...]], ...]

@@ -117,7 +117,7 @@ def attachment_leaf(
         Side((PeerLinks(demand.ports, 1, 1, 0),), 1, 1),
     )
     key = ("attachment", demand.name, demand.port, leaf.port, *clos.attached_runs_m)
-    return choices_of(need, joins, ("attachment", "leaf"), key, False, prune, demand.name)
+    return choices_of(problem.links, need, joins, ("attachment", "leaf"), key, False, prune, demand.name)
 
 
 class CagesOfPorts(NamedTuple):
@@ -158,7 +158,7 @@ def in_own_cages(
     joins = attachment_joins(problem, fabric, demand, use.port, own.protocol, own.tier)
     need = Need(Side((PeerLinks(1, 1, ports, 0),), 1, ports), far)
     key = ("attachment", demand.name, demand.port, use.port, own.tier, *own.runs_m)
-    return choices_of(need, joins, ends, key, False, prune, demand.name)
+    return choices_of(problem.links, need, joins, ends, key, False, prune, demand.name)
 
 
 def _ends(tier: HostTier) -> Ends:
@@ -178,7 +178,9 @@ def _later_links(
     for stage, ports in enumerate(demand.adds):
         need = Need(Side((PeerLinks(1, 1, ports, 0),), 1, ports), Side((PeerLinks(ports, 1, 1, 0),), 1, 1))
         key = ("attachment", demand.name, leaf.port, stage, *clos.attached_runs_m)
-        for choice in choices_of(need, joins, ("attachment", "leaf"), key, False, prune, demand.name) or ():
+        for choice in (
+            choices_of(problem.links, need, joins, ("attachment", "leaf"), key, False, prune, demand.name) or ()
+        ):
             choices.append(replace(choice, options=tuple(_at(option, stage) for option in choice.options)))
     linked = sum(choice.count * choice.options[0].rows[0].links for choice in choices if choice.options)
     return choices if linked == demand.ports else None

@@ -83,7 +83,8 @@ class FlatLinks(KindLinks):
     def choices(self, prune: bool) -> Sequence[Choice] | None:
         """The choices that ``choices_of`` gives for all links at once or for equal cages."""
         kind = self.kind
-        return choices_of(kind.need, self.joins(self.longest_m, False), kind.ends, kind.key, kind.mixes, prune)
+        joins = self.joins(self.longest_m, False)
+        return choices_of(self.problem.links, kind.need, joins, kind.ends, kind.key, kind.mixes, prune)
 
     def cabling(self, numbers: ClosNumbers) -> Cabling | None:
         """The links, all with the class of their one run."""

@@ -232,6 +232,8 @@ class Leaves:
         """The least that uplinks cost with everything above them, shape (metrics, rows)."""
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
         above = np.asarray(np.multiply.outer(upward, block.nic.planes * shape.uplinks))
+        if not self.bounds.early.stages:
+            return above
         uppers = self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers)
         uses = tuple((spine.switch, spine.down) for spine in uppers)
         share = self.bounds.early.shares(block.uplinks, uses, "leaf-spine", block.protocol)

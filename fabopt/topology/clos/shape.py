@@ -195,22 +195,12 @@ class Shape(ClosShape):
     def take(self, index: Any) -> Shape:
         """Some of many candidates, by their places in the arrays."""
 
-        def some(value: Any) -> Any:
-            return value[index] if getattr(value, "ndim", 0) else value
-
-        return replace(
-            self,
-            g=some(self.g),
-            u=some(self.u),
-            spines=some(self.spines),
-            groups_per_pod=some(self.groups_per_pod),
-            x=some(self.x),
-            q=some(self.q),
-            m2=some(self.m2),
-            odd_u=some(self.odd_u),
-            other_spines=some(self.other_spines),
-            other_links=some(self.other_links),
+        # what has been worked out of it is of candidates too: it is taken along
+        taken = object.__new__(Shape)
+        taken.__dict__.update(
+            (name, value[index] if getattr(value, "ndim", 0) else value) for name, value in self.__dict__.items()
         )
+        return taken
 
     def key(self, index: int) -> Hashable:
         """What tells one candidate apart from others."""

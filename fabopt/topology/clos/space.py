@@ -142,8 +142,10 @@ class ClosSpace:
                 return
             if queued.level == 1:
                 _push(queue, queued.next, numbers)
+            # what is past the cutoff is not queued, for that only falls
+            limit = cutoff.limit
             for tighter, block, leaves in self._finer(queued, parts):
-                if cutoff.possible(tighter):
+                if tighter[0] <= limit and cutoff.possible(tighter):
                     later = max(queued.bound, float(tighter[0]))
                     heapq.heappush(queue, _Queued(later, queued.level + 1, next(numbers), block, queued.next, leaves))
 
@@ -190,12 +192,11 @@ class ClosSpace:
     def _blocks(self, cutoff: Cutoff, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
         """A NIC's blocks, the lowest bound first, which counts no uplinks yet; made as far as they are asked for."""
         fewest_ports = self._ports_of_one_tier(nic) if tiers == 1 else 1
-        lowers = self.bounds.lowers(nic.port, protocol, self.restriction.not_leaf)
-        for lower in lowers:
-            share, leaf, down = lower
+        without = self.restriction.not_leaf
+        for place, (share, leaf, down) in enumerate(self.bounds.lowers(nic.port, protocol, without)):
             if usable_ports(down, leaf) >= fewest_ports:
                 if tiers > 1:
-                    bound = self.bounds.of_leaves(nic, lower, protocol, self.restriction.not_leaf)
+                    bound = self.bounds.of_leaves_at(place, nic, protocol, without)
                 else:
                     bound = self.bounds.of_servers(nic, share)
                 if cutoff.possible(bound):

@@ -102,13 +102,13 @@ class Spines:
     def _two_tiers(self, block: Block, shape: Shape, base: Floats, most_cost: Floats) -> None:
         down = shape.spine_down
         for stack, _ in self.stacks.above(block, shape, base):
-            spine = stack.spine
+            spine, parts = stack.spine, stack.parts()
             links = stack.planes * shape.uplinks
             fits = (down <= usable_ports(spine.down, spine.switch)) & (shape.u >= shape.spines)
-            fits &= self.survives(stack.parts(), shape)
-            fits &= may_fit(self.bounds.problem, self.fabric, stack.parts(), shape)
+            fits &= self.survives(parts, shape)
+            fits &= may_fit(self.bounds.problem, self.fabric, parts, shape)
             if shape.is_odd:
-                fits &= has_room(self.fabric, stack.parts(), shape)
+                fits &= has_room(self.fabric, parts, shape)
             cost = base + np.multiply.outer(self.costs.of(spine.switch.item), stack.planes * shape.spines)
             bound = cost + np.multiply.outer(stack.least, links)
             kept = np.flatnonzero(fits & (bound[0] <= most_cost) & self.cutoff.within(bound))
@@ -122,7 +122,7 @@ class Spines:
                 some = shape.take(rows)
                 uplinks = self._uplink_cost(stack, some, spine.down.cages)
                 total = self._with_early(stack, some, cost[:, rows] + uplinks)
-                self.cutoff.offer(ClosBatch(self.fabric, stack.parts(), some, total))
+                self.cutoff.offer(ClosBatch(self.fabric, parts, some, total))
 
     def _with_early(self, stack: Stack, shape: Shape, cost: Floats) -> Floats:
         """Add what spines of stages before the last cost at least."""

@@ -64,6 +64,8 @@ class EarlyCosts:
 
         The result has shape (stages,); 0 where none may.
         """
+        if not self.stages:
+            return np.zeros(0)
         key = near, uses, kind, protocol
         if key not in self._shares:
             least = [self._least_share(costs, near, uses, kind, protocol) for _, costs in self.stages]

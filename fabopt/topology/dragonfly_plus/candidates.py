@@ -81,7 +81,7 @@ def _leaf_spine(
     joins = joins_of(problem, fabric, "leaf-spine", up.port, down.port, parts.protocol)
     mixes = up.lane.ports == down.lane.ports and network.numbers[3] % up.lane.ports == 0
     key = ("leaf-spine", up.port, down.port, parts.protocol, mixes)
-    return choices_of(need, joins, ("leaf", "spine"), key, mixes, prune)
+    return choices_of(problem.links, need, joins, ("leaf", "spine"), key, mixes, prune)
 
 
 def leaf_spine_need(parts: Parts, numbers: Sequence[Number], down_ports: int) -> Need:

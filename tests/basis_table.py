@@ -77,12 +77,12 @@ def lines(catalog: Catalog) -> Iterator[str]:
 
     servers = catalog.servers
     rest = [server.id for server in servers if not takes_storage_and_in_band(server)]
-    listing = ", ".join(f"`{id_}`" for id_ in rest)
     yield ""
     yield (
         f"Of {len(servers)} servers, {len(servers) - len(rest)} take a NIC for storage and one in-band beside one for "
-        f"each GPU, as they are listed; not {listing}: of these such a fabric shares NICs (`separation: shared`), or "
-        "has its own where compute has fewer."
+        "each GPU (or, where they have fewer slots than GPUs, beside one), as they are listed"
+        + ("; not " + ", ".join(f"`{id_}`" for id_ in rest) if rest else "")
+        + "."
     )
 
 

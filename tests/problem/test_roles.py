@@ -10,9 +10,11 @@ from rich.console import Console
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
+from fabopt.io.catalog import named_catalogs
 from fabopt.output.terminal.networks import network_shares
 from fabopt.output.terminal.summary import summary
 from fabopt.problem.problem import problem_of
+from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from tests.samples.bare import with_equal_groups
@@ -39,9 +41,9 @@ def demand(fabric: Json, **changes: Any) -> tuple[int, float, float]:
     return meant.gpu_mbps, float(meant.oversubscription_leaf), float(meant.oversubscription_spine)
 
 
-def refused(content: Json) -> str:
+def refused(content: Json, catalog: Catalog | None = None) -> str:
     with pytest.raises(InputError) as raised:
-        inputs_from_objects(content)
+        inputs_from_objects(content, catalog)
     return str(raised.value)
 
 
@@ -162,7 +164,12 @@ def test_two_fabrics_cannot_have_the_same_built_in_cards() -> None:
 
 
 def test_no_slot_is_no_fabric() -> None:
-    text = refused(case({"name": "a"}, {"name": "b", "role": "storage"}, server="nvidia-gb300-nvl72-tray"))
+    # every server of the reference catalog has a card or a slot for storage
+    catalog = named_catalogs(["reference"])
+    full = next(server for server in catalog.servers if server.id == "nvidia-gb300-nvl72-tray")
+    alone = full.model_copy(update={"nics": [nic for nic in full.nics if nic.role == "compute"]})
+    wanted = case({"name": "a"}, {"name": "b", "role": "storage"}, server=full.id)
+    text = refused(wanted, catalog.model_copy(update={"servers": [alone]}))
     assert "no built-in NICs for storage and no free slot (nic_slots is 0)" in text
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
 import yaml
+from openpyxl.worksheet.worksheet import Worksheet
 
 from tests.samples.cli_samples import Ran, Run, write_case
 from tests.samples.quote_samples import write_csv
@@ -182,9 +184,18 @@ def test_a_quote_that_ends_too_early_is_a_remark(run: Run) -> None:
     assert "the quote ends on 2027-02-15, before what it prices is ordered (2027-03-01)" in audit["findings"][0]["text"]
 
 
+def _lines_that_show(sheet: Worksheet, column: str) -> bool:
+    """Whether every row is as high as its longest text needs in the width of the column, of which some need more."""
+    width = sheet.column_dimensions[column].width
+    needed = {cell.row: math.ceil(len(str(cell.value)) / width) for cell in sheet[column][1:]}
+    heights = {row: sheet.row_dimensions[row].height or 15 for row in needed}
+    return max(needed.values()) > 1 and all(heights[row] >= 11 * lines for row, lines in needed.items())
+
+
 @pytest.mark.usefixtures("desk")
 def test_the_redlined_workbook_and_the_table_of_findings(run: Run) -> None:
-    lines = [*bill(), ["acme-t5", "", 2, 250]]
+    unknown = "a part of another maker whose name is as long as that of some catalogues"
+    lines = [*bill(), ["acme-t5", "", 2, 250], [unknown, "", 1, 10]]
     lines.remove(of(lines, "acme-nic"))
     ran, audit = audited(run, lines, "-o", "red.xlsx", "--findings", "findings.csv")
     assert ran.code == 1
@@ -193,9 +204,10 @@ def test_the_redlined_workbook_and_the_table_of_findings(run: Run) -> None:
     rows = list(book["Redlined quote"].iter_rows(min_row=2))
     struck = [row for row in rows if row[2].font.strike]
     added = [row for row in rows if row[2].font.underline]
-    assert [row[2].value for row in struck] == ["acme-t5"]
+    assert [row[2].value for row in struck] == ["acme-t5", unknown]
     assert [(row[4].value, row[10].value.startswith("add: ")) for row in added] == [("acme-nic", True)]
     assert len(rows) == len(lines) + 1 and not rows[0][2].font.strike
+    assert _lines_that_show(book["Redlined quote"], "K") and _lines_that_show(book["Findings"], "J")
     with open("findings.csv", newline="") as stream:
         table = list(csv.DictReader(stream))
     assert [(row["kind"], row["text"]) for row in table] == [(one["kind"], one["text"]) for one in audit["findings"]]

@@ -130,7 +130,11 @@ def test_4_missing_and_contradicting_lengths() -> None:
         (3, "left over", "its length is missing: nvidia-mfp7e10 is sold in 5, 7, 10 m"),
         (5, "left over", "the catalog has no product with this part number"),
         (6, "left over", "it names different lengths: 5, 7 m"),
-        (7, "left over", "nvidia-mfp7e10 is not sold in 8 m in the catalog, but in 5, 7, 10 m"),
+        (
+            7,
+            "left over",
+            "nvidia-mfp7e10 is not sold in 8 m in the catalog, but in 5, 7, 10 m; a catalog of your own may add it",
+        ),
     ]
 
 

@@ -12,7 +12,7 @@ from fabopt.errors import cut
 from fabopt.io.quote.values import agreed, date_in, days_of_unit, signs_in
 
 _VALID = re.compile(
-    r"\b(?:valid(?:ity|ité)?|expir(?:y|es|ation)|gültig(?:keit)?|bindefrist|valable|válid[oa])\b(?P<rest>.*)",
+    r"\b(?:valid(?:ity|ité)?|expir(?:y|es|ation)|gültig(?:keit)?|bindefrist|valable|válid[oa]|validez|vigencia|validità|geldig)\b(?P<rest>.*)",
     re.IGNORECASE,
 )
 # What stands before the day from which, and before the one until which a quote holds.
@@ -20,12 +20,13 @@ _FROM = re.compile(r"\b(?:from|as of|since|starting|ab|vom|von|dès le|à (?:par
 _UNTIL = re.compile(r"\b(?:until|till?|to|through|thru|bis|au|jusqu'au)\b|\s[-–—]\s", re.IGNORECASE)
 _DAYS = re.compile(r"([0-9]{1,3})\s*([^\W\d_]+)")
 _DATED = re.compile(
-    r"^(?:(?:quote|quotation|offer|proposal|issue|angebots?|rfq)[\s-]*)?"
-    r"(?:date|dated|datum|issued|issued on|vom)\b\s*[:.]?\s*(?P<rest>.*)",
+    r"^(?:(?:quote|quotation|offer|offerte|proposal|issue|angebots?|rfq|devis|cotización|presupuesto)"
+    r"(?:(?!valid|expir|gültig|vig|deliver|liefer|entrega).){0,40}?)?\b"
+    r"(?:date|dated|datum|fecha|issued|issued on|vom)\b\s*[:.]?\s*(?P<rest>.*)",
     re.IGNORECASE,
 )
 _PRICED = re.compile(
-    r"\b(?:currency|währung|devise|(?:prices?|amounts?|preise|prix|beträge|figures|all)\b.{0,40}?\b(?:in|en|are))\b"
+    r"\b(?:currency|währung|devise|moneda|valuta|(?:prices?|amounts?|preise|prix|beträge|figures|all)\b.{0,40}?\b(?:in|en|are))\b"
     r"(?P<rest>.{0,40})",
     re.IGNORECASE,
 )

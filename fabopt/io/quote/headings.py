@@ -18,42 +18,54 @@ _CALLED: dict[str, str] = {
         art no, material number, material no, material code, teilenummer, teile nr, teil, bestellnummer, bestell
         nr, herstellernummer, hersteller nr, order code, order number, ordering code, ordering number, catalog
         number, catalogue number, model number, model no, item number, item no, item code, item id, item nr,
-        référence, réf, référence fabricant, réf fabricant, número de parte""",
+        référence, réf, référence fabricant, réf fabricant, número de parte,
+        best nr, herst art nr, herstellerartikelnummer, code article, code produit, código, cód, código de producto,
+        código de artículo, nº de parte, no de parte, codice, codice articolo, codice prodotto""",
     "id": "id, fabopt id",
     "name": """item, items, product, produkt, artikel, article, model, modell, material, ref, reference,
-        hardware, position, posten""",
+        hardware, position, posten,
+        artículo, producto, modelo, referencia, articolo, prodotto""",
     "description": """description, descr, desc, item description, product description, article description, part
         description, short description, long description, bezeichnung, artikelbezeichnung, beschreibung,
-        désignation, designation, details, specification, text, product name, item name, descripción""",
+        désignation, designation, details, specification, text, product name, item name, descripción,
+        descripcion, concepto, descrizione, omschrijving, libellé""",
     "quantity": """quantity, qty, qtys, q ty, no of units, order qty, order quantity, total qty, total quantity,
         quoted qty, qty ea, qty pcs, quantity all, menge, anzahl, stk, stück, stückzahl, qté, quantité, pcs,
-        pieces, units, cantidad""",
+        pieces, units, cantidad,
+        cant, unidades, quantità, qtà, aantal""",
     "unit": """unit price, unit cost, price, price each, price ea, price per unit, price per piece, price per
         pc, price per item, price unit, price pc, cost each, cost per unit, each, net price, net unit price,
         unit net price, unit price net, unit net, your price, our price, your unit price, customer price,
         special price, offer price, quoted unit price, quoted price, sell price, unit sell, unit sell price,
         sales price, discounted price, discounted unit price, einzelpreis, e preis, ep, stückpreis, preis, preis
         stk, preis stück, preis pro stk, preis pro stück, preis je stk, preis je stück, nettopreis,
-        nettoeinzelpreis, einzelpreis netto, prix unitaire, prix, pu, p u, pu ht, p u ht, precio, precio unitario""",
+        nettoeinzelpreis, einzelpreis netto, prix unitaire, prix, pu, p u, pu ht, p u ht, precio, precio unitario,
+        precio unit, p unit, precio neto, precio unitario neto, precio por unidad, prix net, pu net, prix unitaire
+        net, vk, vk preis, prezzo, prezzo unitario, prijs, prijs per stuk, stuksprijs""",
     "list": """list price, list, unit list price, list unit price, list price each, unit list, msrp, rrp, gpl,
-        catalog price, gross price, gross unit price, retail price, listenpreis, bruttopreis, uvp""",
+        catalog price, gross price, gross unit price, retail price, listenpreis, bruttopreis, uvp,
+        precio de lista, precio lista, prix catalogue, prix public, prezzo di listino""",
     "discount": """discount, disc, discount rate, discount percent, disc pct, discount pct, rabatt, remise,
-        nachlass, descuento""",
+        nachlass, descuento, dto, dcto, sconto, korting""",
     "total": """total, total price, total cost, total amount, total net, total net price, net total, line total,
         line amount, line price, line value, ext, ext price, ext cost, ext amount, extended, extended price,
         extended cost, extended amount, extended net price, net extended price, ext net, ext net price,
         extended net, price total, price ext, price extended, total value, total sell, amount, net amount,
         sum, subtotal, sub total, gesamtpreis, gesamt, summe, betrag, gesamtbetrag, gp, positionspreis,
-        montant, montant ht, total ht, importe, quoted total""",
-    "currency": "currency, curr, cur, ccy, currency code, währung, whrg, devise, moneda",
+        montant, montant ht, total ht, importe, quoted total,
+        g preis, ges preis, prix total, prix total ht, precio total, importe total, total neto, importo,
+        prezzo totale, totale, bedrag, totaalprijs""",
+    "currency": "currency, curr, cur, ccy, currency code, währung, whrg, devise, moneda, divisa, valuta",
     "lead": """lead time, leadtime, lead, lt, lead time weeks, lead time wks, lead time in weeks, lead time
         days, lead time in days, lead time aro, est lead time, estimated lead time, standard lead time, quoted
         lead time, quoted lead time weeks, delivery, delivery time, delivery weeks, delivery time weeks,
         delivery time days, delivery days, eta, availability, lieferzeit, lieferzeit wochen, lieferzeit in
-        wochen, lieferzeit tage, lieferzeit in tagen, lieferfrist, délai, délai de livraison, plazo""",
+        wochen, lieferzeit tage, lieferzeit in tagen, lieferfrist, délai, délai de livraison, plazo,
+        plazo de entrega, tiempo de entrega, entrega, délai livraison, tempi di consegna, levertijd""",
     "validity": """valid, validity, valid until, valid to, valid till, valid through, valid thru, price valid
         until, price validity, quote valid until, quote expiry, offer valid until, expiry, expires, expires on,
-        expiry date, expiration, expiration date, validity date, gültig bis, gültigkeit, preis gültig bis""",
+        expiry date, expiration, expiration date, validity date, gültig bis, gültigkeit, preis gültig bis,
+        validez, vigencia, válido hasta, validité""",
     "minimum": """moq, minimum order, minimum order quantity, minimum order qty, min order, min order qty, min
         order quantity, minimum quantity, minimum qty, min qty, min quantity, mindestmenge, mindestbestellmenge,
         mindestabnahme""",
@@ -64,7 +76,8 @@ _CALLED: dict[str, str] = {
         unité, unité de mesure, unidad""",
     "length": """length, length m, length in m, length metres, length meters, len, len m, cable length, cable
         length m, länge, länge m, länge in m, kabellänge, longueur""",
-    "vendor": "vendor, manufacturer, mfr, mfg, make, maker, brand, hersteller, oem, marke, fabricant",
+    "vendor": """vendor, manufacturer, mfr, mfg, make, maker, brand, hersteller, oem, marke, fabricant, fabricante,
+        marca""",
     "stock": "stock, in stock, stock qty, stock level, on hand, qty available, lagerbestand, bestand",
     "remarks": "remarks, remark, notes, note, comments, comment, bemerkung, bemerkungen, kommentar",
 }

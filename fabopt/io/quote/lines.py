@@ -12,12 +12,11 @@ from fabopt.errors import Fault, fault
 from fabopt.io.quote.headings import IDENTITY, PRICES, Header
 from fabopt.io.quote.matching import MatchedLine, NamedLine, matched
 from fabopt.io.quote.names import QuotedNames
-from fabopt.io.quote.prices import MOST_USD, NetPrice, StatedPrice, net_price
-from fabopt.io.quote.sheets import CSV_SHEET, Cell, Sheet
+from fabopt.io.quote.prices import MOST_USD, HeadedPrice, NetPrice, StatedPrice, net_price
+from fabopt.io.quote.sheets import CSV_SHEET, Cell, Sheet, letters
 from fabopt.io.quote.values import (
     CURRENCIES,
     HOME,
-    Amount,
     agreed,
     amount_of,
     count_of,
@@ -177,7 +176,7 @@ class RowReader:
         net = self._net(row, bool(known.id))
         quantity = self._quantity(row)
         is_once = not known.id and net.value is None and quantity is None
-        price = self._amount(row, "total", False) if is_once else net.value
+        price = self._amount(row, "total") if is_once else net.value
         line = _changed(base, quantity=quantity, unit_price=price, currency=currency, **self._terms(row))
         reason = known.reason or unclear or net.reason or self._why_not(row, net.value, currency)
         if net.value == 0 and not known.id:
@@ -248,27 +247,32 @@ class RowReader:
 
     def _net(self, row: int, is_known: bool) -> NetPrice:
         stated = StatedPrice(
-            self._amount(row, "unit", is_known),
-            next((self.header.headings[column].text for column, _ in self.cells(row, "unit")), ""),
-            self._amount(row, "list", False),
-            self._amount(row, "total", False),
+            self._amounts(row, "unit", is_known),
+            self._amount(row, "list"),
+            self._amounts(row, "total", False),
             self._quantity(row),
             self._discounts(row),
         )
-        if stated.unit is None and stated.list is None and is_known:
-            self._amount(row, "total", True)
+        if not stated.units and stated.list is None and is_known:
+            self._amounts(row, "total", True)
         return net_price(stated)
 
-    def _amount(self, row: int, role: str, is_needed: bool) -> Fraction | None:
-        """The first amount of a role. A formula without a value is a fault where the amount is needed."""
-        amounts: list[Amount] = []
+    def _amounts(self, row: int, role: str, is_needed: bool) -> list[HeadedPrice]:
+        """The amounts of a role. A formula without a value is a fault where the amount is needed."""
+        amounts: list[HeadedPrice] = []
         for column, cell in self.cells(row, role):
             if cell.value is None and is_needed:
                 hint = "open the file in a spreadsheet program and save it, so that values are kept"
                 self._refuse(row, column, "a formula without its value, which is not computed here", hint=hint)
             amount = amount_of(cell, self.reading.mark)
-            amounts += [amount] if amount is not None else []
-        return amounts[0].value if amounts else None
+            if amount is not None:
+                heading = f"{letters(column)} `{self.header.headings[column].text}`"
+                amounts.append(HeadedPrice(heading, amount.value))
+        return amounts
+
+    def _amount(self, row: int, role: str) -> Fraction | None:
+        """The first amount of a role."""
+        return next((price for _, price in self._amounts(row, role, False)), None)
 
     def _quantity(self, row: int) -> int | None:
         return next((count_of(cell, self.reading.mark) for _, cell in self.cells(row, "quantity")), None)
@@ -280,12 +284,14 @@ class RowReader:
     # -- terms of sale ----------------------------------------------------------------------------------------------
 
     def _terms(self, row: int) -> dict[str, object]:
-        """Lead time, end, minimum, pack and vendor's stock of a line; what cannot be read is a remark."""
+        """Lead time, end, minimum, pack and vendor's stock of a line; what cannot be read of them is a remark."""
         remarks: list[str] = []
+        if self._quantity(row) is None:
+            remarks += [self._not_read(column, cell) for column, cell in self.cells(row, "quantity")][:1]
         terms: dict[str, object] = {}
         for role in _TERMS:
             for column, cell in list(self.cells(row, role))[:1]:
-                terms |= self._term(role, cell, self.header.headings[column].text, remarks)
+                terms |= self._term(role, column, cell, remarks)
         minimum, pack = terms.get("minimum_order"), terms.get("pack_size")
         if isinstance(minimum, int) and isinstance(pack, int) and minimum > 1 and minimum % pack:
             remarks.append(
@@ -293,9 +299,9 @@ class RowReader:
             )
         return terms | {"remarks": tuple(remarks)}
 
-    def _term(self, role: str, cell: Cell, heading: str, remarks: list[str]) -> dict[str, object]:
+    def _term(self, role: str, column: int, cell: Cell, remarks: list[str]) -> dict[str, object]:
         if role == "lead":
-            wait = wait_of(cell, heading)
+            wait = wait_of(cell, self.header.headings[column].text)
             if wait is not None:
                 remarks += [wait.remark] if wait.remark else []
                 return {"lead_time_weeks": wait.weeks}
@@ -305,8 +311,11 @@ class RowReader:
                 return {"valid_until": end.isoformat()}
         elif (number := count_of(cell, self.reading.mark)) is not None:
             return {_NUMBERS[role]: number}
-        remarks.append(f"`{heading}` is not read: `{cell.text}` is not clear")
+        remarks.append(self._not_read(column, cell))
         return {}
+
+    def _not_read(self, column: int, cell: Cell) -> str:
+        return f"`{self.header.headings[column].text}` is not read: `{cell.text}` is not clear"
 
 
 def _changed(line: QuoteLine, **changes: object) -> QuoteLine:

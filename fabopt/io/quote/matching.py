@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fabopt.io.quote.names import NameMatch, QuotedNames
 from fabopt.io.quote.values import lengths_in
 from fabopt.schema.catalog import Cable, Fibre
-from fabopt.units import some
 
 # What is sold together; what comes with a device to put it into a rack does not make it a kit.
 _KIT = re.compile(r"\b(?:kits?|bundles?|combo|bündel|paket|set of|starter pack)\b", re.IGNORECASE)
@@ -29,6 +28,14 @@ _CHARGE = re.compile(
     r"surcharge|tariffs?|customs|duty|duties|commissioning|installation|transport|montage|inbetriebnahme|"
     r"\w*(?:rabatt|nachlass|zuschlag|pauschale)|(?:fracht|versand|liefer|verpackungs?|transport)(?:ung|kosten)?|"
     r"remise|rabais|ristourne|escompte|livraison|port|emballage|assurance)\b(?!\s*[0-9/-])",
+    re.IGNORECASE,
+)
+# Words after a part number by which the price is, or may be, for something else than that part, new and alone.
+_ELSE = re.compile(
+    r"\b(?:option(?:al)?|or|oder|ou|alt|alternat\w*|substitut\w*|equiv\w*|equal|compat\w*|kompat\w*|replac\w*|instead|"
+    r"for|für|pour|para|refurb\w*|renewed|used|spares?|demo|without|w/o|only|fans?|psu|supply|supplies|rails?|brackets?|"
+    r"ears|bezel|cap|caps|accessor\w*|upgrade|support|service|warranty|maintenance|licen\w*|subscription|years?|"
+    r"months?|x\s?[0-9]+|[0-9]+\s?x)\b",
     re.IGNORECASE,
 )
 # How Cisco ends the part number of what is sold alone.
@@ -60,9 +67,13 @@ class MatchedLine:
 def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
     """The one product whose name the line has, and the one length that all which it says agrees on."""
     called = [matches for text in line.names if (matches := names.called(text))]
-    by_description = not called and not any(line.names)
-    if by_description and (described := names.described(line.description) or names.called(line.description)):
+    texts = [text for text in line.names if text]
+    if not called and (described := names.described(texts[0] if texts else line.description)):
         called = [described]
+    if not called and not texts and (described := names.called(line.description)):
+        called = [described]
+    if not called and (begun := _begun(line, names)):
+        return begun
     if not called:
         return _unknown(line, names)
     ids = set.intersection(*({match.id for match in matches} for matches in called))
@@ -80,6 +91,20 @@ def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
     return _with_length(line, names, ids.pop(), matches)
 
 
+def _begun(line: NamedLine, names: QuotedNames) -> MatchedLine | None:
+    """The product whose part number begins the only text of a line, which goes on as the catalog describes it."""
+    texts = [text for text in line.names if text]
+    code, rest = names.begun(texts[0] if texts else line.description) if len(texts) < 2 else ("", "")
+    if not code or _ELSE.search(rest) or names.within(rest):
+        return None
+    description = f"{rest} {line.description}" if line.names else rest
+    known = matched(replace(line, names=[code], description=description), names)
+    if not known.id or not names.is_described(known.id, rest):
+        return None
+    remark = f"`{code}` at the beginning of its cell is the part number; the other words are as the catalog has them"
+    return replace(known, remarks=(remark, *known.remarks))
+
+
 def _why_more(line: NamedLine) -> str:
     """Why the price of a line may be for something else than one of its product."""
     text = line.description
@@ -92,7 +117,8 @@ def _why_more(line: NamedLine) -> str:
 
 def _unknown(line: NamedLine, names: QuotedNames) -> MatchedLine:
     text = " ".join((*line.names, line.description))
-    ids = sorted({match.id for word in names.within(text) for match in names.called(word)})
+    codes = names.within(text)
+    ids = sorted({match.id for word in codes for match in names.called(word)})
     if _SERVICE.search(line.description) or _SERVICE.search(text):
         return MatchedLine(reason="a service, not a product of the catalog")
     if _CHARGE.search(line.description) or _CHARGE.search(text):
@@ -102,6 +128,8 @@ def _unknown(line: NamedLine, names: QuotedNames) -> MatchedLine:
         return MatchedLine(reason=f"a kit of several products{named}: what each of them costs is not said")
     if not any(line.names):
         return MatchedLine(reason="no part number, and no product has this description", suggestion=_listed(ids))
+    if len(ids) == 1 and len(codes) > 1:
+        return MatchedLine(reason=f"several part numbers of {ids[0]}: what each of them costs is not said")
     if len(ids) == 1:
         return MatchedLine(reason="other words stand in the cell of its part number", suggestion=ids[0])
     nearest = next((near for name in line.names if name and (near := names.nearest(name))), "")
@@ -128,8 +156,10 @@ def _with_length(line: NamedLine, names: QuotedNames, id_: str, matches: set[Nam
         lengths = ", ".join(f"{m:g}" for m in sorted(said | written))
         return MatchedLine(reason=f"it names different lengths: {lengths} m", suggestion=id_)
     if length_m not in sold:
-        reason = f"{id_} is not sold in {length_m:g} m in the catalog, but in {shown} m"
-        return MatchedLine(reason=reason, suggestion=f"add the length to a catalog of your own with {some(1, 'price')}")
+        reason = (
+            f"{id_} is not sold in {length_m:g} m in the catalog, but in {shown} m; a catalog of your own may add it"
+        )
+        return MatchedLine(reason=reason)
     return MatchedLine(id_, length_m, remarks=remarks)
 
 

@@ -32,8 +32,11 @@ _ALSO_CALLED = {
 _ARISTA_AIRFLOWS = ("-F", "-R")
 MOST_HINTS = 500
 _SIMILAR = 0.66
+# Letters that are typed, or read from paper, for the digits that they look like.
+_LOOK_ALIKE = str.maketrans("oilsz", "01152")
 # Where a code of a family says a length.
 _LENGTH_AT_END = re.compile(r"(?<=[a-z])[0-9]{2,3}$")
+_WORDS = re.compile(r"[^\W_][\w-]*[^\W_]{2}")
 
 
 class NameMatch(NamedTuple):
@@ -92,32 +95,49 @@ class QuotedNames:
         self._hints += 1
         if self._hints > MOST_HINTS:
             return ""
-        key = bare(name)[:100]
+        key = bare(name)[:100].translate(_LOOK_ALIKE)
         of_family = _LENGTH_AT_END.sub(lambda digits: "x" * len(digits[0]), key)
+        names = {shown.translate(_LOOK_ALIKE): shown for shown in self._shown}
         close = {
             near: difflib.SequenceMatcher(None, near, written).ratio()
             for written in (key, of_family)
-            for near in difflib.get_close_matches(written, list(self._shown), n=1, cutoff=_SIMILAR)
+            for near in difflib.get_close_matches(written, list(names), n=1, cutoff=_SIMILAR)
         }
         if not close:
             return ""
-        nearest = max(close, key=lambda near: close[near])
+        nearest = names[max(close, key=lambda near: close[near])]
         ids = sorted(match.id for match in self._exact[nearest])
         return f"{self._shown[nearest]} ({', '.join(ids)})" if ids != [self._shown[nearest]] else ids[0]
 
     def within(self, text: str) -> list[str]:
         """Part numbers that a text names among other words, each once, in its order."""
         words = [bare(word) for word in re.split(r"[\s,;()\[\]+]+", text)]
-        known = [
-            word for word in words if len(word) > 4 and any(letter.isdigit() for letter in word) and self.called(word)
-        ]
-        return list(dict.fromkeys(known))
+        return list(dict.fromkeys(word for word in words if _may_be_a_code(word) and self.called(word)))
+
+    def begun(self, text: str) -> tuple[str, str]:
+        """The part number that a text begins with, after the maker or not, and the rest; empty where it has none."""
+        words = text.split()
+        for count in (1, 2):
+            code = " ".join(words[:count]).rstrip(",;:")
+            if len(words) > count and _may_be_a_code(bare(code)) and self.called(code):
+                return code, " ".join(words[count:])
+        return "", text
+
+    def is_described(self, id_: str, text: str) -> bool:
+        """Whether a text has a word of the product's description, other than the maker."""
+        product = self.products[id_]
+        own = {word for word in _WORDS.findall((product.description or "").lower()) if word not in _makers(product)}
+        return bool(own & set(_WORDS.findall(text.lower())))
 
     def of_vendor(self, matches: Iterable[NameMatch], vendor: str) -> set[NameMatch]:
         """Matches whose product a vendor makes; all of them where none is by that vendor."""
         matches = set(matches)
         own = {match for match in matches if bare(vendor) in _makers(self.products[match.id])}
         return own or matches
+
+
+def _may_be_a_code(word: str) -> bool:
+    return len(word) > 4 and any(letter.isdigit() for letter in word)
 
 
 def _names(product: Product) -> Iterator[tuple[str, float | None]]:

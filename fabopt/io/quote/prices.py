@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from fabopt.units import CENTS_PER_USD
 
@@ -17,16 +18,27 @@ MOST_USD = 10**12
 _NET = re.compile(r"\b(?:net|netto|your|quoted|discounted|special|offer|customer|sell|nettopreis)\b", re.IGNORECASE)
 
 
+class HeadedPrice(NamedTuple):
+    """A price, and its column with the heading of that."""
+
+    heading: str
+    price: Fraction
+
+
 @dataclass(frozen=True)
 class StatedPrice:
-    """What a line states of its price. ``discounts``: shares of one that its discount may mean."""
+    """What a line states of its price, by the columns that state it. ``discounts``: shares of one it may mean."""
 
-    unit: Fraction | None = None
-    unit_heading: str = ""
+    units: Sequence[HeadedPrice] = ()
     list: Fraction | None = None
-    total: Fraction | None = None
+    totals: Sequence[HeadedPrice] = ()
     quantity: int | None = None
     discounts: Sequence[Fraction] = ()
+
+    @property
+    def total(self) -> Fraction | None:
+        """The total; of several the first one."""
+        return self.totals[0].price if self.totals else None
 
 
 @dataclass(frozen=True)
@@ -40,19 +52,42 @@ class NetPrice:
 
 def net_price(stated: StatedPrice) -> NetPrice:
     """The price of a unit that all that is stated agrees with."""
-    given = [price for price in (stated.unit, stated.list, stated.total) if price is not None]
-    if not given:
-        return NetPrice()
-    if stated.unit is not None:
-        return _of_unit(stated, stated.unit)
+    if _differ(stated.units):
+        return _of_several(stated)
+    if stated.units:
+        return _of_unit(stated, stated.units[0])
+    if _differ(stated.totals):
+        return NetPrice(reason=f"it has several totals: {_headed(stated.totals)}")
     if stated.list is not None:
         return _of_list(stated, stated.list)
-    return _of_total(stated)
+    return NetPrice() if stated.total is None else _of_total(stated)
 
 
-def _of_unit(stated: StatedPrice, unit: Fraction) -> NetPrice:
+def _differ(prices: Sequence[HeadedPrice]) -> bool:
+    return len({price for _, price in prices}) > 1
+
+
+def _headed(prices: Sequence[HeadedPrice]) -> str:
+    return ", ".join(f"{plain(price)} in {heading}" for heading, price in prices)
+
+
+def _of_several(stated: StatedPrice) -> NetPrice:
+    """Of prices of a unit beside each other, as offers to choose from or by quantity, the one that makes the total."""
+    shown = " and ".join(plain(price) for _, price in stated.units)
+    kept: list[NetPrice] = []
+    if stated.total is not None and stated.quantity is not None and not _differ(stated.totals):
+        kept = [net for unit in stated.units if (net := _of_unit(stated, unit)).value is not None]
+    if len(kept) != 1:
+        return NetPrice(reason=f"it has several prices of a unit: {_headed(stated.units)}")
+    (net,) = kept
+    assert net.value is not None
+    return replace(net, remarks=(*net.remarks, f"of the prices {shown} the total is that of {plain(net.value)}"))
+
+
+def _of_unit(stated: StatedPrice, headed: HeadedPrice) -> NetPrice:
+    unit = headed.price
     after = [unit * (1 - discount) for discount in stated.discounts]
-    is_net = stated.list is not None or bool(_NET.search(stated.unit_heading))
+    is_net = stated.list is not None or bool(_NET.search(headed.heading))
     readings = [unit] if is_net or not any(stated.discounts) else [unit, *after]
     kept = _agreeing(stated, readings)
     if not kept:
@@ -97,10 +132,11 @@ def _of_total(stated: StatedPrice) -> NetPrice:
 
 
 def _agreeing(stated: StatedPrice, readings: Sequence[Fraction]) -> list[Fraction]:
-    """Readings that make the total, where one is stated."""
-    if stated.total is None or stated.quantity is None:
+    """Readings that make a total, where one is stated: of several it may be the one with or without tax."""
+    if not stated.totals or stated.quantity is None:
         return list(readings)
-    return [unit for unit in readings if _is_close(unit * stated.quantity, stated.total, stated.quantity)]
+    units = stated.quantity
+    return [unit for unit in readings if any(_is_close(unit * units, total, units) for _, total in stated.totals)]
 
 
 def _is_close(amount: Fraction, other: Fraction, units: int) -> bool:

@@ -234,12 +234,16 @@ _DAYS_OF = (
         re.compile(r"(?:business|working|arbeits)[\s-]*(?:days?|tagen?|tage)|\b[wb]d\b|werktagen?|werktage"),
         Fraction(7, 5),
     ),
-    (re.compile(r"weeks?|\bwks?\b|wochen?|semaines?|semanas?|\bw\b"), Fraction(7)),
+    (re.compile(r"weeks?|\bwks?\b|wochen?|\bwo\b|semaines?|semanas?|settimane|weken|\bw\b"), Fraction(7)),
     (re.compile(r"months?|\bmo\b|monaten?|monate?|mois|meses"), Fraction(365, 12)),
     (re.compile(r"days?|tagen?|tage|jours?|d[ií]as?|\bd\b"), Fraction(1)),
 )
 _SPAN = re.compile(r"([0-9]+(?:[.,][0-9]+)?)\s*(?:(?:-|–|—|to|bis|\.\.|/|à|a)\s*([0-9]+(?:[.,][0-9]+)?))?")
-_IN_STOCK = re.compile(r"\b(?:in stock|ex stock|stock|ab lager|lagernd|en stock|immediate(?:ly)?|sofort)\b")
+_IN_STOCK = re.compile(
+    r"\b(?:in stock|ex stock|stock|(?:ab|auf) lager|lagernd|vorrätig|en stock|disponible|en existencia|disponibile|"
+    r"op voorraad|immediate(?:ly)?|inmediat[oa]|sofort)\b"
+)
+_NOT = re.compile(r"\b(?:not|no|non|nicht|kein|out of|pas|sin|niet|if|when|back ?order)\b")
 _CALENDAR_WEEK = re.compile(r"\b(?:kw|cw|wk|week)\s*[0-9]")
 
 
@@ -261,7 +265,7 @@ def wait_of(cell: Cell, heading: str) -> Wait | None:
     if isinstance(cell.value, date) or _CALENDAR_WEEK.search(text):
         return None
     spans = _SPAN.findall(text)
-    if not spans and _IN_STOCK.search(text):
+    if not spans and _IN_STOCK.search(text) and not _NOT.search(text):
         return Wait(0, f"`{cell.text}` is read as a lead time of 0 weeks; nothing is taken for stock of one's own")
     days = days_of_unit(text) or days_of_unit(heading)
     if len(spans) != 1 or days is None:

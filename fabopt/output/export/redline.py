@@ -84,6 +84,8 @@ def _redlined(sheet: Worksheet, formats: dict[str, Format], quote: Quote, compar
     for row, (look, cells) in enumerate(rows, start=1):
         for column, value in enumerate(cells):
             write_cell(sheet, row, column, value, formats[f"{look} {_COLUMNS[column][2]}"])
+        wrapped = zip(cells, _COLUMNS, strict=True)
+        set_height(sheet, row, [(str(value), width) for value, (_, width, kind) in wrapped if kind == "wrap"])
     sheet.autofilter(0, 0, max(1, len(rows)), len(_COLUMNS) - 1)
 
 
@@ -139,4 +141,5 @@ def _findings(sheet: Worksheet, formats: dict[str, Format], findings: Sequence[Q
         for column, name in enumerate(FINDING_COLUMNS):
             style = "money" if name == "usd" else "wrap" if name == "text" else "text"
             write_cell(sheet, row, column, getattr(finding, name), formats[style])
+        set_height(sheet, row, [(finding.text, _WIDTHS[-1])])
     sheet.autofilter(0, 0, max(1, len(findings)), len(FINDING_COLUMNS) - 1)

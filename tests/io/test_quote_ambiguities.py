@@ -1,0 +1,127 @@
+"""What quotes leave open: prices side by side, cells that cannot be read, words around a part number, look-alikes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fabopt.io.catalog import named_catalogs
+from fabopt.io.quote.headings import role_of
+from fabopt.io.quote.names import QuotedNames
+from fabopt.io.quote.sheets import Cell
+from fabopt.io.quote.values import wait_of
+from tests.io.test_quotes import HEAD, JUMPER, QM, SR8, prices, told, whole
+from tests.samples.quote_samples import Book
+
+pytestmark = pytest.mark.usefixtures("desk")
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_two_offers_beside_each_other_are_left_to_the_reader() -> None:
+    """Genuine and compatible modules in two columns; where both cost the same there is nothing to choose."""
+    book = Book().rows(
+        [None, None, None, "Option A: genuine", None, "Option B: compatible", None],
+        ["Item", "Part", "Qty", "Unit USD", "Total USD", "Unit USD", "Total USD"],
+        [1, "MMA4Z00-NS", 384, 700, 268800, 389, 149376],
+        [2, "MFP7E10-N010", 384, 112, 43008, 112, 43008],
+        [3, "MQM9700-NS2F", 4, 31000, 124000, None, None],
+    ).merged("D1:E1", "F1:G1")  # fmt: skip
+    quote = whole(book.saved())
+    assert prices(quote) == {(JUMPER, 10): 112, (QM, None): 31000}
+    (line,) = quote.with_status("left over")
+    reason = "it has several prices of a unit: 700 in D `Unit USD`, 389 in F `Unit USD`"
+    assert (line.suggestion, line.reason) == (SR8, reason)
+
+
+def test_of_prices_by_quantity_the_total_says_which() -> None:
+    """A Spanish quote: the total of 384 modules is at the price from 100 on, that of four switches at the other."""
+    book = Book().rows(
+        ["Cotización 45 - Fecha: 2026-10-10 - Vigencia: 30 días - Moneda: EUR"],
+        ["Código", "Descripción", "Cantidad", "Precio unitario (1-99)", "Precio unitario (100+)", "Importe"],
+        ["MMA4Z00-NS", "Transceptor", 384, 720, 690, 264960],
+        ["MQM9700-NS2F", "Conmutador", 4, 31000, 30500, 124000],
+        ["MFP7E10-N010", "Fibra", 384, 115, 108, None],
+    )
+    quote = whole(book.saved(), "EUR=1")
+    assert prices(quote) == {(SR8, None): 690, (QM, None): 31000}
+    assert {remark for line in quote.with_status("matched") for remark in line.remarks} == {
+        "of the prices 720 and 690 the total is that of 690",
+        "of the prices 31,000 and 30,500 the total is that of 31,000",
+    }
+    assert [line.reason for line in quote.with_status("left over")] == [
+        "it has several prices of a unit: 115 in D `Precio unitario (1-99)`, 108 in E `Precio unitario (100+)`"
+    ]
+    assert quote.valid_until == "2026-11-09"
+
+
+def test_a_quantity_that_is_not_one_number_is_told() -> None:
+    quote = whole(
+        Book().rows(HEAD, ["MMA4Z00-NS", "", "2 x 128", 700, 179200], ["MQM9700-NS2F", "", 0, 31000, 0]).saved()
+    )
+    assert [(line.quantity, line.remarks) for line in quote.with_status("matched")] == [
+        (None, ("`Qty` is not read: `2 x 128` is not clear",)), (None, ("`Qty` is not read: `0` is not clear",))
+    ]  # fmt: skip
+
+
+def test_a_part_number_with_its_description_in_one_cell() -> None:
+    """It counts if the cell begins with it and goes on as the catalog describes the product, and the remark says so."""
+    book = Book().rows(
+        ["Item", "Qty", "Price each"],
+        ["MMA4Z00-NS - NVIDIA twin-port OSFP module", 384, 700],
+        ["NVIDIA MMA4Z00-NS: Twin-port SR8", 10, 700],
+        ["MMA4Z00-NS twin-port, compatible", 10, 300],
+        ["MMA4Z00-NS twin-port, 3 years of support", 10, 50],
+        ["MMA4Z00-NS, dust cap", 10, 5],
+        ["MMA4Z00-NS twin-port or OSFP-800G-DR8=", 10, 800],
+        ["Fan for MMA4Z00-NS twin-port", 10, 5],
+        ["MFP7E10-N007\nMFP7E10-N010", 10, 120],
+        ["Twin-port 800G SR8, 50 m", 10, 700],
+    )
+    quote = whole(book.saved())
+    assert [line.row for line in quote.with_status("matched")] == [2, 3, 10]
+    assert quote.lines[0].remarks == (
+        "`MMA4Z00-NS` at the beginning of its cell is the part number; the other words are as the catalog has them",
+    )
+    assert [reason for _, status, reason in told(quote) if status == "left over"] == [
+        "other words stand in the cell of its part number",
+        "other words stand in the cell of its part number",
+        "other words stand in the cell of its part number",
+        "a kit of several products (cisco-dr8, fs-dr8, nvidia-mma4z00-ns): what each of them costs is not said",
+        "other words stand in the cell of its part number",
+        "several part numbers of nvidia-mfp7e10: what each of them costs is not said",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "near"),
+    [("MQM97O0-NS2F", "MQM9700-NS2F (nvidia-qm9700)"), ("MQM979O-NS2F", "MQM9790-NS2F (nvidia-qm9790)"),
+     ("MMA4ZOO-N5", "MMA4Z00-NS (nvidia-mma4z00-ns)"), ("MFP7E1O-N0l0", "MFP7E10-Nxxx (nvidia-mfp7e10)")],
+)  # fmt: skip
+def test_letters_for_digits_that_look_alike_are_what_is_meant(code: str, near: str) -> None:
+    assert QuotedNames(named_catalogs(["reference"])).nearest(code) == near
+
+
+@pytest.mark.parametrize(
+    ("heading", "role"),
+    [("Código", "part"), ("Cód.", "part"), ("Cant.", "quantity"), ("Precio unit.", "unit"), ("Dto.", "discount"),
+     ("Precio total", "total"), ("Plazo de entrega", "lead"), ("Best.-Nr.", "part"), ("G-Preis", "total"),
+     ("Code article", "part"), ("Prix net", "unit"), ("Prix total HT", "total"), ("Codice", "part"),
+     ("Prezzo unitario", "unit"), ("Quantità", "quantity"), ("Aantal", "quantity"), ("Omschrijving", "description")],
+)  # fmt: skip
+def test_headings_of_further_languages(heading: str, role: str) -> None:
+    assert role_of(heading) == role
+
+
+@pytest.mark.parametrize(
+    ("text", "weeks"),
+    [("auf Lager", 0), ("vorrätig", 0), ("disponible", 0), ("2 Wo.", 2), ("inmediato", 0), ("nicht auf Lager", None),
+     ("not in stock", None), ("KW 48", None)],
+)  # fmt: skip
+def test_words_for_what_is_in_stock(text: str, weeks: float | None) -> None:
+    wait = wait_of(Cell(text), "Lieferzeit")
+    assert (wait and wait.weeks) == weeks

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fabopt.io.recognition import bare
+from fabopt.parts.part_numbers import wanted_airflow
 from fabopt.parts.quotes import Quote, QuoteLine
 from fabopt.schema.design import Design
 
@@ -33,11 +34,11 @@ def other_airflows(quote: Quote, design: Design) -> Iterator[OtherAirflow]:
 
     The bill's is what the case wants in ``site.rack_rules.airflow``, else that of the part number on it.
     """
-    rules = (design.case.content.get("site") or {}).get("rack_rules") or {}
+    wanted = wanted_airflow(design.case.content)
     for line in quote.with_status("matched"):
         body = design.parts.get(line.id, {})
         codes = body.get("airflows") or {}
-        planned = rules.get("airflow") or _airflow_of([str(body.get("part_number") or "")], codes)
+        planned = wanted or _airflow_of([str(body.get("part_number") or "")], codes)
         quoted = _airflow_of([*line.part.split(" / "), line.description], codes)
         if planned and quoted and planned != quoted:
             yield OtherAirflow(line, codes[quoted], quoted, planned, codes.get(planned))

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from fabopt.inspect.quote_airflow import other_airflows
 from fabopt.inspect.stand_ins import StandIns, stand_ins
+from fabopt.parts.part_numbers import order_code, wanted_airflow
 from fabopt.parts.quotes import Quote, QuoteLine
 from fabopt.schema.catalog import Catalog, Transceiver
 from fabopt.schema.design import Design
@@ -97,13 +98,15 @@ class QuoteComparison:
 
 
 def planned_of(design: Design) -> dict[Key, Planned]:
-    """What a design's bill buys, by product and length."""
+    """What a design's bill buys, by product and length, with the codes that order it."""
     planned: dict[Key, Planned] = {}
+    wanted = wanted_airflow(design.case.content)
     for row in design.bom:
         if row.kind == _OWN_WORK or not row.quantity:
             continue
         key = row.id, None if row.length_m is None else float(row.length_m)
-        before = planned.get(key, Planned(row.kind, row.part_number, row.description, 0, 0))
+        code = order_code(design.parts.get(row.id, {}), row.length_m, wanted).code
+        before = planned.get(key, Planned(row.kind, code, row.description, 0, 0))
         surcharge = row.quantity * rounded(exact(row.expedite_usd or 0) * CENTS_PER_USD)
         planned[key] = before._replace(
             quantity=before.quantity + row.quantity,

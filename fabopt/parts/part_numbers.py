@@ -67,6 +67,14 @@ def order_code(body: Mapping[str, object], length_m: float | None, airflow: str 
     return OrderCode("", f"the code of {length_m:g} m{family} is not known")
 
 
+def wanted_airflow(case: Mapping[str, object]) -> str | None:
+    """The airflow of switches that the content of a case wants; None: it says nothing of that."""
+    site = case.get("site")
+    rules = site.get("rack_rules") if isinstance(site, Mapping) else None
+    airflow = rules.get("airflow") if isinstance(rules, Mapping) else None
+    return airflow if isinstance(airflow, str) else None
+
+
 def _by_airflow(number: str, airflows: object, wanted: str | None) -> OrderCode:
     codes = airflows if isinstance(airflows, Mapping) else {}
     if wanted is not None:

@@ -216,6 +216,22 @@ def test_the_redlined_workbook_and_the_table_of_findings(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("desk")
+def test_what_is_to_be_added_has_the_code_that_orders_it(run: Run) -> None:
+    """A family of fibres by its code of that length, in the design as in the redlined quote."""
+    catalog = yaml.safe_load(Path("acme.yaml").read_text())
+    fibre = catalog["fibres"][0]
+    fibre.update(vendor="NVIDIA", part_number="MFP7E10-Nxxx")
+    Path("acme.yaml").write_text(yaml.safe_dump(catalog))
+    assert run("solve", "case.yaml", "--json", "design.json", "--alternatives", "0").code == 0
+    lines = bill()
+    length_m = of(lines, fibre["id"])[1]
+    lines.remove(of(lines, fibre["id"]))
+    audited(run, lines, "-o", "red.xlsx")
+    rows = openpyxl.load_workbook("red.xlsx")["Redlined quote"].iter_rows(min_row=2)
+    assert [row[2].value for row in rows if row[2].font.underline] == [f"MFP7E10-N{length_m:03}"]
+
+
+@pytest.mark.usefixtures("desk")
 def test_without_the_catalog_only_the_bill_is_compared(run: Run) -> None:
     Path("acme.yaml").rename("elsewhere.yaml")
     ran, audit = audited(run, bill())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fabopt.parts.part_numbers import OrderCode, order_code
+from fabopt.parts.part_numbers import OrderCode, order_code, wanted_airflow
 from fabopt.schema.design import BomRow, Design
 
 
@@ -20,8 +20,7 @@ def body_of(design: Design, row: BomRow) -> dict[str, Any] | None:
 
 def code_of(design: Design, part: str, length_m: float | None) -> OrderCode:
     """What to order a part of the design by, in its length and with the airflow that its case wants."""
-    rules = (design.case.content.get("site") or {}).get("rack_rules") or {}
-    return order_code(design.parts.get(part, {}), length_m, rules.get("airflow"))
+    return order_code(design.parts.get(part, {}), length_m, wanted_airflow(design.case.content))
 
 
 def orderable(design: Design) -> list[BomRow]:

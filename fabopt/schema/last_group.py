@@ -28,8 +28,6 @@ def what_keeps_groups_equal(case: Case, fabric: Fabric) -> Iterator[str]:
     """Why a fabric has equal groups even with ``groups: any``: what such groups are not looked at with, in words."""
     if fabric.oob is not None:
         yield "out-of-band"
-    if fabric.roce is not None:  # pools are weighed of leaves that are all alike
-        yield "with `roce`"
     if len(case.stages or ()) > 1:
         yield "in a cluster that grows"
     if not set(switched_tiers(fabric)) & set(tiers_of_last_groups(case)):

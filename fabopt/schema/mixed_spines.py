@@ -21,8 +21,6 @@ def what_keeps_spines_alike(case: Case, fabric: Fabric, protocol: str) -> Iterat
         yield f"with `striping: {fabric.striping}`"
     if any(attachment.placed_on != "leaf" for attachment in fabric.attachments):
         yield "with attachments on free ports"
-    if fabric.roce is not None:  # pools are weighed of spines that are all alike
-        yield "with `roce`"
     if len(case.stages or ()) > 1:
         yield "in a cluster that grows"
     yield from what_keeps_leaves_alike(case, protocol)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from fabopt.parts.pools import pool_verdict, ports_text, shortfall_text
 from fabopt.problem.fabric import FabricProblem
@@ -16,7 +16,7 @@ _MOST_NOT_PICKED = 4
 
 
 def pool_notes(answers: Answers, design: Design) -> Iterator[str]:
-    """A sentence for each tier of Ethernet switches whose pool does not hold its ports, or has to."""
+    """A sentence for each kind of Ethernet switches in a tier whose pool does not hold its ports, or has to."""
     if answers.best is None:
         return
     for fabric, (candidate, _), designed in zip(
@@ -24,8 +24,13 @@ def pool_notes(answers: Answers, design: Design) -> Iterator[str]:
     ):
         if designed.protocol == ETHERNET and designed.role != "oob":
             roce = fabric.roce or Roce()
+            weighed_of_role: dict[str, list[WeighedTier]] = {}
             for weighed in weighed_tiers(candidate.design.file_part(), roce, _bought(designed)):
-                yield from _notes(fabric, roce, weighed)
+                weighed_of_role.setdefault(weighed.tier.role, []).append(weighed)
+            for alike in weighed_of_role.values():
+                yield from dict.fromkeys(note for weighed in alike for note in _notes(fabric, roce, weighed))
+                if fabric.roce is not None:
+                    yield from _not_picked(fabric, roce, alike)
 
 
 def _bought(designed: FabricDesign) -> Mapping[Ends, float]:
@@ -50,17 +55,19 @@ def _notes(fabric: FabricProblem, roce: Roce, weighed: WeighedTier) -> Iterator[
         return
     if fabric.roce is not None:
         yield f"{where}: its pool holds {ports_text(weighed.ports, priorities)}"
-        yield from _not_picked(fabric, roce, weighed)
 
 
-def _not_picked(fabric: FabricProblem, roce: Roce, weighed: WeighedTier) -> Iterator[str]:
-    """Other switches that have the ports and whose pools do not hold them."""
-    tier, told = weighed.tier, 0
+def _not_picked(fabric: FabricProblem, roce: Roce, alike: Sequence[WeighedTier]) -> Iterator[str]:
+    """Switches that are not in a tier, have the ports of its first ones, and whose pools are known not to hold them."""
+    weighed, told = alike[0], 0
+    tier, picked = weighed.tier, {one.tier.switch.id for one in alike}
+    if weighed.verdict is None or weighed.verdict.spare < 0:
+        return
     for switch in fabric.switches[ETHERNET][tier.role]:
         product = switch.product
         speeds = {use.lane.port_mbps for use in switch.uses}
         fits = switch.max_ports >= tier.down_ports + tier.up_ports and tier.down.lane.port_mbps in speeds
-        if switch.id == tier.switch.id or product.asic is None or not fits or told == _MOST_NOT_PICKED:
+        if switch.id in picked or product.asic is None or not fits or told == _MOST_NOT_PICKED:
             continue
         verdict = pool_verdict(product.asic, product.buffer_pool, weighed.ports, roce.lossless_priorities, roce.mtu)
         if verdict is not None and verdict.spare < 0:

@@ -1,5 +1,6 @@
 """Rule ``pools_hold_headroom``: the packet memory of every switch holds what its lossless ports must be able to take.
 
+Leaves of a last group that is unlike the others are weighed by themselves, and so are spines of a second type.
 Attachments on free ports of a tier count on all of its switches as often as on the one that has the most of them.
 All ports of a switch to one side count as long as the longest cable that is bought for these links, which is safe: a
 value for a longer cable is one for a shorter cable too. What is not known of a switch or a cable is no reason to leave
@@ -19,6 +20,7 @@ from fabopt.parts.pools import LosslessPorts, PoolVerdict, pool_verdict
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.operate import Roce
+from fabopt.schema.structure import Structure
 from fabopt.topology.candidate import Candidate, Choice, Clash, Ends
 from fabopt.topology.design import FilePart, Tier
 from fabopt.units import gbps
@@ -29,7 +31,10 @@ Lengths = Mapping[Ends, float]
 
 
 class WeighedTier(NamedTuple):
-    """The lossless ports of each switch of a tier, and what its pool says of them; None: not known."""
+    """The lossless ports of each of those switches of a tier that are alike, and what a pool says of them.
+
+    ``tier``: as if it had no others; ``verdict``: None where it is not known.
+    """
 
     tier: Tier
     ports: tuple[LosslessPorts, ...]
@@ -108,7 +113,7 @@ def _hold(part: FilePart, roce: Roce, lengths: Lengths) -> bool:
 def weighed_tiers(part: FilePart, roce: Roce, lengths: Lengths) -> Iterator[WeighedTier]:
     """The switches of every tier against their pools, all ports to one side as long as the longest of these cables."""
     taken = Counter(place for places in part.free_ports for place in places)
-    for tier in part.tiers:
+    for tier in _of_like_switches(part):
         below, above = _runs(tier.role, lengths)
         on_free = max((ports for (role, _), ports in taken.items() if role == tier.role), default=0)
         sides = [(tier.down_ports + on_free, tier.down, below)]
@@ -118,6 +123,26 @@ def weighed_tiers(part: FilePart, roce: Roce, lengths: Lengths) -> Iterator[Weig
         known = [(ports, use, length_m) for ports, use, length_m in used if length_m]
         ports = tuple(LosslessPorts(ports, *_port(tier.switch, use, length_m)) for ports, use, length_m in known)
         yield WeighedTier(tier, ports, _verdict(tier.switch, ports, roce) if len(known) == len(used) else None)
+
+
+def _of_like_switches(part: FilePart) -> Iterator[Tier]:
+    """Every tier, once for each kind of its switches: of another type, or leaves of a last group unlike the others."""
+    structure = part.structure
+    last = structure.last_group if isinstance(structure, Structure) else None
+    for tier in part.tiers:
+        yield tier._replace(other=None)
+        if tier.other is not None:
+            own = tier.other
+            yield tier._replace(
+                switch=own.switch,
+                down_ports=own.down_ports,
+                up_ports=own.up_ports,
+                down=own.down,
+                up=own.up,
+                other=None,
+            )
+        elif last is not None and tier.role == "leaf":
+            yield tier._replace(down_ports=last.down_ports, up_ports=last.up_ports)
 
 
 def _runs(role: str, lengths: Lengths) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from fabopt.parts.lanes import lanes_of
 from fabopt.parts.pools import LosslessPorts, pool_verdict, ports_text, shortfall_text
 from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse, TierUse
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
@@ -20,14 +21,15 @@ ETHERNET = "ethernet"
 def pools_hold_headroom(proof: Proof, fabric: FabricEvidence) -> None:
     """Where the case says ``roce``: no switch has less packet memory than its ports need on so many priorities.
 
-    Of every tier: ports down (with the most that attachments on free ports have of one) and up of a switch, each side
-    as long as the longest cable bought for its links; what they keep as ``parts.pools`` has it. A switch whose pool,
-    ASIC or cables are not known is told and passes. Source: case file, ``roce``; docs/cases.md, pools of switches.
+    Of every tier, each type of switch, and leaves of a last group unlike the others: ports down (with the most that
+    attachments on free ports have of one) and up of a switch, each side as long as the longest cable bought for its
+    links; what they keep as ``parts.pools`` has it. A switch whose pool, ASIC or cables are not known is told and
+    passes. Source: case file, ``roce``; docs/cases.md, pools of switches.
     """
     roce = fabric.wanted.roce
     assert roce is not None
-    for tier in fabric.designed.tiers:
-        switch, ports = fabric.switch(tier.role), list(_ports(fabric, tier))
+    for tier, switch in _of_like_switches(fabric):
+        ports = list(_ports(fabric, tier, switch))
         known = switch.asic and all(group.length_m for group in ports)
         priorities = roce.lossless_priorities
         verdict = pool_verdict(str(switch.asic), switch.buffer_pool, ports, priorities, roce.mtu) if known else None
@@ -44,7 +46,16 @@ def weighs_pools(fabric: FabricEvidence) -> bool:
     return fabric.wanted.roce is not None and fabric.designed.protocol == ETHERNET
 
 
-def _ports(fabric: FabricEvidence, tier: TierUse) -> Iterator[LosslessPorts]:
+def _of_like_switches(fabric: FabricEvidence) -> Iterator[tuple[TierUse, Switch]]:
+    """Every type of switch in every tier, and the leaves of a last group of the others' type that is unlike them."""
+    yield from fabric.switch_types
+    leaf, last = fabric.designed.tiers[0], None if fabric.is_direct else fabric.designed.clos.last_group
+    if last is not None and leaf.other is None:
+        own = leaf.model_copy(update={"down_ports": last.down_ports, "up_ports": last.up_ports})
+        yield own, fabric.switch(leaf.role)
+
+
+def _ports(fabric: FabricEvidence, tier: TierUse, switch: Switch) -> Iterator[LosslessPorts]:
     """The ports of a switch to each side that has some."""
     rows = fabric.designed.links
     below = [row for row in rows if row.to == tier.role and row.from_ != tier.role]
@@ -57,9 +68,9 @@ def _ports(fabric: FabricEvidence, tier: TierUse) -> Iterator[LosslessPorts]:
         if number and use is not None:
             bought = [part.length_m for row in links for part in row.parts if part.length_m is not None]
             longest_m = float(max(bought, default=0.0))
-            yield LosslessPorts(number, float(speed), longest_m, _lanes(fabric, tier, use))
+            yield LosslessPorts(number, float(speed), longest_m, _lanes(switch, use))
 
 
-def _lanes(fabric: FabricEvidence, tier: TierUse, use: PortUse) -> int:
-    cage = fabric.switch(tier.role).cages[use.cage_group]
+def _lanes(switch: Switch, use: PortUse) -> int:
+    cage = switch.cages[use.cage_group]
     return lanes_of(cage.form_factor, parse_split(use.split).ports)

@@ -80,8 +80,11 @@ def _asking(design: Design, **asked: object) -> Design:
 
 def test_a_space_whose_last_group_is_not_looked_at_says_so() -> None:
     design = solved(case({"tiers": "any"}, servers=3))
-    equal = _asking(design, groups="any", roce={"lossless_priorities": 1, "mtu": 9216})
-    assert "equal groups (the last one too with `roce`), one switch" in space_line(equal)
+    asking = _asking(design, groups="any")
+    stages = [{"name": "now", "month": 0, "servers": 2}, {"name": "then", "month": 6, "servers": 3}]
+    grows = {**asking.case.content, "servers": None, "stages": stages}
+    equal = asking.model_copy(update={"case": asking.case.model_copy(update={"content": grows})})
+    assert "equal groups (the last one too in a cluster that grows), one switch" in space_line(equal)
 
 
 def test_on_a_floor_three_tiers_have_equal_groups_and_it_is_said() -> None:

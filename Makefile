@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 300
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test coverage lint hooks docs advice bench predictions basis families schemas goldens picture fuzz trust clean
+.PHONY: help setup demo quick test coverage lint hooks docs advice relaxed bench predictions basis families schemas goldens picture fuzz trust clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -61,6 +61,9 @@ advice: setup  ## Follow the advice of 300 random cases without a design
 
 predictions: setup  ## Write the table of predicted and published steps
 	$(BIN)/python -m tests.published_runs
+
+relaxed: setup  ## Relax one limit of each of 500 random cases
+	$(BIN)/python -m tests.samples.relaxed 500
 
 bench: setup  ## Measure speed, as ratios in one run
 	$(BIN)/python -m tests.bench

@@ -2,7 +2,8 @@
 
 Every server port pays for its link, and for its share of a leaf with the uplinks that the leaf's endpoints need and all
 above them at their best. The least such share of any leaf switch is a bound even of networks whose leaves, groups and
-stripes differ, which are not in the space. See docs/formulation/search.md.
+stripes differ, which are not in the space. Whole leaves and spines of a small network cost more than their shares. See
+docs/formulation/search.md.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.answer import Answer
 from fabopt.search.expansion import Expansion
+from fabopt.search.whole_switches import of_whole_switches
 from fabopt.topology.clos.blocks import Block, Lower
 from fabopt.topology.clos.bounds import BoundedCosts, Bounds
 from fabopt.topology.spans import pods_together
@@ -74,18 +76,20 @@ class _Equipped(NamedTuple):
 
 
 def _least(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, family: str, tiers: int) -> float:
-    """The least of any NICs with any leaf switch under so many tiers, over all sizes of groups."""
-    equipped = [
-        one
-        for part, _ in pods_together(problem, replace(fabric, aligned=False, last_group="equal", last_leaf=()), family)
-        if tiers in part.tiers
-        for one in _equipped(costs.bounds(problem, part, prune=True), family, tiers)
-    ]
+    """The least of any NICs with any leaf switches under so many tiers, over all sizes of groups."""
+    by_nic: dict[tuple[str, NicOption], list[_Equipped]] = {}
+    for part, _ in pods_together(problem, replace(fabric, aligned=False, last_group="equal", last_leaf=()), family):
+        if tiers in part.tiers:
+            for option in _equipped(costs.bounds(problem, part, prune=True), family, tiers):
+                by_nic.setdefault((option.protocol, option.nic), []).append(option)
     least = np.inf
-    for option in sorted(equipped, key=lambda option: option.bound):
-        if option.bound >= least:
+    for spans in sorted(by_nic.values(), key=lambda spans: min(option.bound for option in spans)):
+        if min(option.bound for option in spans) >= least:
             break
-        least = min(least, _under(option, tiers, least))
+        by_port = min(_under(option, tiers, least) for option in spans)
+        if by_port < least:
+            whole = of_whole_switches([one.bounds for one in spans], spans[0].protocol, spans[0].nic, tiers)
+            least = min(least, max(by_port, whole))
     return least
 
 

@@ -19,6 +19,10 @@ _FAMILIES = {"clos": "Clos", "hyperx": "HyperX"}
 _ANY = "network of any family"
 # What a Clos is defined by, and all other families; what is in neither.
 PAGES = ("docs/formulation/clos.md", "docs/formulation/direct-networks.md", "docs/formulation/outside.md")
+# What the layouts of a floor are, and where all places of switches are looked at.
+FLOOR_PAGE = "docs/formulation/floor.md"
+# The policy of a design whose switches might have been in any rack.
+_ANYWHERE = "anywhere"
 
 
 def space_line(design: Design) -> str:
@@ -76,11 +80,23 @@ def pages_line(design: Design) -> str:
     direct = any(_families(_fabric(design, fabric)) - set(_SWITCHED) for fabric in design.fabrics)
     switched = any(_families(_fabric(design, fabric)) & {*_SWITCHED, "any"} for fabric in design.fabrics)
     inside = [page for page, names in zip(PAGES, (switched, direct), strict=False) if names]
+    inside += [FLOOR_PAGE] if any(fabric.placement is not None for fabric in design.fabrics) else []
     return f"this space is defined in {listed(inside)}; cheaper ones may be outside: {PAGES[-1]}"
 
 
 def space_of(design: Design, fabric: FabricDesign) -> str:
     """The networks that a fabric was chosen from: ``Clos with aligned rails, even stripes, ...``."""
+    return f"{_networks(design, fabric)}{_places(fabric)}"
+
+
+def _places(fabric: FabricDesign) -> str:
+    """Where switches might have been on a floor: in the places that a rule gives them in a few layouts, or in all."""
+    if fabric.placement is None:
+        return ""
+    return ", in any place" if fabric.placement.policy == _ANYWHERE else ", placed by the rule of a layout"
+
+
+def _networks(design: Design, fabric: FabricDesign) -> str:
     asked = _fabric(design, fabric)
     families = _families(asked)
     kinds = _ANY if "any" in families else listed([_FAMILIES.get(name, name) for name in asked.topologies], "or")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fabopt.io.case import inputs_from_objects
+from fabopt.output.space import pages_line, space_line
 from fabopt.problem import site
 from fabopt.problem.problem import Problem, estimating, problem_of
 from fabopt.program.settings import Clock, Settings
@@ -152,6 +153,9 @@ def test_too_many_places_fall_back_to_layouts(monkeypatch: pytest.MonkeyPatch) -
     assert anywhere.objective.value is not None and ruled.objective.value is not None
     assert anywhere.objective.value <= ruled.objective.value
     assert ruled.fabrics[0].placement is not None and ruled.fabrics[0].placement.policy != "anywhere"
+    assert space_line(anywhere).endswith("one switch type a tier, in any place")
+    assert space_line(ruled).endswith("one switch type a tier, placed by the rule of a layout")
+    assert "docs/formulation/floor.md" in pages_line(ruled)
 
 
 def test_none_in_layouts_is_no_proof_where_places_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,7 @@ class Context:
     sizings: dict[SearchKey, Sizing] = field(default_factory=dict)
     # the best of each fabric on a floor that it shares, by its search without slack
     own_best: dict[SearchKey, OwnBest] = field(default_factory=dict)
-    # candidates with their exact needs, by ``Batch.key``
+    # candidates with their exact needs, by ``Batch.key`` and what they follow from beside
     candidates: dict[Hashable, tuple[Candidate, ...]] = field(default_factory=dict)
     placed: dict[PlacedKey, PlacedCandidates] = field(default_factory=dict)
     # a fabric in every layout of the floor that is looked at, beside all fabrics of a problem

@@ -35,6 +35,9 @@ from fabopt.topology.link_parts import Costs, Floats
 # Candidates of one search that are taken as columns for the program while prices are sought.
 MOST_SAMPLED = 8
 
+# So many are kept at the most where they are quick to make: more are a matter of memory.
+MOST_KEPT = 5_000
+
 # A size of a batch, by its place.
 Size = tuple[AnyBatch, int]
 
@@ -257,17 +260,21 @@ class Expansion:
         return candidates
 
     def candidates_at(self, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
-        """Candidates of one size with their exact needs; kept where that is asked for often."""
-        if not self.keeps_candidates:
-            return candidates_in(self.problem, batch, index, self.settings.prune)
-        known, key = self.context.candidates, batch.key(index)
-        if key not in known:
-            known[key] = candidates_in(self.problem, batch, index, self.settings.prune)
-        return known[key]
+        """Candidates of one size with their exact needs. No weight or limit changes them, and searches at others ask
+        for many of the same: they are kept.
+        """
+        problem, prune, known = self.problem, self.settings.prune, self.context.candidates
+        key = batch.key(index), problem.item_table, problem.links, problem.site, problem.sizes, prune
+        candidates = known.get(key)
+        if candidates is None:
+            candidates = candidates_in(problem, batch, index, prune)
+            if self.keeps_candidates or len(known) < MOST_KEPT:
+                known[key] = candidates
+        return candidates
 
     @property
     def keeps_candidates(self) -> bool:
-        """Whether the candidates of a size are asked for often, or take a while to make."""
+        """Whether candidates are kept however many there are, for they take a while to make."""
         return self.counts
 
     def ceiling(self, bound: float) -> float:

@@ -154,7 +154,7 @@ class _Comparison:
         self.clock.look()
         flat = replace(fabric, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
         clos = clos_of(flat, design.network.parts, design.network.shape)
-        flat_candidates = in_every_way(self.problem, flat, candidates_of(self.problem, flat, clos, 0.0, True))
+        flat_candidates = in_every_way(self.problem, flat, candidates_of(self.problem, flat, clos, True))
         candidate = next(iter(flat_candidates), None)
         optimum = search_of(self.problem, self.settings, self.clock, context=self.context).of_one(candidate)
         if optimum.value is not None:

@@ -48,7 +48,7 @@ def _with_all_parts(problem: Problem, picked: Sequence[Picked]) -> Iterator[Cand
         if isinstance(design, ClosDesign) and problem.site.runs_are_alike and not problem.first_servers:
             equipped = _as_designed(fabric, candidate, design)
             clos = clos_of(equipped, design.network.parts, design.network.shape)
-            variants = in_every_way(problem, equipped, candidates_of(problem, equipped, clos, 0.0, False))
+            variants = in_every_way(problem, equipped, candidates_of(problem, equipped, clos, False))
             yield from [one for one in variants if one.devices == candidate.devices][:1]
 
 

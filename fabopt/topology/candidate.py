@@ -180,11 +180,11 @@ class Clash(NamedTuple):
 class Candidate:
     """A sized design of a fabric, at all its stages.
 
-    ``devices``: switches and NICs that each stage adds (and cables that it moves, where that is paid). ``bound``: no
-    way to buy the design has a lower objective; ``order``: rank in ties. ``counted``: switches of all fabrics that it
-    has ports for at each stage, if it is out-of-band. ``logical_fabrics``: the attachments of logical fabrics on it,
-    ports of servers among them, with their NICs. ``twins``: switches that ``devices`` have in place of those of
-    ``design``. ``open_tiers``: of which product their switches are is left to the program, as ``choices``.
+    ``devices``: switches and NICs that each stage adds (and cables that it moves, where that is paid). ``order``: rank
+    in ties. ``counted``: switches of all fabrics that it has ports for at each stage, if it is out-of-band.
+    ``logical_fabrics``: the attachments of logical fabrics on it, ports of servers among them, with their NICs.
+    ``twins``: switches that ``devices`` have in place of those of ``design``. ``open_tiers``: of which product their
+    switches are is left to the program, as ``choices``.
     """
 
     fabric: str
@@ -192,7 +192,6 @@ class Candidate:
     design: NetworkDesign
     devices: Uses
     choices: tuple[Choice, ...]
-    bound: float
     order: tuple[Any, ...] = field(repr=False)
     nic_slots: int = 0
     clashes: tuple[Clash, ...] = ()

@@ -51,7 +51,7 @@ def set_up(items: list[Json], **keys: Any) -> tuple[Problem, list[Picked]]:
         for item in items
         for stage, count in enumerate(item["uses"])
     }
-    return problem, [(Candidate("compute", "clos", some_design(), boxes, (), 0, ()), [])]
+    return problem, [(Candidate("compute", "clos", some_design(), boxes, (), ()), [])]
 
 
 def planned(items: list[Json], **keys: Any) -> Plan:

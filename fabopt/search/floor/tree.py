@@ -170,7 +170,7 @@ class Sized:
             return []
         self.met.add(classes)
         clos = self.clos._replace(placement=placement)
-        candidates = candidates_of(self.problem, self.fabric, clos, self.floor, self.prune)
+        candidates = candidates_of(self.problem, self.fabric, clos, self.prune)
         if self.rack_demand is not None and not candidates:
             # in other racks, as far away, more may be left
             self.met.discard(classes)

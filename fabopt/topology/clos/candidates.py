@@ -42,7 +42,7 @@ class ClosBatch(Batch[Parts, Shape]):
         """A candidate, once for each way to grow to it."""
         clos = clos_of(self.fabric, self.parts, self.shape.row(index))
         placed = placed_in(problem, self.fabric.arrangement, clos)
-        return () if placed is None else candidates_of(problem, self.fabric, placed, self.bound(index), prune)
+        return () if placed is None else candidates_of(problem, self.fabric, placed, prune)
 
     def switch_counts(self) -> dict[Item, Number]:
         """Leaves, spines and cores."""
@@ -67,9 +67,7 @@ class ClosBatch(Batch[Parts, Shape]):
         return {self.parts.leaf.item: self.parts.nic.planes * (1 if shape.is_odd else shape.leaves)}
 
 
-def candidates_of(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, bound: float, prune: bool
-) -> tuple[Candidate, ...]:
+def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, prune: bool) -> tuple[Candidate, ...]:
     """A Clos with its exact needs, once for each way to grow to it; none if its links cannot be made, or an early stage
     built, after all, or if too little is left where a rack is lost.
     """
@@ -79,13 +77,11 @@ def candidates_of(
     placed = (with_free_ports(problem, fabric, clos._replace(stages=plan)) for plan in plans)
     outliving = (one for one in placed if one is not None and survives_racks(fabric, one))
     servers = _ServerLinks(problem, prune)
-    grown = (_candidate(problem, fabric, one, bound, servers) for one in outliving)
+    grown = (_candidate(problem, fabric, one, servers) for one in outliving)
     return tuple(candidate for candidate in grown if candidate is not None)
 
 
-def _candidate(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, bound: float, servers: _ServerLinks
-) -> Candidate | None:
+def _candidate(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, servers: _ServerLinks) -> Candidate | None:
     fabric, clos = with_attached_runs(problem, fabric, clos)
     choices = all_choices(_links(problem, fabric, clos, servers))
     if choices is None:
@@ -96,7 +92,6 @@ def _candidate(
         design=ClosDesign(clos),
         devices=_with_logical_fabrics(problem, fabric, devices_of(problem, clos)),
         choices=choices,
-        bound=bound,
         order=tie_order(fabric, clos),
         nic_slots=(0 if clos.parts.nic.item is None else clos.parts.nic.nics_per_server) + slots_of(fabric.attachments),
         clashes=clashes_of(clos.parts, clos.shape, choices),

@@ -98,8 +98,8 @@ def assembled(
     if nic.item is not None:
         slots = nic.nics_per_server
         devices[0, nic.item] = problem.servers * slots
-    named, bound = (batch.fabric.name, batch.family), batch.bound(index)
-    candidate = Candidate(*named, design, devices, choices, bound=bound, order=order, nic_slots=slots)
+    named = batch.fabric.name, batch.family
+    candidate = Candidate(*named, design, devices, choices, order=order, nic_slots=slots)
     return (replace(candidate, evenness=evenness),)
 
 

@@ -30,6 +30,7 @@ quick: setup  ## Style, types, and the tests that your change needs
 	$(BIN)/python -m tests.quick
 
 test: setup  ## Run every test
+	$(BIN)/python -m compileall -q fabopt  # tests start a hundred processes, where bytecode may not be written
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 coverage: setup  ## Run each test on its first inputs, and say which lines and branches none reached

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 
 class Scope:
     """The weights, the hardware and the runs that bounds follow from, with these bounds by method and arguments."""
 
     def __init__(self) -> None:
-        self.known: dict[Hashable, Any] = {}
+        self.known: dict[Hashable, object] = {}
 
 
 class Scoped(Protocol):
@@ -36,9 +36,10 @@ def remembered(*runs: str) -> Callable[[_Method[Of, Arguments, Bound]], _Method[
         def look_up(self: Of, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Bound:
             known, key = self.scope(runs).known, (method, args)
             try:
-                bound: Bound = known[key]
+                return cast(Bound, known[key])
             except KeyError:
-                bound = known[key] = method(self, *args, **kwargs)
+                pass
+            bound = known[key] = method(self, *args, **kwargs)
             return bound
 
         return look_up

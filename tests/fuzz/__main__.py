@@ -1,7 +1,7 @@
 """``python -m tests.fuzz``: run items from a seed on until the time is over, on all cores.
 
 What breaks a promise is printed with its seed, its input is kept in ``fuzz-findings/``, and the exit code is 1. One
-item again: ``python -m tests.fuzz --seed SEED --items 1``.
+item again: ``python -m tests.fuzz --seed SEED --items 1``. After several seeds, so many items are run of each.
 """
 
 from __future__ import annotations
@@ -74,15 +74,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=300, help="stop after so many")
     parser.add_argument("--items", type=int, default=sys.maxsize // 2, help="stop after so many")
-    parser.add_argument("--seed", type=int, default=int(time.time()) * 1000, help="of the first item; else the time")
+    now = int(time.time()) * 1000
+    parser.add_argument("--seed", type=int, nargs="+", default=[now], help="of the first items; else the time")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
     prepare()
-    seeds = range(given.seed, given.seed + given.items)
-    codes, broken = run(seeds, time.monotonic() + given.seconds, min(given.cores, given.items))
-    exits = ", ".join(f"{name} {number:,}" for name, number in sorted(codes.items()))
-    print(f"from seed {given.seed}: {codes.total():,} commands ({exits}), {broken} broken promises")
-    return broken > 0
+    faults = 0
+    for seed in given.seed:
+        until = time.monotonic() + given.seconds
+        codes, broken = run(range(seed, seed + given.items), until, min(given.cores, given.items))
+        exits = ", ".join(f"{name} {number:,}" for name, number in sorted(codes.items()))
+        print(f"from seed {seed}: {codes.total():,} commands ({exits}), {broken} broken promises", flush=True)
+        faults += broken
+    return faults > 0
 
 
 if __name__ == "__main__":

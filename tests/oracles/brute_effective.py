@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import groupby
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
@@ -31,18 +33,20 @@ def designs(space: Space, works: Sequence[ModelRun]) -> Iterator[Timed]:
     """Every design of a space that could be on some front, with each run of a model timed once a network."""
     known: dict[int, set[Bought]] = {}
     steps: dict[FabricBandwidth, tuple[Fraction, ...]] = {}
-    for structure, choice in structures(space):
+    for structure, choices in groupby(structures(space), key=itemgetter(0)):
         items, power = fixed_items(space, structure)
-        totals = {(sum(space.item_table.least(item) * count for item, count in items.items()), power, 0)}
-        for mode in choice:
-            if id(mode) not in known:
-                known[id(mode)] = of_mode(space.item_table, mode)
-            totals = thin(added(totals, known[id(mode)]))
+        devices = {(sum(space.item_table.least(item) * count for item, count in items.items()), power, 0)}
         there = network(space, structure)
         if there not in steps:
             steps[there] = tuple(step_on(work, there).utilization(work) for work in works)
-        for capex, drawn, _ in totals:
-            yield Timed(structure, capex, drawn, steps[there])
+        for _, choice in choices:
+            totals = devices
+            for mode in choice:
+                if id(mode) not in known:
+                    known[id(mode)] = of_mode(space.item_table, mode)
+                totals = thin(added(totals, known[id(mode)]))
+            for capex, drawn, _ in totals:
+                yield Timed(structure, capex, drawn, steps[there])
 
 
 def space_of(catalog: Json, case: Json) -> Space:
@@ -59,15 +63,18 @@ def ratio(space: Space, one: Timed, number: int = 0) -> Fraction:
 def timed(catalog: Json, case: Json, work: ModelRun) -> Iterator[dict[str, Any]]:
     """The metrics of every design of a case of one fabric that could be on some front; the ratio exactly, in cents."""
     space = space_of(catalog, case)
-    for one in designs(space, [work]):
-        yield {
-            **of_structure(space, one.structure),
-            "capex_usd": one.capex,
-            "power_w": one.drawn,
-            "gpu_utilization": rounded(one.used[0] * 10**6),
-            "usd_per_effective_gpu": rounded(ratio(space, one)),
-            "ratio": ratio(space, one),
-        }
+    for structure, ways in groupby(designs(space, [work]), key=attrgetter("structure")):
+        metrics = of_structure(space, structure)
+        for one in ways:
+            cents = ratio(space, one)
+            yield {
+                **metrics,
+                "capex_usd": one.capex,
+                "power_w": one.drawn,
+                "gpu_utilization": rounded(one.used[0] * 10**6),
+                "usd_per_effective_gpu": rounded(cents),
+                "ratio": cents,
+            }
 
 
 def network(space: Space, structure: Structure) -> FabricBandwidth:

@@ -274,7 +274,9 @@ class Space:
         self.joiner = Joiner(self.catalog, self.item_table, protocol)
 
     def modes(self, kind: Kind) -> list[Mode]:
-        key = (self.protocol, kind)
+        # a fraction takes long to hash, and is asked for as often as there are structures
+        near, far, run, *others = kind
+        key = (self.protocol, near, far, run.as_integer_ratio(), *others)
         if key not in self.modes_of:
             self.modes_of[key] = self.useful(modes(kind, self.joiner))
         return self.modes_of[key]
@@ -729,6 +731,8 @@ class Bounds:
         item_table = space.item_table
         self.in_stock = sum(item_table.least(item) * count for item, count in item_table.stock.items())
         self.of_mode: dict[int, tuple[Number, int, int]] = {}
+        # of the last structure: its choices come one after another
+        self.seen: tuple[Structure, bool, int, int] | None = None
 
     def exact(self) -> bool:
         """Whether the bound is the value itself: nothing couples one purchase with another."""
@@ -740,13 +744,21 @@ class Bounds:
             self.of_mode[id(mode)] = least_of(self.space.item_table, self.terms, mode.classes)
         return self.of_mode[id(mode)]
 
+    def of_devices(self, structure: Structure) -> tuple[bool, int, int]:
+        """Whether devices fit the rack units, their cents at least, and milliwatts."""
+        limit = self.terms.rack_units
+        items, power = fixed_items(self.space, structure)
+        capex = sum(self.space.item_table.least(item) * count for item, count in items.items())
+        return limit is None or rack_units(structure) <= limit, capex, power
+
     def bound(self, structure: Structure, choice: Choice) -> Number | None:
         """A value in the terms' metric; None if some limit cannot be kept."""
-        terms, item_table = self.terms, self.space.item_table
-        if terms.rack_units is not None and rack_units(structure) > terms.rack_units:
+        terms = self.terms
+        if self.seen is None or self.seen[0] is not structure:
+            self.seen = structure, *self.of_devices(structure)
+        _, fits, fixed_capex, fixed_power = self.seen
+        if not fits:
             return None
-        items, fixed_power = fixed_items(self.space, structure)
-        fixed_capex = sum(item_table.least(item) * count for item, count in items.items())
         parts = [self.least(mode) for mode in choice]
         capex = sum(part[1] for part in parts) + fixed_capex - self.in_stock
         if terms.budget is not None and capex > terms.budget:
@@ -764,6 +776,7 @@ Walk = Callable[[Space], Found]
 def candidates(space: Space, terms: Terms, walk: Walk) -> tuple[Waiting, int]:
     """All that may win, the most promising first, and how many were looked at."""
     bounds = Bounds(space, terms)
+    is_exact = bounds.exact()
     waiting: Waiting = []
     designs, lowest = 0, None
     for structure, choice in walk(space):
@@ -771,7 +784,7 @@ def candidates(space: Space, terms: Terms, walk: Walk) -> tuple[Waiting, int]:
         least = bounds.bound(structure, choice)
         if least is None or (lowest is not None and least > lowest):
             continue
-        if bounds.exact():
+        if is_exact:
             lowest = least
         waiting.append((least, designs, structure, choice))
     return sorted(waiting, key=lambda one: one[:2]), designs

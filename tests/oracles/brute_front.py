@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -31,17 +33,19 @@ def designs(catalog: Json, case: Json) -> Iterator[dict[str, Any]]:
     assert not any(space.item_table.special(item) for item in space.item_table.steps)
     fronts: dict[int, set[Bought]] = {}
     servers_mw = 1000 * space.server["power_w"] * space.servers if case.get("include_servers") else 0
-    for structure, choice in structures(space):
+    for structure, choices in groupby(structures(space), key=itemgetter(0)):
         items, power = fixed_items(space, structure)
-        totals = {(sum(space.item_table.least(item) * count for item, count in items.items()), power, 0)}
-        for mode in choice:
-            if id(mode) not in fronts:
-                fronts[id(mode)] = of_mode(space.item_table, mode)
-            totals = thin(added(totals, fronts[id(mode)]))
+        devices = {(sum(space.item_table.least(item) * count for item, count in items.items()), power, 0)}
         shape = of_structure(space, structure)
-        for capex, drawn, cables in totals:
-            tco = rounded(capex + (drawn + servers_mw) * rate)
-            yield {**shape, "capex_usd": capex, "tco_usd": tco, "power_w": drawn, "cables": cables}
+        for _, choice in choices:
+            totals = devices
+            for mode in choice:
+                if id(mode) not in fronts:
+                    fronts[id(mode)] = of_mode(space.item_table, mode)
+                totals = thin(added(totals, fronts[id(mode)]))
+            for capex, drawn, cables in totals:
+                tco = rounded(capex + (drawn + servers_mw) * rate)
+                yield {**shape, "capex_usd": capex, "tco_usd": tco, "power_w": drawn, "cables": cables}
 
 
 def of_mode(item_table: ItemTable, mode: Mode) -> set[Bought]:

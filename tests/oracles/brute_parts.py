@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
@@ -18,6 +19,7 @@ Loads = tuple[tuple[int, int], ...]  # (how many pairs, links of each)
 Box = tuple[int, int, Loads]  # (how many such boxes, ports used of each, its pairs with boxes on the other side)
 
 
+@cache
 def exact(number: Any) -> Fraction:
     return Fraction(Decimal(str(number)))
 

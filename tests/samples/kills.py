@@ -65,8 +65,9 @@ def kill_until_done(words: Sequence[str], folder: Path, kills: int, whole: bytes
         before = journaled_points(folder)
         process = started([*words, "--json", "part.json", "--resume", "part.json"], folder)
         if tally.kills < kills:
-            time.sleep(chance.uniform(0, patience_s))
-            if process.poll() is None:
+            try:
+                process.wait(chance.uniform(0, patience_s))
+            except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
         _, err = process.communicate()
         if process.returncode == -signal.SIGKILL and not (part.exists() and not journal.exists()):

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import copy
 import random
+from functools import cache
 from typing import Any
 
 from tests.oracles.brute_force import Best, solve
@@ -50,7 +52,12 @@ class Dice:
 
 
 def generate(family: str, seed: int) -> tuple[Json, Json]:
-    """A catalog and a case of a family."""
+    """A catalog and a case of a family, the caller's own."""
+    return copy.deepcopy(_generated(family, seed))
+
+
+@cache
+def _generated(family: str, seed: int) -> tuple[Json, Json]:
     dice = Dice(f"{family}-{seed}")
     makers = {
         "linear": linear,

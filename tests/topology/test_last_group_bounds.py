@@ -10,7 +10,7 @@ from fabopt.io.case import inputs_from_objects
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.expansion import Expansion
-from fabopt.topology.clos.blocks import Block, Lower
+from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.odd_groups import OddSizes, least_of_leaves
@@ -63,13 +63,13 @@ def bounds_of(batch: ClosBatch, expansion: Expansion, costs: BoundedCosts) -> np
     assert parts.leaf_up is not None
     bounds = costs.bounds(expansion.problem, batch.fabric, False)
     block = Block(parts.protocol, 2, parts.nic, parts.leaf, parts.leaf_down, parts.leaf_up)
-    share = next(
-        one.share for one in bounds.lowers(parts.nic.port, parts.protocol, None)
+    place = next(
+        place for place, one in enumerate(bounds.lowers(parts.nic.port, parts.protocol, None))
         if (one.leaf, one.down) == (parts.leaf, parts.leaf_down)
     )  # fmt: skip
     of_all = max(
         bounds.lowest(parts.protocol, None, None),
-        float(bounds.of_leaves(parts.nic, Lower(share, parts.leaf, parts.leaf_down), parts.protocol, None)[0]),
+        float(bounds.of_leaves(place, parts.nic, parts.protocol, None)[0]),
         float(bounds.of_block(block, 2)[0]),
     )
     own = block._replace(last=parts.last_leaf)

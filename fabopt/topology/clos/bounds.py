@@ -248,18 +248,14 @@ class Bounds(LinkBounds):
 
     @remembered("server-leaf", "attachment-leaf")
     def _lowest_of(self, nics: tuple[NicOption, ...], protocol: str, without: str | None) -> float:
-        lowers = ((nic, self.lowers(nic.port, protocol, without)) for nic in nics)
-        of_first = (self.of_leaves_at(0, nic, protocol, without) for nic, first in lowers if first)
-        return min((float(least[0]) for least in of_first), default=np.inf)
-
-    def of_leaves(self, nic: NicOption, lower: Lower, protocol: str, without: str | None) -> Floats:
-        """The least that servers on leaves of a kind cost, whatever their last group is on."""
-        return self.of_servers(nic, lower.share) + self._last_saving(nic, protocol, without).beside(lower)
+        leasts = (self.of_leaves(0, nic, protocol, without) for nic in nics if self.lowers(nic.port, protocol, without))
+        return min((float(least[0]) for least in leasts), default=np.inf)
 
     @remembered("server-leaf", "attachment-leaf")
-    def of_leaves_at(self, place: int, nic: NicOption, protocol: str, without: str | None) -> Floats:
-        """The same of the leaves at a place of ``lowers``."""
-        return self.of_leaves(nic, self.lowers(nic.port, protocol, without)[place], protocol, without)
+    def of_leaves(self, place: int, nic: NicOption, protocol: str, without: str | None) -> Floats:
+        """The least that servers on leaves at a place of ``lowers`` cost, whatever their last group is on."""
+        lower = self.lowers(nic.port, protocol, without)[place]
+        return self.of_servers(nic, lower.share) + self._last_saving(nic, protocol, without).beside(lower)
 
     @remembered("server-leaf", "attachment-leaf")
     def _last_saving(self, nic: NicOption, protocol: str, without: str | None) -> Saving:
@@ -269,22 +265,17 @@ class Bounds(LinkBounds):
         return Saving(lowers, nic, self.most_in_last)
 
     def of_block(self, block: Block, tiers: int) -> Floats:
-        """The least that anything made of a block costs, even if only so many of its tiers (2 at least) counted.
-
-        Whatever type of leaf a last group has.
-        """
+        """The least that a block costs with any leaves of a last group, if only so many of its tiers (2 up) counted."""
         return self._of_block(block, tiers, bool(self.most_in_last) and block.tiers in self.fabric.odd_tiers)
 
     @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
     def _of_block(self, block: Block, tiers: int, may_be_odd: bool) -> Floats:
-        share = self._port_share(block, tiers, self.most_on_leaf)
-        least = self.of_servers(block.nic, share)
+        least = self.of_servers(block.nic, share := self._port_share(block, tiers, self.most_on_leaf))
         if not may_be_odd:
             return least
-        if block.protocol in self.fabric.last_leaf:
-            saving = self._saving_under(block.nic, block.protocol, block.down.port, block.uplinks.port, tiers)
-        else:
-            saving = self._saving_of([block], tiers)
+        looks = block.nic, block.protocol, block.down.port, block.uplinks.port, tiers
+        differs = block.protocol in self.fabric.last_leaf
+        saving = self._saving_under(*looks) if differs else self._saving_of([block], tiers)
         return least + saving.beside(Lower(share, block.leaf, block.down))
 
     @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")

@@ -196,7 +196,7 @@ class ClosSpace:
         for place, (share, leaf, down) in enumerate(self.bounds.lowers(nic.port, protocol, without)):
             if usable_ports(down, leaf) >= fewest_ports:
                 if tiers > 1:
-                    bound = self.bounds.of_leaves_at(place, nic, protocol, without)
+                    bound = self.bounds.of_leaves(place, nic, protocol, without)
                 else:
                     bound = self.bounds.of_servers(nic, share)
                 if cutoff.possible(bound):

@@ -16,6 +16,8 @@ from typing import NamedTuple, Protocol
 # How long what is under way may look for an end by itself once time is over, and how often it is told again.
 PATIENCE_S = 0.6
 AGAIN_S = 0.25
+# Where NumPy asks Python, as for the type that structured arrays have in common.
+NUMPY_ASKS = "numpy._core._internal"
 # A timer that is given back late rings at once, which 0 would not.
 AT_ONCE_S = 0.001
 
@@ -117,11 +119,11 @@ class Ringing:
 
 def _at_a_door(frame: FrameType | None) -> bool:
     """Whether something is being entered or left: an error raised there would skip what is done on leaving; or let go
-    of, where Python prints an error and ignores it.
+    of, where Python prints an error and ignores it; or asked by NumPy, which raises a ``TypeError`` instead.
     """
     while frame is not None:
         module = frame.f_globals.get("__name__")
-        if module in (__name__, "weakref") or frame.f_code.co_name == "__del__":
+        if module in (__name__, "weakref", NUMPY_ASKS) or frame.f_code.co_name == "__del__":
             return True
         if module == "contextlib" and frame.f_code.co_name in ("__enter__", "__exit__"):
             return True

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from types import FrameType
 
+import numpy as np
 import pytest
 
 from fabopt.explain.what_if import Watch
@@ -175,6 +176,25 @@ def test_a_bell_does_not_ring_while_something_is_let_go_of(monkeypatch: pytest.M
     with contextlib.suppress(StoppedError), clock.bounded(), clock.shortened(0.0):
         del thing
     assert ignored == []
+
+
+def test_a_bell_does_not_ring_where_numpy_would_say_something_else() -> None:
+    """Comparing structured arrays, numpy asks Python which type is common to them, and hides what that raises."""
+    rung: list[str] = []
+
+    def ring(frame: FrameType, event: str, arg: object) -> None:
+        if event == "call" and frame.f_code.co_name == "_promote_fields":
+            rung.append(event)
+            BELL.ring(signal.SIGALRM, frame)
+
+    clock, pairs = Clock(LONG_S), np.zeros(2, dtype=[("rack", "i4"), ("unit", "i8")])
+    with clock.bounded(), clock.shortened(0.0):
+        sys.setprofile(ring)
+        try:
+            assert (pairs == pairs.astype([("rack", "i8"), ("unit", "i4")])).all()
+        finally:
+            sys.setprofile(None)
+    assert rung
 
 
 def test_time_is_kept_for_what_comes_after_but_never_most_of_it() -> None:

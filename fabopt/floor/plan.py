@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabopt.floor.rack_rules import NO_LIMITS, RackLimits
-from fabopt.floor.racks import DIGITS, Bools, Floats, Ints, Racks
+from fabopt.floor.racks import DIGITS, Bools, Floats, Ints, Racks, height_m
 from fabopt.floor.trays import Trays
 from fabopt.schema.case import Floor
+from fabopt.units import ceil_decimetres
 
 
 class FloorPlan(Racks):
@@ -71,6 +72,16 @@ class FloorPlan(Racks):
     def least_m(self) -> float:
         """A run that no cable on the floor is shorter than, in metres."""
         return float(self.spared_m(0))
+
+    @cached_property
+    def farthest_m(self) -> float:
+        """A run, in whole decimetres, that none is longer than between two devices in racks that trays join."""
+        racks = np.flatnonzero(~(self.blocked | self.reserved))
+        lowest_m, highest_m = float(height_m(1, 0)), float(height_m(self.floor.rack_units + 1, 0))
+        across = self.run_m(racks[:, None], lowest_m, racks[None, :], lowest_m)
+        within = self.run_m(racks, lowest_m, racks, highest_m)
+        runs_m = np.concatenate([across[np.isfinite(across)], within, [self.least_m]])
+        return ceil_decimetres(float(runs_m.max()))
 
     @property
     def least_in_rack_m(self) -> float:

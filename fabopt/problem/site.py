@@ -161,5 +161,26 @@ def with_distances(case: Case) -> Case:
     if case.site.floor is None and is_kept(case.rules, LENGTHS):
         return case
     said = {} if case.site.distances_m is None else case.site.distances_m.model_dump(exclude_none=True)
+    if is_across_floor(case):
+        said["attachment_leaf"] = floor_plan(case).farthest_m
     site = case.site.model_copy(update={"distances_m": USUAL.model_copy(update=said)})
     return case.model_copy(update={"site": site})
+
+
+def is_across_floor(case: Case) -> bool:
+    """Whether cables of some attachments are planned for the farthest way of a floor: nothing says where their devices
+    are, or how far. Ports of management are in all racks. Rule ``attachment-runs``.
+    """
+    said = case.site.distances_m or Distances()
+    is_said = said.server_leaf is not None or said.attachment_leaf is not None
+    if case.site.floor is None or is_said or not is_kept(case.rules, ATTACHMENT_RUNS):
+        return False
+    return any(
+        fabric.role == "oob" or any(one.rack_units is None for one in fabric.attachments) for fabric in case.fabrics
+    )
+
+
+def floor_plan(case: Case) -> FloorPlan:
+    """The floor of a case that has one, with nothing on it."""
+    assert case.site.floor is not None
+    return FloorPlan(case.site.floor, (), rack_limits(case))

@@ -40,7 +40,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
         DefaultRule(
             ATTACHMENT_RUNS,
             "on a floor, cables of attachments whose devices are in racks reach from any of them to every switch that "
-            "it has a port on",
+            "it has a port on, and others across the floor where `site.distances_m` says nothing",
             "wires_cover_runs",
             "docs/cases.md#attachments",
         ),

@@ -9,7 +9,7 @@ from fabopt.floor.group_runs import HALL, RACKS_PER_ROW, TO_SPARE, GroupRuns, gi
 from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.problem.problem import Problem
 from fabopt.problem.ruled_out import is_ruled_out
-from fabopt.problem.site import USUAL
+from fabopt.problem.site import USUAL, is_across_floor
 from fabopt.schema.default_rules import ATTACHMENT_RUNS, DEFAULT_RULES, LENGTHS, is_asked_for, is_kept, without
 from fabopt.schema.design import Design, FabricDesign, LinkRow
 from fabopt.schema.structure import Structure
@@ -24,8 +24,9 @@ NOT_KEPT = {
         "cores where `site.distances_m` says nothing"
     ),
     ATTACHMENT_RUNS: (
-        f"rule `{ATTACHMENT_RUNS}` is not kept: nothing on sale is as long as it is from the racks of attachments to "
-        "their switches; their cables are planned at the flat distances of `site.distances_m`"
+        f"rule `{ATTACHMENT_RUNS}` is not kept: nothing on sale is as long as it is from the racks of attachments, or "
+        "from the end of the floor where they have none, to their switches; their cables are planned at the flat "
+        "distances of `site.distances_m`"
     ),
 }
 
@@ -120,7 +121,7 @@ def freed(question: Question, answers: Answers) -> Question | None:
     """
     case, sites = question.inputs.case, [answer.problem.site for answer in answers.tried]
     rule = LENGTHS if any(site.groups is not None for site in sites) else ATTACHMENT_RUNS
-    applies = rule == LENGTHS or any(site.measures_attachments for site in sites)
+    applies = rule == LENGTHS or any(site.measures_attachments for site in sites) or is_across_floor(case)
     if answers.optimum.verdict != "infeasible" or not applies or question.problem is not None:
         return None
     if is_asked_for(case.rules, rule) or all(is_ruled_out(answer.problem) for answer in answers.tried):

@@ -120,7 +120,8 @@ class Exposure:
     def of_switches(self) -> Iterator[SinglePoint]:
         """Single points among the switches of each tier.
 
-        There is one row for servers that are cut off, one for those that are degraded, and one for each attachment.
+        There is one row for servers that are cut off, one for each number of NICs that others lose, and one for each
+        attachment.
         """
         if not self.cabling.fabric.has_switches:
             return
@@ -163,8 +164,9 @@ class PointRows:
         yield from self._row("every path", servers, False)
 
     def degraded(self, servers: Ints, nics: Ints, of: int) -> Iterator[SinglePoint]:
-        """The row of devices without which servers lose some of their NICs."""
-        yield from self._row(f"{int(nics.max(initial=0))} of {some(of, 'NIC')}", servers, True)
+        """Rows of devices without which servers lose some of their NICs, one for each number of them, most first."""
+        for lost in np.unique(nics[servers > 0])[::-1].tolist():
+            yield from self._row(f"{lost} of {some(of, 'NIC')}", np.where(nics == lost, servers, 0), True)
 
     def parted(self, servers: Ints) -> Iterator[SinglePoint]:
         """The row of devices without which NICs of a server do not reach each other, though each reaches its like."""

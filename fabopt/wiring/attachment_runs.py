@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabopt.floor.group_runs import given_m
+from fabopt.problem.out_of_band import SWITCHES
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
@@ -34,16 +35,28 @@ def longer_runs(design: Design) -> Iterator[str]:
 
 
 def unmeasured_runs(design: Design) -> Iterator[str]:
-    """Attachments whose devices have no height, and so no rack of the floor from which cables could be measured."""
-    wanted = {fabric.name: fabric.attachments for fabric in Embedded(design).case.fabrics}
+    """Attachments whose devices are in no rack that is known, from which cables could be measured: whether theirs reach
+    across the floor.
+    """
+    embedded = Embedded(design)
+    wanted = {fabric.name: fabric.attachments for fabric in embedded.case.fabrics}
     for fabric in design.fabrics:
         nowhere = {one.name for one in wanted.get(fabric.name, ()) if one.rack_units is None and one.network is None}
-        for row in fabric.links:
-            if row.attachment in nowhere and row.parts:
-                key = f"site.distances_m.attachment-{row.to}"
+        rows = [row for row in fabric.links if row.attachment in nowhere | {SWITCHES} and row.parts]
+        across = [row for row in rows if row.length_m >= embedded.plan.farthest_m]
+        if across:
+            names = ", ".join(dict.fromkeys(str(row.attachment) for row in across))
+            reach_m = max(row.length_m for row in across)
+            yield (
+                f"{fabric.name} {names}: cables of {reach_m:g} m reach across the floor, as "
+                "nothing says in which racks their devices are"
+            )
+        for row in rows:
+            if row not in across:
                 yield (
-                    f"{fabric.name} {row.attachment}: nothing measures its cables of {row.length_m:g} m (`{key}`), as "
-                    "its devices are in no rack: give them `rack_units`"
+                    f"{fabric.name} {row.attachment}: nothing measures its cables of {row.length_m:g} m "
+                    f"(`site.distances_m.attachment-{row.to}`), as its devices are in no rack: across the floor it is "
+                    f"{embedded.plan.farthest_m:g} m"
                 )
 
 

@@ -36,6 +36,7 @@ from tests.samples.small import solved as small_solved
 FLOOR: Json = {"rows": 2, "racks_per_row": 5, "rack_units": 12}
 PORT: Json = {"form_factor": "QSFP112", "split": "1x400"}
 STORES: Json = {"name": "stores", "ports": 6, "boxes": 3, "rack_units": 5, "power_w": 900, "buys": "none"}
+ANYWHERE: Json = {"name": "stores", "ports": 2, "boxes": 2, "buys": "both"} | PORT
 AT_FLAT_DISTANCES: Json = {"attachment-runs": False, "rack-rules": False}
 DOORS: Json = {"name": "doors", "ports": 2, "boxes": 2, "rack_units": 1.5, "power_w": 300, "buys": "none"}
 
@@ -218,13 +219,44 @@ def farthest_m(design: Design, name: str) -> float:
 def test_runs_that_nothing_measures_are_told() -> None:
     """Devices without a height are in no rack; where nothing is bought for them there is nothing to measure."""
     near: Json = {"name": "doors", "ports": 2, "gbps": 400, "buys": "near"}
-    told = [note for note in solved(case(near)).notes if "nothing measures" in note]
-    assert told == [
-        "compute doors: nothing measures its cables of 30 m (`site.distances_m.attachment-leaf`), as its devices are "
-        "in no rack: give them `rack_units`"
+    short = case(near)
+    short["site"]["distances_m"] = {"attachment-leaf": 4}
+    assert [note for note in solved(short).notes if "nothing measures" in note] == [
+        "compute doors: nothing measures its cables of 4 m (`site.distances_m.attachment-leaf`), as its devices are "
+        "in no rack: across the floor it is 11.5 m"
     ]
     for other in (near | {"buys": "none"}, near | {"rack_units": 1}):
         assert not any("nothing measures" in note for note in solved(case(other)).notes)
+
+
+def test_cables_of_devices_in_no_rack_reach_across_the_floor() -> None:
+    """They may be in any rack, so none is shorter than the farthest way; with the rule off 3 m are planned."""
+    content = case(ANYWHERE)
+    content["site"].pop("distances_m")
+    design = solved(content)
+    assert_proven(design)
+    (row,) = attached_rows(design)
+    racks = [f"{name}{at:02d}" for name in "AB" for at in range(1, 6)]
+    plan = Embedded(design).plan
+    far_m = max(
+        float(plan.run_m(plan.rack_index(near), height_m(1, 0), plan.rack_index(far), height_m(1, 0)))
+        for near in racks
+        for far in racks
+    )
+    assert far_m <= row.length_m < far_m + 0.1
+    assert any("doors" not in note and f"{row.length_m:g} m reach across the floor" in note for note in design.notes)
+    free = solved(content | {"rules": AT_FLAT_DISTANCES})
+    assert [one.length_m for one in attached_rows(free)] == [3]
+
+
+def test_what_reaches_across_no_floor_is_planned_as_usual() -> None:
+    content = case(ANYWHERE, floor={"aisle_m": 100})
+    content["site"].pop("distances_m")
+    content["fabrics"][0]["tiers"] = 1
+    design = solved(content)
+    assert_proven(design)
+    assert any("rule `attachment-runs` is not kept" in note for note in design.notes)
+    assert [row.length_m for row in attached_rows(design)] == [3]
 
 
 def test_cables_reach_the_racks_of_attachments() -> None:

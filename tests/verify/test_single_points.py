@@ -14,7 +14,7 @@ from fabopt.solution.single_points import with_single_points
 from fabopt.verify import verify
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.outages import TIERS, Grounds
-from fabopt.verify.single_points import single_points_of
+from fabopt.verify.single_points import PointRows, single_points_of
 from fabopt.verify.wiring import CabledDesign
 from tests.floor import test_appliances
 from tests.samples import small
@@ -69,6 +69,16 @@ def test_rails_degrade() -> None:
     points = designed("rail-only").single_points_of_failure
     assert points is not None
     assert [(one.device, one.loses, one.degraded) for one in points] == [("leaf", "1 of 2 NICs", True)]
+
+
+def test_leaves_that_take_other_numbers_of_nics_are_told_apart() -> None:
+    """A leaf of the last group has four ports of each of its 24 servers, the others have one of each of 40."""
+    listed = PointRows("compute", "leaf", [f"compute-leaf-00{number}" for number in range(1, 5)])
+    rows = listed.degraded(np.array([40, 40, 24, 0]), np.array([1, 1, 4, 0]), 8)
+    assert list(rows) == [
+        row("compute", "leaf", 1, "compute-leaf-003", "4 of 8 NICs", 24, degraded=True),
+        row("compute", "leaf", 2, "compute-leaf-001", "1 of 8 NICs", 40, degraded=True),
+    ]
 
 
 def test_fabric_behind_one_leaf_and_logical_ones() -> None:

@@ -19,7 +19,7 @@ _COUNTED = ("max_vendors", "min_sources", "single_vendor", "quarterly_supply")
 
 
 def without_sources(answer: Answer) -> Iterator[tuple[str, Problem]]:
-    """Every rule of vendors, ASICs, supply and pairs but plain lists of vendors, by its key; the problem without it.
+    """Every rule of vendors, ASICs, supply and pairs, by its key, or key and place; the problem without it.
 
     Rule ``switches_are_interchangeable`` too, where switches of the answer stand in for others.
     """
@@ -32,14 +32,14 @@ def without_sources(answer: Answer) -> Iterator[tuple[str, Problem]]:
 
 def _cases(case: Case) -> Iterator[tuple[str, Case]]:
     rules = case.procurement
-    for key in _LISTS:
-        if getattr(rules, key) is not None:
-            yield key, _with(case, key, None)
-    for key in (*_BY_PLACE, *_COUNTED):
+    for key in (*_LISTS, *_BY_PLACE, *_COUNTED):
         given = getattr(rules, key)
-        for place in given if isinstance(given, dict) else ():
-            others = {name: value for name, value in given.items() if name != place}
-            yield f"{key}.{place}", _with(case, key, others or ({} if key in _COUNTED else None))
+        if isinstance(given, dict) and key not in _LISTS:
+            for place in given:
+                others = {name: value for name, value in given.items() if name != place}
+                yield f"{key}.{place}", _with(case, key, others or ({} if key in _COUNTED else None))
+        elif given is not None:
+            yield key, _with(case, key, None)
 
 
 def _with(case: Case, key: str, value: object) -> Case:

@@ -216,6 +216,21 @@ def test_what_a_rule_costs_is_among_the_alternatives() -> None:
     assert told["without procurement.approved_vendors.cable"].capex_delta_usd == 0
 
 
+@pytest.mark.parametrize("rules", [{"approved_vendors": ["Acme"]}, {"forbidden_vendors": ["Bolt"]}])
+def test_what_a_list_of_vendors_costs_is_among_the_alternatives(rules: Json) -> None:
+    """One list for every kind is a rule as those of places are: *all NVIDIA* is asked what it costs."""
+    parts = catalog()
+    for one in [one for kind in WORDS.values() for one in parts.get(kind, ())]:
+        one["vendor"] = "Acme"
+    cheaper = [{**one, "id": f"{one['id']}-b", "vendor": "Bolt", "price_usd": 1} for one in parts["switches"]]
+    parts["switches"] += cheaper
+    design = optimize.solve(inputs(case(procurement=rules), parts))
+    assert_proven(design)
+    told = {one.value: one.capex_usd for one in design.alternatives if one.what == "sourcing"}
+    free = usd(solved(case(), parts))
+    assert told == {f"without procurement.{next(iter(rules))}": free} and free < usd(design)
+
+
 # -- what is refused ------------------------------------------------------------------------------------------------
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from fabopt.design.charges import ChargedUnits, ChargeLines
+from fabopt.design.shares import with_shares
 from fabopt.parts.items import Item
 from fabopt.parts.procurement import MONTH_DIGITS, order_month
 from fabopt.problem.problem import Problem
@@ -112,26 +114,28 @@ class _Line(NamedTuple):
 def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
     """What to order at each stage, by fabric and kind.
 
-    What is in stock, or left of an earlier order, goes to the fabrics in order; what an order has beyond its need goes
-    to the last line of the item. Spares, servers and what is bought for later stages have lines of no fabric. Charges
-    come after the parts of their stage and fabric.
+    A stage uses what it orders; what that lacks is left of earlier orders, or else in stock, and goes to the fabrics in
+    order. What an order has beyond its need goes to the last line of the item. Spares, servers and what is bought for
+    later stages have lines of no fabric. Charges come after the parts of their stage and fabric.
     """
     order, products = order_of(problem, picked), products_by_id(problem)
-    left = {item: item.stock for _, item in all_uses(problem, picked)}
     rows: list[BomRow] = []
     for stage in range(len(problem.stages)):
         charges: dict[str, ChargeLines] = {}
         lines = list(_lines(problem, picked, order, stage))
         last = {line.item: at for at, line in enumerate(lines)}
+        lacks: Counter[Item] = Counter()
+        for line in lines:
+            lacks[line.item] += line.in_use + line.spares
+        lacks.subtract(_at(order.bought, stage))
         taken: dict[Item, int] = {}
         for place, line in enumerate(lines):
             item, need = line.item, line.in_use + line.spares
-            from_store = min(left[item], need)
-            left[item] -= from_store
+            from_store = min(max(0, lacks[item]), need)
+            lacks[item] -= from_store
             quantity = need - from_store
             before, ordered = taken.get(item, 0), order.bought.get((stage, item), 0)
             if last[item] == place:
-                left[item] += ordered - before - quantity
                 quantity = ordered - before
             taken[item] = before + quantity
             charged = charges.setdefault(line.fabric, ChargeLines())
@@ -139,7 +143,7 @@ def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
             if not item.is_lump:
                 rows.append(_row(problem, products, stage, line, (before, quantity, ordered)))
         rows += (row for name, of in charges.items() for row in of.rows(problem.stages[stage].name, name))
-    return _in_order(problem, picked, rows)
+    return with_shares(_in_order(problem, picked, rows))
 
 
 def _in_order(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]) -> tuple[BomRow, ...]:

@@ -141,7 +141,9 @@ def _of_its_kind(located: list[_Located]) -> list[_Located]:
     strange: dict[tuple[Steps, str | int], int] = {}
     for place in located:
         if place.branch is not None:
-            strange[place.branch] = strange.get(place.branch, 0) + (place.error["type"] in _OTHER_KIND)
+            # a key that is no number is of no mapping by length
+            is_strange = place.error["type"] in _OTHER_KIND or place.error["loc"][-1:] == ("[key]",)
+            strange[place.branch] = strange.get(place.branch, 0) + is_strange
     least = {place: min(number for key, number in strange.items() if key[0] == place) for place, _ in strange}
     return [one for one in located if one.branch is None or strange[one.branch] == least[one.branch[0]]]
 

@@ -154,16 +154,16 @@ class _ReferenceCheck:
                 self.report(f"switches.{switch.id}.managed_twin", "not a twin of the switch", twin.id, allowed=same)
 
     def sizes(self, case: Case, server: Server) -> None:
-        servers = 0
+        servers, before = 0, ""
         for path, count, gpus in _sizes(case):
             if gpus is not None and (server.gpus == 0 or gpus % server.gpus):
                 self.report(f"{path}gpus", "not a whole number of servers", gpus, allowed=_multiples(gpus, server))
                 return
             of_stage = count if count is not None else (gpus or 0) // server.gpus
+            key = f"{path}{'servers' if count is not None else 'gpus'}"
             if of_stage < servers:
-                key = "servers" if count is not None else "gpus"
-                self.report(f"{path}{key}", f"servers fall from {servers} to {of_stage}; they may only grow")
-            servers = of_stage
+                self.report(key, f"servers fall from {servers} ({before}) to {of_stage}; they may only grow")
+            servers, before = of_stage, key
 
     def fabric(self, fabric: Fabric, path: str, case: Case) -> None:
         self.topologies(fabric, path, case)

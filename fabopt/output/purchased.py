@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from fabopt.schema.design import Design
+from fabopt.design.shares import Part, part_of, with_shares
+from fabopt.schema.design import BomRow, Design
 
-Part = tuple[str, str, float | None]
+# By the name of each column that says where units of a line come from, and what is ordered beyond: its title.
+SHARES = {"from_stock": "From own stock", "from_earlier": "From earlier orders", "beyond_need": "Beyond need"}
 
 
 class Beside(NamedTuple):
-    """Units of a part over all stages: ``bought`` and those ``from_stock`` are in use, ``spares`` or ``left_over``."""
+    """Units of a part over all stages: of those ``bought``, ``spares`` and what is ``left_over`` in the end are not in
+    use; ``from_stock`` come besides.
+    """
 
     bought: int = 0
     spares: int = 0
@@ -19,22 +23,26 @@ class Beside(NamedTuple):
     left_over: int = 0
 
 
-def beside_use(design: Design) -> dict[Part, Beside]:
-    """What is bought of every part, by kind, id and length, and what of it is not in use.
+def shared_rows(design: Design) -> tuple[BomRow, ...]:
+    """The rows of a bill with where their units come from, which files of 0.1.0 do not say."""
+    return with_shares(design.bom) if design.rules is None else design.bom
 
-    What is not bought by a stage was there before; a later stage uses what is left over of an earlier one first.
-    """
+
+def beside_use(design: Design) -> dict[Part, Beside]:
+    """What is bought of every part, by kind, id and length, and what of it is not in use: sums over the bill's rows."""
     sums: dict[Part, Beside] = {}
-    short: dict[Part, int] = {}
-    for _, rows in groupby(design.bom, key=lambda row: row.stage):
-        touched = set()
-        for row in rows:
-            if row.kind != "other":
-                part = row.kind, row.id, row.length_m
-                so_far = sums.get(part, Beside())
-                sums[part] = so_far._replace(bought=so_far.bought + row.quantity, spares=so_far.spares + row.spares)
-                short[part] = short.get(part, 0) + row.in_use + row.spares - row.quantity
-                touched.add(part)
-        for part in touched:
-            sums[part] = sums[part]._replace(from_stock=max(sums[part].from_stock, short[part]))
-    return {part: one._replace(left_over=one.from_stock - short[part]) for part, one in sums.items()}
+    for row in shared_rows(design):
+        if row.kind != "other":
+            so_far = sums.get(part_of(row), Beside())
+            sums[part_of(row)] = Beside(
+                so_far.bought + row.quantity,
+                so_far.spares + max(0, row.spares - row.from_stock - row.from_earlier),
+                so_far.from_stock + row.from_stock,
+                so_far.left_over + row.beyond_need - row.from_earlier,
+            )
+    return sums
+
+
+def has_any(rows: Sequence[BomRow], columns: Iterable[str]) -> bool:
+    """Whether any row has anything in some columns."""
+    return any(getattr(row, name) != BomRow.model_fields[name].default for row in rows for name in columns)

@@ -281,6 +281,10 @@ class StageDesign(Strict):
     moved_cables: int = 0
 
 
+def _is_nothing(units: int) -> bool:
+    return units == 0
+
+
 class BomRow(Strict):
     """One line to order. ``quantity`` is bought, ``in_use`` built in (fewer where a price break makes more cheaper).
 
@@ -288,7 +292,9 @@ class BomRow(Strict):
     price of one at the stage, ``unit_price_usd`` that of the break that the order reaches, ``break_from`` its first
     quantity; ``expedite_usd``: the surcharge that is in both. ``order_by_month`` (``order_by``, if the case says when
     month 0 is): the stage's month less the lead time. ``charge``: what a line is that is no part; ``yearly_usd``: what
-    it costs every year, which no other sum has.
+    it costs every year, which no other sum has. ``from_stock``, ``from_earlier``: units of the line out of one's own
+    stock and of what earlier orders have left; ``beyond_need``: what is ordered beyond the stage's need. Always
+    quantity + from_stock + from_earlier = in_use + spares + beyond_need.
     """
 
     stage: str
@@ -313,6 +319,9 @@ class BomRow(Strict):
     charge: Annotated[ChargeWord | None, Field(exclude_if=is_open)] = None
     yearly_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
     expedite_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    from_stock: Annotated[int, Field(exclude_if=_is_nothing)] = 0
+    from_earlier: Annotated[int, Field(exclude_if=_is_nothing)] = 0
+    beyond_need: Annotated[int, Field(exclude_if=_is_nothing)] = 0
 
 
 class Alternative(Strict):

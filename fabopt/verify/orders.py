@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
@@ -10,6 +11,7 @@ from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div, exact, plain_fraction, some
 from fabopt.verify.charges import order_charges_cents
+from fabopt.verify.editions import FIRST, named_edition
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.futures import ways_to_grow
 from fabopt.verify.proof import Proof
@@ -48,7 +50,9 @@ def purchases_cover_use(proof: Proof, evidence: Evidence) -> None:
     """At every stage, what has been bought and the stock cover what is used and kept; no smaller order costs less.
 
     stock + sum of quantity up to s >= sum of in_use and spares up to s; every order is the cheapest of those that leave
-    enough, all others being as they are. Source: docs/formulation/procurement.md.
+    enough, all others being as they are. Of each row quantity + from_stock + from_earlier = in_use + spares +
+    beyond_need; what a stage does not order is left of earlier orders, or else stock. Source:
+    docs/formulation/procurement.md.
     """
     order = BilledOrder(evidence)
     for item in order.items:
@@ -61,7 +65,32 @@ def purchases_cover_use(proof: Proof, evidence: Evidence) -> None:
             _no_smaller_order(proof, evidence, order, item, stage)
     for row in evidence.goods:
         proof.holds(row.quantity >= 0 and row.spares >= 0, f"{row.quantity} x {row.id} bought, {row.spares} kept")
+    if named_edition(evidence.design) != FIRST:  # whose rows do not say where their units come from
+        _units_are_told_apart(proof, evidence, order)
     proof.note(f"{some(sum(order.bought.values()), 'unit')} bought, {sum(order.in_use.values())} in use")
+
+
+def _units_are_told_apart(proof: Proof, evidence: Evidence, order: BilledOrder) -> None:
+    """Every row says how many of its units are from stock and earlier orders, and how many are beyond need."""
+    told: Counter[tuple[int, BilledItem, str]] = Counter()
+    for row in evidence.goods:
+        if item_of(row) == MOVES:
+            continue
+        need, there = row.in_use + row.spares, row.quantity + row.from_stock + row.from_earlier
+        words = f"{row.id} for {row.stage}: {there} come, {need} are needed and {row.beyond_need} beyond"
+        proof.holds(there == need + row.beyond_need and min(row.from_stock, row.from_earlier) >= 0, words)
+        counts = (row.from_stock, row.from_earlier, row.beyond_need)
+        for key, units in zip(("stock", "earlier", "beyond"), counts, strict=True):
+            told[evidence.stage_names.index(row.stage), item_of(row), key] += units
+    for item in (item for item in order.items if item != MOVES):
+        ahead = 0
+        for stage in _stages(evidence):
+            lack = order.in_use[stage, item] + order.spares[stage, item] - order.bought[stage, item]
+            earlier = min(ahead, max(0, lack))
+            wanted = {"stock": max(0, lack) - earlier, "earlier": earlier, "beyond": max(0, -lack)}
+            for key, units in wanted.items():
+                proof.equal(f"{item} at stage {stage + 1}, {key}", told[stage, item, key], units)
+            ahead += wanted["beyond"] - earlier
 
 
 def _no_smaller_order(proof: Proof, evidence: Evidence, order: BilledOrder, item: BilledItem, stage: int) -> None:

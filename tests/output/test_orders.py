@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
 import re
 from datetime import datetime
 from typing import Any
 
 import openpyxl
+import pandas as pd
 import pytest
 
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.orders import order_lines
+from fabopt.output.html.bill import bill_view
 from fabopt.output.terminal.answer import spares_line
 from fabopt.schema.design import Design
+from fabopt.verify import verify
 from tests.samples.small import bought, case, catalog, product, solved
 
 REFERENCE = re.compile(r"(?:(RFQ)!)?\$?([A-Z]+)\$?(\d+)?(?::\$?([A-Z]+)\$?(\d+))?(?![(A-Z])")
@@ -189,3 +194,73 @@ def test_planned_prices_add_up(design: Design) -> None:
     end = book.book["RFQ"].max_row
     assert book.value("Offers", f"G{end + 2}") == pytest.approx(design.totals.capex_usd, abs=0.001)
     assert book.value("Offers", f"J{end + 2}") == 0
+
+
+# -- one rule of where units come from, wherever they are shown -----------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shared() -> Design:
+    """Two fabrics in two stages: stock that covers spares, packs that leave some over, a break that buys early."""
+    parts = catalog()
+    product(parts, "dr4-hot").update(stock=5, pack_size=7)
+    product(parts, "dac")["lengths"][1].update(stock=4, price_usd=[{"from": 1, "usd": 150}, {"from": 12, "usd": 90}])
+    for length in product(parts, "mpo")["lengths"]:
+        length["pack_size"] = 5
+    stages = [{"name": "day-1", "month": 0, "servers": 3}, {"name": "later", "month": 18, "servers": 6}]
+    fabric = {"min_gbps_per_gpu": 100, "max_oversubscription": 1, "nics": ["nic-400"], "nics_per_server": 1, "tiers": 2}
+    content = case(stages=stages, fabrics=[{"name": name, **fabric} for name in ("compute", "storage")])
+    content["procurement"] = {"spares": {"cable": {"minimum": 2}, "transceiver": {"fraction": 0.1}}}
+    return solved(content, parts)
+
+
+def test_every_place_says_the_same_of_stock_spares_and_what_is_left(shared: Design) -> None:
+    """Recounted from use, spares and orders alone; bill as CSV, JSON, sheet and page, RFQ, orders and the summary."""
+    assert [check.detail for check in shared.checks if not check.ok] == []
+    totals = {"from_stock": 0, "from_earlier": 0, "beyond_need": 0}
+    for part in {(row.id, row.length_m) for row in shared.bom if row.kind != "other"}:
+        ahead = 0
+        for stage in ("day-1", "later"):
+            rows = [row for row in shared.bom if (row.id, row.length_m, row.stage) == (*part, stage)]
+            lack = sum(row.in_use + row.spares - row.quantity for row in rows)
+            earlier, stock = min(ahead, max(0, lack)), max(0, lack) - min(ahead, max(0, lack))
+            told = tuple(sum(getattr(row, key) for row in rows) for key in totals)
+            assert told == (stock, earlier, max(0, -lack)), (part, stage)
+            ahead += max(0, -lack) - earlier
+            for key, units in zip(totals, told, strict=True):
+                totals[key] += units
+    assert min(totals.values()) > 0
+    titles = {"from_stock": "From own stock", "from_earlier": "From earlier orders", "beyond_need": "Beyond need"}
+    book = Book(bill_bytes(shared, ".xlsx"))
+    rows = json.loads(bill_bytes(shared, ".json"))["rows"]
+    lines = list(csv.DictReader(io.StringIO(bill_bytes(shared, ".csv").decode("utf-8-sig"))))
+    bill = [row for row in rows_of(book, "Bill") if row["Line"]]
+    page = bill_view(shared)
+    frame = pd.DataFrame(rows)
+    for key, total in totals.items():
+        assert frame[key].sum() == sum(int(line[key]) for line in lines) == total
+        assert sum(row[titles[key]] or 0 for row in bill) == total
+        assert sum(cell.order for row in page for cell in row.cells if cell.column == titles[key]) == total
+    asked = rows_of(book, "RFQ")
+    left = totals["beyond_need"] - totals["from_earlier"]
+    assert sum(line.from_stock for line in order_lines(shared)) == totals["from_stock"]
+    assert sum(row["Of these left over"] for row in asked) == left
+    bought = {row.id for row in shared.bom if row.quantity}
+    assert sum(row["From own stock"] for row in asked) == sum(r.from_stock for r in shared.bom if r.id in bought)
+    spares = sum(max(0, row.spares - row.from_stock - row.from_earlier) for row in shared.bom)
+    assert sum(row["Of these spares"] for row in asked) == spares
+    said = spares_line(shared) or ""
+    numbers_said = {
+        words: sum(map(int, re.findall(r"(\d+) of the", said.split(words)[1].split(";")[0])))
+        for words in ("left over from packs and breaks:", "from own stock besides:")
+    }
+    assert list(numbers_said.values()) == [left, totals["from_stock"]]
+
+
+@pytest.mark.parametrize("key", ["from_stock", "from_earlier", "beyond_need"])
+def test_a_bill_that_says_otherwise_fails(shared: Design, key: str) -> None:
+    at = next(number for number, row in enumerate(shared.bom) if getattr(row, key))
+    rows = list(shared.bom)
+    rows[at] = rows[at].model_copy(update={key: getattr(rows[at], key) - 1})
+    changed = shared.model_copy(update={"bom": tuple(rows)})
+    assert not next(check for check in verify(changed) if check.name == "purchases_cover_use").ok

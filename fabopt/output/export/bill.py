@@ -14,12 +14,13 @@ from fabopt.errors import InputError, fault
 from fabopt.output.export.marks import NO_MARKS, Marks, marked_csv
 from fabopt.output.export.order_codes import body_of, orderable
 from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.output.purchased import SHARES, has_any
 from fabopt.parts.price_basis import basis_of, price_source
 from fabopt.schema.design import BomRow, Design
 
 PRICE_COLUMNS = ("price_basis", "price_date")
 # Columns of bills in which any row has them.
-SOME_COLUMNS = (("charge", "yearly_usd"), ("expedite_usd",))
+SOME_COLUMNS = (("charge", "yearly_usd"), ("expedite_usd",), tuple(SHARES))
 ENDINGS = (".csv", ".xlsx", ".json")
 
 
@@ -46,18 +47,20 @@ def bill_bytes(design: Design, ending: str, marks: Marks = NO_MARKS) -> bytes:
 
 
 def bill_rows(design: Design) -> list[dict[str, Any]]:
-    """Return the bill's rows with the columns of ``BomRow`` in its order, then how each price is known and from when.
+    """Return the bill's rows: the columns of ``BomRow`` that it has, in its order, how a price is known, from when.
 
     Part numbers are those to order by.
     """
-    return [{**row.model_dump(), **_price(design, row)} for row in orderable(design)]
+    columns = [name for name in bill_columns(design) if name not in PRICE_COLUMNS]
+    return [{**{name: getattr(row, name) for name in columns}, **_price(design, row)} for row in orderable(design)]
 
 
 def bill_columns(design: Design) -> list[str]:
-    """Return the titles of the bill's columns; those of charges, and of surcharges, where it has any."""
-    absent = {
-        name for names in SOME_COLUMNS if all(getattr(row, names[0]) is None for row in design.bom) for name in names
-    }
+    """Return the titles of the bill's columns; those of charges, surcharges, and units that no order of
+    their stage has, where it has any.
+    """
+    rows = orderable(design)
+    absent = {name for names in SOME_COLUMNS if not has_any(rows, names) for name in names}
     return [*(name for name in BomRow.model_fields if name not in absent), *PRICE_COLUMNS]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from fabopt.output.purchased import shared_rows
 from fabopt.parts.part_numbers import OrderCode, order_code, wanted_airflow
 from fabopt.schema.design import BomRow, Design
 
@@ -29,7 +30,7 @@ def orderable(design: Design) -> list[BomRow]:
         row.model_copy(update={"part_number": code_of(design, row.id, row.length_m).code})
         if row.id in design.parts
         else row
-        for row in design.bom
+        for row in shared_rows(design)
     ]
 
 

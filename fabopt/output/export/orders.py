@@ -14,6 +14,7 @@ from fabopt.design.bill import order_date
 from fabopt.output.export.order_codes import body_of, code_of
 from fabopt.output.export.quotes import NO_VENDOR, OWN_WORK, QuoteTable, write_table
 from fabopt.output.export.spreadsheet import write_text
+from fabopt.output.purchased import shared_rows
 from fabopt.schema.design import BomRow, Design
 
 # Orders of the past and the future alike: before what has no date.
@@ -49,20 +50,14 @@ def _month(line: OrderLine) -> float:
 
 def _lines(design: Design) -> Iterator[OrderLine]:
     start = design.case.content.get("start")
-    short: Counter[tuple[str, float | None]] = Counter()
-    taken: Counter[tuple[str, float | None]] = Counter()
     for stage in design.stages:
         groups: dict[tuple[str, float | None], list[BomRow]] = {}
-        for row in design.bom:
+        for row in shared_rows(design):
             if row.stage == stage.name and (row.kind != OWN_WORK or row.charge is not None):
                 groups.setdefault((row.id, row.length_m), []).append(row)
         day = order_date(start, stage.month, None)
-        for part, rows in groups.items():
-            bought = sum(row.quantity for row in rows)
-            short[part] += sum(row.in_use + row.spares for row in rows) - bought
-            # what is not bought by now was there before, or was bought beyond need for an earlier stage
-            from_stock = max(0, short[part] - taken[part])
-            taken[part] += from_stock
+        for rows in groups.values():
+            bought, from_stock = (sum(getattr(row, key) for row in rows) for key in ("quantity", "from_stock"))
             if bought or from_stock:
                 yield _line(design, rows, bought, from_stock, None if day is None else date.fromisoformat(day))
 

@@ -120,6 +120,6 @@ def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str], b
     planned = sum(row.total_usd + (row.yearly_usd or 0) for row in group)
     return (
         vendor, first.kind, number.code, first.id, first.description, first.length_m, *by_stage, sum(by_stage),
-        min(beside.spares, beside.bought), beside.left_over, beside.from_stock, round(planned, 2),
+        beside.spares, beside.left_over, beside.from_stock, round(planned, 2),
         min(dates, default=None), min(days, default=None), None, None, remark, *[None] * (2 * (MOST_ASKED - 1)),
     )  # fmt: skip

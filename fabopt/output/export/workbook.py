@@ -33,6 +33,7 @@ from fabopt.output.export.spreadsheet import (
     write_marks,
     write_text,
 )
+from fabopt.output.purchased import SHARES, has_any
 from fabopt.output.space import floor_line, pages_line
 from fabopt.output.terminal.answer import headline, proof_line, served, totals_line
 from fabopt.output.terminal.networks import NetworkShare, network_shares
@@ -68,9 +69,12 @@ _BILL: tuple[tuple[str, float, str], ...] = (
     ("Price basis", 12, "text"),
     ("Price date", 12, "text"),
 )
-# What follows on bills with charges, and on those with expedited orders.
-_CHARGES = (("Charge", 12, "text"), ("Every year USD", 14, "money"))
-_EXPEDITED = (("Expedited, in unit price USD", 14, "money"),)
+# What follows on bills with charges, with expedited orders, and with units that no order of their stage has.
+_SOME: tuple[dict[str, tuple[str, float, str]], ...] = (
+    {"charge": ("Charge", 12, "text"), "yearly_usd": ("Every year USD", 14, "money")},
+    {"expedite_usd": ("Expedited, in unit price USD", 14, "money")},
+    {name: (title, 10, "count") for name, title in SHARES.items()},
+)
 _KIND, _QUANTITY, _UNIT, _TOTAL, _POWER = "D", "I", "K", "L", "M"
 # The first column after the power: what concerns ordering.
 _TERMS = 13
@@ -208,15 +212,15 @@ def _assumptions(content: dict[str, Any], within: str = "") -> list[tuple[str, o
 
 def _bill(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
     rows = orderable(design)
-    charged, expedited = (any(getattr(row, key) is not None for row in rows) for key in ("charge", "expedite_usd"))
-    columns = _BILL + (_CHARGES if charged else ()) + (_EXPEDITED if expedited else ())
+    shown = [column for columns in _SOME if has_any(rows, columns) for column in columns.items()]
+    columns = (*_BILL, *(column for _, column in shown))
     write_headings(sheet, [(title, width) for title, width, _ in columns], formats["head"])
     for line, row in enumerate(rows, start=1):
         _bill_row(sheet, formats, line, row, body_of(design, row) or {})
-        more = ((row.charge, row.yearly_usd) if charged else ()) + ((row.expedite_usd,) if expedited else ())
-        for column, value in enumerate(more, start=len(_BILL)):
+        for column, (name, (_, _, style)) in enumerate(shown, start=len(_BILL)):
+            value = getattr(row, name)
             if value is not None:
-                write_cell(sheet, line, column, value, formats[columns[column][2]])
+                write_cell(sheet, line, column, value, formats[style])
     last = len(rows) + 1
     sheet.freeze_panes(1, 0)
     if rows:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.marks import MARK, NO_MARKS
 from fabopt.output.export.order_codes import orderable
+from fabopt.output.purchased import SHARES, has_any
 from fabopt.output.words import KIND_NAMES, count, money, plain, power
 from fabopt.schema.design import BomRow, Design, Number
 
@@ -36,7 +38,9 @@ class BillRow:
 def bill_view(design: Design) -> list[BillRow]:
     """Return the lines of the bill, in its order. Fabric and stage are columns where there are several."""
     fabrics, stages = (len({getattr(row, name) for row in design.bom}) > 1 for name in ("fabric", "stage"))
-    return [_row(row, fabrics, stages) for row in orderable(design)]
+    rows = orderable(design)
+    beside = {name: title for name, title in (("spares", "Spares"), *SHARES.items()) if has_any(rows, (name,))}
+    return [_row(row, fabrics, stages, beside) for row in rows]
 
 
 def bill_link(design: Design, mark: str = "") -> str:
@@ -45,7 +49,8 @@ def bill_link(design: Design, mark: str = "") -> str:
     return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(data).decode()}"
 
 
-def _row(row: BomRow, with_fabric: bool, with_stage: bool) -> BillRow:
+def _row(row: BomRow, with_fabric: bool, with_stage: bool, beside: Mapping[str, str]) -> BillRow:
+    """``beside``: titles of columns of units that are not ordered for use, by their names."""
     length = "" if row.length_m is None else f"{plain(row.length_m)} m"
     cells = [BillCell("Kind", False, KIND_NAMES[row.kind], row.kind)]
     if with_fabric:
@@ -55,6 +60,7 @@ def _row(row: BomRow, with_fabric: bool, with_stage: bool) -> BillRow:
     cells += [
         BillCell("Length", True, length, -1 if row.length_m is None else row.length_m),
         BillCell("Quantity", True, count(row.quantity), row.quantity),
+        *(BillCell(title, True, count(getattr(row, name)), getattr(row, name)) for name, title in beside.items()),
         BillCell("Unit price", True, money(row.unit_price_usd), row.unit_price_usd),
         BillCell("Total", True, money(row.total_usd), row.total_usd),
         BillCell("Power", True, power(row.power_w) if row.power_w else "-", row.power_w),

@@ -1,0 +1,61 @@
+"""Where the units of a bill come from: the order of their stage, what earlier orders have left, one's own stock."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from fabopt.schema.design import BomRow
+
+Part = tuple[str, str, float | None]
+
+
+def part_of(row: BomRow) -> Part:
+    """What a line orders: kind, id and length."""
+    return row.kind, row.id, row.length_m
+
+
+def with_shares(rows: Sequence[BomRow]) -> tuple[BomRow, ...]:
+    """The rows of a bill, stage by stage, with their units from stock and earlier orders, and those beyond need.
+
+    What a stage lacks is what earlier orders have left, as far as that goes, the rest is stock, which the first lines
+    take. Work of one's own and charges have none of these.
+    """
+    ahead: Counter[Part] = Counter()
+    shared: list[BomRow] = []
+    for _, of_stage in groupby(rows, key=lambda row: row.stage):
+        shared += _of_stage(list(of_stage), ahead)
+    return tuple(shared)
+
+
+def _of_stage(rows: Sequence[BomRow], ahead: Counter[Part]) -> Iterator[BomRow]:
+    """``ahead``: units that earlier orders have left of every part; what this stage takes and leaves is counted."""
+    lack = _sums((row, max(0, _need(row) - row.quantity)) for row in rows)
+    beyond = _sums((row, max(0, row.quantity - _need(row))) for row in rows)
+    earlier = {part: min(ahead[part], units) for part, units in lack.items()}
+    stock = {part: units - earlier[part] for part, units in lack.items()}
+    for part in lack:
+        ahead[part] += beyond[part] - earlier[part]
+    for row in rows:
+        part, lacking = part_of(row), max(0, _need(row) - row.quantity)
+        if row.kind == "other":
+            yield row
+            continue
+        from_stock = min(stock[part], lacking)
+        stock[part] -= from_stock
+        counts = {"from_stock": from_stock, "from_earlier": lacking - from_stock}
+        counts["beyond_need"] = max(0, row.quantity - _need(row))
+        yield row.model_copy(update=counts) if any(counts.values()) else row
+
+
+def _need(row: BomRow) -> int:
+    return row.in_use + row.spares
+
+
+def _sums(units: Iterable[tuple[BomRow, int]]) -> Counter[Part]:
+    sums: Counter[Part] = Counter()
+    for row, number in units:
+        if row.kind != "other":
+            sums[part_of(row)] += number
+    return sums

@@ -131,3 +131,6 @@ def test_sheets_are_printed_as_wide_as_the_page(tmp_path: Path) -> None:
         pages = text.stdout.decode().split("\f")[:-1]
         assert len(pages) <= 2 * len(book.sheetnames)
         assert sum("Planned USD" in page and "Remarks" in page for page in pages) == 1
+        # the bill is on two pages side by side, as one was too small to read
+        assert sum("Description" in page and "In use" in page for page in pages) == 1
+        assert sum("Present value USD" in page and "Price basis" in page for page in pages) == 1

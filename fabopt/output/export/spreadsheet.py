@@ -117,10 +117,10 @@ def set_height(sheet: Worksheet, row: int, cells: Iterable[tuple[str, float]]) -
         sheet.set_row(row, min(LINE_POINTS * lines, HIGHEST_ROW_POINTS))
 
 
-def set_page(sheet: Worksheet) -> None:
-    """Let a sheet be printed across, as wide as one page of the printer's paper, with the pages numbered."""
+def set_page(sheet: Worksheet, wide: int = 1) -> None:
+    """Let a sheet be printed across, as ``wide`` as so many pages of the printer's paper, with the pages numbered."""
     sheet.set_landscape()
-    sheet.fit_to_pages(1, 0)
+    sheet.fit_to_pages(wide, 0)
     sheet.set_footer("&L&A&RPage &P of &N")
 
 

@@ -219,15 +219,17 @@ def _bill(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
         _bill_row(sheet, formats, line, row, body_of(design, row) or {})
         for column, (name, (_, _, style)) in enumerate(shown, start=len(_BILL)):
             value = getattr(row, name)
-            if value is not None:
+            if value is not None and (value or style != "count"):
                 write_cell(sheet, line, column, value, formats[style])
     last = len(rows) + 1
     sheet.freeze_panes(1, 0)
     if rows:
         sheet.autofilter(0, 0, len(rows), len(columns) - 1)
         _subtotals(sheet, formats, rows, last)
-    set_page(sheet)
+    # on one page its many columns were too small to read; the second one has the numbers of the lines too
+    set_page(sheet, wide=2)
     sheet.repeat_rows(0)
+    sheet.repeat_columns(0)
 
 
 def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomRow, part: dict[str, Any]) -> None:

@@ -69,6 +69,8 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     networks for management are not compared: they cost little. Raises ``StoppedError`` when the clock is over.
     """
     comparison = _Comparison(answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock)
+    # the first lines of an answer tell of these, so they come before time may be over
+    yield from comparison.below_cliffs()
     for index, fabric in enumerate(answer.problem.fabrics):
         if fabric.role not in MANAGEMENT:
             yield from comparison.other_kinds(index)
@@ -81,7 +83,6 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
         yield from comparison.own_last_group(index)
         yield from comparison.equal_groups(index)
         yield from comparison.mixed_spines(index)
-    yield from comparison.below_cliffs()
     for index, fabric in enumerate(answer.problem.fabrics):
         if fabric.role == "compute":
             yield from comparison.set_free(index)

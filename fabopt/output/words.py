@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabopt.schema.base import NO_SINGLE_LIMIT
+from fabopt.schema.design import LinkRow
 from fabopt.units import plural
 
 Number = int | float
@@ -29,6 +30,12 @@ def limit_name(limit: str) -> str:
 def count(number: int) -> str:
     """A number with commas: ``12,288``."""
     return f"{number:,}"
+
+
+def run(row: LinkRow) -> str:
+    """How far the links of a row run, in metres: ``7``, or ``5 to 7`` where those of a cage differ."""
+    shortest = min(row.runs_m or (row.length_m,))
+    return f"{plain(row.length_m)}" if shortest == row.length_m else f"{plain(shortest)} to {plain(row.length_m)}"
 
 
 def money(usd: Number) -> str:

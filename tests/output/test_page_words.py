@@ -23,6 +23,7 @@ from fabopt.output.html.build import page_bytes
 from fabopt.output.html.drawing import drawings
 from fabopt.output.html.parts import kind_rows, slices
 from fabopt.output.space import space_line
+from fabopt.output.words import run
 from fabopt.schema.design import Design
 from fabopt.units import some
 from fabopt.verify import verify
@@ -65,6 +66,13 @@ class Outline(HTMLParser):
 
 def text_of(design: Design, **more: Any) -> str:
     return page_bytes(design, verify(design) if design.fabrics else (), **more).decode()
+
+
+def test_links_of_a_cage_that_run_differently_say_both_lengths() -> None:
+    """A table with `7 m` twice tells nobody why there are two lines."""
+    link = solved("plain").fabrics[0].links[0]
+    rows = [link.model_copy(update={"length_m": 7, "runs_m": runs}) for runs in (None, (7, 7), (7, 5))]
+    assert [run(row) for row in rows] == ["7", "7", "5 to 7"]
 
 
 # -- what it says -----------------------------------------------------------------------------------------------------

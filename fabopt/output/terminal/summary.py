@@ -34,7 +34,7 @@ from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
 from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
 from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
 from fabopt.output.terminal.workload import workload_lines, workload_rows, workload_title
-from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
+from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, run, signed_money, signed_power
 from fabopt.parts.price_basis import PRICES
 from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
@@ -200,8 +200,7 @@ def _link_table(fabric: FabricDesign) -> Table:
 def _link_row(link: LinkRow) -> list[str]:
     near = f"{link.from_} {link.attachment}" if link.attachment else link.from_
     parts = "\n".join(_part(part) for part in link.parts) or "none bought"
-    run = f"{plain(link.length_m)} m"
-    return [f"{near} - {link.to}", count(link.count), plain(link.gbps), run, link.medium, parts]
+    return [f"{near} - {link.to}", count(link.count), plain(link.gbps), f"{run(link)} m", link.medium, parts]
 
 
 def _part(part: LinkPart) -> str:

@@ -80,7 +80,7 @@ def pages_line(design: Design) -> str:
     direct = any(_families(_fabric(design, fabric)) - set(_SWITCHED) for fabric in design.fabrics)
     switched = any(_families(_fabric(design, fabric)) & {*_SWITCHED, "any"} for fabric in design.fabrics)
     inside = [page for page, names in zip(PAGES, (switched, direct), strict=False) if names]
-    inside += [FLOOR_PAGE] if any(fabric.placement is not None for fabric in design.fabrics) else []
+    inside += [FLOOR_PAGE] if any(fabric.places.policy for fabric in design.fabrics) else []
     return f"this space is defined in {listed(inside)}; cheaper ones may be outside: {PAGES[-1]}"
 
 
@@ -91,9 +91,10 @@ def space_of(design: Design, fabric: FabricDesign) -> str:
 
 def _places(fabric: FabricDesign) -> str:
     """Where switches might have been on a floor: in the places that a rule gives them in a few layouts, or in all."""
-    if fabric.placement is None:
+    policy = fabric.places.policy
+    if not policy:
         return ""
-    return ", in any place" if fabric.placement.policy == _ANYWHERE else ", placed by the rule of a layout"
+    return ", in any place" if policy == _ANYWHERE else ", placed by the rule of a layout"
 
 
 def _networks(design: Design, fabric: FabricDesign) -> str:

@@ -6,7 +6,7 @@ docs/formulation/search.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from math import ceil, gcd
 
@@ -75,10 +75,19 @@ def _of_spines(bounds: Bounds, protocol: str, nic: NicOption) -> float:
     passed = Fraction(bounds.problem.servers * nic.ports_per_plane * nic.port.lane.port_mbps)
     unit = gcd(*(mbps for mbps, _ in carries))
     least = ceil(passed / bounds.fabric.oversubscription_leaf / max(1, unit))
-    costs = np.full(max((mbps // unit for mbps, _ in carries), default=1), np.inf)
-    for mbps, cost in carries:  # one that carries more serves for less, too
-        costs[: mbps // unit] = np.minimum(costs[: mbps // unit], cost)
-    return _least_sum(costs, least)
+    return _least_cover({(mbps // unit, cost) for mbps, cost in carries}, least)
+
+
+def _least_cover(switches: Iterable[tuple[int, float]], total: int) -> float:
+    """The least that switches, each told by how much it carries and its cost, come to that carry so much together."""
+    useful: list[tuple[int, float]] = []
+    for carries, cost in sorted(switches, reverse=True):  # one that carries more serves for less, too
+        if not useful or cost < useful[-1][1]:
+            useful.append((carries, cost))
+    least = [0.0]
+    for part in range(1, total + 1):
+        least.append(min([cost + least[max(0, part - carries)] for carries, cost in useful], default=np.inf))
+    return least[total]
 
 
 def _least_sum(costs: Floats, total: int) -> float:

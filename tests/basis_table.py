@@ -27,12 +27,14 @@ FIGURES = (
 """What is counted of switches, and of which field the provenance says where it comes from."""
 
 
-def basis(product: Product) -> str:
-    """How a product's price is known; ``no price`` where it has none."""
+def bases(product: Product) -> list[str]:
+    """How each price of a product is known, one a length where it has lengths; ``no price`` where it has none."""
     body = product.model_dump(mode="json", include={"provenance", "source", "lengths", "price_usd"})
-    lengths = product.lengths if isinstance(product, Cable | Fibre) else (product,)
-    priced = any(getattr(one, "price_usd", None) is not None for one in lengths)
-    return basis_of(body) if priced else NO_PRICE
+    if isinstance(product, Cable | Fibre):
+        priced = [basis_of(body, length.m) for length in product.lengths if length.price_usd is not None]
+    else:
+        priced = [basis_of(body, None)] * (getattr(product, "price_usd", None) is not None)
+    return priced or [NO_PRICE]
 
 
 def unconfirmed(catalog: Catalog) -> list[str]:
@@ -51,8 +53,8 @@ def lines(catalog: Catalog) -> Iterator[str]:
     yield "| --- |" + " ---: |" * (len(BASES) + 1)
     for kind in KINDS:
         products = getattr(catalog, kind)
-        counted = Counter(basis(product) for product in products)
-        of_all = {word: f"{round(100 * number / len(products))} %" for word, number in counted.items()}
+        counted = Counter(basis for product in products for basis in bases(product))
+        of_all = {word: f"{round(100 * number / counted.total())} %" for word, number in counted.items()}
         shares = (of_all.get(word, "") for word in (*BASES, NO_PRICE))
         yield f"| {kind} | " + " | ".join(shares) + " |"
     high = sum(switch.confidence == "high" for switch in catalog.switches)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import KINDS, Cable, CableLength, Catalog, Fibre, PriceBook
+from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, PriceBook
 from fabopt.schema.product import PriceSource, Product, Source
 
 # How the note on a bill of mixed prices begins, which is shown on top.
@@ -15,33 +15,48 @@ UNKNOWN = "unknown"
 # What somebody judged or a rule made, where the others were read.
 GUESSED = ("estimate", "derived")
 _OF_PRICES = frozenset(("list", "street", "quote", "paper", *GUESSED))
+_UNPRICED = {"price_usd": None}
 # A price: the id of its product, and the length where it is sold by length.
 Priced = tuple[str, float | None]
 
 
-def price_source(part: Mapping[str, object]) -> Mapping[str, object]:
-    """Where an embedded part's price comes from: its own source, or its lengths', else the product's."""
+def price_source(part: Mapping[str, object], length_m: float | None) -> Mapping[str, object]:
+    """Where an embedded part's price comes from: the length's own source, the price's, all lengths', else the
+    product's; empty where none is said.
+    """
+    lengths = part.get("lengths")
+    sold = map(_said, lengths) if isinstance(lengths, Sequence) else ()
+    of_length = next((length.get("source") for length in sold if length.get("m") == length_m), None)
     provenance = _said(part.get("provenance"))
-    own = provenance.get("price_usd") or (provenance.get("lengths") if part.get("lengths") else None)
-    return _said(own or part.get("source"))
+    of_price = of_length or provenance.get("price_usd") or (lengths and provenance.get("lengths"))
+    return _said(of_price or part.get("source"))
 
 
 def _said(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value, Mapping) else {}
 
 
-def basis_of(part: Mapping[str, object]) -> str:
+def basis_of(part: Mapping[str, object], length_m: float | None) -> str:
     """How an embedded part's price is known: a kind of source, or ``unknown``."""
-    return _word(price_source(part).get("kind"))
+    return _word(price_source(part, length_m).get("kind"))
 
 
 def _word(kind: object) -> str:
     return kind if isinstance(kind, str) and kind in _OF_PRICES else UNKNOWN
 
 
-def _own_source(product: Product) -> Source | None:
-    lengths = product.provenance.get("lengths") if isinstance(product, Cable | Fibre) else None
-    return product.provenance.get("price_usd") or lengths or product.source
+def source_of_price(product: Product, length_m: float | None) -> Source | None:
+    """Where a product's price comes from, at one length of a cable or fibre, as ``price_source`` says."""
+    if not isinstance(product, Cable | Fibre):
+        return product.provenance.get("price_usd") or product.source
+    own = next((length.source for length in product.lengths if length.m == length_m), None)
+    return own or product.provenance.get("price_usd") or product.provenance.get("lengths") or product.source
+
+
+def is_guessed(product: Product, length_m: float | None) -> bool:
+    """Whether somebody judged a product's price, at one length of a cable or fibre, or a rule made it."""
+    source = source_of_price(product, length_m)
+    return source is not None and source.kind in GUESSED
 
 
 def usable(
@@ -88,7 +103,7 @@ def _sources(catalog: Catalog, books: Sequence[PriceBook]) -> dict[Priced, Sourc
         for product in getattr(catalog, kind):
             lengths = product.lengths if isinstance(product, Cable | Fibre) else None
             for m in [None] if lengths is None else [length.m for length in lengths]:
-                sources[product.id, m] = _own_source(product)
+                sources[product.id, m] = source_of_price(product, m)
     for book in books:
         sources.update((price, book.source) for price in _prices_of(book) if book.source is not None)
     return sources
@@ -96,21 +111,30 @@ def _sources(catalog: Catalog, books: Sequence[PriceBook]) -> dict[Priced, Sourc
 
 def _without(product: Product, kept: Mapping[Priced, Source | None]) -> Product:
     """The product without the prices that are not kept, and with the source of those that are."""
-    if not isinstance(product, Cable | Fibre):
-        if (product.id, None) not in kept:
-            return product.model_copy(update={"price_usd": None})
-        return _sourced(product, kept[product.id, None])
-
-    def of_length(length: CableLength) -> CableLength:
-        return length if (product.id, length.m) in kept else length.model_copy(update={"price_usd": None})
-
-    sources = [kept[product.id, one.m] for one in product.lengths if one.price_usd and (product.id, one.m) in kept]
-    known = next((source for source in sources if source is not None), None)
-    return _sourced(product.model_copy(update={"lengths": tuple(map(of_length, product.lengths))}), known)
+    lengths = product.lengths if isinstance(product, Cable | Fibre) else ()
+    if lengths:
+        left = (length if (product.id, length.m) in kept else length.model_copy(update=_UNPRICED) for length in lengths)
+        product = product.model_copy(update={"lengths": tuple(left)})
+    elif (product.id, None) not in kept:
+        product = product.model_copy(update=_UNPRICED)
+    priced: tuple[float | None, ...] = tuple(length.m for length in lengths) or (None,)
+    sources = {m: kept.get((product.id, m)) for m in priced}
+    return with_sources(product, {m: source for m, source in sources.items() if source != source_of_price(product, m)})
 
 
-def _sourced(product: Product, source: Source | None) -> Product:
-    if source is None or source == _own_source(product):
+def with_sources(product: Product, sources: Mapping[float | None, Source | None]) -> Product:
+    """The product with these sources of its price, or of the prices at its lengths in metres; None: as before."""
+    given = {
+        m: source if isinstance(source, PriceSource) else PriceSource(**source.model_dump())
+        for m, source in sources.items()
+        if source is not None
+    }
+    if None in given:
+        return product.model_copy(update={"provenance": {**product.provenance, "price_usd": given[None]}})
+    if not given or not isinstance(product, Cable | Fibre):
         return product
-    own = source if isinstance(source, PriceSource) else PriceSource(**source.model_dump())
-    return product.model_copy(update={"provenance": {**product.provenance, "price_usd": own}})
+    lengths = (
+        length.model_copy(update={"source": given[length.m]}) if length.m in given else length
+        for length in product.lengths
+    )
+    return product.model_copy(update={"lengths": tuple(lengths)})

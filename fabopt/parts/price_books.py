@@ -13,6 +13,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from fabopt.errors import Fault, fault, nearest
+from fabopt.parts.price_basis import with_sources
 from fabopt.schema.base import Strict
 from fabopt.schema.catalog import (
     KINDS,
@@ -143,17 +144,18 @@ def with_price_books(catalog: Catalog, books: Sequence[PriceBook]) -> Catalog:
 def _booked(product: Product, book: PriceBook) -> Product:
     given, terms = book.prices[product.id], book.terms.get(product.id)
     if book.source is not None:
-        source = _until(book.source, terms)
-        product = product.model_copy(update={"provenance": {**product.provenance, "price_usd": source}})
+        sources = {m: _until(book.source, terms, m) for m in (given if isinstance(given, dict) else (None,))}
+        product = with_sources(product, sources)
     product = _repriced(product, lambda old, m: _for_length(given, m, old))
     return product if terms is None else _with_terms(product, terms)
 
 
-def _until(source: PriceSource, terms: OrderTerms | OrderTermsByLength | None) -> PriceSource:
-    """The source of a price with the day on which it ends, the earliest where lengths differ."""
-    said = terms.values() if isinstance(terms, dict) else [terms] if terms is not None else []
-    ends = [own.valid_until for own in said if own.valid_until is not None]
-    return source.model_copy(update={"valid_until": min(ends)}) if ends else source
+def _until(source: PriceSource, terms: OrderTerms | OrderTermsByLength | None, m: float | None) -> PriceSource:
+    """The source of a price, at a length of what is sold by length, with the day on which it ends."""
+    own = terms.get(m) if isinstance(terms, dict) and m is not None else terms
+    if not isinstance(own, OrderTerms) or own.valid_until is None:
+        return source
+    return source.model_copy(update={"valid_until": own.valid_until})
 
 
 def _with_terms(product: Product, terms: OrderTerms | OrderTermsByLength) -> Product:

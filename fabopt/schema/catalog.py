@@ -10,19 +10,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.base import (
-    BookName,
-    Count,
-    Gbps,
-    Identifier,
-    Metres,
-    Split,
-    Strict,
-    Text,
-    Watts,
-    Word,
-    parse_split,
-)
+from fabopt.schema.attachment import is_open
+from fabopt.schema.base import BookName, Count, Gbps, Identifier, Metres, Split, Strict, Text, Watts, Word, parse_split
 from fabopt.schema.chassis import Modular
 from fabopt.schema.product import (
     PROTOCOLS,
@@ -196,10 +185,11 @@ class Transceiver(Product, Purchasable):
 
 
 class CableLength(Purchasable):
-    """One length that is sold."""
+    """One length that is sold. ``source``: of its price, where that is not the one of ``provenance.lengths``."""
 
     m: Metres
     part_number: Word | None = None
+    source: Annotated[PriceSource | None, Field(exclude_if=is_open)] = None
 
 
 Lengths = Annotated[tuple[CableLength, ...], Field(min_length=1)]

@@ -8,10 +8,11 @@ from fractions import Fraction
 
 from fabopt.errors import NoAnswerError
 from fabopt.parts.offering import offering_of
-from fabopt.parts.price_basis import GUESSED, PRICES, UNKNOWN, basis_of
+from fabopt.parts.price_basis import GUESSED, PRICES, UNKNOWN, basis_of, is_guessed
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
 from fabopt.program.settings import StoppedError
+from fabopt.schema.catalog import KINDS
 from fabopt.schema.default_rules import NO_RULES
 from fabopt.schema.design import Design
 from fabopt.search.answer import Answer
@@ -43,7 +44,7 @@ def shares_by_basis(design: Design) -> dict[str, Fraction]:
     sums: Counter[str] = Counter()
     for row in design.bom:
         if row.total_usd and row.id in design.parts:
-            sums[basis_of(design.parts[row.id])] += cents(row.total_usd)
+            sums[basis_of(design.parts[row.id], row.length_m)] += cents(row.total_usd)
     whole = sum(sums.values())
     order = sorted(sums, key=lambda basis: (-sums[basis], basis))
     return {basis: Fraction(sums[basis], whole) for basis in order}
@@ -79,11 +80,9 @@ def _what_changes(question: Question, answer: Answer) -> str:
 
 def _guessed_items(problem: Problem) -> frozenset[int]:
     """Numbers of the items whose prices are guesses."""
-    kinds = (problem.catalog.switches, problem.catalog.nics, problem.catalog.transceivers, problem.catalog.cables,
-             problem.catalog.fibres)  # fmt: skip
-    bodies = {one.id: one.model_dump(include={"provenance", "source", "lengths"}) for kind in kinds for one in kind}
-    guessed = {id_ for id_, body in bodies.items() if basis_of(body) in GUESSED}
-    return frozenset(item.index for item in problem.item_table.items if item.id in guessed)
+    parts = {product.id: product for kind in KINDS[:-1] for product in getattr(problem.catalog, kind)}
+    items = problem.item_table.items
+    return frozenset(item.index for item in items if item.id in parts and is_guessed(parts[item.id], item.length_m))
 
 
 def _cheaper(question: Question, answer: Answer, base: Problem, guessed: frozenset[int], factor: Fraction) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from fabopt.parts.price_basis import price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.schema.product import PriceSource
 from fabopt.units import some
@@ -51,9 +52,8 @@ def ends_early(name: str, end: str, rows: Sequence[BomRow]) -> str:
 
 
 def _quote_of(design: Design, row: BomRow) -> _Quoted | None:
-    provenance = design.parts.get(row.id, {}).get("provenance") or {}
     try:
-        source = PriceSource.model_validate(provenance.get("price_usd") or {})
+        source = PriceSource.model_validate(price_source(design.parts.get(row.id, {}), row.length_m))
     except ValidationError:
         return None
     return _Quoted(source.url or "a quote", source.valid_until) if source.valid_until is not None else None

@@ -291,7 +291,9 @@ def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
     for part in sorted(ids):
         allowed = is_allowed(rules, evidence.kind(part), evidence.product(part), evidence.kind(part) in named)
         proof.holds(allowed, f"{part} of {evidence.product(part).vendor} is not allowed")
-        _price_may_be_used(proof, evidence, part)
+    sold = {(row.id, row.length_m) for row in evidence.goods if row.kind in KINDS_UNDER_RULES}
+    for part, length_m in sorted(sold, key=str):
+        _price_may_be_used(proof, evidence, part, length_m)
     _places_are_approved(proof, evidence)
     for item in BilledOrder(evidence).items:
         units = evidence.case.have.get(item.id)
@@ -312,11 +314,14 @@ def _places_are_approved(proof: Proof, evidence: Evidence) -> None:
             proof.holds(vendor_may_sell(rules, evidence.product(part), places), f"{name}: {part} of {vendor}")
 
 
-def _price_may_be_used(proof: Proof, evidence: Evidence, part: str) -> None:
+def _price_may_be_used(proof: Proof, evidence: Evidence, part: str, length_m: float | None) -> None:
     """A price is known in a way that the case allows, and is of one of the books that alone may price anything."""
     case, product = evidence.case, evidence.product(part)
-    lengths = product.provenance.get("lengths") if isinstance(product, Cable | Fibre) else None
-    source = product.provenance.get("price_usd") or lengths or product.source
+    own = None
+    if isinstance(product, Cable | Fibre):
+        own = next((length.source for length in product.lengths if length.m == length_m), None)
+        own = own or product.provenance.get("price_usd") or product.provenance.get("lengths")
+    source = own or product.provenance.get("price_usd") or product.source
     kind, book = (None, None) if source is None else (source.kind, getattr(source, "book", None))
     proof.holds(case.price_basis == "any" or kind in case.price_basis, f"{part}: a price of kind {kind}")
     proof.holds(not case.only_priced_by or book in case.only_priced_by, f"{part}: a price of no book that may price it")

@@ -137,7 +137,7 @@ def test_the_workbook_can_be_worked_with(design: Design) -> None:
 def test_the_workbook_says_where_prices_come_from(design: Design) -> None:
     rows = sheets(bill_bytes(design, ".xlsx"))["Prices & sources"]
     switch = next(row for row in rows if row[0] == "acme-t4")
-    assert switch[1:7] == ["Acme", "T4-8", 4000, "example", "2026-01", "list"]
+    assert switch[1:8] == ["Acme", "T4-8", None, 4000, "example", "2026-01", "list"]
 
 
 def test_the_summary_has_answer_proof_checks_and_assumptions(design: Design) -> None:
@@ -178,8 +178,9 @@ def test_long_text_fits_a_cell(design: Design) -> None:
 
 def test_prices_of_lengths_are_not_called_data_sheets() -> None:
     cable = {"lengths": [{"m": 1}], "source": {"kind": "datasheet"}, "provenance": {"lengths": {"kind": "estimate"}}}
-    assert price_source(cable) == {"kind": "estimate"}
-    assert price_source({**cable, "provenance": {**cable["provenance"], "price_usd": {"kind": "quote"}}}) == {
-        "kind": "quote"
-    }
-    assert price_source({"source": {"kind": "list"}}) == {"kind": "list"}
+    assert price_source(cable, 1) == {"kind": "estimate"}
+    quoted = {**cable, "provenance": {**cable["provenance"], "price_usd": {"kind": "quote"}}}
+    assert price_source(quoted, 1) == {"kind": "quote"}
+    by_rule = {**quoted, "lengths": [{"m": 1}, {"m": 3, "source": {"kind": "derived"}}]}
+    assert [price_source(by_rule, m)["kind"] for m in (1, 3)] == ["quote", "derived"]
+    assert price_source({"source": {"kind": "list"}}, None) == {"kind": "list"}

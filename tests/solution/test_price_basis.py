@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fabopt.io.case import inputs_from_objects
+from fabopt.parts.price_basis import price_source
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify
@@ -57,6 +58,27 @@ def test_a_book_prices_alone() -> None:
     assert bought(design) == {"large": 1, "nic-400": 6, "dac": 6}
     assert all(check.ok for check in design.checks)
     assert _solved(parts, only_priced_by=["offer"], price_basis=["list"]).status == "infeasible"
+
+
+def test_lengths_have_prices_of_their_own_kinds() -> None:
+    """3 m of the cheap cable have a price made by a rule, 1 m a list price; another cable lists 3 m."""
+    parts = _catalog()
+    product(parts, "dac")["lengths"][1]["source"] = {"kind": "derived", "date": "2026-11"}
+    listed = {**product(parts, "dac"), "id": "listed", "lengths": [{"m": 3, "price_usd": 180}]}
+    parts["cables"].append(listed)
+    assert [row.length_m for row in _solved(parts).bom if row.id == "dac"] == [3]
+    assert _prices(_solved(parts))[0].endswith("made by a rule")
+    lists_alone = _solved(parts, price_basis=["list"])
+    assert bought(lists_alone)["listed"] == 6 and all(check.ok for check in lists_alone.checks)
+    short = {"site": {"distances_m": {"server-leaf": 1}}}
+    assert "dac" in bought(_solved(parts, price_basis=["list"], **short))
+
+
+def test_a_book_of_a_length_leaves_other_lengths_as_they_are_known() -> None:
+    parts = _catalog()
+    parts["prices"] = [{"name": "offer", "source": {"kind": "quote"}, "prices": {"dac": {3: 140}}}]
+    kinds = {m: price_source(_solved(parts, prices=["offer"]).parts["dac"], m)["kind"] for m in (1, 3)}
+    assert kinds == {1: "list", 3: "quote"}
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,8 @@ def bill_columns(design: Design) -> list[str]:
 def _price(design: Design, row: BomRow) -> dict[str, object]:
     """The columns of a row that its product says."""
     part = body_of(design, row)
-    values: tuple[object, object] = (None, None) if part is None else (basis_of(part), price_source(part).get("date"))
-    return dict(zip(PRICE_COLUMNS, values, strict=True))
+    known = part and (basis_of(part, row.length_m), price_source(part, row.length_m).get("date"))
+    return dict(zip(PRICE_COLUMNS, known or (None, None), strict=True))
 
 
 def _csv(design: Design, marks: Marks) -> bytes:

@@ -82,6 +82,7 @@ _PRICES = (
     ("Id", 32),
     ("Vendor", 16),
     ("Part number", 26),
+    ("Length m", 10),
     ("Price used USD", 18),
     ("Price source", 60),
     ("Date", 12),
@@ -261,7 +262,7 @@ def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomR
         row.lead_time_weeks,
     ]
     terms += [row.order_by_month, row.order_by]
-    known: list[object] = [basis_of(part), price_source(part).get("date")] if part else []
+    known: list[object] = [basis_of(part, row.length_m), price_source(part, row.length_m).get("date")] if part else []
     for column, value in enumerate([*terms, *known], start=_TERMS):
         write_cell(sheet, line, column, value, formats[_BILL[column][2]])
 
@@ -295,18 +296,18 @@ def _sums(rows: Sequence[BomRow], style: str) -> list[tuple[str, str, int | floa
 
 def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
     write_headings(sheet, _PRICES, formats["head"])
-    for line, (id_, row) in enumerate({row.id: row for row in design.bom}.items(), start=1):
+    for line, ((id_, length_m), row) in enumerate({(row.id, row.length_m): row for row in design.bom}.items(), start=1):
         part = body_of(design, row) or {}
-        source = price_source(part)
-        prices = sorted({row.unit_price_usd for row in design.bom if row.id == id_})
-        values = [id_, part.get("vendor"), code_of(design, id_, None).code]
+        source = price_source(part, length_m)
+        prices = sorted({row.unit_price_usd for row in design.bom if (row.id, row.length_m) == (id_, length_m)})
+        values = [id_, part.get("vendor"), code_of(design, id_, length_m).code, length_m]
         values += [prices[0] if len(prices) == 1 else ", ".join(f"${plain(price)}" for price in prices)]
         values += [source.get("url"), source.get("date"), source.get("kind")]
         values += [source.get("confidence") or part.get("confidence"), source.get("note") or part.get("notes")]
         for column, value in enumerate(values):
-            style = "money" if column == 3 else "wrap" if column in (4, 8) else "text"
+            style = "money" if column == 4 else "wrap" if column in (5, 9) else "text"
             write_cell(sheet, line, column, value, formats[style])
-        set_height(sheet, line, [(str(values[column] or ""), _PRICES[column][1]) for column in (4, 8)])
+        set_height(sheet, line, [(str(values[column] or ""), _PRICES[column][1]) for column in (5, 9)])
     sheet.freeze_panes(1, 1)
     set_page(sheet)
     sheet.repeat_rows(0)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fabopt.output.html.parts import sum_usd
 from fabopt.output.terminal.answer import metric_name
 from fabopt.output.words import count, listed, measured, money, percent, plain, power
+from fabopt.parts.price_basis import price_source
 from fabopt.schema.case import Case, Distances
-from fabopt.schema.design import Design, Number
+from fabopt.schema.design import BomRow, Design, Number
 from fabopt.schema.finance import Finance
-from fabopt.schema.product import Product, Source
 from fabopt.units import cents, some
 from fabopt.wiring.design_file import Embedded
 
@@ -25,7 +25,7 @@ _CONFIDENCES = ("high", "medium", "low")
 
 @dataclass(frozen=True)
 class PriceRow:
-    """One product that is bought, what is spent on it, and where its price comes from."""
+    """One product that is bought, what is spent on it at prices of one source, and that source."""
 
     id: str
     description: str
@@ -117,9 +117,13 @@ def _limits(case: Case) -> Iterator[str]:
 
 
 def price_rows(design: Design) -> list[PriceRow]:
-    """Return the products on the bill, those on which most is spent first."""
-    embedded = Embedded(design)
-    rows = [_price_row(embedded, id_) for id_ in dict.fromkeys(row.id for row in design.bom if row.charge is None)]
+    """Return the products on the bill, once for each source of prices, those on which most is spent first."""
+    bought: dict[tuple[str, str], list[BomRow]] = {}
+    for row in design.bom:
+        if row.charge is None:
+            source = price_source(design.parts.get(row.id, {}), row.length_m)
+            bought.setdefault((row.id, str(source)), []).append(row)
+    rows = [_price_row(design, of_source) for of_source in bought.values()]
     return sorted(rows, key=lambda row: (-row.usd, row.id))
 
 
@@ -136,30 +140,10 @@ def confidence_sentence(rows: list[PriceRow]) -> str:
     return f"Of the purchase price, {listed(shares)}." if shares else ""
 
 
-def _price_row(embedded: Embedded, id_: str) -> PriceRow:
-    bought = [row for row in embedded.design.bom if row.id == id_]
-    source = _price_source(embedded, id_)
-    return PriceRow(
-        id_,
-        bought[0].description,
-        sum_usd(bought),
-        source.kind or _UNKNOWN,
-        source.date or _UNKNOWN,
-        source.confidence or _UNKNOWN,
-        source.url or _UNKNOWN,
-    )
-
-
-def _price_source(embedded: Embedded, id_: str) -> Source:
-    """Return where a price comes from: what is said of the price itself, else of the product."""
-    try:
-        product = embedded.product(id_)
-    except (LookupError, ValueError):
-        return Source()
-    own = product.provenance.get("price_usd") or product.provenance.get("lengths")
-    return own if own is not None else _of_product(product)
-
-
-def _of_product(product: Product) -> Source:
-    source = product.source or Source()
-    return source if source.confidence else source.model_copy(update={"confidence": product.confidence})
+def _price_row(design: Design, rows: Sequence[BomRow]) -> PriceRow:
+    row = rows[0]
+    part = design.parts.get(row.id, {})
+    source = price_source(part, row.length_m)
+    kind, date, url = (str(source.get(key) or _UNKNOWN) for key in ("kind", "date", "url"))
+    confidence = str(source.get("confidence") or part.get("confidence") or _UNKNOWN)
+    return PriceRow(row.id, row.description, sum_usd(rows), kind, date, confidence, url)

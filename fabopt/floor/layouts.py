@@ -79,11 +79,15 @@ class Layout:
     @property
     def key(self) -> Hashable:
         """Equal for layouts that are."""
+        return self.plan, self.key_on_plan
+
+    @cached_property
+    def key_on_plan(self) -> Hashable:
+        """Equal for layouts of one plan that are."""
         pins = tuple((tier, racks.tobytes()) for tier, racks in sorted(self.pins.items()))
         size, racks = self.server_size, (self.server_racks.tobytes(), self.switch_racks.tobytes())
         of_size = size.height_u, size.places.tobytes(), size.units, size.power_mw, size.is_whole
-        return (self.plan, self.policy, self.servers, self.per_rack, of_size, racks, self.share, self.spread_over,
-                pins)  # fmt: skip
+        return self.policy, self.servers, self.per_rack, of_size, racks, self.share, self.spread_over, pins
 
     def most_together(self, count: int, spreads: bool) -> int:
         """The most of so many switches that stand in for each other that are in one rack.

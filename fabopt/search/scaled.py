@@ -62,7 +62,8 @@ def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: b
     energy = tuple(cents / unit for cents in base.energy_cents_per_mw)
     weights = weights_of(base.case.objective, energy)
     limits = _counted(base.limits, unit)
-    priced = replace(repriced, weights=weights, energy_cents_per_mw=energy, limits=limits)
+    # what is worked out of a site depends on no price
+    priced = replace(repriced, weights=weights, energy_cents_per_mw=energy, limits=limits, site=base.site)
     return Scaled(priced, unit)
 
 

@@ -84,10 +84,14 @@ def _least_cover(switches: Iterable[tuple[int, float]], total: int) -> float:
     for carries, cost in sorted(switches, reverse=True):  # one that carries more serves for less, too
         if not useful or cost < useful[-1][1]:
             useful.append((carries, cost))
-    least = [0.0]
-    for part in range(1, total + 1):
-        least.append(min([cost + least[max(0, part - carries)] for carries, cost in useful], default=np.inf))
-    return least[total]
+    if not useful:
+        return np.inf if total > 0 else 0.0
+    # what is left to be carried once a switch is taken, is known for so many parts at a time
+    together, least = min(carries for carries, _ in useful), np.zeros(max(0, total) + 1)
+    for first in range(1, total + 1, together):
+        parts = np.arange(first, min(first + together, total + 1))
+        least[parts] = np.min([cost + least[np.maximum(0, parts - carries)] for carries, cost in useful], axis=0)
+    return float(least[total])
 
 
 def _least_sum(costs: Floats, total: int) -> float:

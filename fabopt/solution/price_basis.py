@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from fabopt.errors import NoAnswerError
@@ -69,7 +70,8 @@ def _verdict(question: Question, answer: Answer | None) -> str:
 def _what_changes(question: Question, answer: Answer) -> str:
     problem, prune = answer.problem, question.settings.prune
     offering = offering_of(problem.case, problem.catalog, prune, whole=True)
-    base = bound_alike(problem_of(problem.case, problem.catalog, prune, offering), problem)
+    whole = bound_alike(problem_of(problem.case, problem.catalog, prune, offering), problem)
+    base = replace(whole, site=problem.site)
     guessed = _guessed_items(base)
     for factor, words in ((1 - MOVE, "lower"), (1 + MOVE, "higher")):
         other = _cheaper(question, answer, base, guessed, factor)

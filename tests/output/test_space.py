@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 import yaml
 
 from fabopt.io.case import inputs_from_objects
+from fabopt.output.html.answer import answer
+from fabopt.output.html.build import page_bytes
+from fabopt.output.html.space import WORDS, with_links, words_of
 from fabopt.output.space import pages_line, space_line
 from fabopt.output.terminal.answer import headline
 from fabopt.schema.design import Design
 from fabopt.schema.last_group import tiers_of_last_groups, what_keeps_groups_equal
+from fabopt.verify import verify
 from tests.paths import ROOT
 from tests.samples.small import case, solved
+from tests.test_docs import anchors
 
 REST = "equal groups, one switch type a tier"
 SPACES: list[tuple[dict[str, Any], str]] = [
@@ -38,6 +44,44 @@ def test_the_verdict_names_its_space(fabric: dict[str, Any], words: str) -> None
     design = solved(case({"tiers": "any", **fabric}, servers=3))
     assert space_line(design) == words
     assert headline(design).endswith(f"the cheapest {words}; proven.")
+
+
+def links(design: Design) -> list[tuple[str, str]]:
+    """Links of the answer of a page: the ids that they lead to, and their words."""
+    return re.findall(r'<a href="#([^"]+)">([^<]+)</a>', str(with_links(answer(design), design)))
+
+
+@pytest.mark.parametrize(("fabric", "words"), SPACES)
+def test_each_word_of_the_space_is_a_link_in_a_page(fabric: dict[str, Any], words: str) -> None:
+    design = solved(case({"tiers": "any", **fabric}, servers=3))
+    page = page_bytes(design, verify(design)).decode()
+    told = [word.id for word in words_of(design)]
+    assert list(dict.fromkeys(id_ for id_, _ in links(design))) == told
+    assert all(page.count(f'<dt id="{id_}">') == 1 for id_ in told)
+    assert all(said == said.strip() for _, said in links(design))
+    # what no link has are the words that join them
+    rest = words
+    for _, said in links(design):
+        rest = rest.replace(said, "", 1)
+    assert set(re.findall(r"[\w-]+", rest)) <= {"with", "of", "or"}
+
+
+def test_words_of_the_space_mean_what_the_glossary_says() -> None:
+    glossary = (ROOT / "docs/glossary.md").read_text()
+    for word in WORDS:
+        name, place = re.escape(word.name), word.page.partition("#")
+        assert re.search(rf"^\| \*\*{name}\*\*[^|]*\| {re.escape(word.meaning)} \|$", glossary, re.MULTILINE), word.name
+        assert not place[2] or place[2] in anchors(ROOT / place[0]), word.page
+
+
+def test_what_an_answer_says_is_text_beside_its_links() -> None:
+    """A name from a damaged file is no markup."""
+    design = solved(case({"tiers": "any"}, servers=3))
+    fabric = design.fabrics[0].model_copy(update={"name": "<b>"})
+    content = {**design.case.content, "fabrics": [{**design.case.content["fabrics"][0], "name": "<b>"}]}
+    record = design.case.model_copy(update={"content": content})
+    page = str(with_links("<i> " + answer(design), design.model_copy(update={"fabrics": (fabric,), "case": record})))
+    assert "<i>" not in page and "<b>" not in page
 
 
 def test_pages_are_those_of_the_families() -> None:

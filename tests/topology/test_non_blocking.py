@@ -49,6 +49,9 @@ STRIPES: list[tuple[int, dict[str, Any]]] = [
     *((servers, {"striping": "even", "rails": "any"}) for servers in (7, 12, 15)),
     *((servers, {"groups": "any", "rails": "any"}) for servers in (9, 10, 13, 15)),
     *((servers, {"groups": "any", "striping": striping}) for servers in (13, 14) for striping in ("any", "rail")),
+    # leaves of a type of their own, and the last group of the last pod
+    (7, {"groups": "any", "rails": "any", "switches": {"leaf": ["large", "small"], "spine": ["small"]}}),
+    (19, {"groups": "any", "tiers": 3}),
     *(
         (servers, {"groups": groups, "spines": "mixed", "switches": TWO_SPINES})
         for servers in (9, 10)

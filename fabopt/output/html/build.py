@@ -17,6 +17,7 @@ from fabopt.output.html.proof import check_groups, checks_sentence, holds_togeth
 from fabopt.output.html.racks import FloorView, floor_view
 from fabopt.output.html.rendering import render
 from fabopt.output.html.single_points import points_view
+from fabopt.output.html.space import with_links, words_of
 from fabopt.output.html.tables import cash_view, futures_view
 from fabopt.output.html.workload import workload_view
 from fabopt.output.space import floor_line, pages_line
@@ -51,7 +52,7 @@ def _of_every_design(design: Design) -> dict[str, Any]:
         "design": design,
         "description": design.case.content.get("description") or "",
         "status": STATUS_WORDS[design.status],
-        "answer": answer(design),
+        "answer": with_links(answer(design), design),
         "figures": key_figures(design),
         "conflicts": conflicts,
         "assumptions": assumptions(design),
@@ -109,6 +110,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "alternatives": alternative_rows(design),
         "objective_column": objective_column(design),
         "proof": proof_line(design),
+        "words": words_of(design),
         "pages": " ".join(sentence(line) for line in (floor_line(design), pages_line(design)) if line),
         "checks": checks_sentence(checks),
         "check_groups": check_groups(checks),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,16 @@ def drawn(svg: str) -> Any:
     from markupsafe import Markup
 
     return Markup(svg)
+
+
+def linked(pieces: Iterable[tuple[str, str | None]]) -> Any:
+    """Join pieces of text, each a link to a place in the page where that is told, as markup; texts are escaped."""
+    from markupsafe import Markup
+
+    link = Markup('<a href="#{}">{}</a>')
+    return Markup("").join(
+        printable(text) if place is None else link.format(place, printable(text)) for text, place in pieces
+    )
 
 
 @cache

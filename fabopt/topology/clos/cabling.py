@@ -65,8 +65,8 @@ class Cabling(NamedTuple):
             device, slot = self.links.b, self.links.b_slot
         elif assembly.mode is Mode.PAIR:
             slot = self.slots(per_cable)
-        _, codes = np.unique(np.stack([device, slot // per_cable]), axis=1, return_inverse=True)
-        cable = np.asarray(codes).ravel()
+        place = slot // per_cable
+        _, cable = np.unique(device * (int(place.max(initial=0)) + 1) + place, return_inverse=True)
         longest = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(longest, cable, self.classes)
         if assembly.mode is Mode.FAR:

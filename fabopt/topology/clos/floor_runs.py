@@ -5,6 +5,7 @@ Where leaves are follows from the sizes of groups alone, where spines are from t
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from fabopt.floor.layouts import Layout
 from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.placement import place, place_leaves, space_in
+from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import Positions, height_m
 from fabopt.floor.shares import SwitchSize
 from fabopt.network.clos_links import ClosNumbers
@@ -99,16 +101,25 @@ class NearRuns(NamedTuple):
     room: Ints
 
 
-# Where switches are installed in a layout; None: they do not fit.
-_LEAVES: Lookup[Layout, LeavesKey, Positions | None] = Lookup()
-_PLACES: Lookup[Layout, PlacesKey, tuple[Positions, ...] | None] = Lookup()
-# Runs by their class among the lengths of a table.
-_TO_NEAREST: Lookup[Layout, ItemTable, RunClasses] = Lookup()
-_TO_LEAVES: Lookup[Layout, tuple[ItemTable, GroupsKey], RunClasses] = Lookup()
-_TO_SPINES: Lookup[Layout, tuple[ItemTable, PlacesKey, tuple[int, int]], RunClasses] = Lookup()
-_TO_CORES: Lookup[Layout, tuple[ItemTable, PlacesKey], RackClasses] = Lookup()
-_NEAR: Lookup[Layout, ItemTable, tuple[Ints, Ints]] = Lookup()
-_ROOM: Lookup[Layout, SwitchSize, Ints] = Lookup()
+class LayoutKey(NamedTuple):
+    """A layout, by what is equal for equal ones of a floor, and the lengths on sale as bytes."""
+
+    layout: Hashable
+    lengths_m: bytes
+
+
+# By floor plan, for all problems of one. Where switches are installed in a layout; None: they do not fit.
+_LEAVES: Lookup[FloorPlan, tuple[LayoutKey, LeavesKey], Positions | None] = Lookup()
+_PLACES: Lookup[FloorPlan, tuple[LayoutKey, PlacesKey], tuple[Positions, ...] | None] = Lookup()
+# Runs by their class among the lengths on sale.
+_TO_NEAREST: Lookup[FloorPlan, LayoutKey, RunClasses] = Lookup()
+_TO_LEAVES: Lookup[FloorPlan, tuple[LayoutKey, GroupsKey], RunClasses] = Lookup()
+_TO_SPINES: Lookup[FloorPlan, tuple[LayoutKey, PlacesKey, tuple[int, int]], RunClasses] = Lookup()
+_TO_CORES: Lookup[FloorPlan, tuple[LayoutKey, PlacesKey], RackClasses] = Lookup()
+_NEAR: Lookup[FloorPlan, LayoutKey, tuple[Ints, Ints]] = Lookup()
+_ROOM: Lookup[FloorPlan, tuple[LayoutKey, SwitchSize], Ints] = Lookup()
+# Sizes that a search has placed in a layout of its own.
+_PLACED: Lookup[Layout, PlacesKey, tuple[Positions, ...] | None] = Lookup()
 
 
 def groups_key(g: int, nic: NicOption, shape: Shape, size: SwitchSize) -> GroupsKey:
@@ -135,30 +146,33 @@ class LayoutRuns:
 
     def __init__(self, layout: Layout, item_table: ItemTable) -> None:
         self.layout = layout
-        self.item_table = item_table
+        self.lengths_m = item_table.lengths_m
+        self.key = LayoutKey(layout.key_on_plan, self.lengths_m.tobytes())
 
     def to_nearest(self) -> RunClasses:
         """Runs from every server to the nearest place that a leaf may have."""
-        return _TO_NEAREST.of(self.layout, self.item_table, self._counted, self.layout.nearest_leaf_m)
+        return _TO_NEAREST.of(self.layout.plan, self.key, self._counted, self.layout.nearest_leaf_m)
 
     def to_leaves(self, nic: NicOption, shape: Shape, size: SwitchSize) -> RunClasses | None:
         """Runs from every server to its leaves."""
         leaves_key = LeavesKey(int(shape.g), int(shape.rails), int(shape.last_rails), nic.planes, size)
-        leaves = _LEAVES.of(self.layout, leaves_key, place_leaves, self.layout, numbers_of(nic, shape), size)
+        plan, all_ = self.layout.plan, (self.key, leaves_key)
+        leaves = _LEAVES.of(plan, all_, place_leaves, self.layout, numbers_of(nic, shape), size)
         if leaves is None:
             return None
-        key = (self.item_table, groups_key(int(shape.g), nic, shape, size))
-        return _TO_LEAVES.of(self.layout, key, self._leaf_runs, nic, shape, leaves)
+        key = (self.key, groups_key(int(shape.g), nic, shape, size))
+        return _TO_LEAVES.of(plan, key, self._leaf_runs, nic, shape, leaves)
 
     def near(self, key: NearKey) -> NearRuns:
         """Runs from every rack of leaves to every rack for switches, all switches being on top."""
         racks = np.unique(self.layout.racks_of(1))
-        room = _ROOM.of(self.layout, key.size, space_in(self.layout).switches, key.size)[racks]
-        most = self.layout.most_together(key.spines, self.layout.plan.limits.spread_spines)
-        return NearRuns(*_NEAR.of(self.layout, self.item_table, self._between_racks), np.minimum(room, most))
+        plan = self.layout.plan
+        room = _ROOM.of(plan, (self.key, key.size), space_in(self.layout).switches, key.size)[racks]
+        most = self.layout.most_together(key.spines, plan.limits.spread_spines)
+        return NearRuns(*_NEAR.of(plan, self.key, self._between_racks), np.minimum(room, most))
 
     def _between_racks(self) -> tuple[Ints, Ints]:
-        classes = classes_of_runs(self.item_table.lengths_m, self.layout.least_to_switches_m)
+        classes = classes_of_runs(self.lengths_m, self.layout.least_to_switches_m)
         different, place_of = np.unique(classes, return_inverse=True)
         return different, place_of.reshape(classes.shape)
 
@@ -167,22 +181,23 @@ class LayoutRuns:
         positions = self._positions(key, nic, shape)
         if positions is None:
             return None
-        all_ = (self.item_table, key, links_of_kinds(shape))
-        return _TO_SPINES.of(self.layout, all_, self._spine_runs, positions, numbers_of(nic, shape))
+        all_ = (self.key, key, links_of_kinds(shape))
+        return _TO_SPINES.of(self.layout.plan, all_, self._spine_runs, positions, numbers_of(nic, shape))
 
     def to_cores(self, key: PlacesKey, nic: NicOption, shape: Shape) -> RackClasses | None:
         """Runs from every rack that a core may be in to all spines."""
         positions = self._positions(key, nic, shape)
         if positions is None:
             return None
-        return _TO_CORES.of(self.layout, (self.item_table, key), self._core_runs, positions[1])
+        return _TO_CORES.of(self.layout.plan, (self.key, key), self._core_runs, positions[1])
 
     def _positions(self, key: PlacesKey, nic: NicOption, shape: Shape) -> tuple[Positions, ...] | None:
-        placed = _PLACES.table(self.layout)
+        placed = _PLACED.table(self.layout)
         if key not in placed:
             if len(placed) >= MOST_PLACED:
                 raise TooManyPlacesError
-            placed[key] = place(self.layout, numbers_of(nic, shape), key.sizes)
+            all_ = (self.key, key)
+            placed[key] = _PLACES.of(self.layout.plan, all_, place, self.layout, numbers_of(nic, shape), key.sizes)
         return placed[key]
 
     def _leaf_runs(self, nic: NicOption, shape: Shape, leaves: Positions) -> RunClasses:
@@ -214,10 +229,12 @@ class LayoutRuns:
         top_m = float(np.max(height_m(layout.top_unit[racks], 1)))
         run_m = plan.run_m(racks[:, None], top_m, spines.rack[None, :], spines.height_m[None, :])
         run_m = np.where(racks[:, None] == spines.rack[None, :], plan.least_in_rack_m, run_m)
-        classes = classes_of_runs(self.item_table.lengths_m, run_m)
+        classes = classes_of_runs(self.lengths_m, run_m)
         different, place_of = np.unique(classes, return_inverse=True)
         return RackClasses(different, place_of.reshape(classes.shape))
 
     def _counted(self, run_m: Floats) -> RunClasses:
-        classes = classes_of_runs(self.item_table.lengths_m, run_m.ravel())
-        return RunClasses(*np.unique(classes, return_counts=True))
+        classes = classes_of_runs(self.lengths_m, run_m.ravel())
+        counts = np.bincount(classes)
+        different = np.flatnonzero(counts)
+        return RunClasses(different, counts[different])

@@ -51,7 +51,7 @@ STRIPES: list[tuple[int, dict[str, Any]]] = [
     *((servers, {"groups": "any", "striping": striping}) for servers in (13, 14) for striping in ("any", "rail")),
     # leaves of a type of their own, and the last group of the last pod
     (7, {"groups": "any", "rails": "any", "switches": {"leaf": ["large", "small"], "spine": ["small"]}}),
-    (19, {"groups": "any", "tiers": 3}),
+    (19, {"groups": "any", "rails": "any", "tiers": 3}),
     *(
         (servers, {"groups": groups, "spines": "mixed", "switches": TWO_SPINES})
         for servers in (9, 10)

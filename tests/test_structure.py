@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -76,17 +77,22 @@ def is_for_types_only(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
-def nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those that only type checkers see; functions' bodies count."""
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements but those that only type checkers see; functions' bodies count."""
     for child in ast.iter_child_nodes(tree):
-        if not is_for_types_only(child):
+        if not isinstance(child, ast.expr) and not is_for_types_only(child):
             yield child
-            yield from nodes(child)
+            yield from statements(child)
 
 
 def imports(path: Path) -> Iterator[str]:
     """Modules of the package that a file imports, when it is read or later."""
-    for node in nodes(ast.parse(path.read_text())):
+    for node in statements(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in NAMES)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -154,9 +160,7 @@ def test_solver_free_proof() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_no_relative_import(path: Path) -> None:
-    relative = [
-        node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom) and node.level
-    ]
+    relative = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ImportFrom) and node.level]
     assert relative == []
 
 
@@ -245,7 +249,7 @@ def test_frozen_objects_hold_nothing_that_can_be_changed(name: str) -> None:
     """Mappings and tuples only; arrays are left to ``tests/search/test_context.py``."""
     wrong = [
         f"{node.name}.{ast.unparse(field)}"
-        for node in ast.walk(ast.parse(NAMES[name].read_text()))
+        for node in ast.walk(tree_of(NAMES[name]))
         if isinstance(node, ast.ClassDef) and is_frozen(node)
         for field in node.body
         if isinstance(field, ast.AnnAssign) and CHANGEABLE.search(ast.unparse(field.annotation))
@@ -256,20 +260,20 @@ def test_frozen_objects_hold_nothing_that_can_be_changed(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in GRAPH if room(name) not in JSON_ROOMS])
 def test_what_is_kept_has_a_type(name: str) -> None:
     """No table that is kept in an object or a module has keys or values of any type."""
-    kept = [ast.unparse(one) for one in attributes(ast.parse(NAMES[name].read_text()))]
+    kept = [ast.unparse(one) for one in attributes(tree_of(NAMES[name]))]
     assert [one for one in kept if "dict[" in one and ANY.search(one)] == []
 
 
 @pytest.mark.parametrize("name", [name for name in GRAPH if room(name) in ("parts", "problem", "program", "search")])
 def test_types_are_said(name: str) -> None:
-    imported = [one for one in ast.walk(ast.parse(NAMES[name].read_text())) if isinstance(one, ast.ImportFrom)]
+    imported = [one for one in ast.walk(tree_of(NAMES[name])) if isinstance(one, ast.ImportFrom)]
     assert not any(alias.name == "Any" for one in imported for alias in one.names)
 
 
 def classes_and_functions() -> Iterator[tuple[str, ast.ClassDef | ast.FunctionDef]]:
     """All of the package, each with the name of its module."""
     for name, path in NAMES.items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
                 yield name, node
 
@@ -311,7 +315,7 @@ def names_that_last(tree: ast.AST) -> Iterator[str]:
 @pytest.mark.parametrize("name", GRAPH)
 def test_names_say_what_they_hold(name: str) -> None:
     """``one`` and its like are for a comprehension; what lives longer has the name of what it holds."""
-    assert NAMES_OF_NOTHING.isdisjoint(names_that_last(ast.parse(NAMES[name].read_text())))
+    assert NAMES_OF_NOTHING.isdisjoint(names_that_last(tree_of(NAMES[name])))
 
 
 # Modules that know floors; elsewhere the site and the places of a design are asked for what they mean.
@@ -397,13 +401,13 @@ def annotations_of(node: ast.ClassDef | ast.FunctionDef) -> list[ast.expr | None
 
 ALIASES: dict[str, set[str]] = {}
 for module in after_imports():
-    ALIASES[module] = words_for_arrays(ast.parse(NAMES[module].read_text()), ALIASES)
+    ALIASES[module] = words_for_arrays(tree_of(NAMES[module]), ALIASES)
 
 
 @pytest.mark.parametrize("name", GRAPH)
 def test_shapes_of_arrays_are_said(name: str) -> None:
     """In the docstring of the function or class, or once for all arrays of a class or module."""
-    assert list(without_shape(ast.parse(NAMES[name].read_text()), ALIASES[name])) == []
+    assert list(without_shape(tree_of(NAMES[name]), ALIASES[name])) == []
 
 
 def test_a_shape_that_is_missing_is_found() -> None:
@@ -448,7 +452,7 @@ def docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_docstrings_stand_alone(name: str) -> None:
-    found = docstrings(ast.parse(NAMES[name].read_text()))
+    found = docstrings(tree_of(NAMES[name]))
     assert [(what, text) for what, text in found if POINTS_ELSEWHERE.match(text)] == []
 
 

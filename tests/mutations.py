@@ -18,7 +18,7 @@ from fabopt.output.export.design import design_bytes
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design, Status
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
-from fabopt.verify import verify
+from fabopt.verify import verified_in_turn
 from tests.samples.designs_of_families import designed
 
 Json = dict[str, Any]
@@ -135,7 +135,7 @@ def outcome(document: Json, before: Design) -> str:
         Case.model_validate_json(json.dumps(after.case.content))
     except ValidationError:
         return "refused"
-    return "passes" if all(check.ok for check in verify(after)) else "caught"
+    return "passes" if all(check.ok for check in verified_in_turn(after)) else "caught"
 
 
 def name_of(place: Place) -> str:

@@ -61,8 +61,13 @@ def verify(design: Design, wiring: Wiring | None = None) -> tuple[Check, ...]:
     (``MOST_LINKS``) the rules of the wiring are left out. ``wiring``: the design's own, where it has been made
     already. Never raises: what cannot be evaluated is a check that fails.
     """
+    return tuple(verified_in_turn(design, wiring))
+
+
+def verified_in_turn(design: Design, wiring: Wiring | None = None) -> Iterator[Check]:
+    """The checks of :func:`verify`, each evaluated when it is asked for: for who looks for the first that fails."""
     off = rules_off(design)
-    return tuple(check for check in _checks(Evidence(design), wiring) if check.name not in off)
+    return (check for check in _checks(Evidence(design), wiring) if check.name not in off)
 
 
 def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:

@@ -60,17 +60,17 @@ def _supply_of(problem: Problem, place: str) -> tuple[frozenset[str], int | None
 
 def _most_types(fabrics: tuple[FabricProblem, ...], roles: tuple[str, ...]) -> int:
     """The most types of switches that some tiers of some fabrics have together."""
-    return sum(_types_of(fabric, role) for fabric in fabrics for role in roles)
+    return sum(_types_of(fabric, role, max(fabric.tiers)) for fabric in fabrics for role in roles)
 
 
-def _types_of(fabric: FabricProblem, role: str) -> int:
-    """The most types of switches that a tier of a fabric has."""
+def _types_of(fabric: FabricProblem, role: str, tiers: int) -> int:
+    """The most types of switches that a tier of a fabric of so many tiers has."""
     if role == "leaf":
         return 2 if fabric.may_be_odd and fabric.last_leaf else 1
     is_tiered = any(name in _WITH_SPINES for name in fabric.topologies)
     if role == "spine":
-        return 0 if not is_tiered or max(fabric.tiers) == 1 else 2 if fabric.mixes_spines else 1
-    return int(is_tiered and max(fabric.tiers) == 3)
+        return 0 if not is_tiered or tiers == 1 else 2 if fabric.mixes_spines else 1
+    return int(is_tiered and tiers == 3)
 
 
 def _sellers(fabrics: tuple[FabricProblem, ...], roles: tuple[str, ...]) -> frozenset[str]:
@@ -95,27 +95,48 @@ def vendors_that_do(problem: Problem, fabric: FabricProblem) -> Callable[[Vendor
     other fabrics are; None where the rule says nothing of switches, or others may stand in for them.
     """
     rules = problem.case.procurement
-    places = {*rules.min_sources, *rules.max_vendors}
-    counted = [place for place in places if place in SOURCE_TIERS]
-    of_one = False
-    if not _may_be_exchanged(problem, fabric):
-        counted += [place for place in places if place == "switch"]
-        of_one = "switch" in kinds_of_one_vendor(rules.single_vendor.get(fabric.name, "optics"))
-    if not counted and not of_one:
+    beside = _beside(problem, fabric)
+    of_one = not _may_be_exchanged(problem, fabric) and "switch" in kinds_of_one_vendor(
+        rules.single_vendor.get(fabric.name, "optics")
+    )
+    if not beside and not of_one:
         return None
-    others = tuple(other for other in problem.fabrics if other is not fabric)
-    beside = {place: _most_types(others, _roles(place)) for place in counted}
 
     def do(vendors: VendorsByTier) -> bool:
         if of_one and len(frozenset().union(*vendors.values())) > 1:
             return False
-        for place in counted:
+        for place, others in beside.items():
             own = len(frozenset().union(*(vendors.get(role, frozenset()) for role in _roles(place))))
-            if own + beside[place] < rules.min_sources.get(place, 0) or own > rules.max_vendors.get(place, own):
+            if own + others < rules.min_sources.get(place, 0) or own > rules.max_vendors.get(place, own):
                 return False
         return True
 
     return do
+
+
+def tiers_that_do(problem: Problem, fabric: FabricProblem) -> tuple[int, ...]:
+    """Numbers of tiers with which a Clos may be in a design that keeps the rule, whatever the other fabrics are."""
+    wanted, beside = problem.case.procurement.min_sources, _beside(problem, fabric)
+    return tuple(
+        tiers
+        for tiers in fabric.tiers
+        if all(
+            sum(_types_of(fabric, role, tiers) for role in _roles(place)) + others >= wanted.get(place, 0)
+            for place, others in beside.items()
+        )
+    )
+
+
+def _beside(problem: Problem, fabric: FabricProblem) -> dict[str, int]:
+    """By place whose vendors are counted, tiers and switches: the most products that the other fabrics have there."""
+    rules = problem.case.procurement
+    places = [*SOURCE_TIERS, *(() if _may_be_exchanged(problem, fabric) else ("switch",))]
+    others = tuple(other for other in problem.fabrics if other is not fabric)
+    return {
+        place: _most_types(others, _roles(place))
+        for place in places
+        if place in rules.min_sources or place in rules.max_vendors
+    }
 
 
 def _roles(place: str) -> tuple[str, ...]:

@@ -140,6 +140,18 @@ def ids(parts: Json, vendor: str) -> str:
     return str(next(one["id"] for one in parts["switches"] if one["vendor"] == vendor))
 
 
+@pytest.mark.parametrize("seed", range(90, 93))
+def test_a_source_of_cores_makes_three_tiers_without_sizing_fewer(seed: int) -> None:
+    parts, wanted = generate("three_tier", seed)
+    wanted["objective"] = "capex_usd"
+    (fabric,) = wanted["fabrics"]
+    named = run(parts, {**wanted, "fabrics": [{**fabric, "tiers": 3}]})
+    any_ = run(parts, {**wanted, "fabrics": [{**fabric, "tiers": "any"}], "procurement": {"min_sources": {"core": 1}}})
+    assert any_["status"] == named["status"]
+    assert any_["totals"] == named["totals"]
+    assert any_["objective"]["candidates"] == named["objective"]["candidates"]
+
+
 # -- ASICs ----------------------------------------------------------------------------------------------------------
 
 

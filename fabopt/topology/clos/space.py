@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.problem.vendors import vendors_that_do
+from fabopt.problem.vendors import tiers_that_do, vendors_that_do
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
@@ -173,7 +173,7 @@ class ClosSpace:
 
     def _nics(self, cutoff: Cutoff) -> Iterator[Iterator[_Bounded]]:
         """The blocks of every NIC on every number of tiers."""
-        for tiers in self.fabric.tiers:
+        for tiers in tiers_that_do(self.problem, self.fabric) if self.prune else self.fabric.tiers:
             for protocol in self.fabric.protocols:
                 if self.restriction.tiers in (None, tiers) and self.restriction.protocol in (None, protocol):
                     for nic in self.bounds.nics(protocol):

@@ -17,8 +17,11 @@ from fabopt.schema.design import Alternative, Conflict, Number
 
 # What a program is given when time is over, so that candidates that were found become a design.
 LAST_SECONDS = 0.4
-# No more than this share of a limit is kept for what comes after the search.
+# No more than this share of a limit is kept for what comes after the search; more where others use the processor.
 MOST_RESERVED = 0.25
+MOST_RESERVED_WHERE_SLOW = 0.35
+# Less work than this, in processor seconds, does not tell how long the processor takes for it.
+LEAST_WORK_S = 0.05
 
 
 class StoppedError(Exception):
@@ -56,7 +59,8 @@ class Clock:
 
     def __init__(self, time_limit_s: float | None, started: float | None = None) -> None:
         """``started``: since when the limit runs, by ``time.monotonic``; None: since now."""
-        self._start = time.monotonic() if started is None else started
+        self._made, self._worked_before = time.monotonic(), time.process_time()
+        self._start = self._made if started is None else started
         self._end = None if time_limit_s is None else self._start + time_limit_s
         self._reserved_s = 0.0
         self._stopped_at: float | None = None
@@ -66,10 +70,19 @@ class Clock:
         return time.monotonic() - self._start
 
     def reserve(self, seconds: float) -> None:
-        """Keep so much of the limit for what comes after the search: it is over so much earlier."""
+        """Keep so much of the limit for what comes after the search: it is over so much earlier.
+
+        ``seconds``: of a processor of one's own; where others use it too, that takes as much longer as all has by now.
+        """
         if self._end is not None:
-            most = MOST_RESERVED * (self._end - self._start)
-            self._reserved_s = max(self._reserved_s, min(seconds, most))
+            slowness = self._slowness()
+            share = min(MOST_RESERVED * slowness, MOST_RESERVED_WHERE_SLOW)
+            self._reserved_s = max(self._reserved_s, min(seconds * slowness, share * (self._end - self._start)))
+
+    def _slowness(self) -> float:
+        """Seconds that have gone by for each that a processor has worked for this process since the clock was made."""
+        worked = time.process_time() - self._worked_before
+        return max(1.0, (time.monotonic() - self._made) / worked) if worked >= LEAST_WORK_S else 1.0
 
     def stop(self) -> None:
         """End the search as if its time were over: what has been found is kept."""

@@ -84,14 +84,19 @@ def _least_cover(switches: Iterable[tuple[int, float]], total: int) -> float:
     for carries, cost in sorted(switches, reverse=True):  # one that carries more serves for less, too
         if not useful or cost < useful[-1][1]:
             useful.append((carries, cost))
-    if not useful:
-        return np.inf if total > 0 else 0.0
-    # what is left to be carried once a switch is taken, is known for so many parts at a time
-    together, least = min(carries for carries, _ in useful), np.zeros(max(0, total) + 1)
-    for first in range(1, total + 1, together):
-        parts = np.arange(first, min(first + together, total + 1))
-        least[parts] = np.min([cost + least[np.maximum(0, parts - carries)] for carries, cost in useful], axis=0)
-    return float(least[total])
+    exactly = np.full(total + 1 + max((carries for carries, _ in useful), default=0), np.inf)
+    exactly[0] = 0.0
+    for carries, cost in useful:
+        exactly = _with_any_number(exactly, carries, cost)
+    return float(exactly[total:].min())
+
+
+def _with_any_number(least: Floats, carries: int, cost: float) -> Floats:
+    """The least cost of sums 0, 1, ... if a switch may be added any number of times, shape (sums,)."""
+    rounds = -(-least.size // carries)
+    padded = np.pad(least, (0, rounds * carries - least.size), constant_values=np.inf).reshape(rounds, carries)
+    spent = (cost * np.arange(rounds))[:, np.newaxis]
+    return np.asarray((np.minimum.accumulate(padded - spent, axis=0) + spent).ravel()[: least.size])
 
 
 def _least_sum(costs: Floats, total: int) -> float:

@@ -30,7 +30,7 @@ from fabopt.verify import verify
 
 # What comes after the search takes about so long, its own end included, and so much more a server and fabric.
 FINISHING_S = 0.8
-FINISHING_S_PER_SERVER = 0.0003
+FINISHING_S_PER_SERVER = 0.0006
 
 
 def solve(

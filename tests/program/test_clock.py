@@ -208,6 +208,30 @@ def test_time_is_kept_for_what_comes_after_but_never_most_of_it() -> None:
 # -- engines ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("gone_by_s", "worked_s", "kept_s"),
+    [
+        (1.0, 1.0, 2.0),
+        (1.0, 3.0, 2.0),  # threads of an engine
+        (3.0, 1.0, 6.0),  # others have two thirds of the processor
+        (4.0, 0.5, 16.0),
+        (90.0, 1.0, 35.0),  # no more than so much of the limit
+        (1.0, 0.01, 2.0),  # too little to tell
+    ],
+)
+def test_more_time_is_kept_where_others_use_the_processor(
+    monkeypatch: pytest.MonkeyPatch, gone_by_s: float, worked_s: float, kept_s: float
+) -> None:
+    now = {"monotonic": 100.0, "process_time": 5.0}
+    monkeypatch.setattr(settings.time, "monotonic", lambda: now["monotonic"])
+    monkeypatch.setattr(settings.time, "process_time", lambda: now["process_time"])
+    clock = Clock(100.0, 99.0)
+    now["monotonic"] += gone_by_s
+    now["process_time"] += worked_s
+    clock.reserve(2.0)
+    assert clock.over_at() == pytest.approx(199.0 - kept_s)
+
+
 def stopped_soon() -> Iterator[Clock]:
     """A clock that is over soon, and one that another thread stops."""
     yield Clock(SHORT_S)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from fabopt.design.points import design_at
 from fabopt.output.words import plain
 from fabopt.schema.design import Design, NicUse, Number
+from fabopt.schema.front import Front
 from fabopt.units import exact
 
 
@@ -24,6 +26,15 @@ def slot_words(design: Design, nic: NicUse, injection: Number) -> str:
     run = f"Gen{min(slot['generation'], card['generation'])} x{min(slot['lanes'], card['lanes'])}"
     whose = f"{server}'s Gen{slot['generation']} x{slot['lanes']} slots"
     return f"{plain(float(passed))} of the {plain(float(ports))} Gb/s of each NIC pass {whose} (at {run})"
+
+
+def slots_at(front: Front, number: int) -> str:
+    """Which slot holds back the NICs of a point, from 1, of a sweep or front; empty where none does."""
+    if not front.points[number - 1].fabrics:
+        return ""
+    design = design_at(front, number)
+    words = (slot_words(design, one.nic, one.metrics.injection_gbps_per_gpu) for one in design.fabrics)
+    return "; ".join(dict.fromkeys(text for text in words if text))
 
 
 def _of_each(nic: NicUse, gpus: int, injection: Number) -> Fraction:

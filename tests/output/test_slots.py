@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+
+import pytest
+from rich.console import Console
+
+from fabopt.output.export.front import front_csv
+from fabopt.output.html.front_page import front_table
 from fabopt.output.terminal.answer import about_lines
-from tests.samples.small import case, solved
+from fabopt.output.terminal.front import front_summary
+from fabopt.program.settings import Clock, Settings
+from fabopt.study.front.fronts import objectives_of, pareto_front
+from tests.samples.small import case, inputs, solved
 
 
 def test_the_slot_that_limits_is_named() -> None:
@@ -18,3 +28,31 @@ def test_the_slot_that_limits_is_named() -> None:
 def test_ports_that_limit_are_not_blamed_on_slots() -> None:
     design = solved(case({"nics": ["nic-400"], "nics_per_server": 2}, servers=2))
     assert not any("slots" in line for line in about_lines(design, design.fabrics[0]))
+
+
+def test_the_slot_is_named_wherever_a_front_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the point's design on the page, in a column of the table, and once below the table of a terminal."""
+    content = case({"nics": ["nic-400"], "min_gbps_per_gpu": 1}, server="gpu-4-gen-4", servers=2)
+    objectives = objectives_of(["capex_usd"], ["gbps_per_gpu"], None)
+    front = pareto_front(inputs(content), objectives, None, Settings(), Clock(None), lambda met: None)
+    words = "252 of the 400 Gb/s of each NIC pass gpu-4-gen-4's Gen4 x16 slots (at Gen4 x16)"
+    assert len(front.points) > 1
+    assert all(words in details for details in front_table(front).details)
+    rows = csv.DictReader(front_csv(front).decode().splitlines())
+    assert [row["limited_by"] for row in rows] == [words] * len(front.points)
+    Console(width=200).print(front_summary(front))
+    told = capsys.readouterr().out
+    figures = [f"{point.fabrics[0].metrics.injection_gbps_per_gpu:g}" for point in front.points]
+    assert told.count(words) == 1 and f"{figures[-2]} and {figures[-1]} Gb/s per GPU: {words}" in told
+
+
+def test_designs_that_differ_in_their_nics_are_not_as_above(capsys: pytest.CaptureFixture[str]) -> None:
+    content = case({"nics_per_server": 2}, servers=2)
+    objectives = objectives_of(["capex_usd"], ["gbps_per_gpu"], None)
+    front = pareto_front(inputs(content), objectives, None, Settings(), Clock(None), lambda met: None)
+    first = front.points[0]
+    fabric = first.fabrics[0]
+    other = fabric.model_copy(update={"nic": fabric.nic.model_copy(update={"id": "another-nic"})})
+    twice = front.model_copy(update={"points": (first, first.model_copy(update={"fabrics": (other,)}), first)})
+    Console(width=200).print(front_summary(twice))
+    assert capsys.readouterr().out.count("as above, with another-nic") == 1

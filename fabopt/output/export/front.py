@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.output.slots import slots_at
 from fabopt.output.steps import gpus_of, marginal_unit, ratio_of
 from fabopt.output.words import limit_name
-from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.front import Front
 
 # Columns that come last, in whatever order others come up.
-LAST = ("gpus", "ratio", "marginal", "marginal_unit", "knee", "conflicts")
+LAST = ("gpus", "ratio", "limited_by", "marginal", "marginal_unit", "knee", "conflicts")
 
 
 def front_bytes(front: Front) -> bytes:
@@ -20,12 +21,13 @@ def front_bytes(front: Front) -> bytes:
 
 def front_csv(front: Front) -> bytes:
     """Return a table: keys, status, the design in a line, all metrics, cost by kind; why there is none."""
-    rows = [_row(front, point) for point in front.points]
+    rows = [_row(front, number) for number in range(1, len(front.points) + 1)]
     columns = [*dict.fromkeys(key for row in rows for key in row if key not in LAST), *LAST]
     return csv_bytes(columns, ([row.get(column, "") for column in columns] for row in rows))
 
 
-def _row(front: Front, point: FrontPoint) -> dict[str, Any]:
+def _row(front: Front, number: int) -> dict[str, Any]:
+    point = front.points[number - 1]
     swept: dict[str, Any] = {key: point.over.get(key, point.budget_usd) for key in front.keys}
     return {
         "label": point.label,
@@ -36,6 +38,7 @@ def _row(front: Front, point: FrontPoint) -> dict[str, Any]:
         **{f"capex_usd_{kind}": value for kind, value in point.capex_by_kind.items()},
         "gpus": gpus_of(point),
         "ratio": ratio_of(point),
+        "limited_by": slots_at(front, number),
         "marginal": point.marginal,
         "marginal_unit": "" if point.marginal is None else f"USD per {marginal_unit(front)}",
         "knee": point.knee,

@@ -13,6 +13,7 @@ from fabopt.output.charts.points import Axes, axes_of, shown_label, shown_points
 from fabopt.output.charts.render import svg
 from fabopt.output.charts.style import PAGE_PALETTE
 from fabopt.output.html.rendering import drawn, render
+from fabopt.output.slots import slots_at
 from fabopt.output.steps import gpus_of, marginal_unit, ratio_of, step_of
 from fabopt.output.words import count, money
 from fabopt.schema.front import Front, FrontPoint
@@ -34,8 +35,8 @@ class Figure:
 class FrontTable:
     """Points as rows of words. A column is (title, whether it holds numbers).
 
-    ``details``: of each row what it opens: the design in a line, and why it costs what it costs; ``design``: the
-    column that opens it.
+    ``details``: of each row what it opens: the design in a line, the slot that holds it back, and why it costs what it
+    costs; ``design``: the column that opens it.
     """
 
     columns: tuple[tuple[str, bool], ...]
@@ -73,7 +74,7 @@ def front_table(front: Front) -> FrontTable:
         size = _NOTHING if gpus is None else count(gpus), ratio_of(point) or _NOTHING
         label = shown_label(front, point) or why_not(point)
         rows.append((str(number), *settings, label, *size, *figures, *more.cells(point)))
-        details.append(tuple(text for text in (point.summary, step_of(front, number)) if text))
+        details.append(tuple(text for text in (point.summary, slots_at(front, number), step_of(front, number)) if text))
     return FrontTable(tuple(columns), tuple(rows), tuple(details), 1 + len(front.keys))
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from fabopt.output.slots import slots_at
 from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.braille import BLANK, dots, stairs
 from fabopt.output.terminal.summary import table
@@ -50,6 +51,7 @@ def _blocks(front: Front) -> Iterator[RenderableType]:
     yield Text()
     if front.points:
         yield _table(front)
+    yield from map(Text, _held_back(front))
     yield from _plot(front)
     for note in front.notes:
         yield Text(printable(f"note: {note}"))
@@ -79,15 +81,34 @@ def _table(front: Front) -> RenderableType:
     columns += [("", False)] if has_knee else []
     columns.append(("what", False))
     rows: list[list[str]] = []
-    before = ""
+    above: FrontPoint | None = None
     for point in _shown_points(front):
         if isinstance(point, int):
             rows.append([*[""] * (len(columns) - 1), f"{MORE} {some(point, 'point')} between"])
             continue
         row = _row(front, point, shown, has_marginal, has_knee)
-        before, row[-1] = row[-1], AS_ABOVE if row[-1] == before else row[-1]
+        if above is not None and row[-1] == above.summary:
+            row[-1] = _as_above(above, point)
+        above = point
         rows.append(row)
     return table(columns, rows)
+
+
+def _as_above(above: FrontPoint, point: FrontPoint) -> str:
+    """What a design that is alike in a line is beside the one above: its NICs, where they are others."""
+    others = [one.nic.id for one, before in zip(point.fabrics, above.fabrics, strict=False) if one.nic != before.nic]
+    return f"{AS_ABOVE}, with {listed(list(dict.fromkeys(others)))}" if others else AS_ABOVE
+
+
+def _held_back(front: Front) -> Iterator[str]:
+    """Slots that hold back the NICs of points, each with what these give a GPU."""
+    told: dict[str, list[str]] = {}
+    for number, point in enumerate(front.points, 1):
+        words = slots_at(front, number)
+        if words:
+            told.setdefault(words, []).append(plain(point.fabrics[0].metrics.injection_gbps_per_gpu))
+    for words, gbps in told.items():
+        yield printable(f"{listed(list(dict.fromkeys(gbps)))} Gb/s per GPU: {words}")
 
 
 def _shown_points(front: Front) -> Iterator[FrontPoint | int]:

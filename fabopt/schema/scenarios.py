@@ -113,8 +113,11 @@ def _check_scenarios(stages: Sequence[Stage], scenarios: Sequence[GrowthScenario
             raise ValueError(f"`scenarios[{index}].probability` is no multiple of {1 / PARTS_OF_ONE}")
     total = sum((exact(scenario.probability) for scenario in scenarios), Fraction(0))
     if total != 1:
-        sums = " + ".join(str(plain_fraction(exact(scenario.probability))) for scenario in scenarios)
-        raise ValueError(f"`scenarios[].probability` add up to {sums} = {plain_fraction(total)}, not to 1")
+        sums = " + ".join(
+            f"`scenarios[{index}].probability` {plain_fraction(exact(scenario.probability))}"
+            for index, scenario in enumerate(scenarios)
+        )
+        raise ValueError(f"probabilities add up to 1, and {sums} = {plain_fraction(total)}")
 
 
 def _check_months(stages: Sequence[Stage], index: int, scenario: GrowthScenario) -> None:
@@ -125,12 +128,12 @@ def _check_months(stages: Sequence[Stage], index: int, scenario: GrowthScenario)
                 f"`scenarios[{index}].months` names `{cut(name)}`, which is no stage after the first of `stages`: "
                 f"{', '.join(known)}"
             )
-    before = (stages[0].name, stages[0].month)
+    before = ("stages[0].month", stages[0].month)
     for name in known:
         month = scenario.months.get(name)
         if month is not None and month < before[1]:
             raise ValueError(
                 f"the cluster would shrink: `scenarios[{index}].months.{name}` is {month}, before the {before[1]} of "
-                f"`{before[0]}`, which is smaller"
+                f"`{before[0]}`, which is the month of a smaller size"
             )
-        before = (name, month) if month is not None else before
+        before = (f"scenarios[{index}].months.{name}", month) if month is not None else before

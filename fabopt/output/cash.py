@@ -78,7 +78,7 @@ def cash_flow(design: Design, months: int) -> list[Period]:
     for number in range(min(due_in), max(due_in) + 1) if due_in else ():
         for due in due_in.get(number, ()):
             sums[due.kind] += due.cents
-        owned = _whole(sums)
+        owned = _owned(sums, before, {due.kind for due in due_in.get(number, ())})
         local = _in_currency(finance, sum(owned.values()), sum(before.values()))
         book = _book_cents(design, finance, (number + 1) * months - offset)
         paid = {kind: owned[kind] - before[kind] for kind in KINDS}
@@ -87,14 +87,19 @@ def cash_flow(design: Design, months: int) -> list[Period]:
     return periods
 
 
-def _whole(sums: dict[str, Fraction]) -> dict[str, int]:
-    """Sums in whole cents; what is paid for orders is rounded as one, so no period goes over its budget by rounding."""
-    whole, exact_sum, before = {}, Fraction(0), 0
-    for kind, amount in sums.items():
-        exact_sum += amount if kind in ORDERS else 0
-        whole[kind] = rounded(exact_sum) - before if kind in ORDERS else rounded(amount)
-        before += whole[kind] if kind in ORDERS else 0
-    return whole
+def _owned(sums: dict[str, Fraction], before: dict[str, int], due: set[str]) -> dict[str, int]:
+    """Sums in whole cents, of which those that are ``due`` differ from the period before.
+
+    What is paid for orders is rounded as one sum, so no period goes over its budget by rounding: the cents between
+    that and the kinds' own sums go to those of them that are furthest from theirs.
+    """
+    owned = {kind: rounded(amount) if kind in due else before[kind] for kind, amount in sums.items()}
+    left = rounded(sum((sums[kind] for kind in ORDERS), Fraction(0))) - sum(owned[kind] for kind in ORDERS)
+    step = 1 if left > 0 else -1
+    for _ in range(abs(left)):
+        furthest = max((kind for kind in ORDERS if kind in due), key=lambda kind: step * (sums[kind] - owned[kind]))
+        owned[furthest] += step
+    return owned
 
 
 def _calendar_month(design: Design) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 from typing import Any
 
 import openpyxl
@@ -19,7 +20,7 @@ from fabopt.output.terminal.summary import summary
 from fabopt.output.words import money
 from fabopt.schema.design import Design
 from fabopt.schema.stages import QUARTER, YEAR
-from fabopt.units import cents
+from fabopt.units import cents, usd
 from tests.samples.growth_samples import eight, grown, solved
 
 Json = dict[str, Any]
@@ -109,6 +110,41 @@ def test_shares_add_up_to_the_order() -> None:
     assert sum(period.total for period in cash_flow(paid(halved, charges=[licence]), 1)) == cents(
         design.totals.capex_usd
     )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_cent_stands_where_nothing_is_due(seed: int) -> None:
+    """Orders of odd cents at months and shares of their own: each kind only in its months, all as one sum."""
+    dice = random.Random(seed)
+    first = dice.randint(1, 98)
+    shares = {"on_order": first / 100, "on_delivery": (99 - first) / 100, "on_acceptance": 0.01, "acceptance_months": 5}
+    design = paid({"payment": shares})
+    (row, *_) = design.bom
+    rows = [
+        row.model_copy(
+            update={
+                "stage": stage.name,
+                "total_usd": usd(dice.randint(1, 999)),
+                "order_by_month": stage.month - dice.randint(0, 9),
+            }
+        )
+        for stage in design.stages
+        for _ in range(5)
+    ]
+    months = {stage.name: stage.month for stage in design.stages}
+    due = {
+        "on_order": {one.order_by_month for one in rows},
+        "on_delivery": {months[one.stage] for one in rows},
+        "on_acceptance": {months[one.stage] + 5 for one in rows},
+    }
+    periods = cash_flow(design.model_copy(update={"bom": tuple(rows)}), 1)
+    start = min(due["on_order"])
+    for kind, when in due.items():
+        assert {start + number for number, period in enumerate(periods) if period.paid[kind]} <= when
+    assert sum(period.paid[kind] for period in periods for kind in due) == sum(cents(one.total_usd) for one in rows)
+    for kind, share in list(shares.items())[:3]:
+        spent = sum(period.paid[kind] for period in periods)
+        assert abs(spent - share * sum(cents(one.total_usd) for one in rows)) < 2
 
 
 def test_the_chart_shows_what_the_table_says() -> None:

@@ -127,10 +127,12 @@ def tiers_that_do(problem: Problem, fabric: FabricProblem) -> tuple[int, ...]:
     )
 
 
-def _beside(problem: Problem, fabric: FabricProblem) -> dict[str, int]:
+def _beside(problem: Problem, fabric: FabricProblem) -> dict[SourceWord, int]:
     """By place whose vendors are counted, tiers and switches: the most products that the other fabrics have there."""
     rules = problem.case.procurement
-    places = [*SOURCE_TIERS, *(() if _may_be_exchanged(problem, fabric) else ("switch",))]
+    places: list[SourceWord] = [*SOURCE_TIERS]
+    if not _may_be_exchanged(problem, fabric):
+        places.append("switch")
     others = tuple(other for other in problem.fabrics if other is not fabric)
     return {
         place: _most_types(others, _roles(place))

@@ -14,9 +14,10 @@ import numpy as np
 
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import Policy, switch_racks_of
-from fabopt.floor.rack_rules import FEWEST_RACKS, empty_racks
+from fabopt.floor.rack_rules import FEWEST_RACKS, RackLimits, empty_racks
 from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
 from fabopt.floor.shares import WHOLE, Part, Share
+from fabopt.schema.case import Floor
 from fabopt.units import ceil_div
 
 # In these the racks of leaves follow from the racks of their servers, not from the racks for switches.
@@ -88,6 +89,11 @@ class Layout:
         size, racks = self.server_size, (self.server_racks.tobytes(), self.switch_racks.tobytes())
         of_size = size.height_u, size.places.tobytes(), size.units, size.power_mw, size.is_whole
         return self.policy, self.servers, self.per_rack, of_size, racks, self.share, self.spread_over, pins
+
+    @property
+    def spreads_leaves(self) -> bool:
+        """Whether leaves of a group of several racks are in two of them at least."""
+        return self.spread_over is not None or self.plan.limits.spread_leaves
 
     def most_together(self, count: int, spreads: bool) -> int:
         """The most of so many switches that stand in for each other that are in one rack.
@@ -286,10 +292,9 @@ class Layout:
         return np.where(leaves[:, None] == racks[None, :], self.plan.least_in_rack_m, run)
 
 
-def racks_for(units: int, power_mw: int, plan: FloorPlan, switches: int = 0) -> int:
+def racks_for(units: int, power_mw: int, floor: Floor, limits: RackLimits, switches: int) -> int:
     """Empty racks that hold so many units and so much power of so many switches."""
-    floor = plan.floor
-    needed = empty_racks(units, switches, floor.rack_units, plan.limits)
+    needed = empty_racks(units, switches, floor.rack_units, limits)
     if floor.rack_power_w:
         needed = max(needed, ceil_div(power_mw, max(1, int(floor.rack_power_w * 1000))))
     return max(1, needed)

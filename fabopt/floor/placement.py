@@ -145,7 +145,7 @@ def place_leaves(layout: Layout, numbers: ClosNumbers, size: SwitchSize) -> Posi
 
 def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
     """Rack of every leaf in the order of numbers; none if they do not fit. ``space``: leaves that each rack holds."""
-    leaf, spreads = np.arange(numbers.planes * numbers.leaves), layout.plan.limits.spread_leaves
+    leaf, spreads = np.arange(numbers.planes * numbers.leaves), layout.spreads_leaves
     plane, group, rail = leaf // numbers.leaves, numbers.group_of_leaf(leaf), numbers.rail_of_leaf(leaf)
     counts = np.bincount(group)
     if layout.has_leaves_with_servers:

@@ -86,6 +86,11 @@ def rack_limits(case: Case) -> RackLimits:
     return replace(limits, spread_spines=spread and rules.spread_spines, spread_leaves=spread and rules.spread_leaves)
 
 
+def limits_if_kept(case: Case) -> RackLimits:
+    """The rules of a case with a floor as they are where none is turned off."""
+    return rack_limits(case.model_copy(update={"rules": {}}))
+
+
 def spreads_attachments(case: Case) -> bool:
     """Whether devices of attachments are in two racks at least, and the ports that they have on free ones."""
     return is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabopt.schema.base import NO_SINGLE_LIMIT
-from fabopt.schema.design import LinkRow
+from fabopt.schema.design import FabricDesign, LinkRow
 from fabopt.units import plural
 
 Number = int | float
@@ -32,10 +32,13 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
-def run(row: LinkRow) -> str:
-    """How far the links of a row run, in metres: ``7``, or ``5 to 7`` where those of a cage differ."""
-    shortest = min(row.runs_m or (row.length_m,))
-    return f"{plain(row.length_m)}" if shortest == row.length_m else f"{plain(shortest)} to {plain(row.length_m)}"
+def run(fabric: FabricDesign, row: LinkRow) -> str:
+    """How far the links of a row run: ``7 m``; on a floor, where each runs its own way, ``up to 7 m``, the length on
+    sale that covers them, or ``up to 5 and 7 m`` where those of a cage differ.
+    """
+    is_covered = fabric.placement is not None and row.attachment is None
+    lengths = dict.fromkeys(sorted({*(row.runs_m or ()), row.length_m}))
+    return f"{'up to ' * is_covered}{listed([plain(length) for length in lengths])} m"
 
 
 def money(usd: Number) -> str:

@@ -32,6 +32,9 @@ from fabopt.units import ceil_div, ceil_of
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.
 MOST_OWN = 200
+# Where nothing suits that is as cheap as is asked for, dearer ones are looked at: first up to twice the bound, then so
+# many times as far above it, and again; at last whatever they cost.
+DEARER, MOST_DEARER = 4, 4
 # So often the number of its own switches is guessed where nothing has to be proven.
 MOST_GUESSES = 6
 
@@ -137,7 +140,7 @@ class Counted:
             return sizing
         if np.isinf(slack):
             sizing.stopped, slack = True, abs(sizing.least)
-        for wider in (slack, slack + abs(sizing.least), np.inf):
+        for wider in (slack, *(slack + abs(sizing.least) * DEARER**rise for rise in range(MOST_DEARER)), np.inf):
             self._add_suiting(sizing, totals, wider)
             if sizing.batches or sizing.stopped:
                 break
@@ -150,6 +153,9 @@ class Counted:
             if own > MOST_OWN:
                 sizing.stopped = True
             if own > MOST_OWN or own * self.switch > limit * (1 + RELATIVE_SLACK):
+                return
+            if np.isinf(slack) and sizing.batches:
+                # whatever it costs, it is a first answer, which says how far to look
                 return
             numbers = {plus(total, mine) for total in totals for mine in self._own(own)} - met
             leasts = [self._add(sizing, number, totals, sizing.least + slack) for number in numbers]

@@ -1,7 +1,8 @@
 """Rule ``pools_hold_headroom``: the packet memory of every switch holds what its lossless ports must be able to take.
 
 Leaves of a last group that is unlike the others are weighed by themselves, and so are spines of a second type.
-Attachments on free ports of a tier count on all of its switches as often as on the one that has the most of them.
+Attachments on leaves count where they are, whatever counts in the ratio; those on free ports of another tier on all of
+its switches as often as on the one that has the most of them.
 All ports of a switch to one side count as long as the longest cable that is bought for these links, which is safe: a
 value for a longer cable is one for a shorter cable too. What is not known of a switch or a cable is no reason to leave
 a design out.
@@ -112,11 +113,9 @@ def _hold(part: FilePart, roce: Roce, lengths: Lengths) -> bool:
 
 def weighed_tiers(part: FilePart, roce: Roce, lengths: Lengths) -> Iterator[WeighedTier]:
     """The switches of every tier against their pools, all ports to one side as long as the longest of these cables."""
-    taken = Counter(place for places in part.free_ports for place in places)
     for tier in _of_like_switches(part):
         below, above = _runs(tier.role, lengths)
-        on_free = max((ports for (role, _), ports in taken.items() if role == tier.role), default=0)
-        sides = [(tier.down_ports + on_free, tier.down, below)]
+        sides = [(tier.down_ports, tier.down, below)]
         if tier.up is not None:
             sides.append((tier.up_ports, tier.up, above))
         used = [side for side in sides if side[0]]
@@ -126,23 +125,23 @@ def weighed_tiers(part: FilePart, roce: Roce, lengths: Lengths) -> Iterator[Weig
 
 
 def _of_like_switches(part: FilePart) -> Iterator[Tier]:
-    """Every tier, once for each kind of its switches: of another type, or leaves of a last group unlike the others."""
+    """Every tier, once for each kind of its switches: of another type, or leaves of a last group unlike the others;
+    ``down_ports`` are all that are in use there.
+    """
     structure = part.structure
     last = structure.last_group if isinstance(structure, Structure) else None
+    taken = Counter(place for places in part.free_ports for place in places)
     for tier in part.tiers:
-        yield tier._replace(other=None)
+        on_free = max((ports for (role, _), ports in taken.items() if role == tier.role), default=0)
+        own, other = tier.down_ports + on_free, on_free + (tier.other.down_ports if tier.other else 0)
+        if tier.role == "leaf" and part.occupied_on_leaves is not None:
+            own, other = part.occupied_on_leaves
+        yield tier._replace(down_ports=own, other=None)
         if tier.other is not None:
-            own = tier.other
-            yield tier._replace(
-                switch=own.switch,
-                down_ports=own.down_ports,
-                up_ports=own.up_ports,
-                down=own.down,
-                up=own.up,
-                other=None,
-            )
+            switch, _, _, up_ports, down, up, _ = tier.other
+            yield tier._replace(switch=switch, down_ports=other, up_ports=up_ports, down=down, up=up, other=None)
         elif last is not None and tier.role == "leaf":
-            yield tier._replace(down_ports=last.down_ports, up_ports=last.up_ports)
+            yield tier._replace(down_ports=other, up_ports=last.up_ports)
 
 
 def _runs(role: str, lengths: Lengths) -> tuple[float, float]:

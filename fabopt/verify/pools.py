@@ -21,10 +21,11 @@ ETHERNET = "ethernet"
 def pools_hold_headroom(proof: Proof, fabric: FabricEvidence) -> None:
     """Where the case says ``roce``: no switch has less packet memory than its ports need on so many priorities.
 
-    Of every tier, each type of switch, and leaves of a last group unlike the others: ports down (with the most that
-    attachments on free ports have of one) and up of a switch, each side as long as the longest cable bought for its
-    links; what they keep as ``parts.pools`` has it. A switch whose pool, ASIC or cables are not known is told and
-    passes. Source: case file, ``roce``; docs/cases.md, pools of switches.
+    Of every tier, each type of switch, and leaves of a last group unlike the others: ports down (all of servers and
+    attachments on the busiest leaf; above, with the most that attachments on free ports have of one) and up of a
+    switch, each side as long as the longest cable bought for its links; what they keep as ``parts.pools`` has it. A
+    switch whose pool, ASIC or cables are not known is told and passes. Source: case file, ``roce``; docs/cases.md,
+    pools of switches.
     """
     roce = fabric.wanted.roce
     assert roce is not None
@@ -48,11 +49,23 @@ def weighs_pools(fabric: FabricEvidence) -> bool:
 
 def _of_like_switches(fabric: FabricEvidence) -> Iterator[tuple[TierUse, Switch]]:
     """Every type of switch in every tier, and the leaves of a last group of the others' type that is unlike them."""
-    yield from fabric.switch_types
-    leaf, last = fabric.designed.tiers[0], None if fabric.is_direct else fabric.designed.clos.last_group
+    leaf = fabric.designed.tiers[0]
+    for tier, switch in fabric.switch_types:
+        of_last = leaf.other is not None and all(getattr(tier, key) == value for key, value in leaf.other)
+        yield _in_use(fabric, tier, of_last), switch
+    last = None if fabric.is_direct else fabric.designed.clos.last_group
     if last is not None and leaf.other is None:
-        own = leaf.model_copy(update={"down_ports": last.down_ports, "up_ports": last.up_ports})
-        yield own, fabric.switch(leaf.role)
+        yield _in_use(fabric, leaf.model_copy(update={"up_ports": last.up_ports}), True), fabric.switch(leaf.role)
+
+
+def _in_use(fabric: FabricEvidence, tier: TierUse, of_last: bool) -> TierUse:
+    """A tier with all ports down that are in use on a switch; ``of_last``: on a leaf of a last group of its own."""
+    on_free = Counter(number for places in fabric.designed.free_ports.values()
+                      for role, number in places if role == tier.role)  # fmt: skip
+    down = tier.down_ports + max(on_free.values(), default=0)
+    if tier.role == "leaf" and not fabric.is_direct:
+        down = fabric.clos.last_occupied if of_last else fabric.clos.most_occupied
+    return tier.model_copy(update={"down_ports": down})
 
 
 def _ports(fabric: FabricEvidence, tier: TierUse, switch: Switch) -> Iterator[LosslessPorts]:
@@ -60,10 +73,7 @@ def _ports(fabric: FabricEvidence, tier: TierUse, switch: Switch) -> Iterator[Lo
     rows = fabric.designed.links
     below = [row for row in rows if row.to == tier.role and row.from_ != tier.role]
     above = [row for row in rows if row.from_ == tier.role]
-    on_free = Counter(number for places in fabric.designed.free_ports.values()
-                      for role, number in places if role == tier.role)  # fmt: skip
-    down = tier.down_ports + max(on_free.values(), default=0)
-    sides = ((down, tier.down, tier.gbps_down, below), (tier.up_ports, tier.up, tier.gbps_up, above))
+    sides = ((tier.down_ports, tier.down, tier.gbps_down, below), (tier.up_ports, tier.up, tier.gbps_up, above))
     for number, use, speed, links in sides:
         if number and use is not None:
             bought = [part.length_m for row in links for part in row.parts if part.length_m is not None]

@@ -24,7 +24,7 @@ from fabopt.output.html.drawing import drawings
 from fabopt.output.html.parts import kind_rows, slices
 from fabopt.output.space import space_line
 from fabopt.output.words import run
-from fabopt.schema.design import Design
+from fabopt.schema.design import Design, Placement
 from fabopt.units import some
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
@@ -70,9 +70,20 @@ def text_of(design: Design, **more: Any) -> str:
 
 def test_links_of_a_cage_that_run_differently_say_both_lengths() -> None:
     """A table with `7 m` twice tells nobody why there are two lines."""
-    link = solved("plain").fabrics[0].links[0]
-    rows = [link.model_copy(update={"length_m": 7, "runs_m": runs}) for runs in (None, (7, 7), (7, 5))]
-    assert [run(row) for row in rows] == ["7", "7", "5 to 7"]
+    fabric = solved("plain").fabrics[0]
+    rows = [fabric.links[0].model_copy(update={"length_m": 7, "runs_m": runs}) for runs in (None, (7, 7), (7, 5))]
+    assert [run(fabric, row) for row in rows] == ["7 m", "7 m", "5 and 7 m"]
+
+
+def test_runs_on_a_floor_are_told_from_the_length_that_covers_them() -> None:
+    """The file has the length on sale: links of 2.6 m were said to run 3 m."""
+    fabric = (
+        solved("plain")
+        .fabrics[0]
+        .model_copy(update={"placement": Placement(policy="anywhere", leaf=(), spine=(), core=())})
+    )
+    rows = [fabric.links[0].model_copy(update=keys) for keys in ({"length_m": 3}, {"length_m": 3, "attachment": "ufm"})]
+    assert [run(fabric, row) for row in rows] == ["up to 3 m", "3 m"]
 
 
 # -- what it says -----------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,7 @@ OWN_LAST_GROUPS: tuple[tuple[Draw, int], ...] = (
 )  # fmt: skip
 # With five servers the last one's leaf has a whole cage of uplinks, where one link would carry its demand.
 WHOLE_CAGES = 4042
+NO_RULES_OF_RACKS = {"rack-rules": False, "rack-spread": False}
 # Few enough switches to count their orders in a rack too.
 ORDER_SEEDS = (5, 13, 16, 20, 26)
 
@@ -74,6 +76,32 @@ def test_small_floors_with_devices_spread_equal_brute_force(seed: int) -> None:
         assert any("rule `rack-spread`: `site.rack_rules.spread_" in note for note in given_up.notes)
     else:
         assert value_of(free) <= value_of(design)
+
+
+def wide(draw: Draw, seed: int) -> tuple[Json, Json]:
+    """A toy on a floor of more racks than all places are looked at for."""
+    dice, (content, parts) = random.Random(f"large {seed}"), draw(seed)
+    floor, rows = content["site"]["floor"], dice.choice([1, 2])
+    floor |= {"rows": rows, "racks_per_row": dice.choice([4, 5, 7, 8] if rows == 2 else [7, 9, 12])}
+    for key in ("blocked", "network_racks"):
+        floor.pop(key, None)
+    content["servers"] = dice.choice([4, 6, 8, 12, 16])
+    content["site"]["servers_per_rack"] = dice.choice([1, 2, 3])
+    return content, parts
+
+
+@pytest.mark.parametrize(
+    ("rule", "draw", "seed"),
+    [("rack-spread", toy, 38), ("rack-spread", toy, 53), ("rack-spread", toy, 143), ("rack-rules", toy_with_rules, 3)],
+)
+def test_a_rule_of_racks_never_lowers_the_cost(rule: str, draw: Draw, seed: int) -> None:
+    """In layouts that nobody would look at but for the rule the design is cheaper: without it they are there too."""
+    content, parts = wide(draw, seed)
+    costs = [
+        value_of(solve(inputs({**content, "rules": {**NO_RULES_OF_RACKS, rule: kept}}, parts), alternatives_s=0))
+        for kept in (False, True)
+    ]
+    assert costs[0] <= costs[1]
 
 
 @pytest.mark.parametrize(("draw", "seed"), OWN_LAST_GROUPS)

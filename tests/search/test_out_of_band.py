@@ -21,6 +21,7 @@ from fabopt.solution.optimize import solve
 from fabopt.solution.switch_racks import racks_in
 from fabopt.verify import verify
 from tests.oracles.brute_out_of_band import least, least_growing
+from tests.samples.random_sites import generate
 from tests.samples.small import Json, assert_proven, counts, inputs, solved
 
 # Three spare copper ports to a cable of $2; a server of one card slot and one port of management.
@@ -348,3 +349,14 @@ def test_large_floors_count_what_they_place() -> None:
     assert (found["pdus"], found["switches"]) == (2 * (130 + racks_in(design)), totals(design).switches)
     bound, value = design.objective.bound, design.objective.value
     assert bound is not None and value is not None and 0 < bound < value
+
+
+def test_what_suits_at_three_times_the_bound_is_found_without_a_look_at_everything() -> None:
+    """No network of management of less than $80,000 has as many switches as it has ports for itself.
+
+    What was looked at then were all networks of up to 200 switches: gigabytes, and no end without a time limit.
+    """
+    parts, content = generate(2012)
+    content["site"]["floor"]["server_racks"] = ["A01", "A03", "B01"]
+    content["fabrics"][0]["rails"] = "any"
+    assert_proven(solve(inputs(content | {"rules": "none"}, parts), alternatives_s=0, time_limit_s=60))

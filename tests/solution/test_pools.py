@@ -25,7 +25,7 @@ from tests.oracles.brute_last_group import OddStructure, odd
 from tests.oracles.brute_mixed_spines import MixedStructure, mixed
 from tests.samples import small
 from tests.samples.adapter import differences, outline, outline_of_best, run
-from tests.samples.small import usd
+from tests.samples.small import assert_proven, usd
 from tests.solution.test_brute_force import attachment, cable, cage, case, catalog, switch
 
 Json = dict[str, Any]
@@ -73,6 +73,18 @@ def test_a_leaf_that_just_holds_its_ports_is_picked_and_one_byte_less_is_not() -
     assert leaves(design) == {"dear"} and "pools_hold_headroom" in {check.name for check in design.checks}
     said = "2 x 100G at 3 m and 2 x 100G at 30 m on one priority: 0.0 MB short of 4 times its shared headroom"
     assert f"compute: leaf: not picked: cheap: {said}" in design.notes
+
+
+def test_attachments_on_leaves_count_whatever_counts_in_the_ratio() -> None:
+    """A leaf has a port of a server and one of an attachment outside the ratio at 3 m, and one uplink at 30 m: with
+    room for one port less, no leaf of this product is picked.
+    """
+    beside = attachment(2, counts_in_ratio=False)
+    enough = -(-(2 * NEAR + FAR) // TIMES)
+    for room, picked in ((enough, "cheap"), (enough - NEAR // TIMES, "dear")):
+        design = designed(parts(cheap(room), dear()), attachments=[beside])
+        assert_proven(design)
+        assert leaves(design) == {picked}
 
 
 def test_without_the_key_it_is_worked_out_and_noted() -> None:

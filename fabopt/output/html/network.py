@@ -32,7 +32,7 @@ class FabricView:
 
 def fabric_view(design: Design, fabric: FabricDesign, drawing: Drawing | None) -> FabricView:
     """Return what the page says of a fabric."""
-    links = tuple(_link_row(row) for row in merged(fabric.links))
+    links = tuple(_link_row(fabric, row) for row in merged(fabric.links))
     return FabricView(
         fabric.name,
         fabric_line(fabric).replace("infiniband", "InfiniBand"),
@@ -54,10 +54,10 @@ def _tier_row(fabric: FabricDesign, tier: TierUse) -> tuple[str, ...]:
     return tier.role, tier.id, count(tier.count), down, up, "-" if ratio is None else f"{plain(ratio)}:1"
 
 
-def _link_row(row: LinkRow) -> tuple[str, ...]:
+def _link_row(fabric: FabricDesign, row: LinkRow) -> tuple[str, ...]:
     near = f"{row.from_} {row.attachment}" if row.attachment else row.from_
     parts = "; ".join(_part(part) for part in row.parts) or "none bought"
-    return f"{near} - {row.to}", count(row.count), plain(row.gbps), run(row), row.medium, parts
+    return f"{near} - {row.to}", count(row.count), plain(row.gbps), run(fabric, row), row.medium, parts
 
 
 def _part(part: LinkPart) -> str:

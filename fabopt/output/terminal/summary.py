@@ -194,13 +194,13 @@ def _ports(number: int, gbps: int | float) -> str:
 
 def _link_table(fabric: FabricDesign) -> Table:
     columns = [("links", False), ("count", True), ("Gb/s", True), ("run", True), ("medium", False), ("parts", False)]
-    return table(columns, [_link_row(link) for link in merged(fabric.links)])
+    return table(columns, [_link_row(fabric, link) for link in merged(fabric.links)])
 
 
-def _link_row(link: LinkRow) -> list[str]:
+def _link_row(fabric: FabricDesign, link: LinkRow) -> list[str]:
     near = f"{link.from_} {link.attachment}" if link.attachment else link.from_
     parts = "\n".join(_part(part) for part in link.parts) or "none bought"
-    return [f"{near} - {link.to}", count(link.count), plain(link.gbps), f"{run(link)} m", link.medium, parts]
+    return [f"{near} - {link.to}", count(link.count), plain(link.gbps), run(fabric, link), link.medium, parts]
 
 
 def _part(part: LinkPart) -> str:

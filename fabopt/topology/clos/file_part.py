@@ -27,6 +27,7 @@ def file_part_of(clos: ClosNetwork) -> FilePart:
         attached_runs_m=clos.attached_runs_m,
         placement=clos.placement.in_file(),
         server_racks=clos.placement.server_racks,
+        occupied_on_leaves=(clos.occupied_ports, clos.last_occupied),
     )
 
 

@@ -14,6 +14,7 @@ from fabopt.floor.layouts import BESIDE_SERVERS, IN_SERVER_RACKS, Layout, Pins, 
 from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import OpenLayout, open_layouts
 from fabopt.floor.policies import Policy
+from fabopt.floor.rack_rules import FEWEST_RACKS, RackLimits, limits_if_kept
 from fabopt.floor.racks import racks_needed
 from fabopt.floor.shares import Share, Tier, away_from_servers, equal_share, racks_by_need, shares_by_need
 from fabopt.parts.switches import TIER_ROLES
@@ -52,20 +53,33 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
     floor, pins = problem.floor, _pins(problem, problem.fabrics[index])
     sized = partial(layouts, floor.plan, problem.servers, floor.servers_per_rack, _server_size(problem), pins=pins)
     sums = SwitchSums(*(sum(column) for column in zip(*(switch_sums(*one) for one in sketches), strict=True)))
-    wanted = racks_for(sums.units, sums.power_mw, floor.plan, sums.switches)
+    wanted = [
+        racks_for(sums.units, sums.power_mw, floor.plan.floor, limits, sums.switches)
+        # with rules turned off, the layouts that they would take are looked at too: nothing is dearer without a rule
+        for limits in dict.fromkeys((floor.plan.limits, limits_if_kept(problem.case)))
+    ]
     equal = equal_share(index, len(sketches))
     outlives = any(one.failed == RACK for other in problem.fabrics for one in other.resilience)
+    as_the_rule = _spreads_of_the_rule(floor.plan.limits)
     worth_it = [
         layout
-        for over in (None, *(SPREADS if outlives else ()))
-        for layout in sized(max(wanted, min(sums.switches, over or 1)), lambda policy: equal, over)
+        for over in (None, *(SPREADS if outlives else as_the_rule))
+        for racks in dict.fromkeys(max(of_limits, min(sums.switches, over or 1)) for of_limits in wanted)
+        for layout in sized(racks, lambda policy: equal, over)
     ]
     if len(sketches) > 1 and floor.method != "estimates":
         needs = [switch_needs(problem, *one) for one in counted]
         racks = racks_by_need(floor.plan, needs)
-        worth_it += sized(racks, partial(_share_by_need, problem, index, needs, racks))
-        worth_it += _with_leaves_apart(problem, index, needs, sized)
+        for over in (None, *as_the_rule):
+            spreading = partial(sized, spread_over=over)
+            worth_it += spreading(racks, partial(_share_by_need, problem, index, needs, racks))
+            worth_it += _with_leaves_apart(problem, index, needs, spreading)
     return worth_it
+
+
+def _spreads_of_the_rule(limits: RackLimits) -> tuple[int, ...]:
+    """Over how many racks rule ``rack-spread`` would spread switches where it, or a part of it, is off."""
+    return () if limits.spread_spines and limits.spread_leaves else (FEWEST_RACKS,)
 
 
 def _share_by_need(problem: Problem, index: int, needs: Sequence[Sequence[Tier]], racks: int, policy: Policy) -> Share:

@@ -36,7 +36,7 @@ def run(fabric: FabricDesign, row: LinkRow) -> str:
     """How far the links of a row run: ``7 m``; on a floor, where each runs its own way, ``up to 7 m``, the length on
     sale that covers them, or ``up to 5 and 7 m`` where those of a cage differ.
     """
-    is_covered = fabric.placement is not None and row.attachment is None
+    is_covered = bool(fabric.places.policy) and row.attachment is None
     lengths = dict.fromkeys(sorted({*(row.runs_m or ()), row.length_m}))
     return f"{'up to ' * is_covered}{listed([plain(length) for length in lengths])} m"
 

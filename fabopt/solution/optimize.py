@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from fabopt.errors import InputError, fault
 from fabopt.io.case import Inputs
@@ -107,15 +108,19 @@ def with_managers(question: Question, answers: Answers) -> Answered:
 def _without_what_cannot_be_kept(question: Question, answers: Answers) -> tuple[Question, Answers]:
     """The question without default rules that no design keeps, and its answers.
 
-    The question itself where there is none without them either, and more spending is what could be allowed.
+    The question itself where there is none without them either, and more spending is what could be allowed. Where
+    something else leaves no design, no note says that it is these rules.
     """
     other = freed(question, answers)
     if other is None:
         return question, answers
     question.settings.progress("no design keeps the default rules: looking without them")
     others = _search_all(other)
-    is_limited = answers.shown.limits_in_all.are_set
-    return (question, answers) if others.best is None and is_limited else (other, others)
+    if others.best is not None:
+        return other, others
+    if answers.shown.limits_in_all.are_set:
+        return question, answers
+    return replace(other, inputs=replace(other.inputs, notes=question.inputs.notes)), others
 
 
 def proven(question: Question) -> Design:

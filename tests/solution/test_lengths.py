@@ -83,6 +83,13 @@ def test_rule_makes_no_case_infeasible() -> None:
     assert "rule `lengths` is not kept" in notes(made)
 
 
+def test_rule_is_not_said_to_be_the_cause_where_another_key_is() -> None:
+    """Too many servers for one switch, however long cables are."""
+    made = solved(length_case(servers=100, fabrics=[{**length_case()["fabrics"][0], "tiers": 1}]), length_catalog())
+    assert made.status == "infeasible"
+    assert "`lengths`" not in notes(made)
+
+
 def test_rule_that_is_asked_for_by_name_is_kept() -> None:
     made = solved(length_case(rules={"lengths": True}), length_catalog(3))
     assert made.status == "infeasible"

@@ -84,6 +84,14 @@ def test_screen_page_and_workbook_say_the_same() -> None:
     assert formulas[len(periods) + 1][len(KINDS) + 1] == f"=SUM(H2:H{len(periods) + 1})"
 
 
+def test_another_currency_has_its_cents_in_the_workbook() -> None:
+    """1,152 euros are `1,152.00`, and 43.2 are `43.20`."""
+    book = openpyxl.load_workbook(io.BytesIO(bill_bytes(paid({"currency": "EUR", "rates": RATES}), ".xlsx")))
+    sheet = book["Cash flow"]
+    (column,) = [cell.column for cell in sheet[1] if cell.value == "In EUR"]
+    assert {sheet.cell(row, column).number_format for row in range(2, 5)} == {"#,##0.00"}
+
+
 def test_amounts_stand_whole_on_a_screen() -> None:
     """Every year, kind and sum of eight years, at the width of a terminal, with cents and in two currencies."""
     licence = {"name": "licence", "what": "licence", "percent": 7.77, "yearly": True}

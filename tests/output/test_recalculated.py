@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import Any
 
 import openpyxl
+import pytest
 
 from fabopt.output.export.bill import bill_bytes
 from fabopt.schema.design import Design
@@ -94,9 +95,12 @@ def test_what_is_delivered_is_what_is_ordered() -> None:
 # -- on paper -------------------------------------------------------------------------------------------------------
 
 
-def test_rows_are_as_high_as_what_is_wrapped_in_them() -> None:
+@pytest.mark.parametrize("words", [1, 9])
+def test_rows_are_as_high_as_what_is_wrapped_in_them(words: int) -> None:
     """In every sheet: else a title is cut, or a text is printed over the next row, as LibreOffice does."""
-    book = openpyxl.load_workbook(io.BytesIO(bill_bytes(design(), ".xlsx")))
+    plain = design()
+    rows = tuple(row.model_copy(update={"description": " ".join([row.description] * words)}) for row in plain.bom)
+    book = openpyxl.load_workbook(io.BytesIO(bill_bytes(plain.model_copy(update={"bom": rows}), ".xlsx")))
     high = 0
     for sheet in book:
         assert sheet.page_setup.paperSize in (None, 1) and sheet.page_setup.fitToHeight == 0
@@ -130,7 +134,8 @@ def test_sheets_are_printed_as_wide_as_the_page(tmp_path: Path) -> None:
         )
         pages = text.stdout.decode().split("\f")[:-1]
         assert len(pages) <= 2 * len(book.sheetnames)
-        assert sum("Planned USD" in page and "Remarks" in page for page in pages) == 1
-        # the bill is on two pages side by side, as one was too small to read
+        # bill and request are on two pages side by side, as one was too small to read
+        assert sum("Part number" in page and "Quoted lead" in page and "Remarks" in page for page in pages) == 1
+        assert sum("Part number" in page and "Description" in page and "Vendor" in page for page in pages) == 1
         assert sum("Description" in page and "In use" in page for page in pages) == 1
         assert sum("Present value USD" in page and "Price basis" in page for page in pages) == 1

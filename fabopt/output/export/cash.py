@@ -48,7 +48,7 @@ def _write_period(sheet: Worksheet, formats: dict[str, Format], line: int, perio
     sheet.write_formula(line, TOTAL, f"=SUM({of_row})", formats["money"], usd(period.total))
     sheet.write_formula(line, SO_FAR, f"=SUM({until})", formats["money"], usd(period.owned))
     column = SO_FAR
-    for amount, style in ((period.local, "number"), (period.book, "money")):
+    for amount, style in ((period.local, "amount"), (period.book, "money")):
         if amount is not None:
             column += 1
             write_cell(sheet, line, column, usd(amount), formats[style])

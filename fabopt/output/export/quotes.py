@@ -9,7 +9,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.export.order_codes import body_of, code_of
-from fabopt.output.export.spreadsheet import set_page, write_cell, write_headings
+from fabopt.output.export.spreadsheet import set_height, set_page, write_cell, write_headings
 from fabopt.output.purchased import Beside, beside_use
 from fabopt.parts.quotes import CHARGE_REMARK
 from fabopt.schema.design import BomRow, Design
@@ -30,10 +30,15 @@ class QuoteTable(NamedTuple):
 
 
 def write_quotes(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable) -> None:
-    """Write the request; it is printed as the first vendor gets it, without the columns of others."""
+    """Write the request; it is printed as the first vendor gets it, without the columns of others.
+
+    On one page these were too small to read: on both of two, side by side, is whose part each line is.
+    """
     write_table(sheet, formats, table)
-    remarks = [title for title, _, _ in table.columns].index("Remarks")
-    sheet.print_area(0, 0, len(table.rows), remarks)
+    titles = [title for title, _, _ in table.columns]
+    sheet.print_area(0, 0, len(table.rows), titles.index("Remarks"))
+    set_page(sheet, wide=2)
+    sheet.repeat_columns(0, titles.index("Part number"))
 
 
 def write_table(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable) -> None:
@@ -42,6 +47,10 @@ def write_table(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable)
     for line, row in enumerate(table.rows, start=1):
         for column, value in enumerate(row):
             write_cell(sheet, line, column, value, formats[table.columns[column][2]])
+        cells = zip(row, table.columns, strict=True)
+        set_height(
+            sheet, line, [(str(value), width) for value, (_, width, style) in cells if value and style == "wrap"]
+        )
     sheet.freeze_panes(1, 0)
     sheet.autofilter(0, 0, max(1, len(table.rows)), len(table.columns) - 1)
     set_page(sheet)

@@ -60,6 +60,7 @@ CELL_FORMATS: dict[str, dict[str, Any]] = {
     "wrap": {"text_wrap": True, "valign": "top"},
     "count": {"num_format": "#,##0", "valign": "top"},
     "number": {"num_format": "#,##0.##", "valign": "top"},
+    "amount": {"num_format": "#,##0.00", "valign": "top"},
     "money": {"num_format": "$#,##0.00", "valign": "top"},
     "date": {"num_format": "yyyy-mm-dd", "valign": "top", "align": "left", "indent": 1},
     "left_number": {"num_format": "#,##0.##", "valign": "top", "align": "left"},

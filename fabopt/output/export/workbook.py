@@ -76,6 +76,7 @@ _SOME: tuple[dict[str, tuple[str, float, str]], ...] = (
     {name: (title, 10, "count") for name, title in SHARES.items()},
 )
 _KIND, _QUANTITY, _UNIT, _TOTAL, _POWER = "D", "I", "K", "L", "M"
+_DESCRIPTION = 6
 # The first column after the power: what concerns ordering.
 _TERMS = 13
 _PRICES = (
@@ -247,6 +248,7 @@ def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomR
     values += [row.quantity, row.in_use, row.unit_price_usd]
     for column, value in enumerate(values):
         write_cell(sheet, line, column, value, formats[_BILL[column][2]])
+    set_height(sheet, line, [(row.description, _BILL[_DESCRIPTION][1])])
     row_at = line + 1
     if round(row.quantity * row.unit_price_usd, 2) == round(row.total_usd, 2):
         formula = f"={_QUANTITY}{row_at}*{_UNIT}{row_at}"

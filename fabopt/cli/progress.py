@@ -64,7 +64,7 @@ class Progress:
         """The line as it is now, with the seconds since the command was started."""
         spent = f"{time.monotonic() - ATTENDANT.started:,.0f}"
         of = f"{spent} s" if self.limit_s is None else f"{spent} of {self.limit_s:,.0f} s"
-        return " · ".join(part for part in (of, self.doing, self.known) if part)
+        return " · ".join(part for part in (of, self.known, self.doing) if part)
 
     def _show(self) -> None:
         if self.live is not None:

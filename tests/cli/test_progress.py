@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import pty
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 
 from fabopt.cli.progress import Progress, progress_shown
 from fabopt.io.case import read_inputs
@@ -42,7 +44,7 @@ def test_who_watches_sees_what_is_done_and_known() -> None:
     lines = [line for line in watched("solve", CASE, "--time-limit", "500").splitlines() if " s · " in line]
     assert all(re.match(r"[0-9]+ of 500 s · ", line) for line in lines)
     assert any("solving a program of " in line for line in lines)
-    assert lines[-1].endswith("· best so far $785,120, bound $785,120, gap 0.00 %")
+    assert " · best so far $785,120, bound $785,120, gap 0.00 % · " in lines[-1]
 
 
 def test_what_is_found_never_gets_worse_and_ends_at_the_answer() -> None:
@@ -58,10 +60,10 @@ def test_what_is_found_never_gets_worse_and_ends_at_the_answer() -> None:
     ("best", "bound", "words"),
     [
         (None, None, "12 s · sizing"),
-        (None, 90, "12 s · sizing · bound $90"),
-        (100, None, "12 s · sizing · best so far $100"),
-        (100, 90.5, "12 s · sizing · best so far $100, bound $90.50, gap 9.5 %"),
-        (100, 100, "12 s · sizing · best so far $100, bound $100, gap 0.00 %"),
+        (None, 90, "12 s · bound $90 · sizing"),
+        (100, None, "12 s · best so far $100 · sizing"),
+        (100, 90.5, "12 s · best so far $100, bound $90.50, gap 9.5 % · sizing"),
+        (100, 100, "12 s · best so far $100, bound $100, gap 0.00 % · sizing"),
     ],
 )
 def test_words(best: Number | None, bound: Number | None, words: str) -> None:
@@ -71,12 +73,22 @@ def test_words(best: Number | None, bound: Number | None, words: str) -> None:
     assert re.sub("^[0-9,]+ s", "12 s", progress.line) == words
 
 
+def test_figures_are_not_what_a_narrow_screen_cuts_off() -> None:
+    progress = Progress("tco_usd", limit_s=600)
+    progress.say("expanding candidates up to 1.3% above the bound")
+    progress.bracket(22_224_534.77, 21_933_463.74)
+    console = Console(width=80, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(progress)
+    assert "best so far $22,224,534.77, bound $21,933,463.74, gap 1.3 %" in captured.get()
+
+
 def test_a_log_gets_a_line_in_so_long(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     with progress_shown("power_w", limit_s=60) as progress:
         progress.say("too soon")
         monkeypatch.setattr("fabopt.cli.progress.LOG_EVERY_S", 0.0)
         progress.bracket(1000, None)
-    assert re.fullmatch(r"[0-9,]+ of 60 s · too soon · best so far 1 kW\n", capfd.readouterr().err)
+    assert re.fullmatch(r"[0-9,]+ of 60 s · best so far 1 kW · too soon\n", capfd.readouterr().err)
 
 
 def test_a_short_command_says_nothing_to_a_log(run: Run) -> None:

@@ -69,8 +69,10 @@ def attachment_rows(fabric: FabricEvidence, servers: tuple[ListedRow, ...]) -> d
 def _completed(row: ListedRow, others: list[ListedRow], run_m: float) -> ListedRow:
     if row.listed.to_cages or row.far is not None or row.cable is not None or row.listed.medium == NO_MEDIUM:
         return row
-    long_enough = [one for one in others if row.fibre is not None or _covers(one, run_m)]
-    host = next(iter(long_enough or others), row)
+    # what has parts of its own there is in no splitter
+    hosts = [one for one in others if one.cable is None or not row.listed.parts]
+    long_enough = [one for one in hosts if row.fibre is not None or _covers(one, run_m)]
+    host = next(iter(long_enough or hosts), row)
     if host.cable is not None:
         return replace(row, cable=host.cable, run_part=_none_of(host.run_part))
     row = replace(row, far=host.far, far_part=_none_of(host.far_part))

@@ -185,7 +185,10 @@ def _on_leaves(plan: FabricPlan, of_servers: Sequence[RowAssembly]) -> list[_Att
 
 def _assembly(plan: FabricPlan, row: LinkRow, near: int, far: int, hosts: Sequence[RowAssembly]) -> RowAssembly:
     alone = row.to_cages or row.medium == NO_MEDIUM or any(part.end == "to" for part in row.parts)
-    fit = [] if alone else [host for host in hosts if host.far_module or host.carries is Carries.FAR]
+    # what has parts of its own is in no splitter
+    is_in_splitter = not row.parts
+    fit = [host for host in hosts if host.far_module or (host.carries is Carries.FAR and is_in_splitter)]
+    fit = [] if alone else fit
     long_enough = [host for host in fit if row.parts or (host.cables and host.cables[-1][1] >= row.length_m)]
     return assembly_of(plan.numbers.embedded, row, near, far, next(iter(long_enough or fit), None))
 

@@ -236,7 +236,7 @@ class _Comparison:
         if rival.value is not None:
             prefix = f"{alike.name} " if len(fabrics) > 1 else ""
             alternative = equal._alternative(rival, index, prefix + GROUPS, "equal")
-            service = service_beside(list(rival.picked)[index][0].design, design, self.problem.server.gpus)
+            service = service_beside(list(rival.picked)[index][0].design, design, self.problem)
             summary = f"{alternative.summary}{service} (here{last.removeprefix(';')})"
             yield alternative.model_copy(update={"summary": summary})
 
@@ -276,7 +276,7 @@ class _Comparison:
             rival = free._cheaper_rival({})
             if rival.value is not None and rival.value < value:
                 alternative = free._alternative(rival, index, prefix + other.what, other.value)
-                service = service_beside(list(rival.picked)[index][0].design, design, self.problem.server.gpus)
+                service = service_beside(list(rival.picked)[index][0].design, design, self.problem)
                 yield alternative.model_copy(update={"summary": alternative.summary + service})
             elif rival.verdict == "infeasible" or (rival.bound is not None and rival.bound >= value):
                 yield _of_sums(self.problem, self.sums, self.sums, prefix + other.what, other.value, NOTHING_CHEAPER)

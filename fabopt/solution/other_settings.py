@@ -101,16 +101,24 @@ def with_setting(problem: Problem, index: int, fabric: Fabric) -> Problem:
     return replace(other, fabrics=(*problem.fabrics[:index], changed, *problem.fabrics[index + 1 :]), site=site)
 
 
-def service_beside(other: NetworkDesign, design: ClosDesign, server_gpus: int) -> str:
-    """What a Clos gives in service beside another one, in words: same-rail pairs on one leaf, bandwidth without a leaf;
-    empty if it is no Clos.
+def service_beside(other: NetworkDesign, design: ClosDesign, problem: Problem) -> str:
+    """What a Clos gives in service beside another one, in words: same-rail pairs on one leaf, bandwidth without a leaf,
+    the worst traffic of leaves with leaves where that differs, and what rails have that meet in no switch; empty if it
+    is no Clos.
     """
     if not isinstance(other, ClosDesign):
         return ""
     near, own_near = (f"{100 * _pairs_on_a_leaf(one):.3g}" for one in (other, design))
-    left, own_left = (_without_a_leaf(one, server_gpus) for one in (other, design))
-    pairs = f"; same-rail pairs on one leaf {near} % (here {own_near} %)"
-    return pairs if None in (left, own_left) else f"{pairs}, without a leaf {left} Gb/s per GPU (here {own_left})"
+    words = f"; same-rail pairs on one leaf {near} % (here {own_near} %)"
+    left, own_left = (_without_a_leaf(one, problem.server.gpus) for one in (other, design))
+    if None not in (left, own_left):
+        words += f", without a leaf {left} Gb/s per GPU (here {own_left})"
+    worst, own_worst = (_worst_between_leaves(one, problem.gpus) for one in (other, design))
+    if worst != own_worst and None not in (worst, own_worst):
+        words += f", worst traffic of leaves with leaves {worst} Gb/s per GPU (here {own_worst})"
+    if other.nic.topology == RAIL_ONLY and other.nic.scale_up is not None:
+        words += f", between rails inside servers alone, at {_gbps(other.nic.scale_up)} Gb/s per GPU"
+    return words
 
 
 def _pairs_on_a_leaf(design: ClosDesign) -> float:
@@ -125,7 +133,17 @@ def _without_a_leaf(design: ClosDesign, server_gpus: int) -> int | float | None:
     failures = design.failures(server_gpus)
     if "leaf" not in failures.kinds():
         return None
-    return plain_fraction(failures.bandwidth_left("leaf", 1) / MBPS_PER_GBPS, 1)
+    return _gbps(failures.bandwidth_left("leaf", 1))
+
+
+def _worst_between_leaves(design: ClosDesign, gpus: int) -> int | float | None:
+    """Gb/s per GPU in the worst permutation; None where that is not known."""
+    worst = design.figures(gpus).permutation
+    return None if worst is None else _gbps(worst)
+
+
+def _gbps(rate_mbps: Fraction) -> int | float:
+    return plain_fraction(rate_mbps / MBPS_PER_GBPS, 1)
 
 
 def last_group_words(structure: AnyStructure) -> str:

@@ -13,6 +13,7 @@ from fabopt.solution.alternatives import NOTHING_CHEAPER
 from fabopt.solution.other_settings import LITTLE_HIGHER, at_ratio
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, case, catalog, inputs
+from tests.topology.test_stripes import ONE_NIC
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "rails": {"rails": "any"},
@@ -66,6 +67,18 @@ def test_every_setting_has_a_row() -> None:
     parts["servers"][0]["scale_up"] = {"domain_gpus": 4, "gbps_per_gpu": 3600}
     _, rows = compared(case(servers=6), parts)
     assert set(rows) == {*SETTINGS, "oversubscription"}
+
+
+def test_rows_say_what_they_cost_in_service() -> None:
+    """Six servers of two ports: leaves of 3 with 2 links to one spine and 1 to the other, where even ones have three
+    spines; rails of their own meet nowhere but in servers.
+    """
+    parts = catalog()
+    parts["servers"][0]["scale_up"] = {"domain_gpus": 4, "gbps_per_gpu": 3600}
+    _, rows = compared(case({"max_oversubscription": 1, **ONE_NIC}, servers=6), parts)
+    assert "worst traffic of leaves with leaves 133.3 Gb/s per GPU (here 200)" in rows["striping"].summary
+    assert "between rails inside servers alone, at 3600 Gb/s per GPU" in rows["topologies"].summary
+    assert "between rails" not in rows["striping"].summary and "worst traffic" not in rows["topologies"].summary
 
 
 def growing(content: Json, first: int) -> Json:

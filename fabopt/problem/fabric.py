@@ -224,9 +224,9 @@ class FabricProblem:
 
     @property
     def odd_tiers(self) -> tuple[int, ...]:
-        """The numbers of tiers on which the last leaf group may be unlike the others; none out-of-band."""
-        none = self.last_group == "equal" or self.per_switch is not None
-        return () if none else tuple(tiers for tiers in self.tiers if tiers in self.last_group_tiers)
+        """The numbers of tiers on which the last leaf group may be unlike the others."""
+        alike = self.last_group == "equal"
+        return () if alike else tuple(tiers for tiers in self.tiers if tiers in self.last_group_tiers)
 
     @property
     def may_be_alike(self) -> bool:

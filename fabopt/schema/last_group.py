@@ -26,8 +26,8 @@ def last_group_may_differ(case: Case, fabric: Fabric) -> bool:
 
 def what_keeps_groups_equal(case: Case, fabric: Fabric) -> Iterator[str]:
     """Why a fabric has equal groups even with ``groups: any``: what such groups are not looked at with, in words."""
-    if fabric.oob is not None:
-        yield "out-of-band"
+    if fabric.oob is not None and case.site.has_floor:
+        yield "out-of-band on a floor"
     if len(case.stages or ()) > 1:
         yield "in a cluster that grows"
     if not set(switched_tiers(fabric)) & set(tiers_of_last_groups(case)):

@@ -7,21 +7,27 @@ not depend on the quantity, objective capex, no limits.
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from tests.oracles.brute_cable_runs import Laying
-from tests.oracles.brute_force import Space, fixed_items, structures
+from tests.oracles.brute_force import Found, Space, Walk, fixed_items, structures
 from tests.oracles.brute_growth import GrowthSpace, Planner, Pricer, plus
+from tests.oracles.brute_last_group import odd
 from tests.oracles.brute_parts import Json
 from tests.oracles.brute_purchase import buy, terms_of
 
 
-def least_by_switches(catalog: Json, case: Json) -> dict[int, int]:
+def with_last_groups(space: Space) -> Found:
+    """Every structure, with those whose last group is unlike the others."""
+    return chain(structures(space), odd(space))
+
+
+def least_by_switches(catalog: Json, case: Json, walk: Walk = structures) -> dict[int, int]:
     """Cents of the cheapest design with each number of switches, of a case with one fabric."""
     space, terms = Space(catalog, case), terms_of(case)
     found: dict[int, int] = {}
-    for structure, choice in structures(space):
+    for structure, choice in walk(space):
         items, power = fixed_items(space, structure)
         purchase = buy(space.item_table, terms, items, power, [one for mode in choice for one in mode.classes])
         if purchase is not None:
@@ -39,10 +45,10 @@ def counted(number: int) -> Json:
     return {"name": "switches", "ports": number, "form_factor": "RJ45", "split": "1x1", "buys": "both"}
 
 
-def least(catalog: Json, case: Json, most_own: int = 12) -> int | None:
+def least(catalog: Json, case: Json, most_own: int = 12, walk: Walk = structures) -> int | None:
     """Cents of the cheapest design of all fabrics; the last one is out-of-band. None if there is none."""
     *others, oob = case["fabrics"]
-    tables = [least_by_switches(catalog, alone(case, one)) for one in others]
+    tables = [least_by_switches(catalog, alone(case, one), walk) for one in others]
     best: int | None = None
     known: dict[int, dict[int, int]] = {}
     for picks in product(*(table.items() for table in tables)):
@@ -53,7 +59,7 @@ def least(catalog: Json, case: Json, most_own: int = 12) -> int | None:
                 # any port of management will do
                 more = [*oob.get("attachments", []), counted(ports)]
                 wanted = alone(case, oob, min_gbps_per_gpu=0.001, attachments=more)
-                known[ports] = least_by_switches(catalog, wanted)
+                known[ports] = least_by_switches(catalog, wanted, walk)
             if own in known[ports]:
                 total = cents + known[ports][own]
                 best = total if best is None else min(best, total)

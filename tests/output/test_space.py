@@ -140,6 +140,15 @@ def test_on_a_floor_three_tiers_have_equal_groups_and_it_is_said() -> None:
     assert list(what_keeps_groups_equal(hall, fabric.model_copy(update={"tiers": (2, 3)}))) == []
 
 
+def test_out_of_band_on_a_floor_groups_are_equal_and_it_is_said() -> None:
+    content = yaml.safe_load((ROOT / "cases/hall-1024-gpus.yaml").read_text())
+    content["fabrics"] = [*content["fabrics"], {"name": "management", "role": "oob", "oob": {"pdus": 2}}]
+    hall = inputs_from_objects(content).case
+    assert list(what_keeps_groups_equal(hall, hall.fabrics[1])) == ["out-of-band on a floor"]
+    flat = hall.model_copy(update={"site": hall.site.model_copy(update={"floor": None})})
+    assert list(what_keeps_groups_equal(flat, flat.fabrics[1])) == []
+
+
 def test_other_last_groups_are_looked_at_with_even_stripes() -> None:
     design = solved(case({"tiers": "any"}, servers=3))
     assert "any stripes" in space_line(_asking(design, groups="any", striping="any"))

@@ -20,7 +20,7 @@ from fabopt.search.choice import search_of
 from fabopt.solution.optimize import solve
 from fabopt.solution.switch_racks import racks_in
 from fabopt.verify import verify
-from tests.oracles.brute_out_of_band import least, least_growing
+from tests.oracles.brute_out_of_band import least, least_growing, with_last_groups
 from tests.samples.random_sites import generate
 from tests.samples.small import Json, assert_proven, counts, inputs, solved
 
@@ -185,6 +185,38 @@ def test_brute_force(seed: int) -> None:
         return
     assert_proven(design)
     assert round(totals(design).capex_usd * 100) == truth
+
+
+def alone(groups: str, servers: int, ratio: int, **prices: float) -> tuple[Json, Json]:
+    """A case with out-of-band as the only fabric, on two tiers, and its catalog."""
+    wanted = OOB | {"tiers": 2, "groups": groups, "max_oversubscription": ratio}
+    return case(wanted, servers=servers), parts(**prices)
+
+
+def test_the_last_group_may_be_on_another_leaf() -> None:
+    """12 servers, three switches: 15 ports. A quiet-12 has 10 servers and an uplink, a quiet-6 two, the switches and an
+    uplink; alike, two of these have to be quiet-12.
+    """
+    designs = {groups: solved(*alone(groups, 12, 10, quiet_12=150)) for groups in ("any", "equal")}
+    for design in designs.values():
+        assert_proven(design)
+        assert ports(design, fabric=0) == {"server": 12, "switches": 3}
+    assert totals(designs["any"]).capex_usd == 150 + 100 + 100 + 2 * 17
+    assert totals(designs["equal"]).capex_usd == 150 + 150 + 100 + 2 * 17
+    leaf, _ = designs["any"].fabrics[0].tiers
+    assert leaf.other is not None and (leaf.id, leaf.other.id) == ("quiet-12", "quiet-6")
+
+
+@pytest.mark.parametrize(
+    ("servers", "ratio", "quiet_6", "quiet_12"), [(12, 10, 70, 110), (12, 5, 180, 190), (13, 10, 120, 150)]
+)
+def test_brute_force_of_last_groups(servers: int, ratio: int, quiet_6: int, quiet_12: int) -> None:
+    """In the first two the last group is unlike the others."""
+    wanted, catalog = alone("any", servers, ratio, quiet_6=quiet_6, quiet_12=quiet_12)
+    design = solved(wanted, catalog)
+    assert_proven(design)
+    assert (design.fabrics[0].clos.last_group is not None) == (servers == 12)
+    assert round(totals(design).capex_usd * 100) == least(catalog, wanted, most_own=4, walk=with_last_groups)
 
 
 @pytest.mark.parametrize("engine", ["highs", "scip", "cbc"])

@@ -111,7 +111,10 @@ def test_letters_for_digits_that_look_alike_are_what_is_meant(code: str, near: s
     [("Código", "part"), ("Cód.", "part"), ("Cant.", "quantity"), ("Precio unit.", "unit"), ("Dto.", "discount"),
      ("Precio total", "total"), ("Plazo de entrega", "lead"), ("Best.-Nr.", "part"), ("G-Preis", "total"),
      ("Code article", "part"), ("Prix net", "unit"), ("Prix total HT", "total"), ("Codice", "part"),
-     ("Prezzo unitario", "unit"), ("Quantità", "quantity"), ("Aantal", "quantity"), ("Omschrijving", "description")],
+     ("Prezzo unitario", "unit"), ("Quantità", "quantity"), ("Aantal", "quantity"), ("Omschrijving", "description"),
+     ("Herst.-Nr.", "part"), ("Prix unitaire HT", "unit"), ("Montant HT", "total"), ("Net Unit", "unit"),
+     ("Ships in", "lead"), ("Qty Ordered", "quantity"),
+     ("Preiseinheit", "per"), ("Offer B total", "total"), ("Prix unitaire TTC", "")],
 )  # fmt: skip
 def test_headings_of_further_languages(heading: str, role: str) -> None:
     assert role_of(heading) == role
@@ -125,3 +128,33 @@ def test_headings_of_further_languages(heading: str, role: str) -> None:
 def test_words_for_what_is_in_stock(text: str, weeks: float | None) -> None:
     wait = wait_of(Cell(text), "Lieferzeit")
     assert (wait and wait.weeks) == weeks
+
+
+def test_a_heading_over_two_columns_whose_parts_are_below_it() -> None:
+    """`Artikel` over `Herst.-Nr.` and `Bezeichnung`, `Preis` over `Einzel` and `Gesamt`: the words below say which."""
+    book = Book().rows(
+        ["Pos.", "Artikel", None, "Menge", "Preis", None, "Lieferzeit"],
+        [None, "Herst.-Nr.", "Bezeichnung", None, "Einzel", "Gesamt", None],
+        [1, "MQM9700-NS2F", "Switch", 4, 28500, 114000, "6 Wochen"],
+        [2, "MMA4Z00-NS", "Modul", 10, 700, None, "4 Wochen"],
+    ).merged("B1:C1", "E1:F1")  # fmt: skip
+    quote = whole(book.saved())
+    assert prices(quote) == {(QM, None): 28500, (SR8, None): 700}
+    assert [(line.quantity, line.lead_time_weeks) for line in quote.with_status("matched")] == [(4, 6), (10, 4)]
+
+
+@pytest.mark.parametrize(("per", "is_read"), [(1, True), ("1 EA", True), (None, True), (10, False), ("100 St.", False)])
+def test_a_price_for_several_units_is_left_over(per: object, is_read: bool) -> None:
+    """As order systems write it: a price, and for how many it is."""
+    quote = whole(Book().rows(["Material no", "Qty", "Net price", "Per"], ["MMA4Z00-NS", 100, 7000, per]).saved())
+    assert (prices(quote) == {(SR8, None): 7000}) == is_read
+    reasons = [line.reason for line in quote.with_status("left over")]
+    assert reasons == ([] if is_read else [f"its price is for `{per}`, not for one"])
+
+
+def test_offers_side_by_side_by_their_names() -> None:
+    head = ["Part", "Qty", "Offer A unit USD", "Offer A total", "Offer B unit USD", "Offer B total"]
+    quote = whole(Book().rows(head, ["MMA4Z00-NS", 10, 700, 7000, 650, 6500]).saved())
+    assert prices(quote) == {}
+    (line,) = quote.with_status("left over")
+    assert line.reason == "it has several prices of a unit: 700 in C `Offer A unit USD`, 650 in E `Offer B unit USD`"

@@ -19,7 +19,8 @@ _CALLED: dict[str, str] = {
         nr, herstellernummer, hersteller nr, order code, order number, ordering code, ordering number, catalog
         number, catalogue number, model number, model no, item number, item no, item code, item id, item nr,
         référence, réf, référence fabricant, réf fabricant, número de parte,
-        best nr, herst art nr, herstellerartikelnummer, code article, code produit, código, cód, código de producto,
+        best nr, herst nr, herst art nr, herstellerartikelnummer, code article, code produit, código, cód,
+        código de producto,
         código de artículo, nº de parte, no de parte, codice, codice articolo, codice prodotto""",
     "id": "id, fabopt id",
     "name": """item, items, product, produkt, artikel, article, model, modell, material, ref, reference,
@@ -30,14 +31,16 @@ _CALLED: dict[str, str] = {
         désignation, designation, details, specification, text, product name, item name, descripción,
         descripcion, concepto, descrizione, omschrijving, libellé""",
     "quantity": """quantity, qty, qtys, q ty, no of units, order qty, order quantity, total qty, total quantity,
-        quoted qty, qty ea, qty pcs, quantity all, menge, anzahl, stk, stück, stückzahl, qté, quantité, pcs,
+        quoted qty, qty ordered, ordered qty, unit qty, qty ea, qty pcs, quantity all, menge, anzahl, stk,
+        stück, stückzahl, qté, quantité, pcs,
         pieces, units, cantidad,
         cant, unidades, quantità, qtà, aantal""",
     "unit": """unit price, unit cost, price, price each, price ea, price per unit, price per piece, price per
         pc, price per item, price unit, price pc, cost each, cost per unit, each, net price, net unit price,
-        unit net price, unit price net, unit net, your price, our price, your unit price, customer price,
+        unit net price, unit price net, unit net, net unit, your price, our price, your unit price, customer price,
         special price, offer price, quoted unit price, quoted price, sell price, unit sell, unit sell price,
-        sales price, discounted price, discounted unit price, einzelpreis, e preis, ep, stückpreis, preis, preis
+        sales price, discounted price, discounted unit price, einzelpreis, einzel, preis einzel, e preis, ep,
+        stückpreis, preis, preis
         stk, preis stück, preis pro stk, preis pro stück, preis je stk, preis je stück, nettopreis,
         nettoeinzelpreis, einzelpreis netto, prix unitaire, prix, pu, p u, pu ht, p u ht, precio, precio unitario,
         precio unit, p unit, precio neto, precio unitario neto, precio por unidad, prix net, pu net, prix unitaire
@@ -50,7 +53,7 @@ _CALLED: dict[str, str] = {
     "total": """total, total price, total cost, total amount, total net, total net price, net total, line total,
         line amount, line price, line value, ext, ext price, ext cost, ext amount, extended, extended price,
         extended cost, extended amount, extended net price, net extended price, ext net, ext net price,
-        extended net, price total, price ext, price extended, total value, total sell, amount, net amount,
+        extended net, price total, preis gesamt, price ext, price extended, total value, total sell, amount, net amount,
         sum, subtotal, sub total, gesamtpreis, gesamt, summe, betrag, gesamtbetrag, gp, positionspreis,
         montant, montant ht, total ht, importe, quoted total,
         g preis, ges preis, prix total, prix total ht, precio total, importe total, total neto, importo,
@@ -58,7 +61,8 @@ _CALLED: dict[str, str] = {
     "currency": "currency, curr, cur, ccy, currency code, währung, whrg, devise, moneda, divisa, valuta",
     "lead": """lead time, leadtime, lead, lt, lead time weeks, lead time wks, lead time in weeks, lead time
         days, lead time in days, lead time aro, est lead time, estimated lead time, standard lead time, quoted
-        lead time, quoted lead time weeks, delivery, delivery time, delivery weeks, delivery time weeks,
+        lead time, quoted lead time weeks, ships in, ship time, shipping time, delivery, delivery time,
+        delivery weeks, delivery time weeks,
         delivery time days, delivery days, eta, availability, lieferzeit, lieferzeit wochen, lieferzeit in
         wochen, lieferzeit tage, lieferzeit in tagen, lieferfrist, délai, délai de livraison, plazo,
         plazo de entrega, tiempo de entrega, entrega, délai livraison, tempi di consegna, levertijd""",
@@ -74,6 +78,7 @@ _CALLED: dict[str, str] = {
         verpackungseinheit""",
     "measure": """uom, u o m, unit of measure, unit of measurement, units of measure, einheit, mengeneinheit, me,
         unité, unité de mesure, unidad""",
+    "per": "per, pe, price per, per qty, preis per, preiseinheit, prix par, prijs per",
     "length": """length, length m, length in m, length metres, length meters, len, len m, cable length, cable
         length m, länge, länge m, länge in m, kabellänge, longueur""",
     "vendor": """vendor, manufacturer, mfr, mfg, make, maker, brand, hersteller, oem, marke, fabricant, fabricante,
@@ -84,7 +89,8 @@ _CALLED: dict[str, str] = {
 _ROLES = {" ".join(name.split()): role for role, names in _CALLED.items() for name in names.split(",")}
 # Words before the name of a column that do not change what it is.
 _WHOSE = re.compile(
-    r"^(?:(?:mfr|mfg|manufacturers?|vendors?|suppliers?|oem|makers?|herstellers?|our|your|quoted|s)\s)+"
+    r"^(?:(?:mfr|mfg|manufacturers?|vendors?|suppliers?|oem|makers?|herstellers?|our|your|quoted|s"
+    r"|(?:offer|option|alternative|angebot|offre|oferta) \w{1,2})\s)+"
 )
 # Of names, those that are of things; the others may be numbers of lines.
 _THINGS = ("product", "produkt", "article", "artikel", "model", "modell", "material", "hardware")
@@ -94,7 +100,7 @@ _BRACKETS = re.compile(r"[(\[{][^)\]}]*[)\]}]")
 _NOT_WORDS = re.compile(r"[^\w\s]")
 _MONEY = re.compile(
     r"(?:\bin\s+)?(?:us\$|[$€£]|\b(?:usd|eur|gbp|chf|cny|jpy|cad|aud|sgd|pln|sek|nok|dkk|inr|euros?|dollars?)\b)"
-    r"|\b(?:exc|excl|excluding|ex|ohne|without|vat|mwst|ust|tax|netto)\b"
+    r"|\b(?:exc|excl|excluding|ex|ohne|without|vat|mwst|ust|tax|netto|ht|hors taxes?)\b"
 )
 # Of a sheet that asks for quotes, the columns of the second vendor asked and on.
 _OF_ASKED = re.compile(r"\s*\(([2-8])\)$")

@@ -196,6 +196,9 @@ class RowReader:
         measure = self.text(row, "measure")
         if measure and not _ONE.fullmatch(measure):
             return f"its price is for a unit of `{measure}`, not for one"
+        per = self.text(row, "per")
+        if not all(_ONE.fullmatch(word) for word in per.split()):
+            return f"its price is for `{per}`, not for one"
         if any(self._names_others(row, column) for column, _ in self.cells(row, *PRICES)):
             return "one price for several lines: what each of them costs is not said"
         if currency not in self.reading.rates:

@@ -317,11 +317,11 @@ def _places_are_approved(proof: Proof, evidence: Evidence) -> None:
 def _price_may_be_used(proof: Proof, evidence: Evidence, part: str, length_m: float | None) -> None:
     """A price is known in a way that the case allows, and is of one of the books that alone may price anything."""
     case, product = evidence.case, evidence.product(part)
-    own = None
+    of_price, of_length, of_lengths = product.provenance.get("price_usd"), None, None
     if isinstance(product, Cable | Fibre):
-        own = next((length.source for length in product.lengths if length.m == length_m), None)
-        own = own or product.provenance.get("price_usd") or product.provenance.get("lengths")
-    source = own or product.provenance.get("price_usd") or product.source
+        of_length = next((length.source for length in product.lengths if length.m == length_m), None)
+        of_lengths = product.provenance.get("lengths")
+    source = of_length or of_price or of_lengths or product.source
     kind, book = (None, None) if source is None else (source.kind, getattr(source, "book", None))
     proof.holds(case.price_basis == "any" or kind in case.price_basis, f"{part}: a price of kind {kind}")
     proof.holds(not case.only_priced_by or book in case.only_priced_by, f"{part}: a price of no book that may price it")

@@ -10,7 +10,7 @@ from itertools import islice
 from fabopt.inspect.decisions.questions import OpenQuestion, QuestionSide, questions_of
 from fabopt.inspect.decisions.rent import RentComparison, compared_rent, rents_of
 from fabopt.io.case import Inputs
-from fabopt.parts.price_basis import price_source
+from fabopt.parts.price_basis import GUESSED, price_source
 from fabopt.problem.demand import stages_of
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
@@ -179,7 +179,7 @@ def _low_confidence(design: Design) -> str:
     for row in design.bom:
         body = design.parts.get(row.id, {})
         source = price_source(body, row.length_m)
-        if source.get("kind") in ("estimate", "derived") or source.get("confidence") == "low":
+        if source.get("kind") in GUESSED or source.get("confidence") == "low":
             low += float(row.total_usd)
     return f"{low / total:.0%} of the price is estimated"
 

@@ -51,7 +51,7 @@ class NicOption:
     ``dual``: the two ports that a NIC has in a plane go to two leaves. ``apart``: every NIC (its rail) has planes of
     its own, which no other NIC is in; ``topology``: what a network with these NICs is called; ``scale_up``: what a GPU
     then has to forward with. ``ports_per_plane`` (R) is of one server; ``cages`` are those occupied in a server over
-    all planes, ``cage_limit`` those that exist; ``full_cages`` have all their ports in use, ``partial_ports`` are the
+    all planes, ``cage_limit`` those that can be; ``full_cages`` have all their ports in use, ``partial_ports`` are the
     ports in each of ``partial_cages`` others. ``injection``: Mb/s of the GPU with the smallest share of NICs;
     ``nic_mbps``: what one NIC moves, its ports or its slot. ``forwards``: the NIC passes on what is for other servers.
     ``pairs``: rule ``nic-pairing`` allows it.
@@ -305,15 +305,16 @@ def _chosen_options(
         for group, cage in enumerate(nic.cages):
             for split in cage.splits_of(protocol):
                 port = offering.ports.of(cage, split, nic)
+                cages = cage.count_at(split)
                 for nics in range(1, server.nic_slots + 1):
                     pairs = fabric.nics_per_server != "any" or pairs_with_gpus(nics, server.gpus)
                     # Rule ``ports_fit_nics``
-                    for ports in range(1, cage.count * port.ports + 1):
+                    for ports in range(1, cages * port.ports + 1):
                         rate = _nic_mbps(nic, server, ports, port.lane.port_mbps, pcie)
                         for planes, topology, apart in divisions(fabric, nics, ports):
                             yield nic, NicOption(
                                 nic.id, item, nics, group, split, ports, planes, port, True,
-                                nics * cage.count, rate, rate * share_of_gpu(nics, server.gpus), topology, apart,
+                                nics * cages, rate, rate * share_of_gpu(nics, server.gpus), topology, apart,
                                 forwards=nic.forwards, pairs=pairs,
                             )  # fmt: skip
 
@@ -336,8 +337,8 @@ def _built_in_options(
     cages = shared if shared is not None else nic.cages
     if len(cages) != 1:
         return
-    limit = cages[0].count * (1 if shared is not None else nics)
     for split in cages[0].splits_of(protocol):
+        limit = cages[0].count_at(split) * (1 if shared is not None else nics)
         port = offering.ports.of(cages[0], split, nic)
         ports, odd = divmod(limit * port.ports, nics)
         if odd:

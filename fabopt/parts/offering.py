@@ -68,7 +68,11 @@ def _stood_in_for(case: Case, catalog: Catalog, item_table: ItemTable) -> frozen
 
 
 def _ports_of(switch: Switch) -> Hashable:
-    return switch.protocol, switch.most_ports, tuple((cage.count, frozenset(cage.splits)) for cage in switch.cages)
+    return (
+        switch.protocol,
+        switch.most_ports,
+        tuple((cage.count, frozenset(cage.splits), frozenset(cage.every_second)) for cage in switch.cages),
+    )
 
 
 def weighs_pools(case: Case) -> bool:

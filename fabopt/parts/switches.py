@@ -23,7 +23,8 @@ TIER_ROLES = ("leaf", "spine", "core")
 class CageUse:
     """A group of equal cages of a switch, used at one split.
 
-    ``cages``: those that can be used so; ``of_group``: all of the group. ``pair_ports``: what two neighbours drive.
+    ``cages``: those that can be used so; ``of_group``: all of the group. ``pair_ports``: what two neighbours drive;
+    ``apart``: two neighbours are never both used so.
     """
 
     group: int
@@ -32,11 +33,12 @@ class CageUse:
     port: PortType
     of_group: int
     pair_ports: int | None = None
+    apart: bool = False
 
     @property
     def halves(self) -> bool:
         """Whether two neighbours cannot both be used so."""
-        return self.pair_ports is not None and 2 * self.lane.ports > self.pair_ports
+        return self.apart or (self.pair_ports is not None and 2 * self.lane.ports > self.pair_ports)
 
     @property
     def lane(self) -> Lane:
@@ -92,9 +94,9 @@ def cages_beside(use: CageUse, other: CageUse, taken: Number) -> Number:
     """
     if use.group != other.group:
         return use.cages + 0 * taken
-    if use.halves and other.halves:
-        return use.cages - taken
     shares = use.pair_ports is None or use.lane.ports + other.lane.ports <= use.pair_ports
+    if use.halves and other.halves:
+        return use.cages - taken * (0 if shares and not (use.apart and other.apart) else 1)
     if other.halves:
         return use.of_group - taken * (1 if shares else 2)
     if use.halves:
@@ -105,14 +107,16 @@ def cages_beside(use: CageUse, other: CageUse, taken: Number) -> Number:
 
 def _switch_type(product: Switch, item: Item, ports: PortTypes) -> SwitchType:
     uses = tuple(
-        _use(product, group, split, ports.of(cage, split, product))
+        cage_use(product, group, split, ports.of(cage, split, product))
         for group, cage in enumerate(product.cages)
         for split in cage.splits_of(product.protocol)
     )
     return SwitchType(item, product, uses, product.most_ports)
 
 
-def _use(product: Switch, group: int, split: str, port: PortType) -> CageUse:
-    count, pair_ports = product.cages[group].count, product.ports_per_cage_pair
-    use = CageUse(group, split, count, port, count, pair_ports)
-    return replace(use, cages=count // 2) if use.halves else use
+def cage_use(product: Switch, group: int, split: str, port: PortType) -> CageUse:
+    """A cage group of a switch at one of its splits."""
+    cage = product.cages[group]
+    apart = split in cage.every_second
+    use = CageUse(group, split, cage.count, port, cage.count, product.ports_per_cage_pair, apart)
+    return replace(use, cages=cage.count // 2) if use.halves else use

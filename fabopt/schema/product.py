@@ -218,12 +218,14 @@ class Cage(Strict):
 
     ``split_protocols``: of splits that not every protocol of the device runs at, those that do. ``module_power_w``: the
     most that a module in it may use; absent: not known. ``equalises``: whether it drives parts without a retimer.
+    ``every_second``: splits of which two neighbours, the first and second, third and fourth ..., never both are.
     """
 
     count: Count
     form_factor: Word
     accepts: tuple[Word, ...] = ()
     splits: Annotated[tuple[Split, ...], Field(min_length=1)]
+    every_second: tuple[Split, ...] = ()
     split_protocols: dict[Split, Annotated[tuple[Protocol, ...], Field(min_length=1)]] = {}
     lane_gbps: Gbps | None = None
     module_power_w: Watts | None = None
@@ -239,6 +241,19 @@ class Cage(Strict):
             if split not in self.splits:
                 raise ValueError(f"`split_protocols` speaks of {split}, which is not one of `splits`")
         return self
+
+    @model_validator(mode="after")
+    def _neighbours_are_of_splits(self) -> Self:
+        for split in self.every_second:
+            if split not in self.splits:
+                raise ValueError(f"`every_second` speaks of {split}, which is not one of `splits`")
+        if self.every_second and self.count % 2:
+            raise ValueError(f"`every_second` needs an even `count` of cages, not {self.count}")
+        return self
+
+    def count_at(self, split: str) -> int:
+        """Cages that can be used at a split at the same time."""
+        return self.count // 2 if split in self.every_second else self.count
 
     def splits_of(self, protocol: str) -> tuple[str, ...]:
         """The splits at which it runs a protocol, each once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabopt.schema.base import parse_split
+from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse
 from fabopt.units import ceil_div, some
@@ -17,39 +17,55 @@ def pairs_fit(
     proof: Proof, switch: Switch, where: str, below: tuple[PortUse, int], above: tuple[PortUse | None, int]
 ) -> None:
     """Neighbouring cages of a group, two and two, drive their ports: some number of pairs has one cage of each side."""
-    most = switch.ports_per_cage_pair
-    if most is None:
-        return
-    cages = [(parse_split(use.split).ports, count) for use, count in (below, above) if use is not None]
-    groups = [use.cage_group for use, _ in (below, above) if use is not None]
+    sides = [(use, count) for use, count in (below, above) if use is not None]
+    groups = [use.cage_group for use, _ in sides]
     if len(set(groups)) < len(groups):
-        _pairs_suffice(proof, where, switch, groups[0], cages)
+        _pairs_suffice(proof, where, switch, sides)
     else:
-        for group, side in zip(groups, cages, strict=True):
-            _pairs_suffice(proof, where, switch, group, [side])
+        for side in sides:
+            _pairs_suffice(proof, where, switch, [side])
 
 
-def _pairs_suffice(proof: Proof, where: str, switch: Switch, group: int, sides: list[tuple[int, int]]) -> None:
-    """``sides``: ports of a cage and cages of each side that is in the group."""
-    most, there = switch.ports_per_cage_pair or 0, switch.cages[group].count // 2
-    alone = [2 if 2 * ports <= most else 1 for ports, _ in sides]
-    shares = len(sides) > 1 and sum(ports for ports, _ in sides) <= most
+def _pairs_suffice(proof: Proof, where: str, switch: Switch, sides: list[tuple[PortUse, int]]) -> None:
+    """``sides``: how cages of one group are used, and how many are."""
+    group = switch.cages[sides[0][0].cage_group]
+    most = switch.ports_per_cage_pair
+    if most is None and not group.every_second:
+        return
+    ports = [parse_split(use.split).ports for use, _ in sides]
+    apart = [use.split in group.every_second for use, _ in sides]
+    alone = [1 if lonely or _exceeds(2 * own, most) else 2 for own, lonely in zip(ports, apart, strict=True)]
+    shares = len(sides) > 1 and not all(apart) and not _exceeds(sum(ports), most)
     needed = min(
         both + sum(ceil_div(count - both, fill) for (_, count), fill in zip(sides, alone, strict=True))
         for both in range(min(count for _, count in sides) + 1 if shares else 1)
     )
-    proof.holds(needed <= there, f"{where}: {needed} of {there} pairs of cages, which drive {some(most, 'port')} each")
+    driven = "" if most is None else f", which drive {some(most, 'port')} each"
+    proof.holds(needed <= group.count // 2, f"{where}: {needed} of {group.count // 2} pairs of cages{driven}")
 
 
-def pairs_are_driven(proof: Proof, switch: Switch, device: Ints, cage: Ints, lanes: Ints) -> None:
-    """Two neighbouring cages are split into no more ports than they drive together.
+def _exceeds(ports: int, most: int | None) -> bool:
+    return most is not None and ports > most
 
-    Ends of links at switches of one type, in columns of shape (ends,): device, cage from 1, ports of the cage.
+
+def pairs_are_driven(proof: Proof, switch: Switch, device: Ints, cage: Ints, lanes: Ints, mbps: Ints) -> None:
+    """Two neighbouring cages are split into no more ports than they drive together, nor both so as one of them can be.
+
+    Ends of links at switches of one type, in columns of shape (ends,): device, cage from 1, ports of the cage, their
+    speed.
     """
     most = switch.ports_per_cage_pair
-    if most is None or not len(device):
+    cages = enumerate((group for group in switch.cages for _ in range(group.count)), 1)
+    apart = {(number, parse_split(split)) for number, group in cages for split in group.every_second}
+    if not len(device) or (most is None and not apart):
         return
-    code, first = np.unique(combined(device, cage), return_index=True)
+    first = np.unique(combined(device, cage), return_index=True)[1]
     pair = np.unique(combined(device[first], (cage[first] - 1) // 2), return_inverse=True)[1]
-    busiest = int(np.bincount(pair, weights=lanes[first]).max())
-    proof.holds(busiest <= most, f"{switch.id}: two cages of {len(code)} split into {busiest} ports, they drive {most}")
+    if most is not None:
+        busiest = int(np.bincount(pair, weights=lanes[first]).max())
+        where = f"{switch.id}: two cages of {len(first)}"
+        proof.holds(busiest <= most, f"{where} split into {busiest} ports, they drive {most}")
+    ends = zip(cage[first].tolist(), lanes[first].tolist(), mbps[first].tolist(), strict=True)
+    alone = np.array([(number, Lane(ports, speed)) in apart for number, ports, speed in ends])
+    twice = int(np.bincount(pair[alone], minlength=1).max())
+    proof.holds(twice <= 1, f"{switch.id}: two neighbouring cages are split as only one of them can be")

@@ -189,7 +189,7 @@ def ports_fit_nics(proof: Proof, fabric: FabricEvidence) -> None:
         f"{some(nic.per_server, 'NIC')} a server, allowed {fabric.wanted.nics_per_server}",
     )
     proof.holds(nic.per_server >= 1, f"{some(nic.per_server, 'NIC')} in a server")
-    ports = sum(cage.count for cage in fabric.nic_cages) * lane.ports
+    ports = sum(cage.count_at(nic.split) for cage in fabric.nic_cages) * lane.ports
     if fabric.built_in:
         _built_in_nics(proof, fabric, ports)
     else:

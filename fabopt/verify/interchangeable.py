@@ -71,8 +71,8 @@ def _is_alike(proof: Proof, own: Switch, other: Switch) -> None:
     proof.equal(f"cages of {other.id}", _cages_of(other), _cages_of(own))
 
 
-def _cages_of(switch: Switch) -> list[tuple[int, tuple[str, ...]]]:
-    return [(cage.count, cage.splits_of(switch.protocol)) for cage in switch.cages]
+def _cages_of(switch: Switch) -> list[tuple[int, tuple[str, ...], tuple[str, ...]]]:
+    return [(cage.count, cage.splits_of(switch.protocol), cage.every_second) for cage in switch.cages]
 
 
 def _is_short(evidence: Evidence, switch: Switch) -> bool:

@@ -70,7 +70,7 @@ def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
 
 def _nic_ports(fabric: FabricEvidence) -> int:
     """Ports of a server's NICs, split as they are, used or not."""
-    cages = sum(cage.count for cage in fabric.nic_cages)
+    cages = sum(cage.count_at(fabric.designed.nic.split) for cage in fabric.nic_cages)
     holders = 1 if fabric.shared_cages else fabric.designed.nic.per_server
     return holders * cages * fabric.nic_lane.ports
 

@@ -70,7 +70,7 @@ def _numberings(plans: Sequence[FabricPlan]) -> Iterator[_CageNumbering]:
         for tier in plan.numbers.fabric.tiers:
             is_other = plan.is_other(tier.role, np.arange(tier.count))
             for (switch, used), own in zip(plan.types(tier.role), (~is_other, is_other), strict=False):
-                if switch.ports_per_cage_pair is not None:
+                if switch.ports_per_cage_pair is not None or any(cage.every_second for cage in switch.cages):
                     sides = (_numbers(switch, used, upwards) for upwards in (False, True))
                     yield _CageNumbering(plan.first[tier.role], own, *sides)
 
@@ -90,12 +90,12 @@ def _numbers(switch: Switch, tier: TierUse, upwards: bool) -> Ints:
 
 def _places(switch: Switch, use: PortUse, other: PortUse | None, upwards: bool, place: Ints) -> Ints:
     """Where the cages of a group go, by their place from 1."""
-    most, count = switch.ports_per_cage_pair or 0, len(place)
-    ports, others = _ports(use), _ports(other)
-    halves, other_halves = 2 * ports > most, 2 * others > most
+    count = len(place)
+    halves, other_halves = _halves(switch, use), other is not None and _halves(switch, other)
+    most, ports = switch.ports_per_cage_pair, _ports(use) + (0 if other is None else _ports(other))
     if halves and other_halves:
         return 2 * place - (count if upwards else 1)
-    if not halves and not (other_halves and ports + others <= most):
+    if not halves and not (other_halves and (most is None or ports <= most)):
         return place
     if halves == upwards:
         # links up have the even ones from the last down, and links down the odd ones from there
@@ -103,5 +103,12 @@ def _places(switch: Switch, use: PortUse, other: PortUse | None, upwards: bool, 
     return np.where(place <= count // 2, 2 * place - 1, 2 * (count - place) + 2)
 
 
-def _ports(use: PortUse | None) -> int:
-    return 0 if use is None else parse_split(use.split).ports
+def _halves(switch: Switch, use: PortUse) -> bool:
+    """Whether two neighbours cannot both be used so."""
+    most = switch.ports_per_cage_pair
+    apart = use.split in switch.cages[use.cage_group].every_second
+    return apart or (most is not None and 2 * _ports(use) > most)
+
+
+def _ports(use: PortUse) -> int:
+    return parse_split(use.split).ports

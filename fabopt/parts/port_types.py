@@ -13,8 +13,11 @@ from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Cable, Catalog, Nic, Switch, Transceiver
 from fabopt.schema.product import Cage
 
-OSFP = "OSFP"
-OSFP_TOPS = frozenset({"OSFP-IHS", "OSFP-RHS"})
+# Two names under which a part of one goes into a cage of the other: plain OSFP meets both tops, and QSFP112-DD is what
+# some makers print on QSFP-DD800.
+_ALIKE = frozenset(map(frozenset, (("OSFP", "OSFP-IHS"), ("OSFP", "OSFP-RHS"), ("QSFP112-DD", "QSFP-DD800"))))
+# The eight lanes of QSFP112-DD run at 50G too, as QSFP-DD has them. Source: issue 19, fit; docs/catalog.md, vocabulary.
+_EIGHT_LANES, _EIGHT_SLOWER_LANES, _SLOWER_GBPS = "QSFP112-DD", "QSFP-DD", 50
 # Stands for the vendor of a device whom no part names.
 OTHER_VENDOR = ""
 # Parts that ask nothing of their cages.
@@ -85,9 +88,9 @@ class PortTypes:
     def of(self, cage: Cage, split: str, device: Switch | Nic | None = None) -> PortType:
         """The port type of a cage group used at a split. ``device``: None where it is not known."""
         vendor = None if device is None else device.vendor
-        lane, accepts = parse_split(split), frozenset(cage.accepts)
+        lane = parse_split(split)
         part_form_factors = self._form_factors.get(lane, frozenset())
-        fits = frozenset(one for one in part_form_factors if form_factor_fits(one, cage.form_factor, accepts))
+        fits = frozenset(one for one in part_form_factors if form_factor_fits(one, cage))
         if vendor is not None and not any(vendor in self._vendors[lane, one] for one in fits):
             vendor = OTHER_VENDOR
         looks = (
@@ -122,11 +125,15 @@ def _ends_of_parts(catalog: Catalog) -> Iterator[tuple[Lane, str, Sequence[str]]
             yield parse_split(end.split), end.form_factor, cable.works_with
 
 
-def form_factor_fits(part: str, cage: str, accepts: frozenset[str]) -> bool:
-    """A part fits a cage of its own form factor, or one that accepts it; plain OSFP meets both tops."""
-    if part == cage or part in accepts:
+def form_factor_fits(part: str, cage: Cage) -> bool:
+    """A part fits a cage of its own form factor or of the same by another name, or one that accepts it.
+
+    QSFP-DD goes into QSFP112-DD, unless that states other lanes than those of QSFP-DD.
+    """
+    if part == cage.form_factor or part in cage.accepts or frozenset((part, cage.form_factor)) in _ALIKE:
         return True
-    return (part == OSFP and cage in OSFP_TOPS) or (cage == OSFP and part in OSFP_TOPS)
+    is_slower = (part, cage.form_factor) == (_EIGHT_SLOWER_LANES, _EIGHT_LANES)
+    return is_slower and cage.lane_gbps in (None, _SLOWER_GBPS)
 
 
 def vendors_agree(part: Transceiver | Cable, port: PortType) -> bool:

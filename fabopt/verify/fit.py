@@ -13,8 +13,15 @@ from fabopt.verify.link_rows import CageEnd, LinkKind, ListedRow, ports_per_conn
 from fabopt.verify.proof import UNPROVABLE, Proof
 from fabopt.verify.structure import ports_fit_radix
 
-PLAIN_OSFP = "OSFP"
-FINNED_OR_FLAT = ("OSFP-IHS", "OSFP-RHS")
+# What a cage takes beside its own form factor, by its name.
+TAKES = {
+    "OSFP": ("OSFP-IHS", "OSFP-RHS"),
+    "OSFP-IHS": ("OSFP",),
+    "OSFP-RHS": ("OSFP",),
+    "QSFP-DD800": ("QSFP112-DD",),
+    "QSFP112-DD": ("QSFP-DD800", "QSFP-DD"),
+}
+QSFP_DD, QSFP_DD_LANE_GBPS = "QSFP-DD", 50.0
 OPTIMAL = "optimal"
 # More than any product has, so that no number of a file keeps a rule at work.
 MOST_CAGE_GROUPS = 100
@@ -45,7 +52,7 @@ def _shapes(buys: str) -> tuple[tuple[bool, bool, bool, bool], ...]:
 def parts_fit_cages(proof: Proof, fabric: FabricEvidence) -> None:
     """Every module and every cable end fits its cage.
 
-    Form factor equal, accepted, or plain OSFP with a finned or flat one; split as the cage is used; lane rate,
+    Form factor equal, accepted, or taken by its name (``TAKES``); split as the cage is used; lane rate,
     protocol, works_with and coding agree where both sides give them; a module uses no more than its cage gives; what
     does not retime has ``equalises`` at both ends. Source: catalog, fit.
     """
@@ -111,8 +118,8 @@ def form_fits(form_factor: str, cage: Cage) -> bool:
     """True if a part's form factor goes into a cage."""
     if form_factor == cage.form_factor or form_factor in cage.accepts:
         return True
-    pair = {form_factor, cage.form_factor}
-    return PLAIN_OSFP in pair and any(other in pair for other in FINNED_OR_FLAT)
+    lanes = lanes_agree(QSFP_DD_LANE_GBPS if form_factor == QSFP_DD else None, cage.lane_gbps)
+    return lanes and form_factor in TAKES.get(cage.form_factor, ())
 
 
 def lanes_agree(near: float | None, far: float | None) -> bool:

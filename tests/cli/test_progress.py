@@ -44,7 +44,7 @@ def test_who_watches_sees_what_is_done_and_known() -> None:
     lines = [line for line in watched("solve", CASE, "--time-limit", "500").splitlines() if " s · " in line]
     assert all(re.match(r"[0-9]+ of 500 s · ", line) for line in lines)
     assert any("solving a program of " in line for line in lines)
-    assert " · best so far $785,120, bound $785,120, gap 0.00 % · " in lines[-1]
+    assert " · best so far $676,960, bound $676,960, gap 0.00 % · " in lines[-1]
 
 
 def test_what_is_found_never_gets_worse_and_ends_at_the_answer() -> None:

@@ -249,6 +249,10 @@ def form_fits(form_factor: str, cage: Cage) -> bool:
     if form_factor == cage.form_factor or form_factor in cage.accepts:
         return True
     finned_or_flat = {"OSFP-IHS", "OSFP-RHS"}
+    if form_factor == "QSFP-DD" and cage.form_factor == "QSFP112-DD":
+        return cage.lane in (None, whole(50, 1000))
+    if {form_factor, cage.form_factor} == {"QSFP-DD800", "QSFP112-DD"}:
+        return True
     return (form_factor == "OSFP" and cage.form_factor in finned_or_flat) or (
         cage.form_factor == "OSFP" and form_factor in finned_or_flat
     )

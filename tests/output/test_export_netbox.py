@@ -400,6 +400,7 @@ def test_long_part_number_moves_to_the_description(tmp_path: Path) -> None:
         ("QSFP112", 400, "400gbase-x-qsfp112"),
         ("QSFP-DD", 400, "400gbase-x-qsfpdd"),
         ("QSFP-DD800", 800, "800gbase-x-qsfpdd"),
+        ("QSFP112-DD", 400, "400gbase-x-qsfpdd"),
         ("OSFP-IHS", 400, "400gbase-x-osfp"),
         ("OSFP-RHS", 400, "400gbase-x-osfp-rhs"),
         ("OSFP", 800, "800gbase-x-osfp"),

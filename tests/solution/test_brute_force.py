@@ -456,6 +456,12 @@ def test_a_cable_must_fit_both_boxes(change: Json, feasible: bool) -> None:
         ("QSFP-DD", [], "QSFP56", False),
         ("QSFP-DD", ["QSFP56"], "QSFP56", True),
         ("QSFP56", ["QSFP-DD"], "QSFP56", True),
+        ("QSFP112-DD", [], "QSFP-DD", True),
+        ("QSFP112-DD", [], "QSFP-DD800", True),
+        ("QSFP-DD800", [], "QSFP112-DD", True),
+        ("QSFP-DD800", [], "QSFP-DD", False),
+        ("QSFP-DD", [], "QSFP112-DD", False),
+        ("QSFP112-DD", [], "QSFP112", False),
     ],
 )
 def test_form_factors(cage_form: str, accepts: list[str], part_form: str, fits: bool) -> None:
@@ -463,6 +469,18 @@ def test_form_factors(cage_form: str, accepts: list[str], part_form: str, fits: 
     cord = cable("cable", "1x100", "1x100")
     cord["ends"][0]["form_factor"] = part_form
     parts = catalog(switches=[switch("switch", cage(4, "1x100") | box)], cables=[cord])
+    assert (best(parts, case(2)) is not None) == fits
+
+
+@pytest.mark.parametrize(
+    ("cage_lanes", "cable_lanes", "fits"),
+    [(None, None, True), (None, 50, True), (50, None, True), (100, None, False), (100, 50, False)],
+)
+def test_lanes_of_qsfp_dd_in_a_qsfp112_dd_cage(cage_lanes: int | None, cable_lanes: int | None, fits: bool) -> None:
+    faster = cage(1, "1x100", form_factor="QSFP112-DD") | ({} if cage_lanes is None else {"lane_gbps": cage_lanes})
+    cord = cable("cable", "1x100", "1x100") | ({} if cable_lanes is None else {"lane_gbps": cable_lanes})
+    cord["ends"][0]["form_factor"] = "QSFP-DD"
+    parts = catalog(nics=[card("card", faster)], cables=[cord])
     assert (best(parts, case(2)) is not None) == fits
 
 

@@ -215,6 +215,7 @@ BREAKS: dict[str, tuple[str, str, Edit]] = {
     "module price": ("two_tiers", "parts_are_offered", lambda d: part(d, "twin-fin").pop("price_usd")),
     "old fibre": ("two_tiers", "parts_are_offered", lambda d: part(d, "mpo").update(end_of_life=True)),
     "head form": ("one_tier", "parts_fit_cages", lambda d: part(d, "t16")["cages"][0].update(accepts=[])),
+    "other lanes": ("one_tier", "parts_fit_cages", lambda d: eight_lanes(d, 100)),
     "head split": ("one_tier", "parts_fit_cages", lambda d: [e.update(split="2x200") for e in part(d, "dac")["ends"]]),
     "head lane": ("one_tier", "parts_fit_cages", lambda d: part(d, "dac").update(lane_gbps=50)),
     "cage lanes": ("one_tier", "parts_fit_cages", lambda d: part(d, "card")["cages"][0].update(lane_gbps=50)),
@@ -293,6 +294,13 @@ def module_lane(document: Json) -> None:
     part(document, "twin8")["cages"][0].update(lane_gbps=100)
 
 
+def eight_lanes(document: Json, lane_gbps: int | None) -> None:
+    """A cable with QSFP-DD ends, from a QSFP-DD cage to one of QSFP112-DD, both of which state the same lanes."""
+    part(document, "dac")["ends"] = [{"form_factor": "QSFP-DD", "split": "1x400"} for _ in range(2)]
+    for device, form_factor in (("card", "QSFP112-DD"), ("t16", "QSFP-DD")):
+        part(document, device)["cages"][0].update(form_factor=form_factor, lane_gbps=lane_gbps)
+
+
 def dearer_break(document: Json) -> None:
     part(document, "card")["price_usd"][1].update(usd=1400)  # 8 x 1400 > 7 x 1500
     document["bom"][1].update(unit_price_usd=1400, total_usd=11200)
@@ -325,6 +333,8 @@ KEEPS: dict[str, tuple[str, Edit]] = {
     "vendors agree": ("one_tier", lambda d: part(d, "dac").update(works_with=["Acme"])),
     "vendor unknown": ("two_tiers", lambda d: part(d, "twin-fin").update(works_with=["Acme"])),
     "lane agrees": ("one_tier", lambda d: part(d, "dac").update(lane_gbps=100)),
+    "QSFP-DD in QSFP112-DD": ("one_tier", lambda d: eight_lanes(d, None)),
+    "lanes of QSFP-DD": ("one_tier", lambda d: eight_lanes(d, 50)),
     "plain OSFP": ("two_tiers", lambda d: part(d, "twin-fin").update(form_factor="OSFP")),
     "whole rack": ("one_tier", lambda d: rack(d, 18)),
     "exact rack": ("two_tiers", lambda d: rack(d, 4)),

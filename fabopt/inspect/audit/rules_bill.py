@@ -137,7 +137,7 @@ def _pairs(module: Transceiver) -> set[tuple[int, str]]:
 
 
 def _fits_any(module: Transceiver, cages: Sequence[Cage]) -> bool:
-    return any(form_factor_fits(module.form_factor, cage.form_factor, frozenset(cage.accepts)) for cage in cages)
+    return any(form_factor_fits(module.form_factor, cage) for cage in cages)
 
 
 def _joins(fibre: Fibre, module: Transceiver) -> bool:

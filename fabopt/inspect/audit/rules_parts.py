@@ -126,7 +126,7 @@ def _standards(module: Transceiver) -> set[tuple[int, str]]:
 
 
 def _fits(form_factor: str, switch: Switch) -> bool:
-    return any(form_factor_fits(form_factor, cage.form_factor, frozenset(cage.accepts)) for cage in switch.cages)
+    return any(form_factor_fits(form_factor, cage) for cage in switch.cages)
 
 
 def _misfit_of_assembly(context: HandContext, link: HandLink) -> str:

@@ -118,6 +118,7 @@ def _family(form_factor: str) -> str:
     name = form_factor.lower()
     if name.startswith("osfp"):
         return "osfp-rhs" if name.endswith("-rhs") else "osfp"
+    name = name.replace("qsfp112-dd", "qsfp-dd")
     return next((one for one in ("qsfp-dd", "qsfp", "sfp-dd", "sfp", "rj45") if name.startswith(one)), name)
 
 

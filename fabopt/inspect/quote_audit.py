@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -130,7 +130,7 @@ def quoted_of(quote: Quote) -> dict[Key, Quoted]:
 def compared(quote: Quote, design: Design, catalog: Catalog) -> QuoteComparison:
     """Compare a quote with a design's bill. ``catalog``: what its lines were matched with."""
     planned, quoted = planned_of(design), quoted_of(quote)
-    counts = _Counts(planned, quoted)
+    counts = _Counts(planned, quoted, {line.key for line in quote.with_status("unpriced")})
     counts.pair_lengths()
     counts.pair_stand_ins(stand_ins(design, counts.missing_optics(), counts.other_optics(catalog)))
     findings = (*counts.findings, *_airflows(quote, design), *counts.rest(), *_lines(quote, planned),
@@ -144,6 +144,7 @@ class _Counts:
 
     planned: Mapping[Key, Planned]
     quoted: Mapping[Key, Quoted]
+    unpriced: Collection[Key]
     findings: list[QuoteFinding] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -217,8 +218,9 @@ class _Counts:
     def rest(self) -> Iterator[QuoteFinding]:
         """What is missing and what is too much after all that."""
         for key in self._with_sign(-1):
-            quoted = f", {self._offered(key):,} quoted" if key in self.quoted else ", none quoted"
-            text = f"{-self.left[key]:,} x {named(key)} missing: {self._wanted(key):,} planned{quoted}"
+            quoted = f"{self._offered(key):,} quoted" if key in self.quoted else "none quoted"
+            priced = " with a price" if key in self.unpriced else ""
+            text = f"{-self.left[key]:,} x {named(key)} missing: {self._wanted(key):,} planned, {quoted}{priced}"
             yield self.finding("missing", text, key)
         for key in self._with_sign(1):
             planned = f"{self._wanted(key):,} planned" if key in self.planned else "not on the bill"

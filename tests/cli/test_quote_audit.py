@@ -155,6 +155,7 @@ def test_lines_that_are_not_matched_and_lines_without_a_price(run: Run) -> None:
     ran, audit = audited(run, lines)
     assert ran.code == 1
     assert [name for name, _ in kinds(audit)] == ["missing", "unpriced", "not-matched", "not-matched"]
+    assert audit["findings"][0]["text"].endswith(" planned, none quoted with a price")
     assert "not matched, and in no sum: 2 lines with $590 in all" in audit["notes"]
 
 

@@ -16,7 +16,7 @@ from fabopt.schema.product import Cage
 # Two names under which a part of one goes into a cage of the other: plain OSFP meets both tops, and QSFP112-DD is what
 # some makers print on QSFP-DD800.
 _ALIKE = frozenset(map(frozenset, (("OSFP", "OSFP-IHS"), ("OSFP", "OSFP-RHS"), ("QSFP112-DD", "QSFP-DD800"))))
-# The eight lanes of QSFP112-DD run at 50G too, as QSFP-DD has them. Source: issue 19, fit; docs/catalog.md, vocabulary.
+# The eight lanes of QSFP112-DD run at 50G too, as QSFP-DD has them. Source: docs/catalog.md, vocabulary.
 _EIGHT_LANES, _EIGHT_SLOWER_LANES, _SLOWER_GBPS = "QSFP112-DD", "QSFP-DD", 50
 # Stands for the vendor of a device whom no part names.
 OTHER_VENDOR = ""

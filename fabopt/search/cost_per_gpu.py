@@ -119,7 +119,8 @@ class RatioSearch:
         self._best = Optimum("unknown")
         self._best_step_s = Fraction(0)
         self._met: list[Optimum] = []
-        self._floors: list[tuple[Fraction | float, int | float]] = [(inf, least_cents)] if least_cents else []
+        least: int | float = max(least_cents, self.problem.fixed_objective)
+        self._floors: list[tuple[Fraction | float, int | float]] = [(inf, least)]
         # of what may be better than the best, once good designs are known
         self._shortlist: Shortlist | None = None
         self._sized = 0
@@ -144,6 +145,8 @@ class RatioSearch:
             self._offer(optimum, as_good=False)
         if self.cap is not None:
             self._floors.append((inf, self._least_below(self.cap)))
+        if self._best.value is None and self._can_list:
+            self._meets(None)
         if self._best.value is None or not self._can_list:
             first = self._cheapest(None)
             if self._best.value is None:
@@ -198,8 +201,8 @@ class RatioSearch:
         deadline = Deadline(self.pace, most)
         return self._meets(deadline) if self._can_list else self._cheapest(deadline).value is not None
 
-    def _meets(self, deadline: Deadline) -> bool:
-        """Meet the cheapest design in time whose leaf groups are all alike, if there is one.
+    def _meets(self, deadline: Deadline | None) -> bool:
+        """Meet the cheapest design in time, or at all, whose leaf groups are all alike, if there is one.
 
         These are few beside the others, and good designs are all that is wanted of it: nothing follows for the others.
         """
@@ -254,7 +257,7 @@ class RatioSearch:
         """Look at all that could be better; what (S + C) T of any design is not below."""
         floor = self._floor_at(inf)
         while self._total(floor) * self._least_step_s < self._product:
-            spent, before = self._spent(int(floor)), self._product
+            spent, before = max(Fraction(1), self._spent(int(floor))), self._product
             most = before / spent
             if self._floor_at(most) == floor:
                 if not self.clock.is_over():
@@ -339,9 +342,8 @@ class RatioSearch:
         return self._spent(optimum.value) * self._step_s(optimum, self.cap.pace) < self.cap.most
 
     def _offer(self, optimum: Optimum, as_good: bool) -> None:
-        if not self._is_below_cap(optimum):
+        if not self._is_below_cap(optimum) or optimum.value is None:
             return
-        assert optimum.value is not None
         step_s = self._step_s(optimum)
         product = self._spent(optimum.value) * step_s
         if self._best.value is None or product < self._product or (as_good and product == self._product):

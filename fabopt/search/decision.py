@@ -15,15 +15,17 @@ from math import inf
 from typing import Final
 
 from fabopt.problem.demand import at_speed
+from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import Fabric
 from fabopt.schema.default_rules import ROBUST_DESIGNS, is_kept
 from fabopt.schema.objective import DecidedBy, Number
-from fabopt.schema.workload import QueuePairs, Within
+from fabopt.schema.workload import PROFILES, QueuePairs, Within
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Cap, Ratio, RatioSearch, cents_per_effective_gpu
-from fabopt.units import plain_fraction, rounded, usd
+from fabopt.units import exact, plain_fraction, rounded, usd
 from fabopt.workload.deadline import AnyPace, Pace, WorstPace, pace_of_run
 from fabopt.workload.spreading import uplink_share
 from fabopt.workload.stages import MEASURED_BAND
@@ -116,7 +118,7 @@ class _Decider:
         assert least.cents is not None and least.optimum.value is not None
         own = self.search()
         most = own.product_of(least.optimum) * (1 + ERROR)
-        robust = self.search(stressed(self.pace.workload), Cap(self.pace, most, least.floors), least.met).run()
+        robust = self._below(Cap(self.pace, most, least.floors), least.met)
         met = {}
         for optimum in (*least.met, *robust.met):
             cents = cents_per_effective_gpu(self.problem, list(optimum.picked))
@@ -133,6 +135,39 @@ class _Decider:
         )
         cents = cents_per_effective_gpu(self.problem, list(robust.optimum.picked))
         return replace(robust, cents=cents, bound=least.bound, pace=self.pace, decision=decision)
+
+    def _below(self, cap: Cap, known: Sequence[Optimum]) -> Ratio:
+        """Of designs below a cap the one that costs least under stress; a model that sends nothing over the network
+        says nothing of it, so that there the ratios of its task's profile hold, if any such design is below the cap.
+        """
+        pace, usual = stressed(self.pace.workload), self._usual_ratio
+        if usual is not None:
+            fabrics = tuple(
+                replace(one, oversubscription_leaf=usual, oversubscription_spine=usual) if self._computes(one) else one
+                for one in self.problem.fabrics
+            )
+            held = replace(self, problem=replace(self.problem, fabrics=fabrics))
+            within = [one for one in known if max(self._ratios(one).values(), default=usual) <= usual]
+            robust = held.search(pace, cap, within).run()
+            if robust.optimum.value is not None:
+                return robust
+        return self.search(pace, cap, known).run()
+
+    @property
+    def _usual_ratio(self) -> Fraction | None:
+        """The most oversubscription of networks for the task of a model to which all networks are as good; None: the
+        case says it, or the model sends something.
+        """
+        workload = self.pace.workload
+        asked = next(one for one in self.problem.asked.fabrics if self._computes(one))
+        if asked.max_oversubscription is not None or workload.leaves_domains:
+            return None
+        profile = "inference" if workload.model.task == "inference" else "fine-tuning"
+        return exact(PROFILES[profile].max_oversubscription)
+
+    def _computes(self, fabric: FabricProblem | Fabric) -> bool:
+        assert self.problem.needs is not None
+        return fabric.name == self.problem.needs.fabric
 
     def _ratios(self, optimum: Optimum) -> dict[str, Fraction]:
         """The oversubscription at every boundary of the fabric that GPUs compute over; nothing of a single tier."""

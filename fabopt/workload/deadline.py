@@ -19,9 +19,10 @@ from fabopt.parts.lookup import Lookup
 from fabopt.workload.many import FabricBandwidths, Floats, Ints, StepTimes
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
-# What floating point may be off, relatively; halvings of a share.
+# What floating point may be off, relatively; halvings of a share; parts of the injection that are priced.
 MARGIN = 1e-9
 HALVINGS = 6
+SHARES = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,11 @@ class Pace:
     def loses_spine(self) -> bool:
         """Whether what is left once a spine is lost counts."""
         return any(run.placing.loses_spine for _, run in self.runs)
+
+    @property
+    def holds_pods(self) -> bool:
+        """Whether neighbouring ranks fill pods, so that it depends on these what crosses their uplinks."""
+        return any(run.placing.holds("pod") for _, run in self.runs)
 
     @cached_property
     def _last(self) -> list[tuple[FabricBandwidths, Floats]]:
@@ -76,6 +82,11 @@ class WorstPace:
     def loses_spine(self) -> bool:
         """Whether what is left once a spine is lost counts."""
         return any(pace.loses_spine for _, pace in self.paces)
+
+    @property
+    def holds_pods(self) -> bool:
+        """Whether neighbouring ranks fill pods, so that it depends on these what crosses their uplinks."""
+        return any(pace.holds_pods for _, pace in self.paces)
 
 
 AnyPace = Pace | WorstPace
@@ -110,6 +121,19 @@ class CostTimesStep:
     def limit(self) -> float:
         """No product that is lower is left out."""
         return min(self.most, self.least * (1 + self.spare))
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Leaves under which so many GPUs reach each other, of ``gpus`` in all. ``reduces``: whether all switches can.
+
+    ``leaf_gpus`` has shape (sizes,).
+    """
+
+    injection: Fraction
+    leaf_gpus: Ints
+    gpus: int
+    reduces: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +208,38 @@ class Deadline:
             return most
         own = self.product.limit * (1 + MARGIN) / self.pace.steps_s(networks) - self.product.before
         return np.asarray(np.minimum(most, own))
+
+    def most_cost_of_leaves(self, block: Blocks, most: float, share_cost: float, in_pods: bool) -> Floats:
+        """The most that leaves may cost without uplinks, whatever share of the injection these give; shape (sizes,).
+
+        ``most``: what is wanted with uplinks; ``share_cost``: the least that these cost, with what is above them, to
+        give all of the injection, of which a share costs its part; ``in_pods``: with cores, to which so much has to be
+        left. Minus infinity where no share will do.
+        """
+        before = share_cost * np.arange(SHARES) / SHARES
+        return np.asarray((np.minimum(self._most_at_shares(block, in_pods), most) - before).max(axis=1))
+
+    def _most_at_shares(self, block: Blocks, in_pods: bool) -> Floats:
+        """The most that networks may cost whose uplinks give no more than a share, shape (sizes, shares)."""
+        steps = self._known("in pods" if in_pods else "leaves", block.injection, block.reduces).of(
+            block.leaf_gpus, lambda sizes: self._steps_at_shares(replace(block, leaf_gpus=sizes), in_pods)
+        )
+        most = np.where(steps <= float(self.most_s) * (1 + MARGIN), np.inf, -np.inf)
+        if self.product is not None:
+            most = np.minimum(most, self.product.limit * (1 + MARGIN) / steps - self.product.before)
+        return most if self.also is None else np.minimum(most, self.also._most_at_shares(block, in_pods))
+
+    def _steps_at_shares(self, block: Blocks, in_pods: bool) -> Floats:
+        """Steps where uplinks of leaves, or with ``in_pods`` those of pods, give shares; all else is at its best."""
+        rate, sizes = float(block.injection), block.leaf_gpus.size
+        leaf_gpus = np.repeat(block.leaf_gpus, SHARES)
+        above = np.tile(rate * np.arange(1, SHARES + 1) / SHARES, sizes)
+        whole = np.full(leaf_gpus.shape, block.gpus, dtype=np.int64)
+        # ranks that fill pods may send nothing above them
+        pods = leaf_gpus if in_pods and not self.pace.holds_pods else whole
+        leaves = np.full(above.shape, rate) if in_pods else above
+        networks = FabricBandwidths(rate, leaves, above, leaf_gpus, pods, block.reduces)
+        return self.pace.steps_s(networks).reshape(sizes, SHARES)
 
     def meet(self, networks: FabricBandwidths, network_of: Ints, cost: Floats) -> None:
         """Let candidates that are in time lower the product that is wanted; arrays have shape (candidates,)."""
@@ -260,21 +316,22 @@ class Deadline:
 
 
 class _KnownShares:
-    """Shares by the sizes of blocks that they are for, each worked out once."""
+    """Shares, or steps at shares, by the sizes of blocks that they are for, each worked out once."""
 
     def __init__(self) -> None:
         self._sizes: Ints = np.zeros(0, dtype=np.int64)
-        self._shares: Floats = np.zeros(0)
+        self._shares: Floats | None = None
 
     def of(self, sizes: Ints, least: Callable[[Ints], Floats]) -> Floats:
-        """The shares of some sizes, shape as theirs; ``least`` works out those of new ones."""
+        """What is known of some sizes, the first axis as theirs; ``least`` works it out for new ones."""
         places = np.searchsorted(self._sizes, sizes)
         known = places < self._sizes.size
         known[known] = self._sizes[places[known]] == sizes[known]
         if not known.all():
             new = np.unique(sizes[~known])
-            every, shares = np.concatenate([self._sizes, new]), np.concatenate([self._shares, least(new)])
+            every, shares = np.concatenate([self._sizes, new]), least(new)
+            shares = shares if self._shares is None else np.concatenate([self._shares, shares])
             order = np.argsort(every)
             self._sizes, self._shares = every[order], shares[order]
             places = np.searchsorted(self._sizes, sizes)
-        return np.asarray(self._shares[places])
+        return np.asarray(self._shares)[places]

@@ -124,6 +124,11 @@ class ModelRun:
         return Crossings(self.ranks.gpus)
 
     @cached_property
+    def leaves_domains(self) -> bool:
+        """Whether anything is sent over the network."""
+        return any(self.crossings.of_domain(one.group, self.domain_gpus).cut for one in self.traffic)
+
+    @cached_property
     def _flops(self) -> dict[bool, Fraction]:
         operations = flops(self.model, self.plan.recomputation)
         return {

@@ -16,7 +16,7 @@ from fabopt.output.terminal.answer import headline, proof_line
 from fabopt.output.terminal.workload import placement_lines
 from fabopt.problem.problem import problem_of
 from fabopt.schema.design import Design
-from fabopt.schema.workload import Within
+from fabopt.schema.workload import PROFILES, Within
 from fabopt.search.decision import ERROR, stressed
 from fabopt.solution import optimize
 from fabopt.units import exact, rounded, usd
@@ -27,7 +27,7 @@ from tests.samples.random_cases import generate
 from tests.samples.small import Json
 from tests.samples.workload_samples import H100, middle_model, network, on
 from tests.search.test_cost_per_gpu import solved, trains
-from tests.workload.test_workload_designs import case
+from tests.workload.test_workload_designs import MODEL, case
 
 SCENARIOS: list[Json] = [
     {"weight": 0.4, "placement": "packed"},
@@ -167,6 +167,17 @@ def test_leaves_of_a_rail_that_hold_all_servers_have_uplinks() -> None:
     assert (most, edge) == (1, 4) and is_right(robust)
     assert [one.fabrics[0].structure.servers_per_group for one in (robust, lean)] == [4, 4]
     assert (robust.objective.value or 0) <= (lean.objective.value or 0) * (1 + float(ERROR))
+
+
+def test_a_model_that_sends_nothing_leaves_its_network_to_the_profile_of_its_task() -> None:
+    """Every network is as good for it, so that the least has next to nothing above the leaves."""
+    model = {**MODEL, "task": "inference", "plan": {"tensor": 8, "batch": 320}}
+    content = case({"model": model}, tiers=2) | {"servers": 40, "objective": "usd_per_effective_gpu"}
+    robust, lean = solved(content), solved(content | {"rules": {"robust-designs": False}})
+    ratios = [one.fabrics[0].oversubscription["leaf"] for one in (robust, lean)]
+    assert ratios[0] <= PROFILES["inference"].max_oversubscription < ratios[1] and is_right(robust)
+    asked = solved({**content, "fabrics": [{"name": "compute", "tiers": 2, "max_oversubscription": 1000}]})
+    assert asked.fabrics[0].oversubscription["leaf"] == ratios[1]
 
 
 def test_changed_decisions_are_found() -> None:

@@ -126,7 +126,7 @@ class Bounds(LinkBounds):
     def _leaf_uses(self, port_mbps: int, protocol: str, without: str | None, of_last: bool) -> list[Lower]:
         """Leaf switches but one for server ports of a speed, with their share alone."""
         most = self.most_on_last if of_last else self.most_on_leaf
-        share = self._share_alone if self.fabric.may_be_alike else partial(self._share_of_two_tiers, protocol)
+        share = self.share_alone if self.fabric.may_be_alike else partial(self._share_of_two_tiers, protocol)
         return [
             Lower(share(leaf, down, most), leaf, down)
             for leaf in self.switches(protocol, "leaf", without)
@@ -159,7 +159,7 @@ class Bounds(LinkBounds):
             if down.lane.port_mbps == port_mbps
             for up in (spine.uses if tiers == 3 else (None,))
         ]
-        return sorted(uppers, key=lambda one: float(self._share_alone(one.switch, one.down)[0]))
+        return sorted(uppers, key=lambda one: float(self.share_alone(one.switch, one.down)[0]))
 
     @remembered()
     def cores(self, port_mbps: int, protocol: str) -> list[tuple[SwitchType, CageUse]]:
@@ -305,7 +305,7 @@ class Bounds(LinkBounds):
     def _leaves_by_ports(self, protocol: str, without: str | None) -> LeavesByPorts:
         return leaves_by_ports(self.switches(protocol, "leaf", without))
 
-    def _share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
+    def share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
         """The least share of a switch that one down port, of ``most``, can have, what is above left aside."""
         return np.asarray(self.costs.of(switch.item) / min(most, usable_ports(down, switch)))
 
@@ -359,7 +359,7 @@ class Bounds(LinkBounds):
         shares: dict[PortType, Floats] = {}
         for spine in self.uppers(port_mbps, protocol, tiers):
             best = shares.get(spine.down.port, np.full(self.costs.table.shape[0], np.inf))
-            if (self._share_alone(spine.switch, spine.down) < best).any():
+            if (self.share_alone(spine.switch, spine.down) < best).any():
                 shares[spine.down.port] = np.minimum(best, self.spine_share(spine, protocol))
         return shares
 
@@ -375,7 +375,7 @@ class Bounds(LinkBounds):
     def spine_share(self, spine: Upper, protocol: str) -> Floats:
         """The least share of a spine, its uplinks and cores that one down link can have."""
         if spine.up is None:
-            return self._share_alone(spine.switch, spine.down)
+            return self.share_alone(spine.switch, spine.down)
         upward = self.core_link(spine.up.port, protocol)
         return np.asarray(self._shares(spine.switch, spine.down, spine.up, self.spine_uplinks, upward)[:, -1])
 
@@ -394,7 +394,7 @@ class Bounds(LinkBounds):
         """The least that one spine uplink costs with its core share."""
         best = np.full(self.costs.table.shape[0], np.inf)
         for core, down in self.cores(up.lane.port_mbps, protocol):
-            share = self._share_alone(core, down)
+            share = self.share_alone(core, down)
             if (share < best).any():
                 best = np.minimum(best, self.least_link(up, down.port, "spine-core", protocol) + share)
         return best

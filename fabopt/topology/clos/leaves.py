@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabopt.parts.assemblies import Assembly
 from fabopt.topology.clos import classes, step_deadline
@@ -18,7 +19,7 @@ from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks, uplinks_
 from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.mixed_spines import SpinesOfTwoTypes
-from fabopt.topology.clos.odd_groups import OddSizes, least_of_leaves, odd_sizes, ports_that_reach
+from fabopt.topology.clos.odd_groups import LeastOfLeaves, OddSizes, least_of_leaves, odd_sizes, ports_that_reach
 from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice
 from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
 from fabopt.topology.clos.shape import (
@@ -32,6 +33,7 @@ from fabopt.topology.clos.shape import (
     uplinks_that_fit,
     usable_ports,
 )
+from fabopt.topology.clos.share_costs import share_costs
 from fabopt.topology.clos.spines import Spines
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
@@ -39,6 +41,7 @@ from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
 from fabopt.topology.spans import group_sizes, groups_wanted
 from fabopt.units import Number, ceil_of
+from fabopt.workload.deadline import Blocks
 
 # Rows that are expanded at a time, by tiers: few enough that the cutoff falls soon, enough for NumPy to be quick.
 _CHUNK = {2: 512, 3: 64}
@@ -79,17 +82,38 @@ class Leaves:
             if block.tiers == 1:
                 own = self._with_own_runs(block, shape, cost)
                 self.cutoff.offer(ClosBatch(self.fabric, block.parts, shape, own))
-            else:
-                self._with_uplinks(block, shape, cost)
+                continue
+            worth = np.flatnonzero(self._are_worth(block, shape.g, cost, int(shape.k)))
+            if worth.size:
+                self._with_uplinks(block, shape.take(worth), cost[:, worth])
         link = self.bounds.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
         of_servers = self.bounds.of_servers(block.nic, link)
         for own_last in self._with_last_leaves(block) if odd else ():
             for sizes, of_leaves in self._odd_sizes(own_last, self.rules):
                 self.sizes_met = True
-                kept = np.flatnonzero(self.cutoff.within(of_servers[:, np.newaxis] + of_leaves))
+                alone, with_uplinks = (of_servers[:, np.newaxis] + cost for cost in of_leaves)
+                inside = self.cutoff.within(with_uplinks)
+                if inside.any():
+                    inside &= self._are_worth(own_last, np.array(sizes.g), alone, sizes.k, sizes.odd_k)
+                kept = np.flatnonzero(inside)
                 if not self.plain and kept.size:
                     shape, cost = self._odd_shape(own_last, sizes, self.rules)
                     self._with_uplinks(own_last, shape.take(kept), cost[:, kept])
+
+    def _are_worth(self, block: Block, g: Ints, cost: Floats, *k: int) -> NDArray[np.bool_]:
+        """Which sizes of groups, whose leaves cost so much without uplinks, may be worth that for a step.
+
+        ``k``: ports of a server on each leaf of the groups, and of an odd last one.
+        """
+        nic, problem = block.nic, self.problem
+        # in pods of one rail all groups may be in one pod, with nothing above it but what joins the rails
+        pods_hold_all = max(k) < nic.ports_per_plane and min(k) == max(k)
+        costs = share_costs(self.bounds, block)
+        groups = Blocks(nic.injection, g * problem.server.gpus, problem.gpus, block.parts.reduces)
+        most = step_deadline.leaves_alone_may_cost(
+            self.fabric, groups, self.cutoff.limit, costs.without_pods if pods_hold_all else costs
+        )
+        return np.asarray(cost[0] <= most)
 
     def _with_last_leaves(self, block: Block) -> list[Block]:
         """The block alone, and with every other type of leaf that a last group may have."""
@@ -106,7 +130,7 @@ class Leaves:
         return [(shape, self._leaf_cost(block, shape)) for shape in shapes]
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
-    def _odd_sizes(self, block: Block, rules: Hashable) -> list[tuple[OddSizes, Floats]]:
+    def _odd_sizes(self, block: Block, rules: Hashable) -> list[tuple[OddSizes, LeastOfLeaves]]:
         """The same where the last group is unlike the others, before any is sized, with the least that leaves cost."""
         return [(sizes, least_of_leaves(self.bounds, block, sizes)) for sizes in odd_sizes(self.bounds, block)]
 

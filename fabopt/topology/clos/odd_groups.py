@@ -73,22 +73,30 @@ def odd_sizes(bounds: Bounds, block: Block) -> Iterator[OddSizes]:
                 yield OddSizes(k, odd_k, tuple(kept.tolist()))
 
 
-def least_of_leaves(bounds: Bounds, block: Block, sizes: OddSizes) -> Floats:
-    """The least of each metric that leaves of some sizes cost: themselves, and fewest uplinks with what is above these
-    at the least; shape (metrics, sizes).
+class LeastOfLeaves(NamedTuple):
+    """The least of each metric that leaves of some sizes cost alone, and with the fewest uplinks and all above these.
+
+    Arrays have shape (metrics, sizes).
     """
+
+    alone: Floats
+    with_uplinks: Floats
+
+
+def least_of_leaves(bounds: Bounds, block: Block, sizes: OddSizes) -> LeastOfLeaves:
+    """The least that leaves of some sizes cost."""
     nic, servers, g = block.nic, bounds.problem.servers, np.array(sizes.g)
     alike = ceil_of(servers, g) - 1
-    own = _leaf_cost(bounds, block, g * sizes.k) * (alike * (nic.ports_per_plane // sizes.k))
-    last = _leaf_cost(bounds, block.of_last, (servers - alike * g) * sizes.odd_k)
-    return np.asarray(nic.planes * (own + last * (nic.ports_per_plane // sizes.odd_k)))
-
-
-def _leaf_cost(bounds: Bounds, block: Block, ports: Ints) -> Floats:
-    """The least of a leaf with so many ports of servers, and of its uplinks, shape (metrics, sizes)."""
+    own = nic.planes * alike * (nic.ports_per_plane // sizes.k)
+    last = nic.planes * (nic.ports_per_plane // sizes.odd_k) + 0 * alike
+    of_last, of_leaf = bounds.costs.of(block.of_last.leaf.item), bounds.costs.of(block.leaf.item)
+    alone = np.asarray(np.multiply.outer(of_leaf, own) + np.multiply.outer(of_last, last))
+    uplinks = own * bounds.leaf_uplinks(g * sizes.k, block.down, block.uplinks)
+    uplinks += last * bounds.leaf_uplinks(
+        (servers - alike * g) * sizes.odd_k, block.of_last.down, block.of_last.uplinks
+    )
     upward = bounds.above(block.uplinks.port, block.protocol, block.tiers)
-    uplinks = bounds.leaf_uplinks(ports, block.down, block.uplinks)
-    return np.asarray(bounds.costs.of(block.leaf.item)[:, np.newaxis] + np.multiply.outer(upward, uplinks))
+    return LeastOfLeaves(alone, alone + np.multiply.outer(upward, uplinks))
 
 
 def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints, Shape]:

@@ -20,13 +20,27 @@ from fabopt.topology.clos.classes import LeafEndpoints, busiest_leaves, endpoint
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.units import Number
-from fabopt.workload.deadline import MARGIN, Deadline
+from fabopt.workload.deadline import MARGIN, Blocks, Deadline
 from fabopt.workload.many import FabricBandwidths, Floats
 from fabopt.workload.prediction import network_of, ratio_left
 from fabopt.workload.timing import FabricBandwidth
 
 # Uplinks of a switch where no number would do.
 _NEVER = 2**30
+
+
+class ShareCosts(NamedTuple):
+    """The least that uplinks cost with what is above them that give all of the injection, and with cores that leave so
+    much above pods; None: there are no pods.
+    """
+
+    of_leaves: float
+    in_pods: float | None = None
+
+    @property
+    def without_pods(self) -> ShareCosts:
+        """The same where a pod may hold all servers, so that nothing need be left above it."""
+        return self._replace(in_pods=None)
 
 
 def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
@@ -40,6 +54,20 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
     group = np.atleast_1d(shape.g) * gpus
     shares = deadline.leaf_shares(parts.nic.injection, group, int(shape.servers) * gpus, parts.reduces)
     return _fewest(endpoints * float(_speeds(parts)["leaf"]) * shares)
+
+
+def leaves_alone_may_cost(fabric: FabricProblem, block: Blocks, most: float, share_costs: ShareCosts) -> Floats:
+    """The most that leaves may cost without uplinks for a step in time and worth it, where all costs ``most`` at most.
+
+    Shape (sizes,).
+    """
+    deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
+    if deadline is None:
+        return np.full(block.leaf_gpus.shape, np.inf)
+    of_leaves = deadline.most_cost_of_leaves(block, most, share_costs.of_leaves, in_pods=False)
+    if share_costs.in_pods is None:
+        return of_leaves
+    return np.minimum(of_leaves, deadline.most_cost_of_leaves(block, most, share_costs.in_pods, in_pods=True))
 
 
 def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:

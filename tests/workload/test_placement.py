@@ -12,7 +12,8 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.design import design_bytes
-from fabopt.output.terminal.workload import placement_lines
+from fabopt.output.terminal.workload import needs_line, placement_lines
+from fabopt.output.words import plain
 from fabopt.schema.design import Design
 from fabopt.schema.model import Overlap
 from fabopt.schema.workload import Placement, Within
@@ -103,6 +104,14 @@ def test_tapered_leaves_keep_the_ratio_of_the_pods() -> None:
 @pytest.fixture(scope="module")
 def packed() -> Design:
     return solved(TIGHT | {"placement": "packed"}, **SMALL)
+
+
+def test_a_limit_on_the_step_is_told_as_what_the_model_needs(packed: Design) -> None:
+    """Ratios are open where each design is timed, but the bandwidth at 1:1 is known, and waiting is not free."""
+    assert packed.workload is not None
+    line = needs_line(packed.workload)
+    assert f"needs {plain(packed.workload.needs.min_gbps_per_gpu)} Gb/s per GPU at 1:1" in line
+    assert line.endswith("per GPU, any ratio at the leaf, any at the spine: each design is timed")
 
 
 TIGHT: Json = {"gpu_utilization": 1, "max_exposed_communication": 0.03}

@@ -18,6 +18,8 @@ _SECONDS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
 _BILLION = 10**9
 # Ratios that allow any.
 ANY_RATIO = 10**6
+# What a model is said to need that may wait for its network as long as it likes.
+LEAST_GBPS = 0.001
 _PERCENT = 100
 
 
@@ -47,14 +49,15 @@ def needs_line(use: WorkloadUse) -> str:
     needs = use.needs
     if not needs.min_gbps_per_gpu:
         return f"{use.model} needs no network: nothing leaves the scale-up domains"
-    if min(needs.max_oversubscription.values()) >= ANY_RATIO:
+    if needs.min_gbps_per_gpu <= LEAST_GBPS:
         return f"{use.model} is given no least bandwidth: what its GPUs wait is weighed against what the network costs"
     ratios = ", ".join(f"{_ratio(ratio)} at the {role}" for role, ratio in needs.max_oversubscription.items())
     timed = "" if max(needs.max_oversubscription.values()) < ANY_RATIO else ": each design is timed"
+    ratios = ratios.replace("any", "any ratio", 1) if ratios.startswith("any") else f"at most {ratios}"
     binds = f"; {needs.binding} binds" if needs.binding is not None else ""
     return (
         f"{use.model} needs {plain(needs.min_gbps_per_gpu)} Gb/s per GPU at 1:1{binds}; "
-        f"with NICs of {plain(needs.offered_gbps_per_gpu)} Gb/s per GPU, at most {ratios}{timed}"
+        f"with NICs of {plain(needs.offered_gbps_per_gpu)} Gb/s per GPU, {ratios}{timed}"
     )
 
 

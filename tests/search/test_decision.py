@@ -211,6 +211,21 @@ def test_other_kinds_are_searched_as_hard_as_the_answer() -> None:
         assert row.objective == solved(alone).objective.value
 
 
+@pytest.mark.parametrize(("seed", "kinds"), [(2, {"groups", "spines", "leaf switch"}), (13, {"tiers"})])
+def test_rows_are_the_least_of_cases_with_their_settings(seed: int, kinds: set[str]) -> None:
+    parts, content = trains(*generate("linear", seed), seed)
+    fabric, content = content["fabrics"][0], {**content, "rules": {}}
+    rows = {one.what: one for one in optimize.solve(inputs_from_objects(content, parts)).alternatives}
+    assert kinds <= set(rows)
+    for what in sorted(kinds):
+        value = rows[what].value
+        changes: Json = {what: value, "tiers": 2}
+        if what == "leaf switch":
+            changes = {"switches": {"leaf": [value]}}
+        alone = solved({**content, "fabrics": [{**fabric, **changes}]}, parts)
+        assert rows[what].objective == alone.objective.bound, what
+
+
 @pytest.mark.parametrize(
     ("workload", "said"),
     [

@@ -24,7 +24,7 @@ def share_costs(bounds: Bounds, block: Block) -> ShareCosts:
 
 @remembered("leaf-spine", "spine-core")
 def _costs_of_mbps(bounds: Bounds, up: PortType, protocol: str, tiers: int) -> ShareCosts:
-    """The same of each Mb/s."""
+    """What each Mb/s of injection costs at least."""
     of_leaves = float(bounds.above(up, protocol, tiers)[0]) / up.lane.port_mbps
     if tiers < 3:
         return ShareCosts(of_leaves)

@@ -39,7 +39,7 @@ class ShareCosts(NamedTuple):
 
     @property
     def without_pods(self) -> ShareCosts:
-        """The same where a pod may hold all servers, so that nothing need be left above it."""
+        """What uplinks cost where a pod may hold all servers, so that nothing need be left above it."""
         return self._replace(in_pods=None)
 
 

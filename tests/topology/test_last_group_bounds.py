@@ -76,4 +76,6 @@ def bounds_of(batch: ClosBatch, expansion: Expansion, costs: BoundedCosts) -> np
     sizes = (OddSizes(int(shape.k), int(shape.odd_k), (g,)) for g in np.atleast_1d(shape.g).tolist())
     link = bounds.least_link(parts.nic.port, parts.leaf_down.port, "server-leaf", parts.protocol)
     of_servers = float(bounds.of_servers(parts.nic, link)[0])
-    return np.maximum(of_all, [of_servers + float(least_of_leaves(bounds, own, one)[0, 0]) for one in sizes])
+    return np.maximum(
+        of_all, [of_servers + float(least_of_leaves(bounds, own, one).with_uplinks[0, 0]) for one in sizes]
+    )

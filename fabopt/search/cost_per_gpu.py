@@ -145,8 +145,6 @@ class RatioSearch:
             self._offer(optimum, as_good=False)
         if self.cap is not None:
             self._floors.append((inf, self._least_below(self.cap)))
-        if self._best.value is None and self._can_list:
-            self._meets(None)
         if self._best.value is None or not self._can_list:
             first = self._cheapest(None)
             if self._best.value is None:
@@ -201,8 +199,8 @@ class RatioSearch:
         deadline = Deadline(self.pace, most)
         return self._meets(deadline) if self._can_list else self._cheapest(deadline).value is not None
 
-    def _meets(self, deadline: Deadline | None) -> bool:
-        """Meet the cheapest design in time, or at all, whose leaf groups are all alike, if there is one.
+    def _meets(self, deadline: Deadline) -> bool:
+        """Meet the cheapest design in time whose leaf groups are all alike, if there is one.
 
         These are few beside the others, and good designs are all that is wanted of it: nothing follows for the others.
         """

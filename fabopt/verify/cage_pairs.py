@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabopt.schema.base import Lane, parse_split
+from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse
-from fabopt.units import ceil_div, some
+from fabopt.units import MBPS_PER_GBPS, ceil_div, some
 from fabopt.verify.codes import combined
 from fabopt.verify.proof import Proof
-from fabopt.wiring.model import Ints
+from fabopt.wiring.model import Floats, Ints
 
 
 def pairs_fit(
@@ -48,7 +48,7 @@ def _exceeds(ports: int, most: int | None) -> bool:
     return most is not None and ports > most
 
 
-def pairs_are_driven(proof: Proof, switch: Switch, device: Ints, cage: Ints, lanes: Ints, mbps: Ints) -> None:
+def pairs_are_driven(proof: Proof, switch: Switch, device: Ints, cage: Ints, lanes: Ints, gbps: Floats) -> None:
     """Two neighbouring cages are split into no more ports than they drive together, nor both so as one of them can be.
 
     Ends of links at switches of one type, in columns of shape (ends,): device, cage from 1, ports of the cage, their
@@ -65,7 +65,8 @@ def pairs_are_driven(proof: Proof, switch: Switch, device: Ints, cage: Ints, lan
         busiest = int(np.bincount(pair, weights=lanes[first]).max())
         where = f"{switch.id}: two cages of {len(first)}"
         proof.holds(busiest <= most, f"{where} split into {busiest} ports, they drive {most}")
-    ends = zip(cage[first].tolist(), lanes[first].tolist(), mbps[first].tolist(), strict=True)
-    alone = np.array([(number, Lane(ports, speed)) in apart for number, ports, speed in ends])
+    mbps = np.rint(gbps[first] * MBPS_PER_GBPS).tolist()  # what is no number is no split's speed
+    ends = zip(cage[first].tolist(), lanes[first].tolist(), mbps, strict=True)
+    alone = np.array([(number, (ports, speed)) in apart for number, ports, speed in ends])
     twice = int(np.bincount(pair[alone], minlength=1).max())
     proof.holds(twice <= 1, f"{switch.id}: two neighbouring cages are split as only one of them can be")

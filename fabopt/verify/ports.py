@@ -147,7 +147,7 @@ def ports_are_used_once(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("ports with a second link", repeated(combined(device, cage, lane)), 0)
     proof.equal("ports outside their cage", int(((lane < 0) | (lane >= lanes)).sum()), 0)
     device, cage, _, lanes = _both_ends(links)
-    mbps = np.rint(np.tile(links.gbps, 2) * MBPS_PER_GBPS).astype(np.int64)
+    gbps = np.tile(links.gbps, 2)
     used = np.bincount(np.concatenate([links.a, links.b]), minlength=len(cabling.devices))
     for role in (tier.role for tier in cabling.tiers()):
         switches = cabling.devices_of(role)
@@ -155,7 +155,7 @@ def ports_are_used_once(proof: Proof, cabling: FabricCabling) -> None:
             busiest, most = int(used[switches[is_own]].max(initial=0)), switch.max_ports
             proof.holds(most is None or busiest <= most, f"{role}: {some(busiest, 'link')}, {tier.id} drives {most}")
             own = np.isin(device, switches[is_own])
-            pairs_are_driven(proof, switch, device[own], cage[own], lanes[own], mbps[own])
+            pairs_are_driven(proof, switch, device[own], cage[own], lanes[own], gbps[own])
             proof.note(f"at most {some(busiest, 'link')} on a {role}")
 
 

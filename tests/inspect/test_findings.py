@@ -20,6 +20,7 @@ from tests.samples.discoveries import Link, discovery_text, is_switch, planned_l
 IB = "dgx-superpod-32"
 LARGE = "dgx-superpod-127"
 ETHERNET = "cluster-256-roce"
+SPLITTERS = "twin-plane-1024-gpus"
 
 
 def links(name: str = IB) -> list[Link]:
@@ -240,9 +241,9 @@ def key_values(device: str, there: list[Link]) -> str:
     )
 
 
-def lldp(there: list[Link], devices: set[str]) -> AsBuilt:
+def lldp(there: list[Link], devices: set[str], name: str = ETHERNET) -> AsBuilt:
     reports = [report(key_values(device, there), device) for device in sorted(devices)]
-    return looked_at(ETHERNET, *reports)
+    return looked_at(name, *reports)
 
 
 def switches(there: list[Link]) -> set[str]:
@@ -257,15 +258,15 @@ def test_lldp_of_switches_is_enough() -> None:
 
 def test_a_splitter_whose_head_is_elsewhere_is_one_move() -> None:
     """Two splitters of a leaf with their heads exchanged: four links are wrong, two moves put them right."""
-    there = links(ETHERNET)
-    leaf = "compute-leaf-001"
+    there = links(SPLITTERS)
+    leaf = "compute-p1-leaf-001"
     renamed = {
         PortName(leaf, f"swp{cage}s{lane}"): PortName(leaf, f"swp{3 - cage}s{lane}")
         for cage in (1, 2)
         for lane in (0, 1)
     }
     there = [(renamed.get(a, a), renamed.get(b, b)) for a, b in there]
-    result = lldp(there, switches(there))
+    result = lldp(there, switches(there), SPLITTERS)
     assert kinds(result) == ["swapped"]
     assert [(move.source.device, move.target.device) for move in result.repairs] == [(leaf, leaf)] * 2
     assert moves_words(result) == (

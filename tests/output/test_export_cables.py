@@ -429,7 +429,7 @@ def test_export_returns_paths_in_order(tmp_path: Path) -> None:
 
 def test_documentation_shows_what_is_written(tmp_path: Path) -> None:
     """Every excerpt is of one file, its title row and whole rows."""
-    design = small.solved_file(ROOT / "cases" / "cluster-256-roce.yaml")
+    design = small.solved_file(ROOT / "cases" / "twin-plane-1024-gpus.yaml")
     files = {
         path.read_text().splitlines()[0]: path
         for path in exported(design, tmp_path, "cables", "ports").values()

@@ -74,7 +74,7 @@ def drawing(design: dict[str, Any]) -> str:
 def group_parts(
     fabric: dict[str, Any], group: int, rails: int, size: int, per_leaf: int, span: tuple[float, float]
 ) -> list[str]:
-    nic, (left, right) = fabric["nic"], span
+    left, right = span
     step = (right - left) / rails
     width = step - (GAP if step > ROOM_FOR_A_WORD else 2)
     word = "leaf " if width > ROOM_FOR_A_WORD else ""
@@ -83,9 +83,7 @@ def group_parts(
         parts.append(line(x, LEAF_Y + LEAF_HEIGHT, x, SERVER_Y, 2.4))
         parts.append(box(x - width / 2, LEAF_Y, width, LEAF_HEIGHT, LEAF, f"{word}{group * fabric['rails'] + rail}"))
         parts.append(text(x + 6, (LEAF_Y + LEAF_HEIGHT + SERVER_Y) / 2 + 5, f"{size * per_leaf}", 13, FADED, "start"))
-    ports = fabric["structure"]["ports_per_server"]
-    words = f"{size} servers, {ports} x {nic['gbps']:g}G each"
-    parts.append(box(left + GAP / 2, SERVER_Y, right - left - GAP, SERVER_HEIGHT, SERVERS, words))
+    parts.append(box(left + GAP / 2, SERVER_Y, right - left - GAP, SERVER_HEIGHT, SERVERS, f"{size} servers"))
     return parts
 
 
@@ -100,7 +98,8 @@ def captions(design: dict[str, Any], fabric: dict[str, Any], leaves: int, spines
         68: f"spines: {spines} x {spine['id']}, {spine['down_ports']} x {up} in use",
         90: f"leaves: {leaves} x {leaf['id']}, {leaf['down_ports']} x {down} down at most, "
         f"{leaf['up_ports']} x {up} up, {ratio:.2f}:1",
-        HEIGHT - 34: f"leaf - spine: every line is {some} of {up}.  server - leaf: the number is links of {down}.",
+        HEIGHT - 34: f"leaf - spine: every line is {some} of {up}.  server - leaf: the number is links of {down}, "
+        f"{fabric['structure']['ports_per_server']} of each server.",
         HEIGHT - 14: "Drawn from the design file."
         + (f" Not drawn: {', '.join(attached)} on the leaves." if attached else ""),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ from fabopt.parts.procurement import airflow_of
 from fabopt.problem.problem import problem_of
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Distances, Fabric
-from fabopt.schema.catalog import Catalog, Switch
+from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch
 from fabopt.schema.product import Product
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")
@@ -49,22 +49,19 @@ SHORTEST_RUN_M = 0.5
 ANY_GBPS = 0.001
 # Of products that a change brings in, so many are named.
 MOST_PRODUCTS = 3
-Sold = TypeVar("Sold", bound=Strict)
+Entry = TypeVar("Entry", bound=Strict)
+# What is bought: the id of a product, and the length in metres where it is sold by length.
+Sold = tuple[str, float | None]
 Says = Callable[[Sequence[str]], str]
 
 
 @dataclass(frozen=True)
 class Freedom:
-    """A change, as a case and a catalog. ``says``: it in words, with the products that it brings in.
-
-    ``key``, ``why``: of the catalog what is wrong with each of these; empty where the change is to the case.
-    """
+    """A change, as a case and a catalog. ``says``: it in words, with the products that it brings in."""
 
     case: Case
     catalog: Catalog
     says: Says
-    key: str = ""
-    why: str = ""
 
     def asked(self, inquiry: Inquiry) -> Inquiry:
         """The questions about the changed case."""
@@ -140,7 +137,7 @@ def _named(ids: Sequence[str]) -> str:
 def catalog_freedoms(inquiry: Inquiry) -> Iterator[Freedom]:
     """The catalog with a price, or a power figure, of every product, with parts for every vendor, in time, at life."""
     for key, update, why in (
-        ("price_usd", _priced, "has no price, so it is listed, never chosen"),
+        ("price_usd", _priced, _why_unpriced(inquiry.case)),
         ("power_w", _powered, "has no power figure, so it is listed, never chosen"),
         ("works_with", _sociable, "works with other vendors only"),
         ("end_of_life", _alive, "is at the end of its life, and taken only where the case names it"),
@@ -149,11 +146,19 @@ def catalog_freedoms(inquiry: Inquiry) -> Iterator[Freedom]:
     ):
         catalog = _mapped(inquiry.catalog, update)
         if catalog != inquiry.catalog:
-            yield Freedom(inquiry.case, catalog, _if_changed(key, why), key, why)
+            yield Freedom(inquiry.case, catalog, _if_changed(key, why))
+
+
+def _why_unpriced(case: Case) -> str:
+    if case.only_priced_by:
+        return f"has no price in {' or '.join(case.only_priced_by)}, and `only_priced_by` lets nothing else price it"
+    if case.price_basis != "any":
+        return "has no price of a kind that `price_basis` allows, so it is listed, never chosen"
+    return "has no price, so it is listed, never chosen"
 
 
 def _if_changed(key: str, why: str) -> Says:
-    return lambda ids: " and ".join(f"`catalog.{id_}.{key}` ({id_} {why})" for id_ in ids[:MOST_PRODUCTS])
+    return lambda ids: " and ".join(f"`catalog.{id_}.{key}` ({id_} {why})" for id_ in ids)
 
 
 def not_on_sale(inquiry: Inquiry, ids: Sequence[str]) -> list[str]:
@@ -174,13 +179,34 @@ def not_on_sale(inquiry: Inquiry, ids: Sequence[str]) -> list[str]:
     return why[:MOST_PRODUCTS]
 
 
-def changed_products(inquiry: Inquiry, freedom: Freedom, ids: Sequence[str]) -> list[str]:
-    """The ids of some products that a change brings in: of the catalog's, the ones that are different in it."""
-    if freedom.catalog is inquiry.catalog:
-        sold = {product.id for kind in KINDS_ON_SALE for product in getattr(inquiry.problem.offering.offered, kind)}
-        return [id_ for id_ in ids if id_ not in sold] or list(ids)
+def enough_together(inquiry: Inquiry, freedom: Freedom, ways: Iterable[Collection[Sold]]) -> list[list[str]]:
+    """Of ways to fill a gap, each by what is bought for it, the ids of what a changed catalog has other than it was.
+
+    These are the products that lack something, of each way; of the ways those that lack the fewest, and first the ones
+    that most is there of, as where one module is all that a quote has left out.
+    """
     before, after = _by_id(inquiry.catalog), _by_id(freedom.catalog)
-    return [id_ for id_ in ids if id_ in before and before[id_] != after[id_]]
+    present: dict[tuple[str, ...], int] = {}
+    for way in ways:
+        lacking = tuple(sorted({id_ for id_, m in way if _at(before[id_], m) != _at(after[id_], m)}))
+        present[lacking] = max(present.get(lacking, 0), len({id_ for id_, _ in way}) - len(lacking))
+    present.pop((), None)
+    fewest = min(map(len, present), default=0)
+    ordered = sorted(present, key=lambda lacking: (-present[lacking], lacking))
+    return [list(lacking) for lacking in ordered if len(lacking) == fewest][:MOST_PRODUCTS]
+
+
+def _at(product: Product, length_m: float | None) -> Product:
+    """A product with one of its lengths alone, where it is sold by length."""
+    if not isinstance(product, Cable | Fibre):
+        return product
+    return product.model_copy(update={"lengths": tuple(sold for sold in product.lengths if sold.m == length_m)})
+
+
+def newly_on_sale(inquiry: Inquiry, ids: Sequence[str]) -> list[str]:
+    """Of products that fill a gap once the case is changed, those that it rules out as it is; all where none is."""
+    sold = {product.id for kind in KINDS_ON_SALE for product in getattr(inquiry.problem.offering.offered, kind)}
+    return [id_ for id_ in ids if id_ not in sold] or list(ids)
 
 
 def _by_id(catalog: Catalog) -> dict[str, Product]:
@@ -193,7 +219,7 @@ def _mapped(catalog: Catalog, update: Callable[[Strict], dict[str, object]]) -> 
     )
 
 
-def _updated(product: Sold, update: Callable[[Strict], dict[str, object]]) -> Sold:
+def _updated(product: Entry, update: Callable[[Strict], dict[str, object]]) -> Entry:
     """A product, and each length of it, with other values for what it has."""
     changes = {key: value for key, value in update(product).items() if key in type(product).model_fields}
     lengths = getattr(product, "lengths", ())

@@ -7,9 +7,10 @@ of these that nothing on sale fills is its gap. A change to the case or the cata
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
-from fabopt.explain.freedoms import Freedom, changed_products, freedoms_of, not_on_sale
+from fabopt.explain.freedoms import Freedom, Sold, enough_together, freedoms_of, newly_on_sale, not_on_sale
 from fabopt.explain.what_if import Inquiry
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
@@ -73,21 +74,17 @@ def _gap(problem: Problem, fabric: FabricProblem, chain: tuple[str, ...], protoc
     return None
 
 
-def fillers(problem: Problem, fabric: FabricProblem, step: str, protocol: str) -> frozenset[str]:
-    """Ids of products on sale that fill a step of a fabric's chain; for links, of the parts that join two ends."""
-    return frozenset(_fillers(problem, fabric, step, protocol))
-
-
-def _fillers(problem: Problem, fabric: FabricProblem, step: str, protocol: str) -> Iterator[str]:
+def _fillers(problem: Problem, fabric: FabricProblem, step: str, protocol: str) -> Iterator[frozenset[Sold]]:
+    """Every way to fill a step of a fabric's chain with what is on sale: a product, or the parts that join two ends."""
     if step == "nics":
-        yield from (nic.nic_id for nic in fabric.nics.get(protocol, ()))
+        yield from (frozenset({(nic.nic_id, None)}) for nic in fabric.nics.get(protocol, ()))
     elif step not in ENDS:
-        yield from (switch.id for switch in fabric.switches[protocol][step])
+        yield from (frozenset({(switch.id, None)}) for switch in fabric.switches[protocol][step])
     else:
         run_m = fabric.runs_m[ENDS[step][2]]
         for near, far in _pairs(fabric, step, protocol):
             for assembly in problem.links.assemblies(near, far, run_m, protocol, True, True):
-                yield from (item.id for item in assembly.items)
+                yield frozenset((item.id, item.length_m) for item in assembly.items)
 
 
 def _pairs(fabric: FabricProblem, step: str, protocol: str) -> Iterator[tuple[PortType, PortType]]:
@@ -168,18 +165,27 @@ def _speeds(speeds: Iterable[float]) -> str:
 def _remedies(inquiry: Inquiry, index: int, gap: Gap) -> Iterator[str]:
     """Every single change that fills a gap, in words with its key."""
     for freedom in freedoms_of(inquiry, inquiry.case.fabrics[index]):
-        ids = _brought_in(inquiry, freedom, index, gap)
-        if ids is not None:
-            yield freedom.says(ids)
+        yield from map(freedom.says, _brought_in(inquiry, freedom, index, gap))
 
 
-def _brought_in(inquiry: Inquiry, freedom: Freedom, index: int, gap: Gap) -> list[str] | None:
-    """Products that a change brings in to fill a gap; None if it does not."""
+def _brought_in(inquiry: Inquiry, freedom: Freedom, index: int, gap: Gap) -> list[list[str]]:
+    """Products that a change brings in to fill a gap, empty if it does not.
+
+    Of a change to the case all together; of one to the catalog each few that are enough.
+    """
     free = freedom.asked(inquiry).problem
     fabric = free.fabrics[index]
     after = gap_of(free, fabric)
     if after is not None and after.filled <= gap.filled:
-        return None
+        return []
     protocols = [protocol for protocol in fabric.protocols if after is None or protocol == after.protocol]
-    ids = {id_ for protocol in protocols for id_ in fillers(free, fabric, gap.step, protocol)}
-    return changed_products(inquiry, freedom, sorted(ids))
+    fills = partial(_fillers, free, step=gap.step)
+    if freedom.catalog is inquiry.catalog:
+        ways = {way for protocol in protocols for way in fills(fabric, protocol=protocol)}
+        return [newly_on_sale(inquiry, sorted({id_ for way in ways for id_, _ in way}))]
+    # first what joins the devices that are on sale as it is: those that only the change brings in lack something too
+    for devices in (inquiry.problem.fabrics[index], fabric):
+        ways = {way for protocol in protocols for way in fills(devices, protocol=protocol)}
+        if few := enough_together(inquiry, freedom, ways):
+            return few
+    return []

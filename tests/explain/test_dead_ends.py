@@ -37,8 +37,8 @@ SWITCHES = ("large", "lean", "small")
 def test_switches_without_a_price() -> None:
     assert told(case(), without(SWITCHES, "price_usd")) == [
         NO_CHANGE + "fabric compute: no ethernet switch on sale may be a leaf; what would help: "
-        "`catalog.large.price_usd` (large has no price, so it is listed, never chosen) and `catalog.lean.price_usd` "
-        "(lean has no price, so it is listed, never chosen) and `catalog.small.price_usd` (small has no price, so it "
+        "`catalog.large.price_usd` (large has no price, so it is listed, never chosen), or `catalog.lean.price_usd` "
+        "(lean has no price, so it is listed, never chosen), or `catalog.small.price_usd` (small has no price, so it "
         "is listed, never chosen)"
     ]
 
@@ -46,7 +46,7 @@ def test_switches_without_a_price() -> None:
 def test_nics_without_a_power_figure() -> None:
     assert told(case(), without(("nic-200", "nic-400"), "power_w")) == [
         NO_CHANGE + "fabric compute: no ethernet NIC on sale that the case allows gives gpu-4 its 200 Gb/s per GPU; "
-        "what would help: `catalog.nic-200.power_w` (nic-200 has no power figure, so it is listed, never chosen) and "
+        "what would help: `catalog.nic-200.power_w` (nic-200 has no power figure, so it is listed, never chosen), or "
         "`catalog.nic-400.power_w` (nic-400 has no power figure, so it is listed, never chosen)"
     ]
 
@@ -66,6 +66,23 @@ def test_a_cable_without_a_price() -> None:
     assert told(case({"tiers": "any"}, servers=30), parts)[0].endswith(f"and these limits is 6; {gap})")
 
 
+def test_a_quote_without_one_module() -> None:
+    """All else of these links is quoted, the fibre in one length: the module is named before a cable, which stands
+    alone, and the fibre is not.
+    """
+    parts = catalog()
+    prices = {"small": 16000, "nic-400": 1400, "dr4": 900, "mpo": {10: 60}}
+    parts["prices"] = [{"name": "offer", "source": {"kind": "quote"}, "prices": prices}]
+    unpriced = "has no price in offer, and `only_priced_by` lets nothing else price it"
+    assert told(case(only_priced_by=["offer"]), parts) == [
+        NO_CHANGE + "fabric compute: no ethernet parts on sale join server and leaf at 400 Gb/s over the 3 m of a "
+        f"server-leaf run; what would help: `catalog.dr4-nic.price_usd` (dr4-nic {unpriced}), or "
+        f"`catalog.dac.price_usd` (dac {unpriced})"
+    ]
+    only_lists = told(case(price_basis=["list"]), parts)[0]
+    assert "(nic-400 has no price of a kind that `price_basis` allows" in only_lists
+
+
 def test_cables_that_work_with_another_vendor() -> None:
     parts = without(("dac", "splitter"), "works_with", ["Other"])
     parts["transceivers"] = []
@@ -74,7 +91,7 @@ def test_cables_that_work_with_another_vendor() -> None:
     assert told(case(), parts) == [
         NO_CHANGE + "fabric compute: no ethernet parts on sale join server and leaf at 200 or 400 Gb/s "
         "over the 3 m of a server-leaf run; what would help: `catalog.dac.works_with` (dac works "
-        "with other vendors only) and `catalog.splitter.works_with` (splitter works with other vendors only)"
+        "with other vendors only), or `catalog.splitter.works_with` (splitter works with other vendors only)"
     ]
 
 

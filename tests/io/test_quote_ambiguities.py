@@ -158,3 +158,36 @@ def test_offers_side_by_side_by_their_names() -> None:
     assert prices(quote) == {}
     (line,) = quote.with_status("left over")
     assert line.reason == "it has several prices of a unit: 700 in C `Offer A unit USD`, 650 in E `Offer B unit USD`"
+
+
+def test_what_is_hidden_is_listed_and_not_taken() -> None:
+    """A filtered row, a folded one and one without height; among them a second price for a part and a word that is no
+    currency, which would be refused; the seller's own prices in a hidden column; a hidden sheet.
+    """
+    book = Book().rows(
+        ["Part number", "Net price", "Qty", "Unit price", "Currency"],
+        ["MQM9700-NS2F", 21000, 40, 32000, "USD"], ["MMA4Z00-NS", 500, 10, 690, "USD"],
+        ["MQM9700-NS2F", 20000, 40, 31000, "USD"], ["MCP4Y10-N001", 90, 8, 150, "Zorkmid"],
+            ["Freight", None, 1, 9, "USD"],
+    )  # fmt: skip
+    book.sheet.row_dimensions[3].hidden = True
+    book.sheet.row_dimensions[4].outlineLevel, book.sheet.row_dimensions[4].hidden = 1, True
+    book.sheet.row_dimensions[5].height = 0.1
+    book.sheet.column_dimensions["B"].hidden = True
+    other = book.book.create_sheet("Internal")
+    other.append(["Part number", "Unit price"])
+    other.append(["MFP7E10-N007", 77])
+    other.sheet_state = "hidden"
+    quote = whole(book.saved())
+    unseen = "the row is hidden: if this is offered, show it and read the file again"
+    assert told(quote) == [
+        (2, "matched", "nvidia-qm9700"), (3, "left over", unseen), (4, "left over", unseen), (5, "left over", unseen),
+        (6, "left over", "a charge or a discount, not a product of the catalog"),
+        (2, "left over", unseen.replace("the row", "sheet Internal")),
+    ]  # fmt: skip
+    assert [line.suggestion for line in quote.lines][1:4] == ["nvidia-mma4z00-ns", "nvidia-qm9700", "nvidia-mcp4y10"]
+    assert quote.tables[0].not_read == ("B `Net price (hidden)`",)
+    assert [note for note in quote.notes if "hidden" in note] == [
+        "sheet Quote: rows 3, 4, 5 are hidden: prices there are left over, what else stands there is read",
+        "sheet Internal is hidden: its prices are left over",
+    ]

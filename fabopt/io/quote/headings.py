@@ -96,6 +96,7 @@ _WHOSE = re.compile(
 _THINGS = ("product", "produkt", "article", "artikel", "model", "modell", "material", "hardware")
 IDENTITY = ("part", "id", "name")
 PRICES = ("unit", "total", "list")
+MONEY = (*PRICES, "discount")
 _BRACKETS = re.compile(r"[(\[{][^)\]}]*[)\]}]")
 _NOT_WORDS = re.compile(r"[^\w\s]")
 _MONEY = re.compile(
@@ -256,5 +257,14 @@ def headers_of(sheet: Sheet, asked: int) -> Sequence[Header]:
             continue
         header = header_at(sheet, row, asked)
         if header is not None:
-            headers.append(header)
+            headers.append(_as_shown(header, sheet))
     return headers
+
+
+def _as_shown(header: Header, sheet: Sheet) -> Header:
+    """The header without roles of hidden columns that have prices: nobody offered these, as one's own costs."""
+    headings = {
+        column: Heading("", f"{heading.text} (hidden)") if column in sheet.hidden_columns and heading.role in MONEY
+        else heading for column, heading in header.headings.items()
+    }  # fmt: skip
+    return Header(header.first, header.last, headings)

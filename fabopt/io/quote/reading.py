@@ -25,6 +25,8 @@ from fabopt.parts.quotes import Quote, QuoteColumns, QuoteLine
 from fabopt.schema.catalog import Catalog
 from fabopt.units import exact, some
 
+# Of hidden rows, so many are named.
+_MOST_NAMED = 10
 ENDINGS = (".xlsx", ".csv", ".tsv", ".txt")
 _RATE = re.compile(r"([A-Z]{3})=([0-9]{1,9}(?:\.[0-9]{1,9})?)")
 _ALLOWED = (
@@ -153,7 +155,18 @@ def _lines(sheet: Sheet, headers: Sequence[Header], reading: QuoteReading) -> It
     readers = {header.first: RowReader(sheet, header, reading) for header in headers}
     for row, header in _rows(sheet, headers):
         if header is not None:
-            yield readers[header.first].line(row)
+            line = readers[header.first].line
+            yield line(row) if not sheet.is_hidden(row) else _unseen(sheet, header, reading, row)
+
+
+def _unseen(sheet: Sheet, header: Header, reading: QuoteReading, row: int) -> QuoteLine:
+    """A row that is not shown: listed, and its price not taken; what is wrong with it does not spoil the file."""
+    line = RowReader(sheet, header, replace(reading, faults=[], assumed=[])).line(row)
+    if line.status not in ("matched", "charge", "left over"):
+        return line
+    what = f"sheet {sheet.name}" if sheet.hidden else "the row"
+    reason = f"{what} is hidden: if this is offered, show it and read the file again"
+    return replace(line, status="left over", id="", length_m=None, reason=reason, suggestion=line.id or line.suggestion)
 
 
 def _two_prices(lines: Sequence[QuoteLine], file: str) -> Iterator[Fault]:
@@ -207,7 +220,12 @@ def _notes(lines: Sequence[QuoteLine], tables: _Tables, facts: QuoteFacts, optio
         if not headers and sheet.rows:
             yield f"sheet {sheet.name}: no table of prices, {some(len(sheet.rows), 'row')} not read"
         if sheet.hidden and headers:
-            yield f"sheet {sheet.name} is hidden, and was read"
+            yield f"sheet {sheet.name} is hidden: its prices are left over"
+        elif sheet.hidden_rows and headers:
+            rows = sorted(sheet.hidden_rows)
+            named = ", ".join(map(str, rows[:_MOST_NAMED])) + (", ..." if len(rows) > _MOST_NAMED else "")
+            are = f"row {named} is" if len(rows) == 1 else f"rows {named} are"
+            yield f"sheet {sheet.name}: {are} hidden: prices there are left over, what else stands there is read"
     used = {line.currency for line in lines if line.status == "matched"}
     for currency in sorted(used - {HOME}):
         yield f"1 {currency} is taken for {float(options.rates[currency]):g} USD"

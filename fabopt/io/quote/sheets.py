@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -48,13 +48,16 @@ class Merge(NamedTuple):
 class Sheet:
     """A sheet of a workbook, or a whole CSV file: its cells by row, then column, both from 1; empty ones are not there.
 
-    ``encoding_note``: how its text was read, where that had to be found out.
+    ``hidden``, ``hidden_rows``, ``hidden_columns``: what nobody sees who opens it; ``encoding_note``: how its text was
+    read, where that had to be found out.
     """
 
     name: str
     rows: Mapping[int, Mapping[int, Cell]]
     merges: tuple[Merge, ...] = ()
     hidden: bool = False
+    hidden_rows: Collection[int] = ()
+    hidden_columns: Collection[int] = ()
     encoding_note: str = ""
 
     @cached_property
@@ -96,6 +99,10 @@ class Sheet:
             columns = range(merge.first_column, min(merge.last_column, merge.first_column + WIDEST) + 1)
             cells |= {column: first for column in columns if first is not None and column not in cells}
         return cells
+
+    def is_hidden(self, row: int) -> bool:
+        """Whether nobody sees a row who opens the sheet as it was saved."""
+        return self.hidden or row in self.hidden_rows
 
     def place(self, row: int, column: int) -> str:
         """A cell's name in messages: ``Sheet1!C7``."""

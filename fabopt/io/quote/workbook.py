@@ -25,6 +25,9 @@ MOST_BYTES = 400_000_000
 MOST_PARTS = 5_000
 MOST_TEXTS = 300_000
 MOST_MERGES = 5_000
+MOST_COLUMNS = 16_384
+# Of a row in points, of a column in digits: what is less is a line at most.
+LEAST_SHOWN = 0.5
 # Rows that are in merges, each counted as often as it is.
 MOST_MERGED_ROWS = 2_000_000
 # How an OLE file begins: an encrypted workbook, or one of before 2007; what it has inside if it is encrypted.
@@ -133,7 +136,7 @@ class _Workbook:
 
     def _sheet(self, name: str, target: str, hidden: bool, cells: _Cells) -> Sheet:
         self.parse(target, cells)
-        return Sheet(name, cells.rows, tuple(cells.merges), hidden)
+        return Sheet(name, cells.rows, tuple(cells.merges), hidden, cells.hidden_rows, cells.hidden_columns)
 
     def count(self, is_row: bool) -> None:
         """Count a row or a cell that is not empty."""
@@ -244,19 +247,25 @@ class _Cells:
     def __init__(self, workbook: _Workbook, name: str, texts: list[str], looks: _Looks, epoch: date) -> None:
         self.rows: dict[int, dict[int, Cell]] = {}
         self.merges: list[Merge] = []
+        self.hidden_rows: set[int] = set()
+        self.hidden_columns: set[int] = set()
         self._workbook, self._name, self._texts, self._looks, self._epoch = workbook, name, texts, looks, epoch
         self._row = self._column = self._merged_rows = 0
         self._cell: Mapping[str, str] = {}
         self._value: str | None = None
         self._pieces: list[str] = []
-        self._has_formula = self._is_sound = False
+        self._has_formula = self._is_sound = self._is_hidden = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "row":
             self._row, self._column = int(attributes.get("r", self._row + 1)), 0
+            self._is_hidden = _is_hidden(attributes, "ht")
         elif tag == "c":
             self._column = _place(attributes["r"])[1] if "r" in attributes else self._column + 1
             self._cell, self._value, self._pieces, self._has_formula = attributes, None, [], False
+        elif tag == "col" and _is_hidden(attributes, "width"):
+            first_column, last_column = int(attributes["min"]), int(attributes["max"])
+            self.hidden_columns.update(range(first_column, min(last_column, MOST_COLUMNS) + 1))
         elif tag == "mergeCell":
             first, _, last = attributes["ref"].partition(":")
             merge = Merge(*_place(first), *_place(last or first))
@@ -285,6 +294,8 @@ class _Cells:
         if self._row not in self.rows:
             self._workbook.count(is_row=True)
             self.rows[self._row] = {}
+            if self._is_hidden:
+                self.hidden_rows.add(self._row)
         self._workbook.count(is_row=False)
         self.rows[self._row][self._column] = cell
 
@@ -307,6 +318,11 @@ class _Cells:
         if is_date and 1 <= number < 2_000_000:
             return Cell(self._epoch + timedelta(days=int(number)), code)
         return Cell(number, code)
+
+
+def _is_hidden(attributes: Mapping[str, str], size: str) -> bool:
+    """Whether a row or columns are not shown: by a filter, a group that is folded, or a height or width of nothing."""
+    return attributes.get("hidden") in ("1", "true") or float(attributes.get(size, "1")) < LEAST_SHOWN
 
 
 def _place(text: str) -> tuple[int, int]:

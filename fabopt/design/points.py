@@ -7,6 +7,7 @@ from typing import Any
 
 from fabopt.design.build import FACTS, ids_used
 from fabopt.design.labels import labels_of
+from fabopt.design.point_cases import answered_case
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import BomRow, CaseRecord, Design, Objective
 from fabopt.schema.front import Front, FrontPoint
@@ -100,20 +101,23 @@ def _worth(front: Front, point: FrontPoint) -> tuple[float, ...]:
 def design_at(front: Front, number: int) -> Design:
     """The design of a point, from 1, as its file states it; a point of an older file has no bill.
 
-    Of a sweep it is the answer to the case there. What is best in another way than the case asks for is a design of
-    status ``feasible``, and a note says what it is.
+    It is the answer to the case of the point: of a front and of budgets to the case with what the point reaches as its
+    limits. Where a case has no key for that it is a design of status ``feasible``, and a note says what it is.
     """
     point = _with_shared(front, front.points[number - 1])
-    answers_case = front.kind == "sweep" and point.budget_usd is None
-    restated = bool(point.fabrics) and not answers_case
+    is_answer = front.kind == "sweep" and point.budget_usd is None
+    asked = None if is_answer or not point.fabrics else answered_case(front, point)
+    restated = bool(point.fabrics) and not is_answer
+    described = restated and asked is None
+    on_inputs = front.notes if described or front.notes_on_inputs is None else front.notes_on_inputs
     return Design(
         fabopt=front.fabopt,
         rules=front.rules,
-        case=point.case or front.case,
+        case=asked or point.case or front.case,
         parts=point.parts,
         parts_sha256=point.parts_sha256,
-        status="feasible" if restated else point.status,
-        objective=_objective_of_case(point) if restated else point.objective,
+        status="feasible" if described else point.status,
+        objective=_objective_of_case(point, asked is not None) if restated else _with_least(point.objective, point),
         totals=point.totals,
         floor=point.floor,
         fabrics=point.fabrics,
@@ -123,15 +127,20 @@ def design_at(front: Front, number: int) -> Design:
         bom=point.bom,
         conflicts=point.conflicts,
         workload=point.workload,
-        notes=(*front.notes, *point.notes, *([_what_it_is(front, number)] if restated else [])),
+        notes=(*on_inputs, *point.notes, *([_what_it_is(front, number)] if described else [])),
     )
 
 
-def _objective_of_case(point: FrontPoint) -> Objective:
-    """What the case minimizes, of a design that was not found by it alone: no bound is known."""
+def _objective_of_case(point: FrontPoint, is_proven: bool) -> Objective:
+    """What the case minimizes; of a design that was not found by it alone no bound is known."""
     metric = str(point.case.content.get("objective")) if point.case else ""
     value = getattr(point.workload if metric == EFFECTIVE else point.totals, metric, None)
-    return Objective(metric=metric, value=value, engine=point.objective.engine)
+    proof = {"bound": value, "gap": 0} if is_proven else {}
+    return _with_least(Objective(metric=metric, value=value, engine=point.objective.engine, **proof), point)
+
+
+def _with_least(objective: Objective, point: FrontPoint) -> Objective:
+    return objective.model_copy(update={"floor": point.objective_floor})
 
 
 def _what_it_is(front: Front, number: int) -> str:

@@ -5,10 +5,11 @@ Money is in dollars with at most two decimals, power in watts, speed in Gb/s. Wo
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Strict
 from fabopt.schema.design import (
     BomRow,
@@ -45,6 +46,7 @@ class FrontPoint(Strict):
     ``over``: keys of the case as they are at this point; ``budget_usd``: its budget, in a budget sweep. ``values``:
     figures of the design by metric. ``capex_by_kind``: dollars by kind of bill row. ``marginal``: dollars of capex for
     one more of what is maximized, against the point before (None on the first, and without money or a maximum).
+    ``objective_floor``: of what the case minimizes, as ``floor`` of a design's objective.
     ``case`` and ``parts``: of the design, in a whole file without the keys and parts that are as the file has them.
     """
 
@@ -55,6 +57,7 @@ class FrontPoint(Strict):
     summary: str = ""
     values: dict[str, Number] = {}
     objective: Objective
+    objective_floor: Annotated[Number | None, Field(exclude_if=is_open)] = None
     totals: Totals | None = None
     capex_by_kind: dict[str, Number] = {}
     case: CaseRecord | None = None
@@ -91,8 +94,9 @@ class Front(Strict):
 
     ``complete``: False if it was stopped before all points were done, or if not all are in the file; ``size``: how many
     there are then, if that is known. ``catalog_sha256``: of the products and their prices as applied. ``notes``: what a
-    reader must know of the whole. ``answers``: of a front that was stopped, what it had asked for by then. ``rules``:
-    as in a design file. ``parts``: the catalog entries of all points, once.
+    reader must know of the whole, ``notes_on_inputs`` those of them that hold for every design (None: all).
+    ``answers``: of a front that was stopped, what it had asked for by then. ``rules``: as in a design file. ``parts``:
+    the catalog entries of all points, once.
     """
 
     fabopt: str
@@ -106,5 +110,6 @@ class Front(Strict):
     complete: bool = True
     size: int | None = None
     notes: tuple[str, ...] = ()
+    notes_on_inputs: Annotated[tuple[str, ...] | None, Field(exclude_if=is_open)] = None
     points: tuple[FrontPoint, ...] = ()
     answers: tuple[FrontAnswer, ...] = Field(default=(), exclude_if=lambda answers: not answers)

@@ -39,7 +39,7 @@ def build(question: Question, answers: Answers) -> Design:
     complete = _compared(question, answers.best, alternatives) and answers.complete
     design = design_of(answers.best, question.settings.engine, seconds)
     # what a study has picked for two metrics is not the least of one
-    least = None if question.answer is not None else _floor_value(answers.best)
+    least = None if question.answer is not None else floor_value(answers.best)
     objective = design.objective.model_copy(update={"floor": least})
     compared = {"alternatives": tuple(alternatives), "alternatives_complete": complete}
     return design.model_copy(update={"objective": objective, **compared})
@@ -132,7 +132,7 @@ def minimized(case: Case) -> str:
     return EXPECTED if case.is_uncertain else case.objective
 
 
-def _floor_value(answer: Answer) -> int | float | None:
+def floor_value(answer: Answer) -> int | float | None:
     """What no Clos of as many tiers costs less than, rounded down."""
     least, weights = relaxed_value(answer), answer.problem.weights
     if least is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ WRITTEN = (
 )
 # What of a design comes from its point, or is of the search alone.
 # what the search of one case alone says
-SEARCHED = {"solve_s", "candidates", "candidates_in_program", "floor"}
+SEARCHED = {"solve_s", "candidates", "candidates_in_program"}
 SAME = (
     "parts", "parts_sha256", "rules", "status", "totals", "fabrics", "stages", "bom", "notes",
     "single_points_of_failure",
@@ -190,6 +191,58 @@ def test_what_is_made_of_a_point_is_what_is_made_of_its_design(name: str) -> Non
     of_point = written("study.json", "--point", number)
     Path("design.json").write_bytes(design_bytes(design_at(read_front("study.json"), int(number))))
     assert len(of_point) > 8 and written("design.json") == of_point
+
+
+# A point, and what a case is asked beside so that its answer is that point.
+SOLVED_THERE: dict[str, tuple[int, Callable[[Json], Json]]] = {
+    "servers": (1, lambda point: small.case(servers=2)),
+    "ratios": (2, lambda point: small.case({"max_oversubscription": 2}, servers=4)),
+    "budgets": (3, lambda point: {"limits": {"budget_usd": 90000}}),
+    "front": (2, lambda point: {"limits": {"power_w": point["values"]["power_w"]}}),
+}
+FORMATS = "cables,ports,netbox,acceptance,plan"
+
+
+def ordered(folder: str, *words: str) -> dict[str, bytes]:
+    """All that is bought, built and read of a design, workbooks too, by name."""
+    for command in ("bom -o bom.csv", "bom -o bom.xlsx", "bom -o bom.json", "report -o page.html"):
+        name, option, output = command.split()
+        Path(folder).mkdir(exist_ok=True)
+        assert main([name, *words, option, f"{folder}/{output}"]) == 0
+    assert main(["export", *words, "--to", FORMATS, "-o", folder]) == 0
+    paths = [path for path in Path(folder).rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_order_of_a_point_is_that_of_the_design_solved_there(name: str) -> None:
+    """Every byte of bill, workbook, page and exports: nothing of them depends on how long a machine took."""
+    number, asked = SOLVED_THERE[name]
+    point = studied(name)["points"][number - 1]
+    of_point = ordered("point", "study.json", "--point", str(number))
+    case = {**CASE, **asked(point), "catalog": ["./parts.json"]}
+    Path("there.json").write_text(json.dumps(case))
+    assert main(["solve", "there.json", "--alternatives", "0", "--json", "design.json"]) == 0
+    of_design = ordered("design", "design.json")
+    assert {"bom.xlsx", "page.html", "cables.xlsx"} <= of_point.keys()
+    assert of_design.keys() == of_point.keys()
+    assert [file for file in of_design if of_design[file] != of_point[file]] == []
+    assert design_at(read_front("study.json"), number).status == "optimal"
+    if name == "budgets":
+        assert ordered("budget", "study.json", "--budget", "90K") == of_point
+
+
+def test_what_no_case_can_ask_for_is_no_proven_answer_to_it() -> None:
+    """Headroom is traded, which no key of a case asks for; bandwidths have keys, and their points ask for them."""
+    front = read_front_of("--minimize", "capex_usd", "--maximize", "headroom_servers")
+    least, other = design_at(front, 1), design_at(front, len(front.points))
+    assert (least.status, other.status) == ("optimal", "feasible") and "no design is better" in other.notes[-1]
+    for metric in ("gbps_per_gpu", "bisection_gbps_per_gpu"):
+        front = read_front_of("--minimize", "capex_usd", "--maximize", metric)
+        fast = design_at(front, len(front.points))
+        assert fast.status == "optimal" and len(front.points) > 1
+        assert fast.case.content["fabrics"][0][f"min_{metric}"] == front.points[-1].values[metric]
+        assert main(["check", "study.json", "--point", str(len(front.points))]) == 0
 
 
 @pytest.mark.parametrize("name", STUDIES)

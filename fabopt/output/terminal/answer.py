@@ -96,7 +96,23 @@ def _least(metric: str) -> str:
 
 
 def proof_line(design: Design) -> str:
-    """Say what was proven, by what, over how much."""
+    """Say what was proven, and by what; nothing of how long that took, which is different every time."""
+    engine = design.objective.engine
+    return " · ".join([*_proof(design), *([engine] if engine is not None else [])])
+
+
+def search_line(design: Design) -> str:
+    """Say what was proven, by what, over how much, in what time."""
+    objective, parts = design.objective, _proof(design)
+    if objective.candidates is not None:
+        parts.append(f"{some(objective.candidates, 'candidate')} sized")
+    if objective.engine is not None:
+        took = f" in {objective.solve_s:.2f} s" if objective.solve_s is not None else ""
+        parts.append(f"{objective.engine}{took}")
+    return " · ".join(parts)
+
+
+def _proof(design: Design) -> list[str]:
     objective = design.objective
     metric = metric_name(objective.metric)
     parts = ["proven optimal" if design.status == "optimal" else f"{design.status}, not proven optimal"]
@@ -110,12 +126,7 @@ def proof_line(design: Design) -> str:
         parts.append(f"lower bound {metric_value(objective.metric, objective.bound)}")
     if objective.gap is not None:
         parts.append(f"gap {percent(float(objective.gap)) if objective.gap else '0'}")
-    if objective.candidates is not None:
-        parts.append(f"{some(objective.candidates, 'candidate')} sized")
-    if objective.engine is not None:
-        took = f" in {objective.solve_s:.2f} s" if objective.solve_s is not None else ""
-        parts.append(f"{objective.engine}{took}")
-    return " · ".join(parts)
+    return parts
 
 
 def fabric_line(fabric: FabricDesign) -> str:

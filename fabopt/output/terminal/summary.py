@@ -17,7 +17,7 @@ from fabopt.output.terminal.answer import (
     fabric_line,
     headline,
     metric_name,
-    proof_line,
+    search_line,
     spares_line,
     totals_line,
 )
@@ -77,7 +77,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     yield from _growth(design)
     yield from _cash(design)
     yield _heading("Proof")
-    yield _line(proof_line(design))
+    yield _line(search_line(design))
     yield from (_line(line) for line in (floor_line(design), pages_line(design)) if line)
     if design.checks:
         yield _line(checks_line(design))

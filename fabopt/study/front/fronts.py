@@ -115,10 +115,12 @@ def pareto_front(
     shown = marked(in_time, empty.objectives)
     if front.complete and not front.points:
         shown = (why_none(problem, place, clock),)
+    own_notes = _notes(front, objectives, points)
     update = {
         "complete": front.complete,
         "size": front.size,
-        "notes": (*inputs.notes, *_notes(front, objectives, points)),
+        "notes": (*inputs.notes, *own_notes),
+        "notes_on_inputs": inputs.notes if own_notes else None,
         "points": shown,
         "answers": tuple(answers.given) if answers is not None and front.was_stopped else (),
     }

@@ -17,6 +17,7 @@ from fabopt.schema.front import FrontPoint
 from fabopt.schema.hashes import sha256_of
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.search.answer import Answer
+from fabopt.solution.designs import floor_value
 from fabopt.solution.optimize import answered, proven
 from fabopt.solution.question import Question, SameHardware
 from fabopt.solution.summaries import summaries_of
@@ -33,6 +34,8 @@ OF_DESIGN = (
 # To write a file and say what is in it takes about so long, and so much more for every point.
 WRITING_S = 0.8
 WRITING_S_PER_POINT = 0.0005
+# A floor takes some 0.02 to 0.15 s of a processor, where a point of many that are listed at once takes 5 ms.
+MOST_POINTS_WITH_FLOORS = 50
 
 
 @dataclass(frozen=True)
@@ -66,12 +69,13 @@ def points_of(
     """Points with their designs. Of those that differ only in how many links have which parts, the ends are proven.
 
     ``answers``: what was made before, and where what is made now is kept. When the clock is over no more are made than
-    a first one.
+    a first one. Of more than ``MOST_POINTS_WITH_FLOORS`` none says its floor.
     """
     ends: dict[Hashable, list[int]] = {}
     for number, graded in enumerate(designs):
         parts = frozenset(id(option) for _, units in graded.optimum.picked for option, _ in units)
         ends.setdefault((tuple(id(one) for one, _ in graded.optimum.picked), parts), []).append(number)
+    floors = len(designs) <= MOST_POINTS_WITH_FLOORS
     first = {number: numbers[0] for numbers in ends.values() for number in numbers[1:-1]}
     points, sharing = dict[int, FrontPoint](), Sharing()
     for number, graded in enumerate(designs):
@@ -80,23 +84,28 @@ def points_of(
         if point is None and points and clock.is_over():
             continue
         if point is None:
-            point = sharing.of(point_of(problem, graded, place, points.get(first.get(number, -1))))
+            twin = points.get(first.get(number, -1))
+            point = sharing.of(point_of(problem, graded, place, twin, floors))
             if answers is not None:
                 answers.keep_listed(graded, point)
             clock.reserve(WRITING_S + WRITING_S_PER_POINT * number)
-        points[number] = point
+        points[number] = point if floors else point.model_copy(update={"objective_floor": None})
     return list(points.values())
 
 
-def point_of(problem: Problem, graded: GradedDesign, place: Place, twin: SameHardware | None = None) -> FrontPoint:
+def point_of(
+    problem: Problem, graded: GradedDesign, place: Place, twin: SameHardware | None = None, floors: bool = True
+) -> FrontPoint:
     """A point with its design. ``problem``: that of the case as it is there.
 
-    ``twin``: a point of the same hardware in other numbers that has been proven. Raises ``AssertionError`` if the
+    ``twin``: a point of the same hardware in other numbers that has been proven. ``floors``: it says below what no Clos
+    is, too. Raises ``AssertionError`` if the
     design does not stand the proof, which only a fault of fabopt can cause.
     """
     if graded.managed is not None:
         problem, place = _as_managed(graded.managed, problem, place)
-    design = _design(problem, graded, place, twin)
+    answer = _answer(problem, graded)
+    design = _design(answer, graded, place, twin)
     assert design.totals is not None
     values = {**shown(graded.grades), "servers": problem.servers, **_predicted(design.workload)}
     value = values[place.metric] if place.metric in values else getattr(design.totals, place.metric)
@@ -113,6 +122,7 @@ def point_of(problem: Problem, graded: GradedDesign, place: Place, twin: SameHar
             gap=0 if graded.is_proven else None,
             engine=place.engine,
         ),
+        objective_floor=floor_value(answer) if floors else None,
         totals=design.totals,
         capex_by_kind=_by_kind(design.bom),
         notes=design.notes,
@@ -130,12 +140,15 @@ def _as_managed(managed: Managed, problem: Problem, place: Place) -> tuple[Probl
     return replace(managed.problem, case=own, limits=problem.limits), place
 
 
-def _design(problem: Problem, graded: GradedDesign, place: Place, twin: SameHardware | None) -> Design:
-    """The design of an answer; what it minimizes is said of the point, not of the design."""
+def _answer(problem: Problem, graded: GradedDesign) -> Answer:
     picked: list[Picked] = list(graded.optimum.picked)
     value = sums_of(problem, picked).objective + problem.fixed_energy
-    answer = Answer(problem, Optimum("feasible", graded.optimum.picked, value))
-    design = proven(replace(place.question(problem, Clock(None), twin), answer=answer))
+    return Answer(problem, Optimum("feasible", graded.optimum.picked, value))
+
+
+def _design(answer: Answer, graded: GradedDesign, place: Place, twin: SameHardware | None) -> Design:
+    """The design of an answer; what it minimizes is said of the point, not of the design."""
+    design = proven(replace(place.question(answer.problem, Clock(None), twin), answer=answer))
     totals = design.totals
     assert totals is not None
     if (cents(totals.capex_usd), milliwatts(totals.power_w)) != (graded.grades["capex_usd"], graded.grades["power_w"]):

@@ -13,6 +13,7 @@ from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
 from fabopt.solution.airflow import airflow_notes
 from fabopt.solution.cliff import cliff_notes
+from fabopt.solution.coding import coding_notes
 from fabopt.solution.decision import decision_notes
 from fabopt.solution.feeds import feed_notes
 from fabopt.solution.generations import generation_notes
@@ -53,6 +54,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *pool_notes(answers, design),
         *subnet_notes(question, answers.shown, design),
         *(protocol_notes(inputs.catalog, design) if inputs.case.rules != NO_RULES else ()),
+        *(coding_notes(design) if inputs.case.rules != NO_RULES else ()),
         *pair_notes(inputs.case, inputs.catalog, design),
         *airflow_notes(inputs.case, inputs.catalog, design),
         *quote_notes(design),

@@ -122,6 +122,24 @@ def test_a_missing_protocol_is_noted_once_where_the_catalog_has_both() -> None:
     ]
 
 
+def test_a_coded_part_in_a_device_that_names_no_coding_is_noted() -> None:
+    """Not where the switch is of that maker, where it says what it takes, or without default rules."""
+    parts = catalog()
+    parts["cables"] = []
+    for id_ in ("dr4", "dr4-hot"):
+        product(parts, id_)["coded_for"] = ["Zeta"]
+    said = (
+        "dr4-hot is coded for Zeta and goes into small (Acme), of which no source says whose coding it takes: order it "
+        "with the coding that they need, or say so in the catalog (`accepts_coding`)"
+    )
+
+    def notes(**keys: object) -> list[str]:
+        return [note for note in solved(_wanted(), _put(parts, SWITCHES, **keys)).notes if "coded for" in note]
+
+    assert notes(vendor="Acme") == [said]
+    assert notes(vendor="Zeta") == notes(vendor="Acme", accepts_coding=["Zeta"]) == []
+
+
 def test_a_port_over_two_connectors_takes_a_fibre_with_both() -> None:
     """A 1x400 module with two MPO-12 is joined by a pair of fibres only."""
     parts = _optics_only()

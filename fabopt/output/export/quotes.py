@@ -121,14 +121,18 @@ def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str], b
     days = [row.order_by for row in group if row.order_by is not None]
     number = code_of(design, first.id, first.length_m)
     remark = number.remark if first.charge is None else f"{CHARGE_REMARK}{first.description}"
+    wishes = [remark] if remark else []
+    coded = design.parts.get(first.id, {}).get("coded_for") or ()
+    if coded and vendor not in coded:
+        wishes.append(f"with the coding of {' or '.join(coded)}")
     hurried = dict.fromkeys(row.stage for row in group if row.expedite_usd is not None)
     for name in hurried:
         pieces, weeks = zip(*((row.quantity, row.lead_time_weeks) for row in group if row.stage == name), strict=True)
-        wish = f"{sum(pieces)} for {name} expedited, in {weeks[0]:g} weeks"
-        remark = f"{remark}; {wish}" if remark else wish
+        wishes.append(f"{sum(pieces)} for {name} expedited, in {weeks[0]:g} weeks")
     planned = sum(row.total_usd + (row.yearly_usd or 0) for row in group)
     return (
         vendor, first.kind, number.code, first.id, first.description, first.length_m, *by_stage, sum(by_stage),
         beside.spares, beside.left_over, beside.from_stock, round(planned, 2),
-        min(dates, default=None), min(days, default=None), None, None, remark, *[None] * (2 * (MOST_ASKED - 1)),
+        min(dates, default=None), min(days, default=None), None, None, "; ".join(wishes),
+        *[None] * (2 * (MOST_ASKED - 1)),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from fabopt.io.quote.headings import role_of
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.sheets import Cell
 from fabopt.io.quote.values import wait_of
-from tests.io.test_quotes import HEAD, JUMPER, QM, SR8, prices, told, whole
+from tests.io.test_quotes import HEAD, JUMPER, QM, SR8, prices, read, told, whole
 from tests.samples.quote_samples import Book
 
 pytestmark = pytest.mark.usefixtures("desk")
@@ -191,3 +191,33 @@ def test_what_is_hidden_is_listed_and_not_taken() -> None:
         "sheet Quote: rows 3, 4, 5 are hidden: prices there are left over, what else stands there is read",
         "sheet Internal is hidden: its prices are left over",
     ]
+
+
+@pytest.mark.parametrize(
+    ("heading", "note", "is_read"),
+    [
+        ("Unit price (kUSD)", "", False), ("Preis in T€", "", False), ("Price $k", "", False),
+        ("Unit price ('000 USD)", "", False), ("Prix en milliers", "", False),
+        ("Unit price", "All prices in k USD", False), ("Unit price", "(in thousands of US dollars)", False),
+        ("Price", "Alle Preise in TEUR", False),
+        ("Unit price", "Prices are in USD. We serve millions of customers.", True), ("Unit price", "TK 4711", True),
+    ],
+)  # fmt: skip
+def test_a_price_in_thousands_is_left_over(heading: str, note: str, is_read: bool) -> None:
+    """30.5 would be the price of a switch otherwise; a sheet that says nothing of the kind is read."""
+    book = Book().rows([note], ["Part number", "Qty", heading], ["MQM9700-NS2F", 4, 30.5])
+    other = book.book.create_sheet("Optics")
+    for row in (["Part number", "Price USD"], ["MMA4Z00-NS", 700]):
+        other.append(row)
+    quote, _ = read(book.saved(), "EUR=1.1")
+    switch, module = quote.lines
+    assert (switch.status, module.status) == ("matched" if is_read else "left over", "matched")
+    assert is_read or (switch.reason == f"its price is not in units of a currency: `{note or heading}`; write it out")
+
+
+@pytest.mark.parametrize(("total", "kept"), [(None, 30000), (120000, 30000), (160000, 40000), (110000, None)])
+def test_a_unit_price_beside_the_one_less_the_discount(total: int | None, kept: int | None) -> None:
+    """A fourth off, with and without a total; one that is that of the price before it, or of neither."""
+    head = ("Part number", "Qty", "Unit price", "Disc %", "Net unit", "Total USD")
+    (line,) = whole(Book().rows(head, ["MQM9700-NS2F", 4, 40000, 25, 30000, total]).saved()).lines
+    assert line.unit_price == kept if line.status == "matched" else kept is None

@@ -32,9 +32,21 @@ _PRICED = re.compile(
 )
 
 
-class FactRow(NamedTuple):
-    """A row that is no line of the quote: its place in messages, and the texts of its cells."""
+# That amounts are not in units of a currency: kUSD, T€, $k, '000 and such, also in millions.
+SCALED = re.compile(
+    r"\b[kmt]\s?(?:us\$|[$€£]|(?:usd|eur|gbp|chf)\b)|(?:us\$|[$€£]|\b(?:usd|eur|gbp|chf))\s?[km]\b|['’]000s?\b|"
+    r"\bin k\b|\bx\s?1[.,]?000\b|\b(?:thousands?|millions?|tsd|tausend|mio|milliers|miles de|migliaia|milioni)\b",
+    re.IGNORECASE,
+)
+# A short text on its own, such as `in thousands of USD`.
+_UNIT_OF_ALL = re.compile(r"^\W*(?:in\b|us\$|[$€£]|(?:usd|eur)\b)(?P<rest>.{0,40})$", re.IGNORECASE)
+_SENTENCE = re.compile(r"[.;]\s")
 
+
+class FactRow(NamedTuple):
+    """A row that is no line of the quote: its sheet, its place in messages, and the texts of its cells."""
+
+    sheet: str
     place: str
     texts: tuple[str, ...]
 
@@ -60,6 +72,17 @@ def facts_of(rows: Iterable[FactRow]) -> QuoteFacts:
     if currency is None:
         notes.append(f"the quote names several currencies ({', '.join(dict.fromkeys(named))}) for all of its prices")
     return QuoteFacts(dated, min(ends, default=None), currency or "", tuple(notes))
+
+
+def scales_of(rows: Iterable[FactRow]) -> dict[str, str]:
+    """By sheet, the text that says of its prices that they are in thousands or millions."""
+    said = ((row.sheet, text) for row in rows for text in row.texts if _is_scaled(text))
+    return dict(reversed(list(said)))
+
+
+def _is_scaled(text: str) -> bool:
+    match = _PRICED.search(text) or _UNIT_OF_ALL.search(text)
+    return match is not None and SCALED.search(_SENTENCE.split(match.group("rest"))[0]) is not None
 
 
 def _texts(row: FactRow) -> list[str]:

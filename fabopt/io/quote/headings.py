@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from fabopt.io.quote.facts import SCALED
 from fabopt.io.quote.sheets import Cell, Sheet, letters
 from fabopt.io.quote.values import HOME, agreed, signs_in
 
@@ -103,6 +104,8 @@ _MONEY = re.compile(
     r"(?:\bin\s+)?(?:us\$|[$€£]|\b(?:usd|eur|gbp|chf|cny|jpy|cad|aud|sgd|pln|sek|nok|dkk|inr|euros?|dollars?)\b)"
     r"|\b(?:exc|excl|excluding|ex|ohne|without|vat|mwst|ust|tax|netto|ht|hors taxes?)\b"
 )
+# With the word before it, as in `price in k€`.
+_SCALE = re.compile(rf"(?:\b(?:in|en)\s+)?(?:{SCALED.pattern})", re.IGNORECASE)
 # Of a sheet that asks for quotes, the columns of the second vendor asked and on.
 _OF_ASKED = re.compile(r"\s*\(([2-8])\)$")
 QUOTED = "quoted unit price"
@@ -151,7 +154,7 @@ class Header:
 def role_of(text: str) -> str:
     """The role of a column with this heading; empty where it is none that is known."""
     whole = _BRACKETS.sub(" ", text.lower().replace("_", " "))
-    plain = _MONEY.sub(" ", whole)
+    plain = _MONEY.sub(" ", _SCALE.sub(" ", whole))
     if role := _called(plain) or (signs_in(whole.upper()) and _called(f"{plain} price")):
         return role
     roles = [role for part in re.split(r"[/|,]", plain) if (role := _called(part))]

@@ -9,6 +9,7 @@ from datetime import date
 from fractions import Fraction
 
 from fabopt.errors import Fault, fault
+from fabopt.io.quote.facts import SCALED
 from fabopt.io.quote.headings import IDENTITY, PRICES, Header
 from fabopt.io.quote.matching import MatchedLine, NamedLine, matched
 from fabopt.io.quote.names import QuotedNames
@@ -52,6 +53,7 @@ _NUMBERS = {"minimum": "minimum_order", "pack": "pack_size", "stock": "in_stock"
 class QuoteReading:
     """What holds for all lines of a quote: names, the mark before decimals, a currency where none stands, rates.
 
+    ``scales``: by sheet what says that its prices are in thousands;
     ``faults``: gathers what makes the file unfit to be read; ``assumed``: rows of whose currency nothing was said.
     """
 
@@ -60,6 +62,7 @@ class QuoteReading:
     mark: str
     currency: str
     rates: Mapping[str, Fraction]
+    scales: Mapping[str, str] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     assumed: list[int] = field(default_factory=list)
 
@@ -199,6 +202,8 @@ class RowReader:
         per = self.text(row, "per")
         if not all(_ONE.fullmatch(word) for word in per.split()):
             return f"its price is for `{per}`, not for one"
+        if scale := self._scale(row):
+            return f"its price is not in units of a currency: `{scale}`; write it out"
         if any(self._names_others(row, column) for column, _ in self.cells(row, *PRICES)):
             return "one price for several lines: what each of them costs is not said"
         if currency not in self.reading.rates:
@@ -209,6 +214,11 @@ class RowReader:
                 row, column, "no price of a unit is so low or high", float(price), allowed=f"0 to {MOST_USD:g}"
             )
         return "a price of 0 would make any number of them free" if price == 0 else ""
+
+    def _scale(self, row: int) -> str:
+        """What says that the prices of a row are in thousands: a heading, or a text on the sheet; else empty."""
+        headed = [self.header.headings[column].text for column, _ in self.cells(row, *PRICES)]
+        return next((text for text in headed if SCALED.search(text)), self.reading.scales.get(self.sheet.name, ""))
 
     def _is_parted(self, row: int) -> bool:
         """Whether a line of a CSV file is longer than its heading, and two cells beside each other may be a number."""

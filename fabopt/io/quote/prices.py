@@ -74,6 +74,8 @@ def _headed(prices: Sequence[HeadedPrice]) -> str:
 def _of_several(stated: StatedPrice) -> NetPrice:
     """Of prices of a unit beside each other, as offers to choose from or by quantity, the one that makes the total."""
     shown = " and ".join(plain(price) for _, price in stated.units)
+    if (less := _less_discount(stated)) is not None:
+        return less
     kept: list[NetPrice] = []
     if stated.total is not None and stated.quantity is not None and not _differ(stated.totals):
         kept = [net for unit in stated.units if (net := _of_unit(stated, unit)).value is not None]
@@ -82,6 +84,17 @@ def _of_several(stated: StatedPrice) -> NetPrice:
     (net,) = kept
     assert net.value is not None
     return replace(net, remarks=(*net.remarks, f"of the prices {shown} the total is that of {plain(net.value)}"))
+
+
+def _less_discount(stated: StatedPrice) -> NetPrice | None:
+    """The lower of two prices of a unit, where it is the higher one less the discount, and makes the total if any."""
+    prices = sorted({price for _, price in stated.units})
+    if len(prices) != 2 or not _agreeing(stated, prices[:1]):
+        return None
+    net, gross = prices
+    if not any(discount and _is_close(gross * (1 - discount), net, 1) for discount in stated.discounts):
+        return None
+    return NetPrice(net, remarks=(f"unit price {plain(gross)} less the discount is {plain(net)}",))
 
 
 def _of_unit(stated: StatedPrice, headed: HeadedPrice) -> NetPrice:

@@ -13,7 +13,7 @@ from fabopt.errors import Fault, InputError, fault
 from fabopt.io.faults import refuse
 from fabopt.io.files import DEVICE, is_device, read_bytes, shown
 from fabopt.io.quote.delimited import read_delimited
-from fabopt.io.quote.facts import FactRow, QuoteFacts, facts_of
+from fabopt.io.quote.facts import FactRow, QuoteFacts, facts_of, scales_of
 from fabopt.io.quote.headings import PRICES, Header, headers_of
 from fabopt.io.quote.lines import QuoteReading, RowReader
 from fabopt.io.quote.names import QuotedNames
@@ -77,9 +77,11 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     tables = _tables(read_sheets(Path(path), "a quote"), options.asked)
     if not any(headers for _, headers in tables):
         raise InputError([fault(file, "", "no table of prices was found in any sheet", allowed=_ALLOWED)])
-    facts = facts_of(_outside(tables))
-    mark = decimal_mark(_price_texts(tables))
-    reading = QuoteReading(file, QuotedNames(catalog), mark, facts.currency or options.currency, options.rates)
+    outside = list(_outside(tables))
+    facts, mark = facts_of(outside), decimal_mark(_price_texts(tables))
+    reading = QuoteReading(
+        file, QuotedNames(catalog), mark, facts.currency or options.currency, options.rates, _scales(tables, outside)
+    )
     lines = tuple(line for sheet, headers in tables for line in _lines(sheet, headers, reading))
     reading.faults.extend(_two_prices(lines, file))
     quote = _quote(file, lines, tables, facts, options)
@@ -140,7 +142,14 @@ def _outside(tables: _Tables) -> Iterator[FactRow]:
             priced = header is not None and any(column in cells for role in PRICES for column in header.columns(role))
             if not priced:
                 texts = tuple(cells[column].text for column in sorted(cells))
-                yield FactRow(f"{sheet.name} row {row}", texts)
+                yield FactRow(sheet.name, f"{sheet.name} row {row}", texts)
+
+
+def _scales(tables: _Tables, outside: Sequence[FactRow]) -> dict[str, str]:
+    """By sheet what says that its prices are in thousands; what a sheet without a table says is said of all."""
+    scales = scales_of(outside)
+    of_all = [scales[sheet.name] for sheet, headers in tables if not headers and sheet.name in scales]
+    return {**{sheet.name: text for sheet, _ in tables for text in of_all}, **scales}
 
 
 def _price_texts(tables: _Tables) -> Iterator[str]:

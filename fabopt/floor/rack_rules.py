@@ -36,7 +36,8 @@ class RackLimits:
     switch; ``switches`` and ``cable_ends``: the most in a rack; ``largest_power``: whether its power is checked with
     the most that makers state. ``side_m``: what a cable within a rack runs sideways; ``spare_m`` and
     ``spare_fraction`` of its way: the least that a cable is longer. ``spread_spines``, ``spread_leaves``: whether
-    spines and cores, and leaves, are in two racks at least.
+    spines and cores, and leaves, are in two racks at least; ``spread_attachments``: whether ports of an attachment are
+    in as many racks as there are switches that are alike.
     """
 
     kept_units: int = 0
@@ -49,6 +50,7 @@ class RackLimits:
     spare_fraction: float = 0.0
     spread_spines: bool = False
     spread_leaves: bool = False
+    spread_attachments: bool = False
 
     def spared_m(self, way_m: ArrayLike, slack_m: float) -> Floats:
         """The cable for ways of such lengths in metres, with at least ``slack_m`` more; shape of ``way_m``."""
@@ -83,7 +85,12 @@ def rack_limits(case: Case) -> RackLimits:
     rules = case.site.rack_rules
     spread = is_kept(case.rules, RACK_SPREAD)
     limits = _kept_limits(case) if is_kept(case.rules, RACK_RULES) else NO_LIMITS
-    return replace(limits, spread_spines=spread and rules.spread_spines, spread_leaves=spread and rules.spread_leaves)
+    return replace(
+        limits,
+        spread_spines=spread and rules.spread_spines,
+        spread_leaves=spread and rules.spread_leaves,
+        spread_attachments=spreads_attachments(case),
+    )
 
 
 def limits_if_kept(case: Case) -> RackLimits:
@@ -92,7 +99,7 @@ def limits_if_kept(case: Case) -> RackLimits:
 
 
 def spreads_attachments(case: Case) -> bool:
-    """Whether devices of attachments are in two racks at least, and the ports that they have on free ones."""
+    """Whether devices of attachments are in two racks at least, and the ports that they have."""
     return is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments
 
 
@@ -159,9 +166,9 @@ def _asking(case: Case) -> Iterator[str]:
 
 
 def _concerns(case: Case, key: str) -> bool:
-    """Whether a case has what a key is about: attachments of several devices that are in racks."""
+    """Whether a case has what a key is about: attachments in racks that have several devices, or several ports."""
     attachments = (one for fabric in case.fabrics for one in fabric.attachments)
-    return key != "spread_attachments" or any(one.rack_units is not None and one.boxes > 1 for one in attachments)
+    return key != "spread_attachments" or any(one.rack_units is not None and one.ports > 1 for one in attachments)
 
 
 def without_parts(case: Case, keys: tuple[str, ...]) -> Case:

@@ -7,8 +7,6 @@ its group or pod only. Parallel links are next to each other; leaf j of a group 
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.clos_shape import ClosShape
-from fabopt.units import Number, ceil_div, ceil_of
+from fabopt.units import Number, ceil_of
 
 Ints = NDArray[np.int64]
 NO_GROUP = -1
@@ -245,47 +243,3 @@ def _sorted(links: list[TierLinks]) -> TierLinks:
     whole = TierLinks(*(np.concatenate(column) for column in zip(*links, strict=True)))
     order = np.lexsort((whole.a_slot, whole.a))
     return TierLinks(*(column[order] for column in whole))
-
-
-def dealt(adds: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """(Attachment, stage) of every port in the order in which they are dealt. ``adds``: of each, what a stage adds."""
-    stages = range(max(map(len, adds), default=0))
-    return [
-        (index, stage)
-        for stage in stages
-        for index, ports in enumerate(adds)
-        for _ in range(ports[stage] if stage < len(ports) else 0)
-    ]
-
-
-def attached_leaves(n: ClosNumbers, attached: Sequence[int]) -> list[int]:
-    """The leaf of every attachment port, dealt one a leaf and round, leaves with the fewest ports of servers first; of
-    equals, those of an odd last group last.
-
-    In a cluster that grows, the ports that a stage adds (``attached``: how many) go to the leaves that are there then,
-    those with the fewest attachments first, in their order.
-    """
-    if n.sizes:
-        return _as_it_grows(n, attached)
-    in_last = n.group_of_leaf(np.arange(n.planes * n.leaves)) == n.groups - 1
-    comes_later = ~in_last if n.last_group * n.last_k < n.g * n.k else in_last & n.is_odd
-    order = np.argsort(comes_later, kind="stable").tolist()
-    return [order[place % len(order)] for place in range(sum(attached))]
-
-
-def _as_it_grows(n: ClosNumbers, attached: Sequence[int]) -> list[int]:
-    """The emptiest leaf for one port after the other; leaves that come later are empty."""
-    leaves: list[int] = []
-    queue: list[tuple[int, int]] = []
-    there = 0
-    for size, ports in zip(n.sizes, attached, strict=False):
-        settled = ceil_div(size, n.g) * n.rails
-        for plane in range(n.planes):
-            for leaf in range(there, settled):
-                heapq.heappush(queue, (0, plane * n.leaves + leaf))
-        there = settled
-        for _ in range(ports):
-            load, leaf = queue[0]
-            heapq.heapreplace(queue, (load + 1, leaf))
-            leaves.append(leaf)
-    return leaves

@@ -76,34 +76,54 @@ def dealt_to_free_ports(guests: Sequence[Guest], hosts: Mapping[HostTier, Hosts]
 
 def spread_over_racks(
     places: Sequence[tuple[HostPort, ...]],
-    racks: Mapping[HostTier, Sequence[int]],
+    racks: Mapping[HostTier, Sequence[Hashable]],
     kinds: Mapping[HostTier, Sequence[Hashable]],
 ) -> list[tuple[HostPort, ...]]:
-    """The places of ports with every switch exchanged for another of its kind, once the first port is on it.
-
-    For the one in the rack with the fewest ports of the attachment, of these with the fewest of all, of these for the
-    first. ``racks``, ``kinds``: of every switch of a tier.
+    """The places of ports with every switch exchanged for another of its kind; ``racks``, ``kinds``: of every switch of
+    a tier.
     """
-    alike: dict[Hashable, list[int]] = defaultdict(list)
-    for tier, of_tier in kinds.items():
-        for number, kind in enumerate(of_tier):
-            alike[tier, kind].append(number)
-    taken_by_all: Counter[int] = Counter()
-    exchanged: dict[HostPort, HostPort] = {}
-    spread = []
-    for guest in places:
-        taken: Counter[int] = Counter()
-        for tier, number in guest:
-            rack_of, left = racks[tier], alike[tier, kinds[tier][number]]
-            if (tier, number) not in exchanged:
-                other = min(left, key=lambda switch: (taken[rack_of[switch]], taken_by_all[rack_of[switch]], switch))
-                left.remove(other)
-                exchanged[tier, number] = tier, other
-            rack = rack_of[exchanged[tier, number][1]]
-            taken[rack] += 1
-            taken_by_all[rack] += 1
-        spread.append(tuple(exchanged[place] for place in guest))
-    return spread
+    exchange = Exchange(racks, kinds)
+    return [tuple(exchange.next(place, owner) for place in guest) for owner, guest in enumerate(places)]
+
+
+class Exchange:
+    """Switches that change places with others of their kind, each once, so that ports are in different racks.
+
+    ``racks``, ``kinds``: of every switch of a tier.
+    """
+
+    def __init__(
+        self, racks: Mapping[HostTier, Sequence[Hashable]], kinds: Mapping[HostTier, Sequence[Hashable]]
+    ) -> None:
+        self._racks = racks
+        self._kinds = kinds
+        self._alike: dict[Hashable, list[int]] = defaultdict(list)
+        for tier, of_tier in kinds.items():
+            for number, kind in enumerate(of_tier):
+                self._alike[tier, kind].append(number)
+        self._other: dict[HostPort, int] = {}
+        self._taken: Counter[Hashable] = Counter()
+
+    def next(self, place: HostPort, owner: int) -> HostPort:
+        """The switch of the next port, which is of this owner and would be at ``place``.
+
+        When the first port comes to a switch, that is exchanged for the one of those left of its kind in the rack with
+        the fewest ports of the owner, of these with the fewest of all, of these for the first.
+        """
+        tier, number = place
+        racks = self._racks[tier]
+        if place not in self._other:
+            left = self._alike[tier, self._kinds[tier][number]]
+            self._other[place] = min(left, key=lambda other: (*self._load(racks[other], owner), other))
+            left.remove(self._other[place])
+        other = self._other[place]
+        self._taken[racks[other], None] += 1
+        self._taken[racks[other], owner] += 1
+        return tier, other
+
+    def _load(self, rack: Hashable, owner: int) -> tuple[int, int]:
+        """Ports in a rack: of an owner, and of all."""
+        return self._taken[rack, owner], self._taken[rack, None]
 
 
 class _Ledger:

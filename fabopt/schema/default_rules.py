@@ -79,7 +79,8 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
         ),
         DefaultRule(
             RACK_SPREAD,
-            "the spines of a pod, all cores, and the leaves of a group of more than one rack are in two racks at least",
+            "the spines of a pod, all cores, the leaves of a group of more than one rack, and the devices and ports of "
+            "an attachment are in two racks at least, where racks and switches allow",
             "devices_are_spread",
             "docs/cases.md#racks-that-fail",
         ),

@@ -153,7 +153,7 @@ class Search:
                     expanded = self.expansion.expand(prices)
                     needed = self._above(outcome.value, expanded.bound)
                 slack = self._next_slack(slack, needed, expanded.bound)
-            elif slack >= self.expansion.ceiling(expanded.bound) or not complete or not self.settings.prune:
+            elif slack >= self.expansion.ceiling(expanded.bound) or not complete or self._is_settled(rise):
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
                 return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
             else:
@@ -163,6 +163,14 @@ class Search:
             self.settings.progress(f"expanding candidates up to {share:.2g}% above the bound")
             expanded = self.expansion.expand(prices, slack)
         raise AssertionError("the cutoff was infinite and the program undecided")
+
+    def _is_settled(self, rise: int) -> bool:
+        """Whether nothing is left to be looked at where no design was found: all was, or there is no room for any."""
+        return not self.settings.prune or (rise == 0 and self._is_out_of_room())
+
+    def _is_out_of_room(self) -> bool:
+        """Whether it is quickly known that there is no room for any design."""
+        return False
 
     @property
     def _most_candidates(self) -> int | None:

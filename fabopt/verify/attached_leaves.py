@@ -1,11 +1,17 @@
-"""Where ports of attachments are that are dealt over leaves: round by round, or stage by stage."""
+"""Where ports of attachments are that are dealt over leaves: round by round, or stage by stage; then racks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import accumulate, cycle, pairwise
+from typing import NamedTuple
 
 from fabopt.units import ceil_div
+
+LEAF = "leaf"
+# The number of an attachment, and the leaf of one of its ports.
+AttachedPort = tuple[int, int]
 
 
 def dealt_round(ends: Sequence[int], place: int, leaves: int) -> tuple[int, ...]:
@@ -18,27 +24,96 @@ def _hits(ports: int, place: int, leaves: int) -> int:
     return max(0, ceil_div(ports - place, leaves))
 
 
-def dealt_as_it_grows(
-    leaves: int, adds: Sequence[Sequence[int]], there: Sequence[Sequence[int]]
-) -> tuple[tuple[int, ...], ...]:
+class LeafKind(NamedTuple):
+    """A leaf: servers of its group at each stage, their ports on it at last, and whether it is of a last group that is
+    unlike the others. Those that are equal may stand for each other.
+    """
+
+    servers: tuple[int, ...]
+    ports: int
+    is_odd: bool
+
+
+def dealt_over_leaves(
+    leaves: Sequence[LeafKind], adds: Sequence[Sequence[int]], grows: bool, racks: Sequence[str]
+) -> Iterator[tuple[int, ...]]:
     """Ports of each attachment on every leaf.
 
-    ``adds``: of each attachment, the ports that a stage adds; ``there``: the leaves at each stage. Stage by stage, in
-    the order of the attachments, every port goes to the leaf that is there with the fewest ports of all attachments,
-    the first of such.
+    ``adds``: of each attachment, the ports that a stage adds, at once unless the cluster ``grows``; ``racks``: of every
+    leaf, where ports are spread over racks.
     """
-    hosted = [[0] * len(adds) for _ in range(leaves)]
-    for stage, hosts in enumerate(there):
-        for index, own in enumerate(adds):
-            _spread(hosted, hosts, index, own[stage] if stage < len(own) else 0)
-    return tuple(map(tuple, hosted))
+    order = sorted(range(len(leaves)), key=lambda number: leaves[number][1:])
+    if not (grows or racks):
+        ends = list(accumulate(map(sum, adds), initial=0))
+        place_of = {number: place for place, number in enumerate(order)}
+        yield from (dealt_round(ends, place_of[number], len(leaves)) for number in range(len(leaves)))
+        return
+    ports = _as_it_grows(leaves, adds) if grows else _in_turn(adds, order)
+    other = Exchanged({LEAF: racks} if racks else {}, {LEAF: leaves})
+    hosted = [[0] * len(adds) for _ in leaves]
+    for owner, number in ports:
+        hosted[other.of((LEAF, number), owner)[1]][owner] += 1
+    yield from map(tuple, hosted)
 
 
-def _spread(hosted: list[list[int]], hosts: Sequence[int], index: int, ports: int) -> None:
-    """Put ports of an attachment on some of the leaves, level by level."""
-    level = min((sum(hosted[number]) for number in hosts), default=0)
+def _in_turn(adds: Sequence[Sequence[int]], order: Sequence[int]) -> Iterator[AttachedPort]:
+    """Every port of the attachments, one a leaf and round; ``order``: of the leaves."""
+    owners = (owner for owner, own in enumerate(adds) for _ in range(sum(own)))
+    yield from zip(owners, cycle(order), strict=False)
+
+
+def _as_it_grows(leaves: Sequence[LeafKind], adds: Sequence[Sequence[int]]) -> Iterator[AttachedPort]:
+    """Every port of the attachments, stage by stage, in the order of the attachments: to the leaf that is there with
+    the fewest ports of all attachments, the first of such.
+    """
+    hosted = [0] * len(leaves)
+    for stage in range(len(leaves[0].servers)):
+        there = [number for number, leaf in enumerate(leaves) if leaf.servers[stage]]
+        for owner, own in enumerate(adds):
+            for number in _emptiest(hosted, there, own[stage] if stage < len(own) else 0):
+                hosted[number] += 1
+                yield owner, number
+
+
+def _emptiest(hosted: Sequence[int], hosts: Sequence[int], ports: int) -> Iterator[int]:
+    """Leaves for so many ports, level by level."""
+    level = min((hosted[number] for number in hosts), default=0)
     while ports > 0 and hosts:
-        for number in [one for one in hosts if sum(hosted[one]) == level][:ports]:
-            hosted[number][index] += 1
-            ports -= 1
+        lowest = [number for number in hosts if hosted[number] == level][:ports]
+        yield from lowest
+        ports -= len(lowest)
         level += 1
+
+
+class Exchanged:
+    """Switches that others like them stand for, so that ports of attachments are in different racks.
+
+    ``racks``, ``kinds``: of every switch of a tier; no racks: every switch stands for itself.
+    """
+
+    def __init__(self, racks: Mapping[str, Sequence[str]], kinds: Mapping[str, Sequence[Hashable]]) -> None:
+        self._racks = racks
+        self._kinds = kinds
+        self._other: dict[tuple[str, int], int] = {}
+        self._taken: Counter[str] = Counter()
+        self._own: dict[int, Counter[str]] = defaultdict(Counter)
+
+    def of(self, place: tuple[str, int], owner: int) -> tuple[str, int]:
+        """The switch of the next port, one of this attachment, which would be at another one without racks.
+
+        That of its kind for which no other one stands, in the rack with the fewest ports of the attachment, then of
+        all, then the first; once the first port is on it.
+        """
+        tier, number = place
+        if not self._racks:
+            return place
+        racks, kinds, own = self._racks[tier], self._kinds[tier], self._own[owner]
+        if place not in self._other:
+            given = {other for (of_tier, _), other in self._other.items() if of_tier == tier}
+            left = [other for other, kind in enumerate(kinds) if kind == kinds[number] and other not in given]
+            ranks = [(own[racks[other]], self._taken[racks[other]], other) for other in left]
+            self._other[place] = min(ranks)[-1]
+        other = self._other[place]
+        own[racks[other]] += 1
+        self._taken[racks[other]] += 1
+        return tier, other

@@ -14,7 +14,7 @@ from itertools import accumulate, compress, pairwise
 
 from fabopt.schema.attachment import HostPort
 from fabopt.units import ceil_div
-from fabopt.verify.attached_leaves import dealt_as_it_grows, dealt_round
+from fabopt.verify.attached_leaves import LeafKind, dealt_over_leaves, dealt_round
 from fabopt.verify.equal_devices import EqualDevices, EqualLeaves, EqualPods, Peers, in_proportion, stripes_of
 from fabopt.wiring.design_file import divide
 
@@ -31,6 +31,7 @@ class ClosCounts:
     ports; ``counted``: whether they count in oversubscription, empty if all do. ``by_rail``: leaves of a rail
     have their odd links to the same spines. ``odd_per_leaf``, ``odd_uplinks``: k' and u' of a last group that is unlike
     the others, else 0. ``mixed``: of both types of spines how many there are, and the links of a leaf to each.
+    ``leaf_racks``: of every leaf, where ports of attachments are spread over racks.
     """
 
     tiers: int
@@ -55,6 +56,7 @@ class ClosCounts:
     odd_per_leaf: int = 0
     odd_uplinks: int = 0
     mixed: Peers = ()
+    leaf_racks: tuple[str, ...] = ()
 
     @property
     def is_odd(self) -> bool:
@@ -103,8 +105,8 @@ class ClosCounts:
         """Leaves by what they are linked to.
 
         Attachment port t is on leaf t mod (leaves), counted from the leaves with the fewest ports of servers, of equals
-        those of an odd last group last, so that those with the most free ports come first in every round; in a cluster
-        that grows, see ``grown_leaves``.
+        those of an odd last group last, so that those with the most free ports come first in every round. In a cluster
+        that grows, and where racks matter, see ``dealt_leaves``.
         """
         ends = list(accumulate(self.attached, initial=0))
         if any(self.free) or (self.sizes and sum(self.attached)):
@@ -148,33 +150,23 @@ class ClosCounts:
     @cached_property
     def dealt_leaves(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
         """Server ports of every leaf, plane by plane, and ports of every attachment that are dealt to it."""
-        last_from, last_ports = self.leaves - self.last_rails, self.last_group * (self.odd_per_leaf or self.per_leaf)
-        last = [number % self.leaves >= last_from for number in range(self.planes * self.leaves)]
-        ports = [last_ports if is_last else self.per_group * self.per_leaf for is_last in last]
-        if self.sizes and sum(self.attached):
-            return tuple(zip(ports, self.grown_leaves, strict=True))
-        ends = list(accumulate(self.attached, initial=0))
-        order = sorted(range(len(ports)), key=lambda number: (ports[number], self.is_of_odd_group(number)))
-        hosted = {number: dealt_round(ends, place, len(ports)) for place, number in enumerate(order)}
-        return tuple((own, hosted[number]) for number, own in enumerate(ports))
+        leaves = [self._leaf_kind(number) for number in range(self.planes * self.leaves)]
+        later = self.adds + ((),) * (len(self.attached) - len(self.adds))
+        adds = [own or (ports,) for own, ports in zip(later, self.attached, strict=True)]
+        dealt = dealt_over_leaves(leaves, adds, bool(self.sizes), self.leaf_racks)
+        return tuple((leaf.ports, hosted) for leaf, hosted in zip(leaves, dealt, strict=True))
+
+    def _leaf_kind(self, number: int) -> LeafKind:
+        """A leaf, counted plane by plane, by its servers."""
+        before = min(number % self.leaves // self.rails, self.groups - 1) * self.per_group
+        servers = tuple(max(0, min(size - before, self.per_group)) for size in self.sizes or (self.servers,))
+        is_odd = self.is_of_odd_group(number)
+        return LeafKind(servers, servers[-1] * (self.odd_per_leaf if is_odd else self.per_leaf), is_odd)
 
     @property
     def dealt_ports(self) -> list[int]:
         """Ports of every leaf, plane by plane, that servers and attachments have which are dealt over all leaves."""
         return [ports + sum(attached) for ports, attached in self.dealt_leaves]
-
-    @cached_property
-    def grown_leaves(self) -> tuple[tuple[int, ...], ...]:
-        """Ports of each attachment on every leaf, plane by plane, of a cluster that grows."""
-        adds = [
-            self.adds[index] if index < len(self.adds) and self.adds[index] else (ports,)
-            for index, ports in enumerate(self.attached)
-        ]
-        there = [
-            [number for number in range(self.planes * self.leaves) if number % self.leaves < leaves]
-            for leaves in (ceil_div(servers, self.per_group) * self.rails for servers in self.sizes)
-        ]
-        return dealt_as_it_grows(self.planes * self.leaves, adds, there)
 
     @cached_property
     def most_endpoints(self) -> int:

@@ -15,6 +15,7 @@ from functools import cached_property
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import Nic, Switch
+from fabopt.schema.default_rules import RACK_SPREAD, is_kept
 from fabopt.schema.design import BomRow, FabricDesign, LinkRow, LogicalUse, PortUse, TierUse
 from fabopt.schema.product import Cage
 from fabopt.schema.server import BuiltInNic
@@ -309,7 +310,18 @@ class FabricEvidence:
             odd_per_leaf=0 if last is None else last.ports_per_server_per_leaf,
             odd_uplinks=0 if last is None else last.up_ports,
             mixed=() if mixed is None else tuple(zip(mixed.spines, mixed.links_per_pair, strict=True)),
+            leaf_racks=self.racks_of_hosts.get("leaf", ()),
         )
+
+    @cached_property
+    def racks_of_hosts(self) -> dict[str, tuple[str, ...]]:
+        """The rack of every leaf and spine on which ports of attachments are spread over racks; else empty."""
+        places, case = self.designed.places, self.evidence.case
+        if not places.leaf or self.evidence.design.rules is None:
+            return {}
+        if not (is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments):
+            return {}
+        return {tier: tuple(rack for rack, _ in getattr(places, tier)) for tier in ("leaf", "spine")}
 
     def _leaves_alone(self, structure: DirectStructure) -> ClosCounts:
         designed = self.designed

@@ -15,7 +15,7 @@ from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import TierUse
 from fabopt.units import some
-from fabopt.verify.appliances import spreads_attachments
+from fabopt.verify.attached_leaves import Exchanged
 from fabopt.verify.bandwidth import class_ratios
 from fabopt.verify.equal_switches import server_ports
 from fabopt.verify.evidence import FabricEvidence
@@ -45,17 +45,16 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
     wanted = {one.name: one for one in fabric.wanted.attachments if one.placed_on != "leaf"}
     proof.equal("attachments on free ports", list(fabric.designed.free_ports), list(wanted))
     tiers = {role: _Switches.of(fabric, role) for role in RANKS[: fabric.num_tiers]}
-    exchanged = _Exchanged(fabric, tiers)
-    for name, attachment in wanted.items():
+    exchanged = _exchanged(fabric, tiers)
+    for index, (name, attachment) in enumerate(wanted.items()):
         places = fabric.designed.free_ports.get(name, ())
         proof.equal(f"ports of {name}", len(places), attachment.ports)
         allowed = RANKS if attachment.placed_on == "any" else (attachment.placed_on,)
         strange = sorted({tier for tier, _ in places} - set(allowed) & set(tiers))
         proof.equal(f"tiers of {name} that the case does not allow", strange, [])
-        exchanged.begin()
         dealt = _dealt(fabric, attachment, {tier: tiers[tier] for tier in tiers_for(fabric, attachment)})
         for port, (place, expected) in enumerate(zip(places, dealt, strict=False), 1):
-            proof.equal(f"switch of port {port} of {name}", place, expected and exchanged.of(expected))
+            proof.equal(f"switch of port {port} of {name}", place, expected and exchanged.of(expected, index))
         of_tier = Counter(tier for tier, _ in places)
         proof.note(f"{name} " + ", ".join(f"{some(of_tier[tier], 'port')} on {tier}s" for tier in sorted(of_tier)))
 
@@ -85,37 +84,10 @@ def _dealt(
         yield tier, number
 
 
-class _Exchanged:
+def _exchanged(fabric: FabricEvidence, tiers: dict[str, _Switches]) -> Exchanged:
     """Switches that others like them stand for, so that ports are in different racks; themselves without a floor."""
-
-    def __init__(self, fabric: FabricEvidence, tiers: dict[str, _Switches]) -> None:
-        places = {"leaf": fabric.designed.places.leaf, "spine": fabric.designed.places.spine}
-        spreads = bool(places["leaf"]) and spreads_attachments(fabric.evidence)
-        self._racks = {tier: [rack for rack, _ in places[tier]] for tier in tiers} if spreads else {}
-        self._kinds = {tier: switches.kinds for tier, switches in tiers.items()}
-        self._other: dict[tuple[str, int], int] = {}
-        self._taken: Counter[str] = Counter()
-        self._own: Counter[str] = Counter()
-
-    def begin(self) -> None:
-        """Start with the next attachment."""
-        self._own = Counter()
-
-    def of(self, place: tuple[str, int]) -> tuple[str, int]:
-        """The switch of the next port, which would be at another one without racks."""
-        tier, number = place
-        if not self._racks:
-            return place
-        racks, kinds = self._racks[tier], self._kinds[tier]
-        if place not in self._other:
-            given = {other for (of_tier, _), other in self._other.items() if of_tier == tier}
-            left = [other for other, kind in enumerate(kinds) if kind == kinds[number] and other not in given]
-            ranks = [(self._own[racks[other]], self._taken[racks[other]], other) for other in left]
-            self._other[place] = min(ranks)[-1]
-        other = self._other[place]
-        self._own[racks[other]] += 1
-        self._taken[racks[other]] += 1
-        return tier, other
+    kinds = {tier: switches.kinds for tier, switches in tiers.items()}
+    return Exchanged(fabric.racks_of_hosts, kinds)
 
 
 class _Switches(NamedTuple):

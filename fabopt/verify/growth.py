@@ -70,7 +70,11 @@ def stages_are_fabrics(proof: Proof, cabling: FabricCabling) -> None:
 def stage_of(fabric: FabricEvidence, stage: StageStructure, number: int) -> FabricEvidence:
     """The fabric as installed at a stage, as a fabric of its own."""
     designed = as_installed(fabric.designed, stage)
-    designed = designed.model_copy(update={"free_ports": _free_ports_at(fabric, stage)})
+    places = fabric.designed.places
+    leaves = tuple(places.leaf[number] for number in numbers_at_last(fabric, stage, "leaf")) if places.leaf else ()
+    designed = designed.model_copy(
+        update={"free_ports": _free_ports_at(fabric, stage), "places": places.model_copy(update={"leaf": leaves})}
+    )
     whole = fabric.evidence.design
     evidence = Evidence(whole.model_copy(update={"fabrics": (designed,)}), number, whole)
     return FabricEvidence(evidence, designed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import Lane, parse_split
-from fabopt.schema.catalog import Nic
+from fabopt.schema.catalog import Nic, Transceiver
 from fabopt.schema.design import LinkPart
 from fabopt.schema.product import Cage
 from fabopt.units import ceil_div
@@ -61,22 +61,35 @@ def attachment_rows(fabric: FabricEvidence, servers: tuple[ListedRow, ...]) -> d
     for attachment in fabric.wanted.attachments:
         own = rows_between(fabric, "attachment", "leaf", attachment.name)
         run_m = attachment_run_m(fabric, attachment)
-        rows[attachment.name] = tuple(_completed(row, others, run_m) for row in own)
+        splits = attachment.split or "", fabric.tier("leaf").down.split
+        rows[attachment.name] = tuple(_completed(row, others, run_m, splits) for row in own)
         others += rows[attachment.name]
     return rows
 
 
-def _completed(row: ListedRow, others: list[ListedRow], run_m: float) -> ListedRow:
+def _completed(row: ListedRow, others: list[ListedRow], run_m: float, splits: tuple[str, str]) -> ListedRow:
+    """A row with the module or splitter at the leaf that it shares; ``splits``: of the cages at both ends."""
     if row.listed.to_cages or row.far is not None or row.cable is not None or row.listed.medium == NO_MEDIUM:
         return row
     # what has parts of its own there is in no splitter
     hosts = [one for one in others if one.cable is None or not row.listed.parts]
+    hosts = [one for one in hosts if one.far is None or _joins(row, one.far, splits)]
     long_enough = [one for one in hosts if row.fibre is not None or _covers(one, run_m)]
     host = next(iter(long_enough or hosts), row)
     if host.cable is not None:
         return replace(row, cable=host.cable, run_part=_none_of(host.run_part))
     row = replace(row, far=host.far, far_part=_none_of(host.far_part))
     return row if row.fibre is not None else replace(row, fibre=host.fibre, run_part=_none_of(host.run_part))
+
+
+def _joins(row: ListedRow, module: Transceiver, splits: tuple[str, str]) -> bool:
+    """Whether another row's module at the leaf may end this one's links: same standard, connector, and far enough."""
+    near, far = splits
+    if row.near is not None and row.near.standard_by_split.get(near) != module.standard_by_split.get(far):
+        return False
+    if row.fibre is not None and not any(end.connector.endswith(module.connector) for end in row.fibre.both_ends):
+        return False
+    return module.reach_m >= row.listed.length_m
 
 
 def _covers(row: ListedRow, run_m: float) -> bool:

@@ -338,7 +338,9 @@ def _logical_ports_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
 def _attachments_are_spread(proof: Proof, cabling: FabricCabling) -> None:
     """Ports of attachments go one to a leaf, round over all leaves; those on free ports to the switches of the file.
 
-    In a cluster that grows they do so stage by stage, so that none has to move.
+    In a cluster that grows they do so stage by stage, so that none has to move. On a floor, with rule ``rack-spread``,
+    leaves that are alike then stand for each other, so that the ports of an attachment are in as many racks as they
+    can be.
     """
     rows = cabling.of("attachment-leaf")
     free = list(cabling.fabric.designed.free_ports)
@@ -347,11 +349,13 @@ def _attachments_are_spread(proof: Proof, cabling: FabricCabling) -> None:
     of_leaf = np.bincount(attached, minlength=len(cabling.devices))[leaves]
     proof.equal("attachment ports on other devices", len(attached) - int(of_leaf.sum()), 0)
     _free_ports_are_the_files(proof, cabling)
-    if cabling.clos.sizes:
-        early = cabling.devices.stage[attached] > cabling.links.stage[dealt]
-        proof.equal("attachment ports on leaves of a later stage", int(early.sum()), 0)
-        wanted = [sum(on_leaf) for on_leaf in cabling.clos.grown_leaves] if len(dealt) else [0] * len(of_leaf)
-        proof.equal("leaves with attachment ports of another stage", int((of_leaf != np.array(wanted)).sum()), 0)
+    early = cabling.devices.stage[attached] > cabling.links.stage[dealt]
+    proof.equal("attachment ports on leaves of a later stage", int(early.sum()), 0)
+    if (cabling.clos.sizes or cabling.clos.leaf_racks) and len(dealt):
+        names, wanted = cabling.attached_names[dealt], np.array([own for _, own in cabling.clos.dealt_leaves])
+        for index, name in enumerate(one.name for one in cabling.fabric.wanted.attachments):
+            cabled = np.bincount(attached[names == name], minlength=len(cabling.devices))[leaves]
+            proof.equal(f"leaves with more or fewer ports of {name}", int((cabled != wanted[:, index]).sum()), 0)
         return
     low, high = int(of_leaf.min(initial=len(attached))), int(of_leaf.max(initial=0))
     proof.holds(high - low <= 1, f"{low} to {high} attachment ports on a leaf")

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.network.clos_links import ClosNumbers, attached_leaves, dealt
+from fabopt.floor.rack_rules import rack_limits
+from fabopt.network.attached_ports import AttachedPort, dealt_over_leaves
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Fibre, Transceiver
 from fabopt.schema.design import LinkRow, TierUse
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of, padding
@@ -164,10 +166,12 @@ def _devices(plan: FabricPlan) -> Iterator[tuple[Attachment, int]]:
 def _on_leaves(plan: FabricPlan, of_servers: Sequence[RowAssembly]) -> list[_Attached]:
     """Attachments on leaves with their rows; each may use modules of the servers' links or of those before it."""
     hosts, lanes, attachments = list(of_servers), _leaf_lanes(plan), []
-    dealt_leaves, stages = _dealt(plan.numbers.clos, plan.numbers.attachments)
+    dealt = _dealt(plan)
     for index, (attachment, first) in enumerate(_devices(plan)):
         places = enumerate(plan.numbers.fabric.free_ports.get(attachment.name, ()))
-        leaves, ports, stage = dealt_leaves[index], np.arange(len(dealt_leaves[index])), stages[index]
+        own = [port for port in dealt if port.owner == index]
+        leaves, ports = [port.leaf for port in own], np.arange(len(own))
+        stage = np.array([port.stage for port in own], dtype=np.int64)
         if attachment.placed_on != "leaf" and plan.numbers.fabric.structure.is_direct:
             continue
         if attachment.placed_on != "leaf":
@@ -177,20 +181,45 @@ def _on_leaves(plan: FabricPlan, of_servers: Sequence[RowAssembly]) -> list[_Att
         if not leaves:
             continue
         rows = plan.rows("attachment", "leaf", attachment.name)
-        assemblies = [_assembly(plan, row, lanes_of(attachment), lanes, hosts) for row in rows]
+        assemblies = [_assembly(plan, row, attachment, lanes, hosts) for row in rows]
         hosts += assemblies
         attachments.append(_Attached(attachment, rows, assemblies, first, leaves, ports, stage))
     return attachments
 
 
-def _assembly(plan: FabricPlan, row: LinkRow, near: int, far: int, hosts: Sequence[RowAssembly]) -> RowAssembly:
+def _assembly(
+    plan: FabricPlan, row: LinkRow, attachment: Attachment, far: int, hosts: Sequence[RowAssembly]
+) -> RowAssembly:
     alone = row.to_cages or row.medium == NO_MEDIUM or any(part.end == "to" for part in row.parts)
     # what has parts of its own is in no splitter
     is_in_splitter = not row.parts
-    fit = [host for host in hosts if host.far_module or (host.carries is Carries.FAR and is_in_splitter)]
+    fit = [
+        host
+        for host in hosts
+        if (_joins(plan, row, attachment, host) if host.far_module else host.carries is Carries.FAR and is_in_splitter)
+    ]
     fit = [] if alone else fit
     long_enough = [host for host in fit if row.parts or (host.cables and host.cables[-1][1] >= row.length_m)]
-    return assembly_of(plan.numbers.embedded, row, near, far, next(iter(long_enough or fit), None))
+    host = next(iter(long_enough or fit), None)
+    return assembly_of(plan.numbers.embedded, row, lanes_of(attachment), far, host)
+
+
+def _joins(plan: FabricPlan, row: LinkRow, attachment: Attachment, host: RowAssembly) -> bool:
+    """Whether a module at a leaf that is there for other links serves a row: it speaks as the row's own module does,
+    has a connector of the row's fibre, and reaches as far. What has no part of its own goes anywhere.
+    """
+    embedded = plan.numbers.embedded
+    module = embedded.part(host.far_module, Transceiver)
+    for part in row.parts:
+        if part.end == "from":
+            speaks = embedded.part(part.id, Transceiver).standard_by_split.get(attachment.split or "")
+            if speaks != module.standard_by_split.get(plan.tier("leaf").down.split):
+                return False
+        elif embedded.kind(part.id) == "fibre":
+            connectors = {end.connector for end in embedded.part(part.id, Fibre).both_ends}
+            if not any(connector.endswith(module.connector) for connector in connectors):
+                return False
+    return module.reach_m >= row.length_m
 
 
 def _used_slots(plan: FabricPlan, servers: CabledLinks) -> Ints:
@@ -246,14 +275,11 @@ def _by_device(attachment: Attachment, serial: Ints, own: Ints) -> tuple[Ints, I
     return device, slot, slot
 
 
-def _dealt(clos: ClosNumbers, wanted: Sequence[Attachment]) -> tuple[list[list[int]], list[Ints]]:
-    """The leaves of the ports that are dealt over all leaves, and their stages, attachment by attachment."""
-    adds = [attachment.adds or (attachment.ports,) for attachment in wanted]
-    owners = dealt([own if one.placed_on == "leaf" else () for own, one in zip(adds, wanted, strict=True)])
-    of_stage = np.bincount(np.array([stage for _, stage in owners], dtype=np.int64), minlength=1).tolist()
-    leaves: list[list[int]] = [[] for _ in wanted]
-    stages: list[list[int]] = [[] for _ in wanted]
-    for (owner, stage), leaf in zip(owners, attached_leaves(clos, of_stage), strict=True):
-        leaves[owner].append(leaf)
-        stages[owner].append(stage)
-    return leaves, [np.array(own, dtype=np.int64) for own in stages]
+def _dealt(plan: FabricPlan) -> list[AttachedPort]:
+    """The ports that are dealt over all leaves."""
+    wanted, embedded = plan.numbers.attachments, plan.numbers.embedded
+    # files from before rules were named have them anywhere
+    spreads = embedded.design.rules is not None and rack_limits(embedded.case).spread_attachments
+    adds = [(one.adds or (one.ports,)) if one.placed_on == "leaf" else () for one in wanted]
+    racks = [rack for rack, _ in plan.numbers.fabric.places.leaf] if spreads else []
+    return dealt_over_leaves(plan.numbers.clos, adds, racks)

@@ -325,6 +325,35 @@ def test_an_attachment_shares_a_twin_module(buys: str, more: int) -> None:
     assert usd(parts, wanted) == 1000 + 300 + 2 * 80 + 3 * 50 + 3 * 5 + more
 
 
+def spoken(name: str, split: str, standard: str, usd: float, form_factor: str = Q, ports: int = 1) -> Json:
+    """A module of a standard with its connector: MPO for SR, LC for DR."""
+    connector = "MPO" if standard == "100G-SR" else "LC"
+    part = optic(name, split, usd, connector, ports) | {"form_factor": form_factor}
+    return part | {"standard": standard}
+
+
+@pytest.mark.parametrize("servers", [2, 3])
+def test_an_attachment_shares_the_module_that_speaks_as_it_does(servers: int) -> None:
+    """Servers are joined by SR; the second of two attachments by DR is in the first one's twin module, and not in a
+    servers' one, whether or not that has a free port.
+    """
+    parts = catalog(
+        switches=[switch("leaf", cage(4, "2x100"))],
+        cables=[],
+        nics=[card("card", cage(1, "1x100", form_factor="OSFP"))],
+        transceivers=[
+            spoken("near-sr", "1x100", "100G-SR", 10, "OSFP"),
+            spoken("near-dr", "1x100", "100G-DR", 10, "QSFP28"),
+            spoken("twin-sr", "2x100", "100G-SR", 50, ports=2),
+            spoken("twin-dr", "2x100", "100G-DR", 60, ports=2),
+        ],
+        fibres=[fibre("mpo", "MPO", "MPO", 5), fibre("lc", "LC", "LC", 5)],
+    )
+    boxes = [attachment(1, name=name, form_factor="QSFP28") for name in ("first", "second")]
+    of_servers = servers * (100 + 10 + 5) + -(-servers // 2) * 50
+    assert usd(parts, case(servers, {"attachments": boxes})) == 1000 + of_servers + 2 * (10 + 5) + 60
+
+
 def test_a_breakout_serves_servers_and_attachments() -> None:
     # One connector of two ports takes one fibre with two ends: 3 servers and 1 attachment are two fibres.
     parts = catalog(

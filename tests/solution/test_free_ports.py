@@ -18,10 +18,12 @@ import numpy as np
 import pytest
 
 import fabopt
+from fabopt.network import attached_ports
 from fabopt.network.free_ports import Guest, Hosts, dealt_to_free_ports, spread_over_racks
 from fabopt.schema.attachment import HostPort
 from fabopt.schema.design import Design
 from fabopt.verify import verify
+from fabopt.wiring import attachment_links
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.samples.adapter import run
@@ -259,6 +261,43 @@ def test_ports_of_managers_are_in_two_racks(spreads: bool, racks: int) -> None:
     first, second = (number for _, number in places)
     other = next(number for number in range(len(spines)) if number not in (first, second))
     assert "attachments_take_free_ports" in failures(design, (("spine", first), ("spine", other)))
+
+
+SIX_PORTS = catalog(switches=[switch("leaf", cage(6, "1x100")), switch("spine", cage(6, "1x100"), usd=1500)])
+BOX_FLOOR: Json = {"rows": 1, "racks_per_row": 8, "rack_units": 12, "slack_m": 0.2}
+BOX: Json = {"boxes": 2, "rack_units": 1}
+
+
+def boxes_on_leaves(spreads: bool, **keys: Any) -> Json:
+    """Two boxes with a port each on leaves of 2 servers, which are in the racks of their servers."""
+    site = {"floor": BOX_FLOOR, "servers_per_rack": 4, "rack_rules": {"spread_attachments": spreads}}
+    return wanted(attachment(2, **BOX), servers=8) | {"site": site, "rules": {"rack-rules": False}} | keys
+
+
+def with_rack_units(parts: Json) -> Json:
+    parts = copy.deepcopy(parts)
+    for device in (*parts["switches"], *parts["servers"]):
+        device["rack_units"] = 1
+    return parts
+
+
+@pytest.mark.parametrize(("spreads", "racks"), [(True, 2), (False, 1)])
+def test_ports_that_are_dealt_over_leaves_are_in_two_racks(spreads: bool, racks: int) -> None:
+    """Leaves that are alike change places, in the wiring as in the check; what they cost is the same."""
+    design = solved(boxes_on_leaves(spreads), with_rack_units(SIX_PORTS))
+    assert_proven(design)
+    wiring = wiring_of(design)
+    rows = np.flatnonzero(wiring.links.kind == KINDS.index("attachment-leaf"))
+    leaves = wiring.links.b[rows].tolist()
+    assert len(set(leaves)) == 2 and len({wiring.devices.rack[leaf] for leaf in leaves}) == racks
+
+
+def test_ports_on_other_leaves_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the wiring has them on leaves in turn, in one rack, the check fails."""
+    design = solved(boxes_on_leaves(True), with_rack_units(SIX_PORTS))
+    in_turn = attached_ports.dealt_over_leaves
+    monkeypatch.setattr(attachment_links, "dealt_over_leaves", lambda numbers, adds, racks: in_turn(numbers, adds))
+    assert "endpoints_are_cabled" in {check.name for check in verify(design) if not check.ok}
 
 
 # -- clusters that grow ---------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.schema.rack_rules import RackRules
 from fabopt.solution.optimize import solve
@@ -55,6 +56,21 @@ def test_racks_keep_what_is_asked_for(tmp_path: Path) -> None:
     told = [line.split(maxsplit=1) for line in text]
     for line in (["U11-12", "patch panel"], ["U10", "management switch"], ["U8", "cable manager"]):
         assert line in told
+
+
+def test_too_few_places_for_any_design_are_counted() -> None:
+    """Two racks of one switch each are too few for a leaf and two spines: told from the fewest switches of any design,
+    before tens of thousands of sizes are held against the racks.
+    """
+    site = {"servers_per_rack": 4, "rack_rules": {"switches": 1}, "floor": {"rows": 1, "racks_per_row": 2}}
+    fabric = {"name": "compute", "protocol": "infiniband", "tiers": 2}
+    content = {
+        "name": "two-racks", "catalog": ["reference"], "server": "nvidia-dgx-h100", "servers": 8, "site": site,
+        "fabrics": [fabric], "rules": {"rack-rules": True},
+    }  # fmt: skip
+    design = solve(inputs_from_objects(content, None), alternatives_s=0)
+    assert design.status == "infeasible" and (design.objective.candidates or 0) < 5_000
+    assert [conflict.limit for conflict in design.conflicts] == ["site.rack_rules.switches"]
 
 
 def test_what_is_not_kept_fails_the_check() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import copy
 import json
+import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import fabopt.verify
+from fabopt.network.attached_ports import dealt_over_leaves
+from fabopt.network.clos_links import ClosNumbers
 from fabopt.schema.design import Check
 from fabopt.units import ceil_div
 from fabopt.verify import verified_in_turn, verify
@@ -590,6 +594,35 @@ def test_attachments_dealt_by_classes_are_those_dealt_one_by_one(
         counted[one.servers, *one.attached] += one.count
     assert counted == Counter(map(tuple, dealt))
     assert clos.most_endpoints == max(map(sum, dealt))
+
+
+@given(
+    st.lists(st.integers(1, 12), min_size=1, max_size=3),
+    st.integers(1, 5),
+    st.integers(1, 3),
+    st.integers(1, 2),
+    st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=3), max_size=3),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_ports_in_racks_are_on_the_leaves_of_the_wiring(
+    steps: list[int], group: int, rails: int, planes: int, adds: list[list[int]], grows: bool, rng: random.Random
+) -> None:
+    """Leaf by leaf as the verifier deals them, in one stage or several, whatever rack each leaf is in."""
+    sizes = tuple(accumulate(steps)) if grows else ()
+    adds = [own[: max(1, len(sizes))] for own in adds]
+    servers, group = sum(steps), min(group, sum(steps))
+    given: dict[str, Any] = {"servers": servers, "planes": planes, "sizes": sizes}
+    numbers = ClosNumbers(ports=rails, k=1, g=group, nics=rails, ports_per_nic=planes, shared_cages=False, **given)
+    racks = [str(rng.randrange(3)) for _ in range(planes * numbers.leaves)]
+    cabled = [[0] * len(adds) for _ in racks]
+    for port in dealt_over_leaves(numbers, adds, racks):
+        cabled[port.leaf][port.owner] += 1
+    clos = a_clos(
+        server_ports=rails * planes, per_group=group, attached=tuple(map(sum, adds)), adds=tuple(map(tuple, adds)),
+        leaf_racks=tuple(racks), **given,
+    )  # fmt: skip
+    assert [list(own) for _, own in clos.dealt_leaves] == cabled
 
 
 @given(st.integers(1, 20), st.integers(1, 4), st.integers(1, 3), st.booleans(), st.integers(1, 9), st.integers(1, 9))

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, estimating, in_layouts_only
 from fabopt.problem.site import Method
@@ -150,6 +151,17 @@ class FloorSearch(Search):
         caps = self.expansion.caps
         is_beyond = any(least > caps[row] + tolerance(caps[row]) for row, least in needed.items())
         return is_beyond or too_far_apart(self.problem) is not None
+
+    def _is_out_of_room(self) -> bool:
+        """Whether the fewest switches of any designs of the fabrics are more than all racks may have."""
+        plan = self.problem.floor.plan
+        if plan.limits.switches == NO_LIMIT:
+            return False
+        table = np.zeros_like(self.expansion.table)
+        table[0] = [item.kind == "switch" for item in self.problem.item_table.items]
+        fewest = sum(self._least_anywhere(self.context.costs_at(self.problem.offering, table)))
+        most = plan.limits.switches * plan.usable_racks
+        return not self.clock.is_over() and fewest > most + tolerance(most)
 
     @property
     def _limited(self) -> list[int]:

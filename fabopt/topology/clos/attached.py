@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.network.clos_links import attached_leaves, dealt
+from fabopt.network.attached_ports import AttachedPort, dealt_over_leaves
 from fabopt.network.free_ports import HostTier
 from fabopt.parts.assemblies import Mode
 from fabopt.parts.switches import CageUse
@@ -77,11 +77,15 @@ def attached_to_leaves(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Attach
     )
 
 
+def dealt_ports(fabric: FabricProblem, clos: ClosNetwork) -> list[AttachedPort]:
+    """Every port of attachments that are dealt over all leaves."""
+    numbers, adds = numbers_of(clos.parts.nic, clos.shape), [one.by_stage for one in fabric.attachments]
+    return dealt_over_leaves(numbers, adds, clos.placement.racks_of_hosts.get("leaf", ()))
+
+
 def ports_on_leaves(fabric: FabricProblem, clos: ClosNetwork) -> Iterator[tuple[int, int]]:
     """The leaf and the attachment of every port on a leaf."""
-    owners = dealt([one.by_stage for one in fabric.attachments])
-    leaves = attached_leaves(numbers_of(clos.parts.nic, clos.shape), fabric.attached)
-    yield from ((leaf, owner) for leaf, (owner, _) in zip(leaves, owners, strict=True))
+    yield from ((port.leaf, port.owner) for port in dealt_ports(fabric, clos))
     for owner, places in enumerate(clos.free):
         yield from ((number, owner) for tier, number in places if tier == "leaf")
 

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.floor.rack_rules import spreads_attachments
-from fabopt.network.clos_links import ClosNumbers, attached_leaves, dealt, downlinks_of_spines
+from fabopt.network.clos_links import ClosNumbers, downlinks_of_spines
 from fabopt.network.clos_stages import most_links_of_spines, of_leaves, of_spines
 from fabopt.network.free_ports import (
     HOST_TIERS,
@@ -33,13 +32,13 @@ from fabopt.parts.switches import CageUse
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.topology.clos.attached import dealt_ports
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import ratio_of
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figures import figures_of
 from fabopt.topology.clos.joins import attachment_joins
 from fabopt.topology.clos.network import ClosNetwork
-from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.shape import Ints, Parts, Shape, down_cage_limit, last_endpoints, most_endpoints
 from fabopt.topology.clos.step_deadline import is_in_time
 from fabopt.units import Number, ceil_of
@@ -150,15 +149,10 @@ def with_free_ports(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) 
     places = dealt_to_free_ports(guests, loads.hosts())
     if places is None:
         return None
-    if isinstance(clos.placement, RackPlacement) and spreads_attachments(problem.case):
-        places = spread_over_racks(places, _racks(clos.placement), loads.kinds())
+    if racks := clos.placement.racks_of_hosts:
+        places = spread_over_racks(places, racks, loads.kinds())
     placed = loads.with_places(places)
     return placed if _gives_as_much(problem, fabric, clos, placed) else None
-
-
-def _racks(placement: RackPlacement) -> dict[HostTier, list[int]]:
-    """The rack of every leaf and spine."""
-    return {tier: of_tier.rack.tolist() for tier, of_tier in zip(HOST_TIERS, placement.positions, strict=False)}
 
 
 def _guest(
@@ -178,7 +172,7 @@ class _Loads:
         self.fabric = fabric
         self.clos = clos
         self.numbers = numbers_of(clos.parts.nic, clos.shape)
-        self.servers, self.attached = _dealt_ports(fabric, self.numbers)
+        self.servers, self.attached = _ports_of_leaves(fabric, clos, self.numbers)
         # of an odd last group
         self.is_odd = clos.shape.is_odd & (_groups_of_leaves(self.numbers) == self.numbers.groups - 1)
         ratios = [fabric.oversubscription_leaf, fabric.oversubscription_spine]
@@ -270,15 +264,14 @@ def _hosts(ports: _DownPorts, used: Ints, room: NDArray[np.object_], at_first: N
     return Hosts(cages * at_first, (ports.most - used) * at_first, ports.lanes, tuple(map(int, room)))
 
 
-def _dealt_ports(fabric: FabricProblem, numbers: ClosNumbers) -> tuple[Ints, Ints]:
+def _ports_of_leaves(fabric: FabricProblem, clos: ClosNetwork, numbers: ClosNumbers) -> tuple[Ints, Ints]:
     """Server ports of every leaf, shape (leaves,), and ports of every attachment dealt to it, (attachments, leaves)."""
     group = _groups_of_leaves(numbers)
     servers = np.minimum(numbers.g, numbers.servers - group * numbers.g)
     servers = servers * np.where(group == numbers.groups - 1, numbers.last_k, numbers.k)
     attached = np.zeros((len(fabric.attachments), len(group)), dtype=np.int64)
-    owners = dealt([one.by_stage for one in fabric.attachments])
-    for leaf, (owner, _) in zip(attached_leaves(numbers, fabric.attached), owners, strict=True):
-        attached[owner, leaf] += 1
+    for port in dealt_ports(fabric, clos):
+        attached[port.owner, port.leaf] += 1
     return servers, attached
 
 

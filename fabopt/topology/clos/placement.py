@@ -6,8 +6,9 @@ has its rack and unit (``RackPlacement``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Protocol
 
@@ -15,6 +16,7 @@ from fabopt.floor.layouts import Layout
 from fabopt.floor.placement import place
 from fabopt.floor.racks import Positions
 from fabopt.network.clos_links import ClosNumbers, TierLinks
+from fabopt.network.free_ports import HOST_TIERS, HostTier
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Place, Placement
 from fabopt.topology.clos.cabling import Joins, LinkType, cabling_of, numbers_of
@@ -39,6 +41,10 @@ class ClosPlacement(Protocol):
     def server_racks(self) -> tuple[str, ...]:
         """Ids of the racks of servers, in the order in which they are filled."""
 
+    @property
+    def racks_of_hosts(self) -> Mapping[HostTier, Sequence[int]]:
+        """The rack of every leaf and spine where ports of attachments are spread over racks; else empty."""
+
     def in_file(self) -> Placement | None:
         """The placement as the design file has it."""
 
@@ -53,6 +59,7 @@ class FlatPlacement:
     runs_m: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     rank: PlacementRank = ("", ())
     server_racks: tuple[str, ...] = ()
+    racks_of_hosts: Mapping[HostTier, Sequence[int]] = field(default_factory=lambda: MappingProxyType({}))
 
     def in_file(self) -> Placement | None:
         """Nothing: there is no floor."""
@@ -83,6 +90,13 @@ class RackPlacement:
     def server_racks(self) -> tuple[str, ...]:
         """Ids of the layout's racks of servers."""
         return tuple(self.layout.plan.ids[rack] for rack in self.layout.server_racks.tolist())
+
+    @cached_property
+    def racks_of_hosts(self) -> Mapping[HostTier, Sequence[int]]:
+        """The rack of every leaf and spine, as indices of the plan; empty if the case does not spread attachments."""
+        if not self.layout.plan.limits.spread_attachments:
+            return {}
+        return {tier: of_tier.rack.tolist() for tier, of_tier in zip(HOST_TIERS, self.positions, strict=False)}
 
     def in_file(self) -> Placement | None:
         """Rack and lowest unit of every switch."""

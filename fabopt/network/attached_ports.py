@@ -1,0 +1,88 @@
+"""Ports of attachments that are dealt over all leaves of a Clos, one a leaf and round: the leaf of every port."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.network.clos_links import ClosNumbers
+from fabopt.network.free_ports import Exchange
+from fabopt.units import ceil_div
+
+
+class AttachedPort(NamedTuple):
+    """A port of an attachment: whose it is, the stage that adds it, and its leaf."""
+
+    owner: int
+    stage: int
+    leaf: int
+
+
+def dealt_over_leaves(
+    n: ClosNumbers, adds: Sequence[Sequence[int]], racks: Sequence[Hashable] = ()
+) -> list[AttachedPort]:
+    """Ports in the order in which they are dealt: stage by stage, of each in the order of the attachments.
+
+    ``adds``: of each attachment, what every stage adds. ``racks``: of every leaf where rule ``rack-spread`` holds:
+    leaves that have as many servers at every stage then change places, so that neighbouring ports are in different
+    racks.
+    """
+    owners = [
+        (owner, stage)
+        for stage in range(max(map(len, adds), default=0))
+        for owner, ports in enumerate(adds)
+        for _ in range(ports[stage] if stage < len(ports) else 0)
+    ]
+    of_stage = np.bincount(np.array([stage for _, stage in owners], dtype=np.int64), minlength=1).tolist()
+    leaves = _as_it_grows(n, of_stage) if n.sizes else _in_turn(n, len(owners))
+    if len(racks):
+        exchange = Exchange({"leaf": racks}, {"leaf": _servers_of_leaves(n)})
+        leaves = [exchange.next(("leaf", leaf), owner)[1] for leaf, (owner, _) in zip(leaves, owners, strict=True)]
+    return [AttachedPort(*owner, leaf) for owner, leaf in zip(owners, leaves, strict=True)]
+
+
+def _servers_of_leaves(n: ClosNumbers) -> list[tuple[int, ...]]:
+    """Of every leaf the servers of its group at each stage, and whether that is an odd last one."""
+    group = n.group_of_leaf(np.arange(n.planes * n.leaves))
+    servers = [np.clip(size - group * n.g, 0, n.g) for size in n.sizes or (n.servers,)]
+    return list(zip(*(of_stage.tolist() for of_stage in servers), _is_odd(n, group).tolist(), strict=True))
+
+
+def _is_odd(n: ClosNumbers, group: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which leaves are of an odd last group; both of shape (leaves,)."""
+    return np.asarray((group == n.groups - 1) & n.is_odd)
+
+
+def _in_turn(n: ClosNumbers, ports: int) -> list[int]:
+    """One port a leaf and round, leaves with the fewest ports of servers first; of equals, those of an odd last group
+    last.
+    """
+    group = n.group_of_leaf(np.arange(n.planes * n.leaves))
+    in_last = group == n.groups - 1
+    comes_later = ~in_last if n.last_group * n.last_k < n.g * n.k else _is_odd(n, group)
+    order = np.argsort(comes_later, kind="stable").tolist()
+    return [order[place % len(order)] for place in range(ports)]
+
+
+def _as_it_grows(n: ClosNumbers, attached: Sequence[int]) -> list[int]:
+    """The ports that a stage adds (``attached``: how many) at the leaves that are there then, each at the emptiest one,
+    the first of such; leaves that come later are empty.
+    """
+    leaves: list[int] = []
+    queue: list[tuple[int, int]] = []
+    there = 0
+    for size, ports in zip(n.sizes, attached, strict=False):
+        settled = ceil_div(size, n.g) * n.rails
+        for plane in range(n.planes):
+            for leaf in range(there, settled):
+                heapq.heappush(queue, (0, plane * n.leaves + leaf))
+        there = settled
+        for _ in range(ports):
+            load, leaf = queue[0]
+            heapq.heapreplace(queue, (load + 1, leaf))
+            leaves.append(leaf)
+    return leaves

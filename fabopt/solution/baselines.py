@@ -51,7 +51,7 @@ def baseline_plans(
     if rebuilt is not None:
         yield rebuilt
     clock.look()
-    other = _other_recabling(problem, context, quiet, clock)
+    other = _other_recabling(problem, picked, context, quiet, clock)
     if other is not None:
         yield other
 
@@ -131,8 +131,10 @@ def _stage_alone(case: Case, number: int) -> Case:
     return case.model_copy(update={"stages": (stages[number],), "limits": type(case.limits)()})
 
 
-def _other_recabling(problem: Problem, context: Context, settings: Settings, clock: Clock) -> Baseline | None:
-    """The optimum under the other rule for cables in place."""
+def _other_recabling(
+    problem: Problem, picked: Sequence[Picked], context: Context, settings: Settings, clock: Clock
+) -> Baseline | None:
+    """The optimum under the other rule for cables in place: this design itself where moving any would save nothing."""
     other = "forbid" if problem.case.growth.recabling == "allow" else "allow"
     growth = problem.case.growth.model_copy(update={"recabling": other})
     changed = problem_of(problem.case.model_copy(update={"growth": growth}), problem.catalog, offering=problem.offering)
@@ -140,6 +142,10 @@ def _other_recabling(problem: Problem, context: Context, settings: Settings, clo
     optimum = search_of(changed, settings, clock, context=context.beside()).run(ties=False)
     if optimum.value is None:
         return None
+    sums, own = sums_of(changed, optimum.picked), sums_of(problem, picked)
+    if other == "forbid":
+        return Baseline("recabling", other, "cables in place stay", sums)
     moves = sum(count for (_, item), count in all_uses(changed, optimum.picked).items() if item.id == MOVED_CABLE)
-    words = f"cables in place may be moved: {moves:,} are" if other == "allow" else "cables in place stay"
-    return Baseline("recabling", other, words, sums_of(changed, optimum.picked))
+    if sums.objective == own.objective:
+        moves, sums = 0, own
+    return Baseline("recabling", other, f"cables in place may be moved: {moves:,} are", sums)

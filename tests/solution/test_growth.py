@@ -272,6 +272,17 @@ def test_rebuilding_is_of_the_same_switches() -> None:
     assert rebuilt.capex_usd == 1000 + 8 * 110 + 2 * 150
 
 
+def test_where_moving_saves_nothing_the_row_is_of_the_answer() -> None:
+    # Two switches of one price, of which the answer has the one that takes less power; so has the row.
+    switches = ["celestica-ds5000", "micas-m2-w6940-64oc"]
+    fabric = {"name": "compute", "switches": {"leaf": switches, "spine": switches}, "tiers": 2}
+    stages = [{"name": "first", "month": 0, "servers": 32}, {"name": "second", "month": 12, "servers": 64}]
+    content = {"name": "two", "catalog": ["reference"], "server": "nvidia-dgx-h100"}
+    design = optimize.solve(inputs_from_objects(content | {"fabrics": [fabric], "stages": stages}))
+    row = next(other for other in design.alternatives if other.what == "recabling")
+    assert (row.capex_delta_usd, row.power_delta_w) == (0, 0) and "0 are" in row.summary
+
+
 def clos_of(servers: int, g: int, u: int, spines: int, groups: int) -> ClosNumbers:
     """Servers of one port, leaves of g servers and u uplinks."""
     return ClosNumbers(

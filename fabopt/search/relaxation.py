@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from typing import NamedTuple
 
@@ -25,6 +26,8 @@ from fabopt.search.expansion import Expansion
 from fabopt.search.whole_switches import of_whole_switches
 from fabopt.topology.clos.blocks import Block, Lower
 from fabopt.topology.clos.bounds import BoundedCosts, Bounds
+from fabopt.topology.clos.shape import most_down_ports, uplinks_needed
+from fabopt.topology.link_parts import Floats
 from fabopt.topology.spans import pods_together
 
 _FAMILIES = ("clos", "rail-only")
@@ -46,7 +49,8 @@ def relaxed_value(answer: Answer) -> int | None:
         expansion.weigh_up_to(value)
     costs = answer.context.costs_at(problem.offering, expansion.table, expansion.steps)
     least = sum(
-        _least(problem, fabric, costs, picked.topology, picked.design.tiers or 0)
+        _least(_Space(problem, fabric, picked.topology, tiers := picked.design.tiers or 0), problem, costs, tiers)
+        + _before_the_last(_Space(problem, fabric, picked.topology, tiers), expansion.steps)
         for fabric, (picked, _) in zip(problem.fabrics, answer.picked, strict=True)
     )
     if not np.isfinite(least):
@@ -75,22 +79,75 @@ class _Equipped(NamedTuple):
     lowers: list[Lower]
 
 
-def _least(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, family: str, tiers: int) -> float:
-    """The least of any NICs with any leaf switches under so many tiers, over all sizes of groups."""
+class _Space(NamedTuple):
+    """The networks of a family with so many tiers, of the last stage of a problem."""
+
+    problem: Problem
+    fabric: FabricProblem
+    family: str
+    tiers: int
+
+    def spans(self) -> Iterator[FabricProblem]:
+        """All sizes of groups and pods, with their runs."""
+        freed = replace(self.fabric, aligned=False, last_group="equal", last_leaf=())
+        return (part for part, _ in pods_together(self.problem, freed, self.family) if self.tiers in part.tiers)
+
+
+def _before_the_last(space: _Space, steps: Floats) -> float:
+    """The least that the stages before the last add, each a network of its own of what a unit costs there above the
+    next stage (docs/formulation/growth.md): with its servers, at its ratio, without cores, which one pod needs not.
+    """
+    total = 0.0
+    for stage, step in zip(space.problem.stages, steps, strict=False):
+        leaf_ratio, spine_ratio = stage.oversubscription[space.fabric.name]
+        fabric = replace(space.fabric, oversubscription_leaf=leaf_ratio, oversubscription_spine=spine_ratio)
+        at_stage = replace(space.problem, servers=stage.servers)
+        least = _least(space._replace(fabric=fabric), at_stage, BoundedCosts(step[np.newaxis]), 2)
+        total += least if np.isfinite(least) else 0.0
+    return total
+
+
+def _least(space: _Space, sized: Problem, costs: BoundedCosts, counted: int) -> float:
+    """The least of any NICs with any leaf switches, with so many tiers counted, over all sizes of groups.
+
+    ``sized``: the problem with the servers that are joined.
+    """
     by_nic: dict[tuple[str, NicOption], list[_Equipped]] = {}
-    for part, _ in pods_together(problem, replace(fabric, aligned=False, last_group="equal", last_leaf=()), family):
-        if tiers in part.tiers:
-            for option in _equipped(costs.bounds(problem, part, prune=True), family, tiers):
-                by_nic.setdefault((option.protocol, option.nic), []).append(option)
+    for part in space.spans():
+        for option in _equipped(costs.bounds(sized, part, prune=True), space.family, space.tiers):
+            by_nic.setdefault((option.protocol, option.nic), []).append(option)
     least = np.inf
     for spans in sorted(by_nic.values(), key=lambda spans: min(option.bound for option in spans)):
+        if sized is not space.problem and any(_may_be_one_leaf(option, space) for option in spans):
+            least = min(least, *map(_without_uplinks, spans))
+            continue
         if min(option.bound for option in spans) >= least:
-            break
-        by_port = min(_under(option, tiers, least) for option in spans)
+            continue
+        by_port = min(_under(option, counted, least) for option in spans)
         if by_port < least:
-            whole = of_whole_switches([one.bounds for one in spans], spans[0].protocol, spans[0].nic, tiers)
+            whole = of_whole_switches([one.bounds for one in spans], spans[0].protocol, spans[0].nic, counted)
             least = min(least, max(by_port, whole))
     return least
+
+
+def _may_be_one_leaf(equipped: _Equipped, space: _Space) -> bool:
+    """Whether some leaf takes all servers of a plane, beside the uplinks that it will need, and needs none yet."""
+    ports = equipped.bounds.problem.servers * equipped.nic.ports_per_plane
+    needed = partial(uplinks_needed, most=space.problem.stages[-1].oversubscription[space.fabric.name][0])
+    return any(
+        most_down_ports(leaf, down, up, needed) >= ports for _, leaf, down in equipped.lowers for up in leaf.uses
+    )
+
+
+def _without_uplinks(equipped: _Equipped) -> float:
+    """The least of NICs, server links and leaves."""
+    bounds, nic = equipped.bounds, equipped.nic
+    ports = bounds.problem.servers * nic.ports_per_plane
+    shares = [
+        bounds.least_link(nic.port, down.port, "server-leaf", equipped.protocol) + bounds.share_alone(leaf, down, ports)
+        for _, leaf, down in equipped.lowers
+    ]
+    return min(float(bounds.of_servers(nic, share)[0]) for share in shares)
 
 
 def _equipped(bounds: Bounds, family: str, tiers: int) -> Iterator[_Equipped]:

@@ -16,7 +16,10 @@ from fabopt.search.whole_switches import _least_cover
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from tests.paths import ROOT
+from tests.samples import random_growth
 from tests.samples.adapter import run
+from tests.samples.growth_samples import eight, grown
+from tests.samples.growth_samples import solved as grown_solved
 from tests.samples.random_cases import generate
 from tests.samples.small import case as small_case
 from tests.samples.small import solved as small_solved
@@ -36,6 +39,39 @@ def test_by_hand() -> None:
     """
     design = optimize.solve(read_inputs(ROOT / "docs/formulation/example-case.yaml"), alternatives_s=0)
     assert design.objective.floor == 4638.60
+
+
+def test_stages_before_the_last_count_at_what_they_cost_above_it() -> None:
+    """Half of what eight servers on two leaves and a spine cost, and half of what four on one leaf do: the optimum.
+
+    4040 and 1440. Five servers take a second leaf from the start, so that uplinks and a spine count then, too: 5 x 130
+    and three switches.
+    """
+    sizes, floors = ((4, 8), (5, 8)), []
+    for first, last in sizes:
+        wanted = grown(first, last, objective="tco_usd", finance={"energy_usd_per_kwh": 0})
+        wanted["stages"][-1]["probability"] = 0.5
+        design = grown_solved(eight(), wanted)
+        assert design.objective.value is not None and design.objective.floor is not None
+        assert design.objective.floor <= design.objective.value
+        floors.append(design.objective.floor)
+    assert floors == [2740, 0.5 * 4040 + 0.5 * 3650]
+
+
+@pytest.mark.parametrize("seed", [501, 502])
+def test_no_growth_that_may_end_is_below(seed: int) -> None:
+    """Whatever its rails and stripes."""
+    parts, wanted = random_growth.generate("staged", seed)
+    wanted["objective"] = "tco_usd"
+    for stage in wanted["stages"][1:]:
+        stage["probability"] = 0.3
+    kept = grown_solved(parts, wanted)
+    if kept.objective.floor is None:
+        return
+    tiers = len(kept.fabrics[0].tiers)
+    other = grown_solved(parts, {**wanted, "fabrics": [{**wanted["fabrics"][0], **FREEDOMS[-1], "tiers": tiers}]})
+    assert kept.objective.value is not None and kept.objective.floor <= kept.objective.value
+    assert other.objective.value is not None and kept.objective.floor <= other.objective.value
 
 
 FREEDOMS: list[Json] = [

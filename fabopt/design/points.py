@@ -135,8 +135,9 @@ def _objective_of_case(point: FrontPoint, is_proven: bool) -> Objective:
     """What the case minimizes; of a design that was not found by it alone no bound is known."""
     metric = str(point.case.content.get("objective")) if point.case else ""
     value = getattr(point.workload if metric == EFFECTIVE else point.totals, metric, None)
-    proof = {"bound": value, "gap": 0} if is_proven else {}
-    return _with_least(Objective(metric=metric, value=value, engine=point.objective.engine, **proof), point)
+    bound, gap = (value, 0) if is_proven else (None, None)
+    restated = Objective(metric=metric, value=value, bound=bound, gap=gap, engine=point.objective.engine)
+    return _with_least(restated, point)
 
 
 def _with_least(objective: Objective, point: FrontPoint) -> Objective:

@@ -137,7 +137,12 @@ def _located(error: Any, content: object) -> _Located:
 
 
 def _of_its_kind(located: list[_Located]) -> list[_Located]:
-    """Without what kinds of a mapping say whose keys are not the ones that are there, where others fit better."""
+    """Without what kinds of a mapping say whose keys are not the ones that are there, where others fit better.
+
+    One that finds fault with the whole has read all its keys, and so fits best.
+    """
+    whole = {place.steps for place in located if place.error["type"] == "value_error"}
+    located = [one for one in located if one.branch is None or one.branch[0] not in whole]
     strange: dict[tuple[Steps, str | int], int] = {}
     for place in located:
         if place.branch is not None:

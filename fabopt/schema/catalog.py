@@ -369,9 +369,12 @@ class PriceBook(Strict):
 
     @model_validator(mode="after")
     def _breaks_fall(self) -> Self:
-        for price in self.prices.values():
+        for part, price in self.prices.items():
             for of_length in price.values() if isinstance(price, dict) else [price]:
-                check_breaks(of_length)
+                try:
+                    check_breaks(of_length)
+                except ValueError as error:
+                    raise ValueError(f"`prices` of {part}: {error}") from None
         return self
 
     @model_validator(mode="after")

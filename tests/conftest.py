@@ -29,21 +29,38 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a run take the first inputs of every test alone: random cases after these reach few lines more."""
     parser.addoption("--inputs", type=int, metavar="N", help="run each test on the first N sets of its parameters")
+    parser.addoption("--all-inputs", action="store_true", help="run random cases that take long too")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the sets of parameters that were not asked for."""
+    # what is asked for by its id is run
+    if not config.getoption("--all-inputs") and not any("[" in name for name in config.args):
+        keep(config, items, [item for item in items if not takes_long(item)])
     most = config.getoption("--inputs")
     if most is None:
         return
     seen: Counter[str] = Counter()
-    kept, left_out = [], []
+    kept = []
     for item in items:
         test = item.nodeid.partition("[")[0]
         seen[test] += 1
-        (kept if seen[test] <= most else left_out).append(item)
-    config.hook.pytest_deselected(items=left_out)
+        if seen[test] <= most:
+            kept.append(item)
+    keep(config, items, kept)
+
+
+def keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
+    """Leave out all other tests."""
+    left = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in left])
     items[:] = kept
+
+
+def takes_long(item: pytest.Item) -> bool:
+    """Whether a test has parameters that its marker leaves to ``make thorough``."""
+    marker = item.get_closest_marker("long_inputs")
+    return marker is not None and isinstance(item, pytest.Function) and item.callspec.id in marker.args
 
 
 @pytest.fixture(scope="session", autouse=True)

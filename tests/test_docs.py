@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib
 import importlib.util
 import inspect
+import io
 import itertools
 import json
 import os
@@ -22,6 +24,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 
+from fabopt.cli import main
 from fabopt.io.case import inputs_from_objects, read_price_books
 from fabopt.io.catalog import read_catalog
 from fabopt.output.export import FORMATS
@@ -103,14 +106,23 @@ def commands(text: str) -> Iterator[tuple[str, list[str]]]:
         yield command, shown
 
 
-def run(command: str, folder: Path) -> str:
+def run(command: str) -> str:
+    """What a command prints, on either stream; run in this process, which knows the package."""
     words = shlex.split(command)
     assert words[0] == "fabopt", f"only fabopt is run here: {command}"
-    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    with io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) as printed:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            code = main(words[1:])
+        output = printed.buffer.getvalue().decode()
+    assert code in ANSWERED, f"{command}: exit {code}\n{output}"
+    return output
+
+
+def run_alone(command: str) -> str:
+    """The same in a process of its own, as a reader runs it."""
     done = subprocess.run(
-        [sys.executable, "-m", "fabopt", *words[1:]],
-        cwd=folder,
-        env={**environment, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        [sys.executable, "-m", *shlex.split(command)],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -140,14 +152,17 @@ def assert_shown(command: str, shown: list[str], output: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("console"), ids=name_of)
-def test_commands_print_what_is_shown(page: Path, desk: Path) -> None:
+def test_commands_print_what_is_shown(page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the README in processes of their own."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    output_of = run_alone if page == README else run
     for block in blocks(page):
         first = block.text.splitlines()[0] if block.text else ""
         if re.fullmatch(rf"# [\w-]+\.{block.language}", first) and block.language in ("yaml", "csv"):
             (desk / first[2:]).write_text(block.text)
         if block.language == "console":
             for command, shown in commands(block.text):
-                assert_shown(command, shown, run(command, desk))
+                assert_shown(command, shown, output_of(command))
     if page == README:
         picture_is_of_the_design(desk / "demo-design.json")
 

@@ -10,7 +10,6 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
 import yaml
 
 from tests.paths import ROOT
@@ -82,6 +81,12 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+@cache
+def nodes_of(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """All nodes of a module, walked once for all tests."""
+    return tuple(ast.walk(tree))
+
+
 def statements(tree: ast.AST) -> Iterator[ast.AST]:
     """All statements but those that only type checkers see; functions' bodies count."""
     for child in ast.iter_child_nodes(tree):
@@ -104,11 +109,14 @@ def imports(path: Path) -> Iterator[str]:
                     yield node.module
 
 
-GRAPH = {name: sorted(set(imports(path)) - {name}) for name, path in NAMES.items() if name != "fabopt"}
+@cache
+def graph() -> dict[str, list[str]]:
+    """What each module imports of the package."""
+    return {name: sorted(set(imports(path)) - {name}) for name, path in NAMES.items() if name != "fabopt"}
 
 
 def test_every_module_has_a_room() -> None:
-    assert {room(name) for name in GRAPH} == set(ORDER)
+    assert {room(name) for name in graph()} == set(ORDER)
     assert sorted(path.name for path in PACKAGE.glob("*.py")) == sorted(LOOSE)
     assert len(list(PACKAGE.glob("*/__init__.py"))) <= MOST_ROOMS
 
@@ -121,11 +129,14 @@ def test_map_is_the_order_of_imports() -> None:
     assert all(words)
 
 
-@pytest.mark.parametrize("name", GRAPH)
-def test_imports_only_from_rooms_before(name: str) -> None:
-    place = ORDER.index(room(name))
-    wrong = [other for other in GRAPH[name] if ORDER.index(room(other)) > place]
-    assert wrong == [], f"{name} may not import these"
+def test_imports_only_from_rooms_before() -> None:
+    wrong = [
+        f"{name} imports {other}"
+        for name, others in graph().items()
+        for other in others
+        if ORDER.index(room(other)) > ORDER.index(room(name))
+    ]
+    assert wrong == []
 
 
 def after_imports() -> list[str]:
@@ -133,13 +144,13 @@ def after_imports() -> list[str]:
 
     A package's ``__init__`` gathers its modules; they do not need it.
     """
-    graph = {name: [one for one in others if not name.startswith(f"{one}.")] for name, others in GRAPH.items()}
-    return list(TopologicalSorter(graph).static_order())
+    needed = {name: [one for one in others if not name.startswith(f"{one}.")] for name, others in graph().items()}
+    return list(TopologicalSorter(needed).static_order())
 
 
 def test_no_import_cycles() -> None:
     """Raises CycleError, which names the cycle."""
-    assert len(after_imports()) == len(GRAPH)
+    assert len(after_imports()) == len(graph())
 
 
 def test_solver_free_proof() -> None:
@@ -149,7 +160,7 @@ def test_solver_free_proof() -> None:
         name = open_.pop()
         if name not in reached:
             reached.add(name)
-            open_ += GRAPH[name]
+            open_ += graph()[name]
     assert (
         not {"fabopt.program.formulation", "fabopt.program.solvers", "fabopt.search.search", "fabopt.solution.optimize"}
         & reached
@@ -158,17 +169,20 @@ def test_solver_free_proof() -> None:
         assert not re.search(r"\b(pulp|ortools)\b(?!\.graph)", NAMES[name].read_text()), name
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_no_relative_import(path: Path) -> None:
-    relative = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ImportFrom) and node.level]
+def test_no_relative_import() -> None:
+    relative = [
+        f"{name}, line {node.lineno}"
+        for name, path in NAMES.items()
+        for node in nodes_of(tree_of(path))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
     assert relative == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_no_file_is_too_long(path: Path) -> None:
-    length = len(path.read_text().splitlines())
-    name = path.relative_to(PACKAGE).as_posix()
-    assert length <= MOST_LINES or name in LONGER_WITH_REASON, f"{length} lines"
+def test_no_file_is_too_long() -> None:
+    lengths = {path.relative_to(PACKAGE).as_posix(): len(path.read_text().splitlines()) for path in MODULES}
+    long = {name: length for name, length in lengths.items() if length > MOST_LINES}
+    assert long.keys() <= LONGER_WITH_REASON.keys(), long
 
 
 def test_reasons_are_still_needed() -> None:
@@ -235,21 +249,26 @@ def is_frozen(node: ast.ClassDef) -> bool:
     return "NamedTuple" in bases or any("frozen=True" in ast.unparse(one) for one in node.decorator_list)
 
 
-def attributes(tree: ast.AST) -> Iterator[ast.AnnAssign]:
+def attributes(tree: ast.Module) -> Iterator[ast.AnnAssign]:
     """Annotated attributes of classes and of ``self``, and annotated names of the module."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         body = node.body if isinstance(node, (ast.Module, ast.ClassDef)) else []
         yield from (one for one in body if isinstance(one, ast.AnnAssign))
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Attribute):
             yield node
 
 
-@pytest.mark.parametrize("name", [name for name in GRAPH if room(name) in DESCRIBING])
-def test_frozen_objects_hold_nothing_that_can_be_changed(name: str) -> None:
+def modules_of(rooms: tuple[str, ...]) -> list[str]:
+    """The names of all modules of some rooms."""
+    return [name for name in graph() if room(name) in rooms]
+
+
+def test_frozen_objects_hold_nothing_that_can_be_changed() -> None:
     """Mappings and tuples only; arrays are left to ``tests/search/test_context.py``."""
     wrong = [
-        f"{node.name}.{ast.unparse(field)}"
-        for node in ast.walk(tree_of(NAMES[name]))
+        f"{name}: {node.name}.{ast.unparse(field)}"
+        for name in modules_of(DESCRIBING)
+        for node in nodes_of(tree_of(NAMES[name]))
         if isinstance(node, ast.ClassDef) and is_frozen(node)
         for field in node.body
         if isinstance(field, ast.AnnAssign) and CHANGEABLE.search(ast.unparse(field.annotation))
@@ -257,23 +276,27 @@ def test_frozen_objects_hold_nothing_that_can_be_changed(name: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("name", [name for name in GRAPH if room(name) not in JSON_ROOMS])
-def test_what_is_kept_has_a_type(name: str) -> None:
+def test_what_is_kept_has_a_type() -> None:
     """No table that is kept in an object or a module has keys or values of any type."""
-    kept = [ast.unparse(one) for one in attributes(tree_of(NAMES[name]))]
-    assert [one for one in kept if "dict[" in one and ANY.search(one)] == []
+    others = [name for name in graph() if room(name) not in JSON_ROOMS]
+    kept = [(name, ast.unparse(field)) for name in others for field in attributes(tree_of(NAMES[name]))]
+    assert [(name, text) for name, text in kept if "dict[" in text and ANY.search(text)] == []
 
 
-@pytest.mark.parametrize("name", [name for name in GRAPH if room(name) in ("parts", "problem", "program", "search")])
-def test_types_are_said(name: str) -> None:
-    imported = [one for one in ast.walk(tree_of(NAMES[name])) if isinstance(one, ast.ImportFrom)]
-    assert not any(alias.name == "Any" for one in imported for alias in one.names)
+def test_types_are_said() -> None:
+    untyped = {
+        name
+        for name in modules_of(("parts", "problem", "program", "search"))
+        for node in nodes_of(tree_of(NAMES[name]))
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "Any" for alias in node.names)
+    }
+    assert untyped == set()
 
 
 def classes_and_functions() -> Iterator[tuple[str, ast.ClassDef | ast.FunctionDef]]:
     """All of the package, each with the name of its module."""
     for name, path in NAMES.items():
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(tree_of(path)):
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
                 yield name, node
 
@@ -295,27 +318,27 @@ def test_functions_are_short() -> None:
     assert long == []
 
 
-def names_that_last(tree: ast.AST) -> Iterator[str]:
+def names_that_last(tree: ast.Module) -> Iterator[str]:
     """Names bound for longer than a comprehension or a lambda: variables, parameters and attributes of classes."""
     brief = {
         name
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         for part in (
             [node.args] if isinstance(node, ast.Lambda) else [node] if isinstance(node, ast.comprehension) else []
         )
         for name in ast.walk(part.target if isinstance(part, ast.comprehension) else part)
     }
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if node not in brief and isinstance(node, ast.arg):
             yield node.arg
         elif node not in brief and isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
 
 
-@pytest.mark.parametrize("name", GRAPH)
-def test_names_say_what_they_hold(name: str) -> None:
+def test_names_say_what_they_hold() -> None:
     """``one`` and its like are for a comprehension; what lives longer has the name of what it holds."""
-    assert NAMES_OF_NOTHING.isdisjoint(names_that_last(tree_of(NAMES[name])))
+    said = ((name, word) for name in graph() for word in names_that_last(tree_of(NAMES[name])))
+    assert [(name, word) for name, word in said if word in NAMES_OF_NOTHING] == []
 
 
 # Modules that know floors; elsewhere the site and the places of a design are asked for what they mean.
@@ -399,15 +422,12 @@ def annotations_of(node: ast.ClassDef | ast.FunctionDef) -> list[ast.expr | None
     return [*(one.annotation for one in fields), *(one for maker in makers for one in annotations_of(maker))]
 
 
-ALIASES: dict[str, set[str]] = {}
-for module in after_imports():
-    ALIASES[module] = words_for_arrays(tree_of(NAMES[module]), ALIASES)
-
-
-@pytest.mark.parametrize("name", GRAPH)
-def test_shapes_of_arrays_are_said(name: str) -> None:
+def test_shapes_of_arrays_are_said() -> None:
     """In the docstring of the function or class, or once for all arrays of a class or module."""
-    assert list(without_shape(tree_of(NAMES[name]), ALIASES[name])) == []
+    aliases: dict[str, set[str]] = {}
+    for name in after_imports():
+        aliases[name] = words_for_arrays(tree_of(NAMES[name]), aliases)
+    assert [(name, what) for name in graph() for what in without_shape(tree_of(NAMES[name]), aliases[name])] == []
 
 
 def test_a_shape_that_is_missing_is_found() -> None:
@@ -445,15 +465,14 @@ POINTS_ELSEWHERE = re.compile(
 def docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Name and docstring of everything public in a module, the module first."""
     yield "module", text_of(tree)
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_"):
             yield node.name, text_of(node)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_docstrings_stand_alone(name: str) -> None:
-    found = docstrings(tree_of(NAMES[name]))
-    assert [(what, text) for what, text in found if POINTS_ELSEWHERE.match(text)] == []
+def test_docstrings_stand_alone() -> None:
+    said = ((name, *doc) for name, path in NAMES.items() for doc in docstrings(tree_of(path)))
+    assert [(name, what, text) for name, what, text in said if POINTS_ELSEWHERE.match(text)] == []
 
 
 def test_a_docstring_that_points_elsewhere_is_found() -> None:

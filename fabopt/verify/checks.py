@@ -72,8 +72,13 @@ def verified_in_turn(design: Design, wiring: Wiring | None = None) -> Iterator[C
 
 def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
     """Return the checks of ``WIRING_RULES`` for a wiring of a design, wherever it comes from. Never raises."""
+    return tuple(wiring_verified_in_turn(design, wiring))
+
+
+def wiring_verified_in_turn(design: Design, wiring: Wiring) -> Iterator[Check]:
+    """The checks of :func:`verify_wiring`, each evaluated when it is asked for."""
     evidence = Evidence(design)
-    return tuple(_wiring_checks(evidence, CabledDesign(evidence, wiring)))
+    return _wiring_checks(evidence, CabledDesign(evidence, wiring))
 
 
 def _proven(

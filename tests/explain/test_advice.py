@@ -33,6 +33,10 @@ def advised(design: Design) -> list[Conflict]:
     return [conflict for conflict in design.conflicts if isinstance(conflict.needed, int | float)]
 
 
+@pytest.mark.long_inputs(
+    *("power of stages-0", "late switches-1", "late switches and NICs-1", "late and short-1", "budgets of stages-1"),
+    *("supply of switches-1", "supply of NICs-0", "supply of both-1"),
+)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_random_cases_of_every_limit(name: str, seed: int) -> None:

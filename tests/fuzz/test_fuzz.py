@@ -9,7 +9,7 @@ import pytest
 
 from tests.paths import ROOT
 
-ITEMS = 40
+ITEMS = 20
 DISK_COMMANDS = ("sweep", "export")
 # First seeds: of the fixed part, and of single items that broke a promise once.
 SEEDS = (0, 1000, 2000, 3000)

@@ -7,17 +7,22 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+import yaml
 
 from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
 from fabopt.operate.infiniband import Subnet, subnets_of
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.opensm import subnet_files
 from fabopt.schema.design import Design
+from fabopt.solution.optimize import solve
 from fabopt.wiring.build import wiring_of
+from tests.paths import ROOT
 from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import designed
 from tests.samples.discoveries import discovery_text, planned_links
@@ -93,21 +98,35 @@ def test_a_fat_tree_comes_up_as_planned(tmp_path: Path) -> None:
     assert "as ibnetdiscover saw them" in (again / "opensm.conf").read_text()
 
 
+def on_three_tiers() -> Design:
+    """The scalable units of a SuperPOD of 64 servers, joined by cores as those of a large one are."""
+    content = yaml.safe_load((ROOT / "cases" / "dgx-superpod-512.yaml").read_text()) | {"servers": 64}
+    content["fabrics"][0]["tiers"] = 3
+    return solve(inputs_from_objects(content), alternatives_s=0)
+
+
+@pytest.mark.long_inputs("512")
 @pytest.mark.parametrize(
-    ("name", "roots", "hops", "destinations"),
+    ("made", "roots", "hops", "destinations"),
     [
         # 127 servers on eight rails, and four hosts of a subnet manager on ports of the group that is not full: 32 ends
         # a leaf, but 31 servers and the manager there. Its leaves have 32 links to 16 spines.
-        ("dgx-superpod-127", 16, {2: 31_496, 4: 1_007_884}, {0: 4, 1: 1020, 27: 28, 28: 4, 31: 992}),
+        (partial(shipped, "dgx-superpod-127"), 16, {2: 31_496, 4: 1_007_884},
+         {0: 4, 1: 1020, 27: 28, 28: 4, 31: 992}),
+        # 512 ends, 32 a leaf, 256 a pod of eight leaves and eight spines: 512 x 31, x 224 and x 256 pairs. Of the 480
+        # destinations beyond a leaf 15 are on each uplink; of the 256 beyond a pod one on each of 256.
+        (on_three_tiers, 8, {2: 15_872, 4: 114_688, 6: 131_072}, {1: 1536, 15: 512}),
         # 4,096 ends, 32 a leaf, 256 a pod of eight leaves and eight spines: 4096 x 31, x 224 and x 3840 pairs. Of the
         # 4,064 destinations beyond a leaf 127 are on each uplink; of the 3,840 beyond a pod 15 on each of 256.
-        ("dgx-superpod-512", 64, {2: 126_976, 4: 917_504, 6: 15_728_640}, {1: 8192, 15: 4096, 127: 4096}),
+        (partial(shipped, "dgx-superpod-512"), 64, {2: 126_976, 4: 917_504, 6: 15_728_640},
+         {1: 8192, 15: 4096, 127: 4096}),
     ],
+    ids=["127", "64 on three tiers", "512"],
 )  # fmt: skip
 def test_large_fat_trees_come_up_as_planned(
-    name: str, roots: int, hops: dict[int, int], destinations: dict[int, int], tmp_path: Path
+    made: Callable[[], Design], roots: int, hops: dict[int, int], destinations: dict[int, int], tmp_path: Path
 ) -> None:
-    log, checked, _ = routed(written(shipped(name), tmp_path))
+    log, checked, _ = routed(written(made(), tmp_path))
     assert "ftree tables configured on all switches" in log and "SUBNET UP" in log
     assert f"{roots} switches at rank 0 (roots)" in log
     assert not re.search(r"PARSE ERROR|falling back|Fatal|unable to", log)

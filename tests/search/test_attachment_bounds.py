@@ -17,7 +17,7 @@ from tests.samples.random_cases import generate
 from tests.samples.small import Json, inputs
 
 # Of every family so many random cases, and of each so many candidates; most have cages of several ports.
-SEEDS = 40
+SEEDS = 12
 MOST = 150
 
 

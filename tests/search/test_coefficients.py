@@ -170,6 +170,7 @@ def test_what_has_more_devices_than_can_be_there_is_left_out(leaf: str, spine: s
     assert (kept(leaf, spine, **terms) > 0) == stays
 
 
+@pytest.mark.long_inputs("6", "7", "8", "10")
 @pytest.mark.parametrize("seed", range(12))
 def test_none_is_left_out_that_is_a_design(seed: int) -> None:
     """With and without pruning a growing cluster whose switches are short or late has the same least cost, or none."""

@@ -684,6 +684,7 @@ def test_random_cases_of_shared_nics_agree(seed: int) -> None:
     best(parts, wanted)
 
 
+@pytest.mark.long_inputs("1-planes", "2-three_tier")
 @pytest.mark.parametrize("family", ["linear", "three_tier", "rails", "planes"])
 @pytest.mark.parametrize("seed", range(6))
 def test_random_cases_of_stripes_by_rail_agree(family: str, seed: int) -> None:
@@ -713,6 +714,21 @@ def test_equal_cost_goes_to_the_smaller_cable_id() -> None:
 # -- random ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_inputs(
+    *(
+        "limited-4",
+        "procurement-0",
+        "ruled-4",
+        "attached-3",
+        "attached-11",
+        "three_tier-2",
+        "planes-1",
+        "planes-6",
+        "hosted-2",
+        "hosted-4",
+        "hosted-6",
+    )
+)
 @pytest.mark.parametrize(
     ("family", "seed"), [(family, seed) for family, number in SEEDS.items() for seed in range(number * MORE_SEEDS)]
 )

@@ -117,6 +117,7 @@ def test_the_run_to_a_spine_can_be_said() -> None:
     assert usd(PARTS, said) == WITHOUT + 10
 
 
+@pytest.mark.long_inputs("4")
 @pytest.mark.parametrize("seed", range(12))
 def test_attachments_never_lower_the_cost(seed: int) -> None:
     parts, hosted = generate("hosted", seed)

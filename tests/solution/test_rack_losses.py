@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -35,7 +37,13 @@ def without_rack(gbps: float) -> Json:
 
 
 def solved(content: Json, given: Json | None = None) -> Design:
-    return solve(inputs(content, given or parts()), alternatives_s=0)
+    return _solved(json.dumps(content), json.dumps(given or parts()))
+
+
+@cache
+def _solved(content: str, given: str) -> Design:
+    """Solved once for all tests that look at the same design."""
+    return solve(inputs(json.loads(content), json.loads(given)), alternatives_s=0)
 
 
 def left(design: Design, failed: str = "rack") -> Failure:
@@ -121,6 +129,6 @@ def test_power_is_not_given_up_for_a_feed() -> None:
     given = parts()
     for switch in given["switches"]:
         switch["power_max_w"] = 50_000
-    asked, free = (solved(rack_case(one, power_w=20_000), given) for one in ([ONE_FEED], []))
+    asked, free = (solved(rack_case(one, racks=4, power_w=20_000, servers=4), given) for one in ([ONE_FEED], []))
     assert free.status == "optimal" and any("`site.rack_rules.power` is not kept" in note for note in free.notes)
     assert asked.status == "infeasible"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,13 @@ def rack_case(rack_rules: Json | None = None, rules: Any = None, **changes: Any)
 
 
 def solved(content: Json) -> Design:
-    return solve(inputs(content, parts()), alternatives_s=0)
+    return _solved(json.dumps(content))
+
+
+@cache
+def _solved(content: str) -> Design:
+    """Solved once for all tests that look at the same design."""
+    return solve(inputs(json.loads(content), parts()), alternatives_s=0)
 
 
 def switches_by_rack(design: Design) -> dict[str, int]:

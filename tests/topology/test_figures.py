@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import pytest
@@ -101,7 +103,12 @@ def with_fabric(content: Json, **changes: Any) -> Json:
 
 def everything(content: Json) -> list[tuple[Candidate, Figures]]:
     """Every candidate of a case, whatever it costs, with its figures."""
-    given = inputs(content)
+    return _everything(json.dumps(content))
+
+
+@cache
+def _everything(content: str) -> list[tuple[Candidate, Figures]]:
+    given = inputs(json.loads(content))
     problem = problem_of(given.case, given.catalog, prune=False)
     table, caps = weights_table(problem)
     space = ClosSpace(problem, problem.fabrics[0], BoundedCosts(table), caps, prune=False)

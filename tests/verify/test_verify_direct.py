@@ -13,7 +13,7 @@ import pytest
 
 from fabopt.io.design import read_design
 from fabopt.schema.design import Design
-from fabopt.verify import verify, verify_wiring
+from fabopt.verify import verified_in_turn, verify, verify_wiring
 from fabopt.verify.rules import DIRECT, DIRECT_WIRING, FABRIC_RULES, WIRING_RULES
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS, Wiring
@@ -77,8 +77,7 @@ def test_every_number_is_proven(family: str, more: int) -> None:
     content = json.loads(design(family).model_dump_json(by_alias=True))["fabrics"]
     for path in numbers(content):
         file = changed(family, path, lambda value: value + more)
-        broken = [check.name for check in verify(file) if not check.ok]
-        assert broken, path
+        assert any(not check.ok for check in verified_in_turn(file)), path
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabopt.schema.design import Design
-from fabopt.verify import verify, verify_wiring
+from fabopt.verify import verified_in_turn, verify, verify_wiring, wiring_verified_in_turn
 from fabopt.verify.codes import combined
 from fabopt.verify.editions import BROUGHT
 from fabopt.verify.rules import WIRING_RULES
@@ -63,6 +63,13 @@ def broken(name: str, made: Wiring) -> dict[str, str]:
     assert [check.name for check in checks] == [rule.__name__ for rule in WIRING_RULES]
     skipped = (BILL,) if name in JOININGS or name in ATTACHED else ()
     return {check.name: check.detail for check in checks if not check.ok and check.name not in skipped}
+
+
+def is_broken(name: str, made: Wiring) -> bool:
+    """Whether a wiring breaks any rule; those after the first that it breaks are not asked."""
+    skipped = (BILL,) if name in JOININGS or name in ATTACHED else ()
+    checks = wiring_verified_in_turn(design(name), made)
+    return any(not check.ok and check.name not in skipped for check in checks)
 
 
 @pytest.mark.parametrize("name", [*DESIGNS, *JOININGS, *ATTACHED, *SIZED, *GROWN])
@@ -445,10 +452,10 @@ def test_rejects_any_entry_that_is_changed(name: str) -> None:
     for table, columns in STRICT.items():
         for column in columns:
             values = getattr(getattr(wiring(name), table), column)
-            for row in sorted({0, 1, len(values) // 2, len(values) - 1} & set(range(len(values)))):
+            for row in sorted({0, len(values) // 2, len(values) - 1} & set(range(len(values)))):
                 for value in others(values[row]):
                     made = changed(wiring(name), table, **{column: {row: value}})
-                    assert broken(name, made), (table, column, row, value)
+                    assert is_broken(name, made), (table, column, row, value)
 
 
 @pytest.mark.parametrize("name", [*GROWN, "two_tiers"])
@@ -456,10 +463,10 @@ def test_rejects_any_stage_that_is_changed(name: str) -> None:
     for table, columns in GROWING.items():
         for column in columns:
             values = getattr(getattr(wiring(name), table), column)
-            for row in range(0, len(values), max(1, len(values) // 12)):
+            for row in range(0, len(values), max(1, len(values) // 6)):
                 for value in others(values[row]):
                     made = changed(wiring(name), table, **{column: {row: value}})
-                    assert broken(name, made), (table, column, row, value)
+                    assert is_broken(name, made), (table, column, row, value)
 
 
 @pytest.mark.parametrize("name", GROWN)
@@ -475,8 +482,8 @@ def test_rejects_any_number_of_a_stage_that_is_changed(name: str) -> None:
                 for key in parents:
                     inside = inside[key]
                 inside[last] += step
-                found = {check.name for check in verify(read(changed_file)) if not check.ok}
-                assert found & STAGE_RULES, (stage, path, step)
+                checks = verified_in_turn(read(changed_file))
+                assert any(not check.ok and check.name in STAGE_RULES for check in checks), (stage, path, step)
 
 
 STAGE_RULES = {"stages_are_fabrics", "stages_only_add", "stage_counts_close"}
@@ -498,8 +505,8 @@ def test_rejects_any_row_that_is_missing_or_twice(name: str, table: str) -> None
     for row in rows[:: max(1, len(rows) // 12)]:
         kept = [one for one in rows if one != row]
         if table != "cables":  # links name wires by their rows
-            assert broken(name, picked(wiring(name), table, kept))
-        assert broken(name, picked(wiring(name), table, [*rows, row]))
+            assert is_broken(name, picked(wiring(name), table, kept))
+        assert is_broken(name, picked(wiring(name), table, [*rows, row]))
 
 
 @pytest.mark.parametrize("name", ["two_tiers", "cages mixed", "large", *GROWN])

@@ -190,14 +190,14 @@ class Layout:
         return self.policy in IN_SERVER_RACKS and 0 not in self.pins
 
     @cached_property
-    def _leaf_racks(self) -> Ints:
+    def leaf_racks(self) -> Ints:
         """Racks in which leaves may be installed."""
         return np.unique(self.server_racks if self.has_leaves_with_servers else self.racks_of(0))
 
     @cached_property
     def nearest_leaf_m(self) -> Floats:
         """A run in metres for every server that none of its links is shorter than, shape (servers,)."""
-        racks = self._leaf_racks[self.free_units[self._leaf_racks] > 0]
+        racks = self.leaf_racks[self.free_units[self.leaf_racks] > 0]
         if not racks.size:
             return np.full(self.servers, np.inf)
         server_racks, rack_of_server = np.unique(self.server_rack, return_inverse=True)
@@ -257,11 +257,26 @@ class Layout:
         return nearest
 
     @cached_property
+    def least_to_servers_m(self) -> Floats:
+        """Runs that no link from a leaf to a server is shorter than, in metres, by the rack of the leaf; infinite where
+        that has no room.
+
+        Shape (racks of leaves, servers), racks in the order of the plan.
+        """
+        racks, floor = self.leaf_racks[:, None], self.plan.floor
+        top_m, server_m = height_m(self.top_unit[racks], 1), self.server_height_m
+        trays = 2 * (floor.tray_height_m + floor.drop_m) - server_m - top_m
+        run = self.plan.spared_m(trays + self.plan.tray_m(racks, self.server_rack))
+        in_rack = np.maximum(0.0, np.abs(top_m - server_m) - self.free_units[racks] * UNIT_M)
+        beside = self.plan.spared_m(in_rack + self.plan.limits.side_m)
+        return np.where(self.free_units[racks] > 0, np.where(racks == self.server_rack, beside, run), np.inf)
+
+    @cached_property
     def typical_runs_m(self) -> dict[str, float]:
         """Middle runs of every kind of link: servers to their nearest leaves, switches to switches of all racks."""
         above = self.plan.floor.tray_height_m - float(np.median(height_m(self.top_unit[self.switch_racks], 1)))
         between = 2 * above + 2 * self.plan.floor.drop_m
-        near = self.tray_from_m(1)[:, self._leaf_racks].min(axis=0)
+        near = self.tray_from_m(1)[:, self.leaf_racks].min(axis=0)
         beside = self.plan.floor.rack_units * UNIT_M / 2 + self.plan.limits.side_m
         return {
             "server-leaf": float(np.median(self.nearest_leaf_m)),
@@ -285,7 +300,7 @@ class Layout:
 
         Shape (racks of leaves, racks for spines), both in the order of the plan.
         """
-        racks, leaves = np.unique(self.racks_of(1)), self._leaf_racks
+        racks, leaves = np.unique(self.racks_of(1)), self.leaf_racks
         free = racks[self.free_units[racks] > 0]
         tops = 2 * (self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[free], 1), initial=0.0)))
         run = self.plan.spared_m(tops + 2 * self.plan.floor.drop_m + self.plan.tray_m(leaves[:, None], racks[None, :]))

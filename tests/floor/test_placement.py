@@ -18,6 +18,7 @@ from fabopt.network.clos_links import ClosNumbers
 from fabopt.schema.case import Floor
 from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
+from fabopt.topology.clos.floor_bounds import LayoutBounds
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.oracles.brute_floor import toy
@@ -101,6 +102,30 @@ def test_a_last_group_of_its_own_stands_on_a_floor(
     assert_proven(cut)
     assert value_of(cut) == value_of(whole) <= value_of(equal)
     assert servers != 14 or fabric.get("attachments") or cut.fabrics[0].clos.last_group is not None
+
+
+@pytest.mark.parametrize("rails", ["aligned", "any"])
+def test_links_cost_no_less_once_placed(rails: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What links cost at least before any switch is placed is below what they cost then, and not far below."""
+    shares: dict[str, list[float]] = {"server_links": [], "uplinks": []}
+
+    def beside(name: str, placed: Any, near: Any) -> Any:
+        def costs(self: LayoutBounds, links: Any) -> Any:
+            cost, least = placed(self, links), near(self, links)
+            assert (least <= cost * (1 + 1e-9)).all()
+            shares[name] += (least / cost)[0][np.isfinite(cost[0])].tolist()
+            return cost
+
+        return costs
+
+    for name in shares:
+        placed, near = getattr(LayoutBounds, name), getattr(LayoutBounds, f"near_{name}")
+        monkeypatch.setattr(LayoutBounds, name, beside(name, placed, near))
+    fabric = {"tiers": 2, "rails": rails, "nics": ["nic-400"], "nics_per_server": 2}
+    rules = {"rack-spread": True, "rack-rules": True}
+    floor = {"rows": 2, "racks_per_row": 8, "rack_units": 32}
+    assert_proven(solved(on_floor(floor, fabric, servers=14, rules=rules)))
+    assert all(np.median(of_kind) > 0.7 for of_kind in shares.values())
 
 
 @pytest.mark.parametrize("last_k", [1, 2])

@@ -36,6 +36,8 @@ from fabopt.topology.link_parts import Floats
 
 # Rows whose switches are placed at a time.
 _FEW = 16
+# Racks of leaves times servers, on floors up to which it is quick to sum what links to all servers cost from each rack.
+_MOST_SUMMED = 200_000
 
 
 class _RowKey(NamedTuple):
@@ -62,6 +64,10 @@ class FloorBounds(ABC):
     @abstractmethod
     def server_links(self, links: LinkRows) -> Floats:
         """The least that a server's link costs on average, shape (metrics, rows)."""
+
+    def near_server_links(self, links: LinkRows) -> Floats:
+        """The least that a server's link costs before any placing, shape (metrics, rows); 0: nothing is known."""
+        return np.zeros((1, np.size(links.shape.g)))
 
     @abstractmethod
     def uplinks(self, links: LinkRows) -> Floats:
@@ -110,6 +116,8 @@ class LayoutBounds(FloorBounds):
         self._runs = LayoutRuns(layout, problem.item_table)
         self._means: dict[tuple[GroupsKey | None, LinkEnds], Floats] = {}
         self._by_group: dict[tuple[GroupsKey, LinkEnds], Floats] = {}
+        self._near_by_group: dict[LinkEnds, Floats] = {}
+        self._sums: dict[LinkEnds, tuple[Floats, Ints]] = {}
         self._near_means: dict[tuple[NearKey, LinkEnds], Floats] = {}
         self._uplink_means: dict[_RowKey, Floats] = {}
         self._core_link_means: dict[_RowKey, Floats] = {}
@@ -138,26 +146,70 @@ class LayoutBounds(FloorBounds):
             return self._unmade(links.ends)
         return self._mean(groups_key(int(shape.g), links.nic, shape, size), runs, links.ends)
 
+    def near_server_links(self, links: LinkRows) -> Floats:
+        """The cost of a server's link, each leaf being in the rack that is best for the servers of its group."""
+        ends, servers, g = links.ends, self.layout.servers, np.atleast_1d(links.shape.g)
+        if len(self.layout.leaf_racks) * servers > _MOST_SUMMED:
+            return super().near_server_links(links)
+        if ends not in self._near_by_group:
+            self._near_by_group[ends] = np.full((len(self._unmade(ends)), servers + 1), np.nan)
+        known = self._near_by_group[ends]
+        for size in g[np.isnan(known[0, g])].tolist():
+            known[:, size] = self._near_groups(ends, size)
+        return np.asarray(known[:, g])
+
+    def _near_groups(self, ends: LinkEnds, g: int) -> Floats:
+        """The mean over links to groups of g servers, each leaf in the best rack for its group, shape (metrics,)."""
+        sums, unmade = self._sums_of_servers(ends)
+        first = np.arange(0, self.layout.servers, g)
+        last = np.minimum(first + g, self.layout.servers)
+        of_rack = np.where(unmade[:, last] > unmade[:, first], np.inf, sums[:, :, last] - sums[:, :, first])
+        return np.asarray(of_rack.min(axis=1, initial=np.inf).sum(axis=1) / self.layout.servers)
+
+    def _sums_of_servers(self, ends: LinkEnds) -> tuple[Floats, Ints]:
+        """What links from each rack of leaves to the first i servers cost at least, shape (metrics, racks, servers +
+        1), and how many of them there are no parts for, shape (racks, servers + 1).
+        """
+        if ends not in self._sums:
+            runs = self._runs.to_leaf_racks()
+            costs = self._costs(runs.classes, ends)
+            can_be = np.isfinite(costs[0])
+            sums = np.cumsum(np.where(can_be, costs, 0.0)[:, runs.place], axis=2)
+            unmade = np.cumsum(~can_be[runs.place], axis=1)
+            self._sums[ends] = np.pad(sums, ((0, 0), (0, 0), (1, 0))), np.pad(unmade, ((0, 0), (1, 0)))
+        return self._sums[ends]
+
     def uplinks(self, links: LinkRows) -> Floats:
         """The cost of a leaf's uplink, leaves and spines being where they will be."""
         return self._by_row(self._uplink_means, self._uplink, links)
 
     def near_uplinks(self, links: LinkRows) -> Floats:
-        """The cost of a leaf's uplink, the spines of its pod being in the racks nearest to it that have room for them.
+        """The cost of a leaf's uplink, leaves being where they will be and the spines of the pod of each in the racks
+        nearest to it that have room for them.
 
         Only where rules of racks say how many switches these have.
         """
-        limits = self.layout.plan.limits
+        limits, shape = self.layout.plan.limits, links.shape
         if limits.switches == NO_LIMIT and not limits.spread_spines:
             return super().near_uplinks(links)
-        spines, shape = np.atleast_1d(links.shape.spines), links.shape
-        different, row = np.unique(spines, return_inverse=True)
-        means = [self._near(links.ends, NearKey(count, links.sizes[1])) for count in different.tolist()]
-        share = np.atleast_1d(shape.links_per_pair) * spines / np.atleast_1d(shape.u)
-        return np.asarray(np.stack(means, axis=1)[:, row] * share)
+        spines, of_spines = np.unique(np.atleast_1d(shape.spines), return_inverse=True)
+        means = np.stack([self._near(links.ends, NearKey(count, links.sizes[1])) for count in spines.tolist()])
+        # leaves of a last group may have more links, or fewer: it is not known what share of all is theirs
+        alike = np.atleast_1d(shape.links_per_pair == shape.last_links_per_pair)
+        least = np.moveaxis(means.min(axis=2, initial=np.inf), 0, 1)[:, of_spines]
+        different, first, of_groups = np.unique(np.atleast_1d(shape.g), return_index=True, return_inverse=True)
+        for group in range(len(different)):
+            shares = self._runs.leaf_shares(links.nic, shape.row(int(first[group])), links.sizes[0])
+            rows = np.flatnonzero((of_groups == group) & alike)
+            if shares is not None:
+                own = means[:, :, shares > 0] @ shares[shares > 0]
+                least[:, rows] = np.maximum(least[:, rows], own.T[:, of_spines[rows]])
+        return np.asarray(least * (np.atleast_1d(shape.links_per_pair) * shape.spines / np.atleast_1d(shape.u)))
 
     def _near(self, ends: LinkEnds, key: NearKey) -> Floats:
-        """The least mean over the links of a leaf to so many spines, shape (metrics,); infinite without room."""
+        """The least mean over the links of a leaf to so many spines by the rack of the leaf, shape (metrics, racks of
+        leaves); infinite without room.
+        """
         if (key, ends) not in self._near_means:
             near = self._runs.near(key)
             costs = self._costs(near.classes, ends)[:, near.place]
@@ -166,8 +218,9 @@ class LayoutBounds(FloorBounds):
             inside = np.minimum(np.cumsum(room, axis=2), key.spines)
             taken = np.diff(inside, axis=2, prepend=0)
             means = np.where(taken > 0, costs, 0.0) * taken
-            means = np.where(inside[:, :, -1] < key.spines, np.inf, means.sum(axis=2) / key.spines)
-            self._near_means[key, ends] = means.min(axis=1, initial=np.inf)
+            self._near_means[key, ends] = np.where(
+                inside[:, :, -1] < key.spines, np.inf, means.sum(axis=2) / key.spines
+            )
         return self._near_means[key, ends]
 
     def core_links(self, links: LinkRows) -> Floats:

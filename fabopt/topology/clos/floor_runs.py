@@ -77,7 +77,7 @@ class RunClasses(NamedTuple):
 
 class RackClasses(NamedTuple):
     """Length classes that occur among runs, rising, and the place among them of the run from every rack for switches to
-    every spine, shape (racks, spines).
+    every device, shape (racks, devices).
     """
 
     classes: Ints
@@ -114,9 +114,10 @@ _PLACES: Lookup[FloorPlan, tuple[LayoutKey, PlacesKey], tuple[Positions, ...] | 
 # Runs by their class among the lengths on sale.
 _TO_NEAREST: Lookup[FloorPlan, LayoutKey, RunClasses] = Lookup()
 _TO_LEAVES: Lookup[FloorPlan, tuple[LayoutKey, GroupsKey], RunClasses] = Lookup()
+_TO_LEAF_RACKS: Lookup[FloorPlan, LayoutKey, RackClasses] = Lookup()
 _TO_SPINES: Lookup[FloorPlan, tuple[LayoutKey, PlacesKey, tuple[int, int]], RunClasses] = Lookup()
 _TO_CORES: Lookup[FloorPlan, tuple[LayoutKey, PlacesKey], RackClasses] = Lookup()
-_NEAR: Lookup[FloorPlan, LayoutKey, tuple[Ints, Ints]] = Lookup()
+_NEAR: Lookup[FloorPlan, LayoutKey, RackClasses] = Lookup()
 _ROOM: Lookup[FloorPlan, tuple[LayoutKey, SwitchSize], Ints] = Lookup()
 # Sizes that a search has placed in a layout of its own.
 _PLACED: Lookup[Layout, PlacesKey, tuple[Positions, ...] | None] = Lookup()
@@ -153,15 +154,29 @@ class LayoutRuns:
         """Runs from every server to the nearest place that a leaf may have."""
         return _TO_NEAREST.of(self.layout.plan, self.key, self._counted, self.layout.nearest_leaf_m)
 
+    def to_leaf_racks(self) -> RackClasses:
+        """Runs from every rack of leaves to every server, none shorter than any leaf there may have."""
+        return _TO_LEAF_RACKS.of(self.layout.plan, self.key, self._by_rack, self.layout.least_to_servers_m)
+
     def to_leaves(self, nic: NicOption, shape: Shape, size: SwitchSize) -> RunClasses | None:
         """Runs from every server to its leaves."""
-        leaves_key = LeavesKey(int(shape.g), int(shape.rails), int(shape.last_rails), nic.planes, size)
-        plan, all_ = self.layout.plan, (self.key, leaves_key)
-        leaves = _LEAVES.of(plan, all_, place_leaves, self.layout, numbers_of(nic, shape), size)
+        leaves = self._leaves(nic, shape, size)
         if leaves is None:
             return None
         key = (self.key, groups_key(int(shape.g), nic, shape, size))
-        return _TO_LEAVES.of(plan, key, self._leaf_runs, nic, shape, leaves)
+        return _TO_LEAVES.of(self.layout.plan, key, self._leaf_runs, nic, shape, leaves)
+
+    def _leaves(self, nic: NicOption, shape: Shape, size: SwitchSize) -> Positions | None:
+        key = LeavesKey(int(shape.g), int(shape.rails), int(shape.last_rails), nic.planes, size)
+        return _LEAVES.of(self.layout.plan, (self.key, key), _placed_leaves, self.layout, nic, shape, size)
+
+    def leaf_shares(self, nic: NicOption, shape: Shape, size: SwitchSize) -> Floats | None:
+        """The share of all leaves that is in each of their racks, shape (racks of leaves,)."""
+        leaves = self._leaves(nic, shape, size)
+        if leaves is None:
+            return None
+        racks = self.layout.leaf_racks
+        return np.asarray(np.bincount(np.searchsorted(racks, leaves.rack), minlength=len(racks)) / len(leaves.rack))
 
     def near(self, key: NearKey) -> NearRuns:
         """Runs from every rack of leaves to every rack for switches, all switches being on top."""
@@ -169,12 +184,8 @@ class LayoutRuns:
         plan = self.layout.plan
         room = _ROOM.of(plan, (self.key, key.size), space_in(self.layout).switches, key.size)[racks]
         most = self.layout.most_together(key.spines, plan.limits.spread_spines)
-        return NearRuns(*_NEAR.of(plan, self.key, self._between_racks), np.minimum(room, most))
-
-    def _between_racks(self) -> tuple[Ints, Ints]:
-        classes = classes_of_runs(self.lengths_m, self.layout.least_to_switches_m)
-        different, place_of = np.unique(classes, return_inverse=True)
-        return different, place_of.reshape(classes.shape)
+        runs = _NEAR.of(plan, self.key, self._by_rack, self.layout.least_to_switches_m)
+        return NearRuns(*runs, np.minimum(room, most))
 
     def to_spines(self, key: PlacesKey, nic: NicOption, shape: Shape) -> RunClasses | None:
         """Runs from every leaf to all spines of its pod."""
@@ -229,6 +240,9 @@ class LayoutRuns:
         top_m = float(np.max(height_m(layout.top_unit[racks], 1)))
         run_m = plan.run_m(racks[:, None], top_m, spines.rack[None, :], spines.height_m[None, :])
         run_m = np.where(racks[:, None] == spines.rack[None, :], plan.least_in_rack_m, run_m)
+        return self._by_rack(run_m)
+
+    def _by_rack(self, run_m: Floats) -> RackClasses:
         classes = classes_of_runs(self.lengths_m, run_m)
         different, place_of = np.unique(classes, return_inverse=True)
         return RackClasses(different, place_of.reshape(classes.shape))
@@ -238,3 +252,7 @@ class LayoutRuns:
         counts = np.bincount(classes)
         different = np.flatnonzero(counts)
         return RunClasses(different, counts[different])
+
+
+def _placed_leaves(layout: Layout, nic: NicOption, shape: Shape, size: SwitchSize) -> Positions | None:
+    return place_leaves(layout, numbers_of(nic, shape), size)

@@ -230,10 +230,12 @@ class Leaves:
         if not open_.size:
             return
         base = base.copy()
-        base[:, open_] = self._with_own_runs(block, shape.take(open_), base[:, open_])
-        open_ = open_[self.cutoff.within((base + above)[:, open_])]
-        if not open_.size:
-            return
+        # to place leaves takes a while
+        for placed in (False, True):
+            base[:, open_] = self._with_own_runs(block, shape.take(open_), base[:, open_], placed)
+            open_ = open_[self.cutoff.within((base + above)[:, open_])]
+            if not open_.size:
+                return
         rows, u = ranges(fewest[open_], fewest[open_] if self.plain else most[open_])
         rows = open_[rows]
         wide = replace(shape.take(rows), u=u)
@@ -284,13 +286,16 @@ class Leaves:
         fewest = np.maximum(fewest, uplinks_of_last(fabric, parts, shape, gpus, endpoints))
         return np.maximum(fewest, classes.leaf_uplinks(fabric, parts, shape, of_last=True))
 
-    def _with_own_runs(self, block: Block, shape: Shape, base: Floats) -> Floats:
-        """``base`` with the servers' links as long as they will be, shape (metrics, rows)."""
+    def _with_own_runs(self, block: Block, shape: Shape, base: Floats, placed: bool = True) -> Floats:
+        """``base`` with the servers' links as long as they will be, shape (metrics, rows); or, leaves not being
+        ``placed``, as long as they are at least.
+        """
 
         def least(runs: OwnRuns) -> Floats:
             size = switch_size(self.problem, block.leaf, block.uses, block.protocol)
             links = LinkRows((block.nic.port, block.down.port, block.protocol), block.nic, shape, (size,))
             count = self.problem.servers * block.nic.ports_per_server
-            return np.asarray(self._devices_cost(block, shape) + runs.server_links(links) * count)
+            link = runs.server_links(links) if placed else runs.near_server_links(links)
+            return np.asarray(self._devices_cost(block, shape) + link * count)
 
         return self.bounds.runs.raised(base, least)

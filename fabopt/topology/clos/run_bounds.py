@@ -48,6 +48,9 @@ class OwnRuns(Protocol):
     def server_links(self, links: LinkRows) -> Floats:
         """The cost of a server's link."""
 
+    def near_server_links(self, links: LinkRows) -> Floats:
+        """The cost of a server's link before anything is placed; 0 where nothing is known."""
+
     def uplinks(self, links: LinkRows) -> Floats:
         """The cost of a leaf's uplink."""
 

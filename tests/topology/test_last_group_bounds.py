@@ -77,5 +77,5 @@ def bounds_of(batch: ClosBatch, expansion: Expansion, costs: BoundedCosts) -> np
     link = bounds.least_link(parts.nic.port, parts.leaf_down.port, "server-leaf", parts.protocol)
     of_servers = float(bounds.of_servers(parts.nic, link)[0])
     return np.maximum(
-        of_all, [of_servers + float(least_of_leaves(bounds, own, one).with_uplinks[0, 0]) for one in sizes]
+        of_all, [of_servers + float(least_of_leaves(bounds, own, [one]).with_uplinks[0, 0]) for one in sizes]
     )

@@ -89,16 +89,27 @@ class Leaves:
         link = self.bounds.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
         of_servers = self.bounds.of_servers(block.nic, link)
         for own_last in self._with_last_leaves(block) if odd else ():
-            for sizes, of_leaves in self._odd_sizes(own_last, self.rules):
-                self.sizes_met = True
-                alone, with_uplinks = (of_servers[:, np.newaxis] + cost for cost in of_leaves)
-                inside = self.cutoff.within(with_uplinks)
-                if inside.any():
-                    inside &= self._are_worth(own_last, np.array(sizes.g), alone, sizes.k, sizes.odd_k)
-                kept = np.flatnonzero(inside)
-                if not self.plain and kept.size:
-                    shape, cost = self._odd_shape(own_last, sizes, self.rules)
-                    self._with_uplinks(own_last, shape.take(kept), cost[:, kept])
+            all_sizes, of_leaves = self._odd_sizes(own_last, self.rules)
+            self.sizes_met |= bool(all_sizes)
+            alone, with_uplinks = (of_servers[:, np.newaxis] + cost for cost in of_leaves)
+            if not self.plain and self.cutoff.within(with_uplinks).any():
+                ends = np.cumsum([len(sizes.g) for sizes in all_sizes])[:-1]
+                costs = (np.split(of_all, ends, axis=1) for of_all in (alone, with_uplinks))
+                for sizes, *of_sizes in zip(all_sizes, *costs, strict=True):
+                    self._with_odd_sizes(own_last, sizes, *of_sizes)
+
+    def _with_odd_sizes(self, block: Block, sizes: OddSizes, alone: Floats, with_uplinks: Floats) -> None:
+        """Add uplinks to sizes whose last group is unlike the others, which cost so much at least alone and with them.
+
+        Both costs have shape (metrics, sizes).
+        """
+        inside = self.cutoff.within(with_uplinks)
+        if inside.any():
+            inside &= self._are_worth(block, np.array(sizes.g), alone, sizes.k, sizes.odd_k)
+        kept = np.flatnonzero(inside)
+        if kept.size:
+            shape, cost = self._odd_shape(block, sizes, self.rules)
+            self._with_uplinks(block, shape.take(kept), cost[:, kept])
 
     def _are_worth(self, block: Block, g: Ints, cost: Floats, *k: int) -> NDArray[np.bool_]:
         """Which sizes of groups, whose leaves cost so much without uplinks, may be worth that for a step.
@@ -130,9 +141,10 @@ class Leaves:
         return [(shape, self._leaf_cost(block, shape)) for shape in shapes]
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
-    def _odd_sizes(self, block: Block, rules: Hashable) -> list[tuple[OddSizes, LeastOfLeaves]]:
+    def _odd_sizes(self, block: Block, rules: Hashable) -> tuple[list[OddSizes], LeastOfLeaves]:
         """The same where the last group is unlike the others, before any is sized, with the least that leaves cost."""
-        return [(sizes, least_of_leaves(self.bounds, block, sizes)) for sizes in odd_sizes(self.bounds, block)]
+        sizes = list(odd_sizes(self.bounds, block))
+        return sizes, least_of_leaves(self.bounds, block, sizes)
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
     def _odd_shape(self, block: Block, sizes: OddSizes, rules: Hashable) -> tuple[Shape, Floats]:

@@ -5,8 +5,11 @@ Rule ``last_group_may_differ``: with ``groups: any``, under even stripes. See do
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -62,39 +65,38 @@ def odd_sizes(bounds: Bounds, block: Block) -> Iterator[OddSizes]:
     fabric, servers, ports = bounds.fabric, bounds.problem.servers, block.nic.ports_per_plane
     leaf_ports, last_ports = (bounds.leaf_ports(one.leaf, one.down, one.uplinks) for one in (block, block.of_last))
     most_leaves = bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, 1)
-    for k, odd_k in ports_that_reach(bounds, block):
-        joins = (bounds.server_joins(block.nic, block.down, one, block.protocol) for one in (k, odd_k))
-        if common(list(joins)):
-            g = group_sizes(fabric, min(servers - 1, leaf_ports // k))
-            alike = ceil_of(servers, g) - 1
-            fits = (servers - alike * g) * odd_k <= last_ports
-            kept = g[fits & (alike * (ports // k) + ports // odd_k <= most_leaves)]
-            if kept.size:
+    joins = cache(lambda k: bounds.server_joins(block.nic, block.down, k, block.protocol))
+    for k, pairs in groupby(ports_that_reach(bounds, block), itemgetter(0)):
+        g = group_sizes(fabric, min(servers - 1, leaf_ports // k))
+        alike = ceil_of(servers, g) - 1
+        last_group, leaves = servers - alike * g, alike * (ports // k)
+        for _, odd_k in pairs:
+            kept = g[(last_group * odd_k <= last_ports) & (leaves + ports // odd_k <= most_leaves)]
+            if kept.size and common([joins(k), joins(odd_k)]):
                 yield OddSizes(k, odd_k, tuple(kept.tolist()))
 
 
 class LeastOfLeaves(NamedTuple):
     """The least of each metric that leaves of some sizes cost alone, and with the fewest uplinks and all above these.
 
-    Arrays have shape (metrics, sizes).
+    Arrays have shape (metrics, g of all sizes in turn).
     """
 
     alone: Floats
     with_uplinks: Floats
 
 
-def least_of_leaves(bounds: Bounds, block: Block, sizes: OddSizes) -> LeastOfLeaves:
+def least_of_leaves(bounds: Bounds, block: Block, sizes: Sequence[OddSizes]) -> LeastOfLeaves:
     """The least that leaves of some sizes cost."""
-    nic, servers, g = block.nic, bounds.problem.servers, np.array(sizes.g)
+    nic, servers = block.nic, bounds.problem.servers
+    k, odd_k, g = np.array([(k, odd_k, g) for k, odd_k, all_g in sizes for g in all_g], dtype=np.int64).reshape(-1, 3).T
     alike = ceil_of(servers, g) - 1
-    own = nic.planes * alike * (nic.ports_per_plane // sizes.k)
-    last = nic.planes * (nic.ports_per_plane // sizes.odd_k) + 0 * alike
+    own = nic.planes * alike * (nic.ports_per_plane // k)
+    last = nic.planes * (nic.ports_per_plane // odd_k)
     of_last, of_leaf = bounds.costs.of(block.of_last.leaf.item), bounds.costs.of(block.leaf.item)
     alone = np.asarray(np.multiply.outer(of_leaf, own) + np.multiply.outer(of_last, last))
-    uplinks = own * bounds.leaf_uplinks(g * sizes.k, block.down, block.uplinks)
-    uplinks += last * bounds.leaf_uplinks(
-        (servers - alike * g) * sizes.odd_k, block.of_last.down, block.of_last.uplinks
-    )
+    uplinks = own * bounds.leaf_uplinks(g * k, block.down, block.uplinks)
+    uplinks += last * bounds.leaf_uplinks((servers - alike * g) * odd_k, block.of_last.down, block.of_last.uplinks)
     upward = bounds.above(block.uplinks.port, block.protocol, block.tiers)
     return LeastOfLeaves(alone, alone + np.multiply.outer(upward, uplinks))
 

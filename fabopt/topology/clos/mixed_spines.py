@@ -14,7 +14,10 @@ from itertools import product
 from math import gcd
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fabopt.parts.assemblies import Assembly
+from fabopt.parts.switches import CageUse
 from fabopt.schema.structure import MOST_WEIGHT
 from fabopt.topology.clos.blocks import Block, Stack, Upper
 from fabopt.topology.clos.candidates import ClosBatch
@@ -25,6 +28,7 @@ from fabopt.topology.clos.redundancy import fewest_spines
 from fabopt.topology.clos.shape import Ints, Shape, usable_ports
 from fabopt.topology.clos.spines import Spines
 from fabopt.topology.link_parts import Floats
+from fabopt.topology.remembered import Scope, remembered
 
 
 class SpinesOfTwoTypes:
@@ -41,8 +45,11 @@ class SpinesOfTwoTypes:
         """Offer every candidate made of these leaves that stays below the cutoff; ``base``: shape (metrics, size)."""
         if block.tiers != 2 or block.protocol not in self.fabric.mixes_spines or self.spines.plain:
             return
-        for first, second in product(self.spines.stacks.uppers(block), repeat=2):
-            stack = self._stack(block, first, second)
+        looked_at = self._wanted(block, shape, base)
+        places = {spine: place for place, spine in enumerate(self._uppers(block.uplinks, block.protocol))}
+        may_be = np.asarray(looked_at.any(axis=0) | looked_at.any(axis=1))
+        for first, second in product(self.spines.stacks.uppers(block, may_be), repeat=2):
+            stack = self._stack(block, first, second) if looked_at[places[first], places[second]] else None
             if stack is None:
                 continue
             share = np.minimum(*(self.bounds.spine_share(one, block.protocol) for one in (first, second)))
@@ -52,16 +59,49 @@ class SpinesOfTwoTypes:
             if rows.size:
                 self._offer(stack, second, wide, base[:, open_[rows]])
 
-    def _stack(self, block: Block, first: Upper, second: Upper) -> Stack | None:
-        """The first type above the block, joined by parts that join the second too; None if there are none."""
-        problem, near, protocol = self.bounds.problem, block.uplinks.port, block.protocol
+    def _wanted(self, block: Block, shape: Shape, base: Floats) -> NDArray[np.bool_]:
+        """Pairs of ``Bounds.uppers`` with which any row may stay below the cutoff, shape (uppers, uppers)."""
+        different, pairs = self._pair_shares(block.uplinks, block.protocol)
+        least = (base[0] + np.multiply.outer(different, block.nic.planes * shape.uplinks)).min(axis=1, initial=np.inf)
+        return np.asarray(least[pairs] <= self.cutoff.limit)
+
+    def scope(self, runs: tuple[str, ...]) -> Scope:
+        """The scope of bounds that depend on these runs, as ``Bounds.scope``."""
+        return self.bounds.scope(runs)
+
+    @remembered("leaf-spine", "spine-core")
+    def _pair_shares(self, up: CageUse, protocol: str) -> tuple[Floats, Ints]:
+        """Different least objectives of a leaf uplink with its share of a spine of a pair of types, infinite without
+        parts that join both, shape (different,); and that of each pair of ``Bounds.uppers``, shape (uppers, uppers).
+        """
+        uppers = self._uppers(up, protocol)
+        shares = np.full((len(uppers), len(uppers)), np.inf)
+        for (row, first), (column, second) in product(enumerate(uppers), repeat=2):
+            joins = self._joins(up, first, second, protocol)
+            if joins:
+                own, other = (float(self.bounds.spine_share(one, protocol)[0]) for one in (first, second))
+                link = self.costs.least_per_link(joins, up.port.ports, first.down.port.ports)
+                shares[row, column] = float(link[0]) + min(own, other)
+        different, pairs = np.unique(shares, return_inverse=True)
+        return different, pairs.reshape(shares.shape)
+
+    def _uppers(self, up: CageUse, protocol: str) -> list[Upper]:
+        return self.bounds.uppers(up.lane.port_mbps, protocol, 2)
+
+    def _joins(self, up: CageUse, first: Upper, second: Upper, protocol: str) -> tuple[Assembly, ...]:
+        """Parts that join leaves to spines of both types; none where these may not be together."""
         # of one model both are used alike
         if first.down.lane != second.down.lane or (first.switch is second.switch and first.down != second.down):
-            return None
-        joins = common_joins(problem, self.fabric, "leaf-spine", (near, first.down.port, second.down.port), protocol)
+            return ()
+        ports = up.port, first.down.port, second.down.port
+        return common_joins(self.bounds.problem, self.fabric, "leaf-spine", ports, protocol)
+
+    def _stack(self, block: Block, first: Upper, second: Upper) -> Stack | None:
+        """The first type above the block, joined by parts that join the second too; None if there are none."""
+        joins = self._joins(block.uplinks, first, second, block.protocol)
         if not joins:
             return None
-        least = self.costs.least_per_link(joins, near.ports, first.down.port.ports)
+        least = self.costs.least_per_link(joins, block.uplinks.port.ports, first.down.port.ports)
         return Stack(block, first, joins, least, np.zeros(least.size))
 
     def _sized(self, stack: Stack, second: Upper, shape: Shape) -> tuple[Ints, Shape]:

@@ -191,7 +191,7 @@ class Layout:
 
     @cached_property
     def leaf_racks(self) -> Ints:
-        """Racks in which leaves may be installed."""
+        """Racks in which leaves may be installed, in the order of the plan, shape (racks found,)."""
         return np.unique(self.server_racks if self.has_leaves_with_servers else self.racks_of(0))
 
     @cached_property

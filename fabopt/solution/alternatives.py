@@ -71,6 +71,8 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     comparison = _Comparison(answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock)
     # the first lines of an answer tell of these, so they come before time may be over
     yield from comparison.below_cliffs()
+    # what a rule of whose parts are used costs is asked for by it; rivals under it may take all the time
+    yield from comparison.other_sources()
     for index, fabric in enumerate(answer.problem.fabrics):
         if fabric.role not in MANAGEMENT:
             yield from comparison.other_kinds(index)
@@ -87,7 +89,6 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
         if fabric.role == "compute":
             yield from comparison.set_free(index)
     yield from comparison.fewer_part_numbers()
-    yield from comparison.other_sources()
     clock.look()
 
 

@@ -10,9 +10,11 @@ import pytest
 from fabopt.floor.arrangements import InLayout
 from fabopt.io.case import inputs_from_objects
 from fabopt.problem.problem import problem_of
+from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.floor.expansion import FloorExpansion
+from fabopt.search.floor.search import FloorSearch
 from fabopt.solution.optimize import solve
 from tests.samples.small import assert_proven
 
@@ -86,3 +88,19 @@ def test_together_is_no_dearer_than_alone() -> None:
         switches += sum(tier.count for tier in design.fabrics[0].tiers)
     together = solved(content)
     assert together.objective.value is not None and together.objective.value <= alone
+
+
+def test_layouts_that_are_left_open_have_the_bound_of_any_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one layout is proven and the others are not, what the fabrics cost at least anywhere bounds them."""
+    in_layouts, searched = FloorSearch._in_layouts, []
+
+    def proven_at_first(self: FloorSearch, ties: bool) -> Optimum:
+        searched.append(self)
+        return in_layouts(self, ties) if len(searched) == 1 else Optimum("unknown")
+
+    monkeypatch.setattr(FloorSearch, "_in_layouts", proven_at_first)
+    monkeypatch.setattr(FloorSearch, "least_bound", lambda self: -float("inf"))
+    content = case("nvidia-dgx-h200", 32, "infiniband")
+    objective = solved({**content, "fabrics": content["fabrics"][1:3]}).objective
+    assert objective.value is not None and objective.bound is not None
+    assert 0 < objective.bound < objective.value

@@ -98,7 +98,10 @@ class FloorSearch(Search):
             return self._tied(replace(best, verdict="optimal", bound=best.value), ties)
         bounds = [one.bound for one in open_]
         known = [bound for bound in bounds if bound is not None]
-        return replace(best, verdict="feasible", bound=min(known) if self._bounds_all(known, bounds) else None)
+        if not self._bounds_all(known, bounds):
+            anywhere = _least_value(self._bound_anywhere())
+            known = [min(best.value, int(anywhere))] if np.isfinite(anywhere) else []
+        return replace(best, verdict="feasible", bound=min(known, default=None))
 
     @property
     def _number_of_layouts(self) -> int:

@@ -26,7 +26,7 @@ from fabopt.topology.clos.shape import Ints, Shape
 from fabopt.topology.link_parts import Floats
 
 # Sizes whose switches are placed in a layout before the search is content with estimates.
-MOST_PLACED = 4000
+MOST_PLACED = 8000
 
 
 class TooManyPlacesError(Exception):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -18,11 +19,11 @@ from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.expansion import Expansion
 from fabopt.topology.batch import AnyBatch, Sizing
-from fabopt.topology.clos.step_deadline import in_time
+from fabopt.topology.clos.step_deadline import in_time, steps_of
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.family import Restriction
 from fabopt.topology.link_parts import Floats
-from fabopt.workload.deadline import Deadline
+from fabopt.workload.deadline import MARGIN, AnyPace, Deadline
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,41 @@ class Shortlist:
         demands = replace(self.fabric.figure_demands, deadline=deadline)
         hurried, gpus = replace(self.fabric, figure_demands=demands), self.problem.server.gpus
         search = search_of(self.problem, settings, clock, context=context, lower_than=lower_than)
+        in_turn = self._maybe_in_time(deadline)
         caps = search.expansion.caps
 
         def listed(weights: Floats, slack: float) -> Sizing:
             cutoff = Cutoff(caps, slack, True, admits=lambda batch: in_time(hurried, batch, gpus))
-            for batch in self.batches:
-                # each metric is at its least, and so is their weighted sum
-                cutoff.offer(replace(batch, cost=np.vstack([weights @ batch.cost, batch.cost[1:]])))
+            # each metric is at its least, and so is their weighted sum
+            costs = [weights @ batch.cost for batch in in_turn]
+            for place in np.argsort([cost.min() for cost in costs], kind="stable").tolist():
+                cutoff.offer(replace(in_turn[place], cost=np.vstack([costs[place], in_turn[place].cost[1:]])))
             return cutoff.close()
 
         search.expansion.listed[self.fabric.name] = listed
         return replace(search.run(ties), sized=self.sized)
+
+    def _maybe_in_time(self, deadline: Deadline) -> list[AnyBatch]:
+        """The candidates that are in time, and those so near to it that they have to be timed exactly."""
+        inside = [np.ones(len(batch), dtype=np.bool_) for batch in self.batches]
+        wanted: Deadline | None = deadline
+        while wanted is not None:
+            most = float(wanted.most_s) * (1 + MARGIN)
+            inside = [kept & (steps <= most) for kept, steps in zip(inside, self._steps_of(wanted), strict=True)]
+            wanted = wanted.also
+        pairs = zip(self.batches, inside, strict=True)
+        return [batch if kept.all() else batch.take(np.flatnonzero(kept)) for batch, kept in pairs if kept.any()]
+
+    def _steps_of(self, deadline: Deadline) -> list[Floats]:
+        """Steps of all candidates at the pace of a deadline, which are asked for again with less and less time."""
+        if deadline.pace not in self._steps:
+            gpus = self.problem.server.gpus
+            self._steps[deadline.pace] = [steps_of(batch.fabric, batch, deadline, gpus) for batch in self.batches]
+        return self._steps[deadline.pace]
+
+    @cached_property
+    def _steps(self) -> dict[AnyPace, list[Floats]]:
+        return {}
 
 
 def can_list(problem: Problem, settings: Settings) -> bool:

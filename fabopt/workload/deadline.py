@@ -209,14 +209,16 @@ class Deadline:
         own = self.product.limit * (1 + MARGIN) / self.pace.steps_s(networks) - self.product.before
         return np.asarray(np.minimum(most, own))
 
-    def most_cost_of_leaves(self, block: Blocks, most: float, share_cost: float, in_pods: bool) -> Floats:
+    def most_cost_of_leaves(
+        self, block: Blocks, most: float, share_cost: float, in_pods: bool, least: float = 0.0
+    ) -> Floats:
         """The most that leaves may cost without uplinks, whatever share of the injection these give; shape (sizes,).
 
         ``most``: what is wanted with uplinks; ``share_cost``: the least that these cost, with what is above them, to
         give all of the injection, of which a share costs its part; ``in_pods``: with cores, to which so much has to be
-        left. Minus infinity where no share will do.
+        left; ``least``: what these cost however little they give. Minus infinity where no share will do.
         """
-        before = share_cost * np.arange(SHARES) / SHARES
+        before = np.maximum(share_cost * np.arange(SHARES) / SHARES, least)
         return np.asarray((np.minimum(self._most_at_shares(block, in_pods), most) - before).max(axis=1))
 
     def _most_at_shares(self, block: Blocks, in_pods: bool) -> Floats:

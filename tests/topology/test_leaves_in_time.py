@@ -15,7 +15,7 @@ from fabopt.search.expansion import Expansion
 from fabopt.topology.batch import candidates_in
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.candidates import ClosBatch
-from fabopt.topology.clos.share_costs import share_costs
+from fabopt.topology.clos.share_costs import fewest_of_all_spines, least_with_spines, share_costs
 from fabopt.topology.clos.step_deadline import leaves_alone_may_cost
 from fabopt.workload.deadline import Blocks, Deadline
 from tests.samples.random_cases import generate
@@ -23,6 +23,8 @@ from tests.search.test_cost_per_gpu import trains
 
 # networks of a batch that are looked at
 SOME = 8
+# random three tiers with pods of one rail whose spines have few uplinks
+RAILS_APART = (10, 17, 20)
 
 
 @pytest.mark.parametrize("placement", ["packed", "scattered", {"within": "leaf"}])
@@ -30,13 +32,8 @@ SOME = 8
 def test_no_network_has_leaves_that_cost_more_than_its_own_step_lets_them(
     family: str, seed: int, placement: str | dict[str, str]
 ) -> None:
-    parts, content = trains(*generate(family, seed), seed)
-    content["workload"]["placement"] = placement
-    given = inputs_from_objects(content, parts)
-    problem = problem_of(given.case, given.catalog)
-    expansion = Expansion(problem, Settings(prune=False), Clock(None), {})
-    expanded = expansion.expand(np.zeros(len(expansion.caps) - 1), slack=1e15)
-    batches = [one for one in expanded.sizings[0].batches if isinstance(one, ClosBatch) and one.parts.tiers > 1]
+    expansion, batches = networks_of(family, seed, placement)
+    problem = expansion.problem
     left_out = 0
     for batch in batches:
         for place in range(0, len(batch), len(batch) // SOME + 1):
@@ -57,17 +54,78 @@ def of_leaves(expansion: Expansion, batch: ClosBatch, place: int) -> float:
     return float((below + bounds.costs.of(last.item) * (parts.nic.planes * shape.last_rails))[0])
 
 
-def may_cost(problem: Problem, expansion: Expansion, batch: ClosBatch, place: int, most: float) -> float:
-    """What its leaves may cost, so that all costs so much and a step takes no longer than it does."""
+def may_cost(
+    problem: Problem, expansion: Expansion, batch: ClosBatch, place: int, most: float, rail_pods: int | None = None
+) -> float:
+    """What its leaves may cost, so that all costs so much and a step takes no longer than it does.
+
+    ``rail_pods``: how many rails have pods of their own; None: as the network has them.
+    """
     parts, shape, fabric, gpus = batch.parts, batch.shape.row(place), batch.fabric, problem.server.gpus
-    assert problem.pace is not None and parts.leaf_up is not None
+    assert problem.pace is not None
     network = candidates_in(problem, batch, place, False)[0].design.step_network(problem.gpus, gpus)
     in_time = FigureDemands(fabric.oversubscription_leaf, deadline=Deadline(problem.pace, problem.pace.step_s(network)))
     bounds = expansion.costs_of(0).bounds(problem, fabric, False)
-    costs = share_costs(
-        bounds, Block(parts.protocol, parts.tiers, parts.nic, parts.leaf, parts.leaf_down, parts.leaf_up)
-    )
-    if 1 < shape.rails == shape.last_rails:
-        costs = costs.without_pods
+    rails = rails_apart(batch, place) if rail_pods is None else rail_pods
+    costs = share_costs(bounds, block_of(batch), rails)
     groups = Blocks(parts.nic.injection, np.array([shape.g * gpus]), problem.gpus, parts.reduces)
     return float(leaves_alone_may_cost(replace(fabric, figure_demands=in_time), groups, most, costs)[0])
+
+
+def rails_apart(batch: ClosBatch, place: int) -> int:
+    """How many rails of a network have pods of their own, if they have."""
+    shape = batch.shape.row(place)
+    return int(shape.rails) if shape.rail_pods else 0
+
+
+def block_of(batch: ClosBatch) -> Block:
+    parts = batch.parts
+    return Block(parts.protocol, parts.tiers, parts.nic, parts.leaf, parts.leaf_down, parts.leaf_up)
+
+
+@pytest.mark.parametrize(("family", "seed"), [("linear", 2), ("three_tier", 3), ("three_tier", 6), ("rails", 12)])
+def test_no_network_costs_less_than_its_leaves_with_whole_spines(family: str, seed: int) -> None:
+    expansion, batches = networks_of(family, seed)
+    is_tight = False
+    for batch in batches:
+        bounds = expansion.costs_of(0).bounds(expansion.problem, batch.fabric, False)
+        for place in range(0, len(batch), len(batch) // SOME + 1):
+            shape, block = batch.shape.row(place), block_of(batch)
+            links, spines = shape.planes * shape.uplinks, shape.planes * shape.pods * shape.spines
+            fewest = fewest_of_all_spines(bounds, block, rails_apart(batch, place))
+            assert fewest <= spines
+            is_tight |= fewest == spines
+            above = float(batch.cost[0][place]) - of_leaves(expansion, batch, place)
+            for number in (fewest, spines):
+                assert float(least_with_spines(bounds, block, int(links), int(number))) <= above * (1 + 1e-9)
+    assert is_tight
+
+
+def test_pods_of_one_rail_may_have_leaves_that_others_may_not_have() -> None:
+    """Such a pod may hold all servers, and then its uplinks carry nothing, however few they are."""
+    left_out = 0
+    for seed in RAILS_APART:
+        expansion, batches = networks_of("three_tier", seed)
+        for batch in batches:
+            with_fewest = np.argsort(np.broadcast_to(batch.shape.x, len(batch)), kind="stable")
+            apart = with_fewest[np.broadcast_to(batch.shape.rail_pods, len(batch))[with_fewest] > 0]
+            for place in apart[:SOME].tolist():
+                if not candidates_in(expansion.problem, batch, place, False):
+                    continue
+                cost, leaves = float(batch.cost[0][place]), of_leaves(expansion, batch, place)
+                assert leaves <= may_cost(expansion.problem, expansion, batch, place, cost) * (1 + 1e-9)
+                left_out += leaves > may_cost(expansion.problem, expansion, batch, place, cost, 0) * (1 + 1e-9)
+    assert left_out
+
+
+def networks_of(
+    family: str, seed: int, placement: str | dict[str, str] = "scattered"
+) -> tuple[Expansion, list[ClosBatch]]:
+    """All networks of more than one tier of a random case with a model."""
+    parts, content = trains(*generate(family, seed), seed)
+    content["workload"]["placement"] = placement
+    given = inputs_from_objects(content, parts)
+    problem = problem_of(given.case, given.catalog)
+    expansion = Expansion(problem, Settings(prune=False), Clock(None), {})
+    expanded = expansion.expand(np.zeros(len(expansion.caps) - 1), slack=1e15)
+    return expansion, [one for one in expanded.sizings[0].batches if isinstance(one, ClosBatch) and one.parts.tiers > 1]

@@ -33,7 +33,7 @@ from fabopt.topology.clos.shape import (
     uplinks_that_fit,
     usable_ports,
 )
-from fabopt.topology.clos.share_costs import share_costs
+from fabopt.topology.clos.share_costs import fewest_of_all_spines, least_with_spines, may_mix_spines, share_costs
 from fabopt.topology.clos.spines import Spines
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
@@ -117,14 +117,14 @@ class Leaves:
         ``k``: ports of a server on each leaf of the groups, and of an odd last one.
         """
         nic, problem = block.nic, self.problem
-        # in pods of one rail all groups may be in one pod, with nothing above it but what joins the rails
-        pods_hold_all = max(k) < nic.ports_per_plane and min(k) == max(k)
-        costs = share_costs(self.bounds, block)
         groups = Blocks(nic.injection, g * problem.server.gpus, problem.gpus, block.parts.reduces)
-        most = step_deadline.leaves_alone_may_cost(
-            self.fabric, groups, self.cutoff.limit, costs.without_pods if pods_hold_all else costs
-        )
-        return np.asarray(cost[0] <= most)
+        ways = [share_costs(self.bounds, block)]
+        if block.tiers > 2 and max(k) < nic.ports_per_plane and min(k) == max(k):
+            # in pods of one rail all groups may be in one pod, with nothing above it but what joins the rails
+            ways.append(share_costs(self.bounds, block, nic.ports_per_plane // min(k)))
+        limit = self.cutoff.limit
+        most = [step_deadline.leaves_alone_may_cost(self.fabric, groups, limit, costs) for costs in ways]
+        return np.asarray(cost[0] <= np.max(most, axis=0))
 
     def _with_last_leaves(self, block: Block) -> list[Block]:
         """The block alone, and with every other type of leaf that a last group may have."""
@@ -270,6 +270,10 @@ class Leaves:
         """The least that uplinks cost with everything above them, shape (metrics, rows)."""
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
         above = np.asarray(np.multiply.outer(upward, block.nic.planes * shape.uplinks))
+        if not may_mix_spines(self.bounds, block):
+            spines = fewest_of_all_spines(self.bounds, block)
+            whole = least_with_spines(self.bounds, block, block.nic.planes * shape.uplinks, spines)
+            above[0] = np.maximum(above[0], whole)
         if not self.bounds.early.stages:
             return above
         uppers = self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers)

@@ -1,4 +1,6 @@
-"""What uplinks of leaves cost at least with all above them, by the share of the servers' injection that they give."""
+"""What uplinks of leaves cost at least with all above them: by the share of the servers' injection that they give, and
+with spines that are whole, of which every pod has its own.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,25 @@ import numpy as np
 from fabopt.parts.port_types import PortType
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
+from fabopt.topology.clos.redundancy import fewest_spines
 from fabopt.topology.clos.step_deadline import ShareCosts
+from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import remembered
+from fabopt.units import Number
 
 
-def share_costs(bounds: Bounds, block: Block) -> ShareCosts:
+def share_costs(bounds: Bounds, block: Block, rail_pods: int = 0) -> ShareCosts:
     """The least that what gives servers all of their injection costs, from the uplinks of a block up.
 
     With ratios r and R at leaves and spines, and r R no more than 1/s, leaves have s d v / w uplinks for their d
-    endpoints at the least, and all spines have s d v / w2.
+    endpoints at the least, and all spines have s d v / w2. ``rail_pods``: how many rails have pods of their own, if
+    they have, which may hold all servers, so that nothing need be left above them.
     """
     mbps = bounds.problem.servers * block.nic.ports_per_server * block.down.lane.port_mbps
-    of_leaves, in_pods = _costs_of_mbps(bounds, block.uplinks.port, block.protocol, block.tiers)
-    return ShareCosts(of_leaves * mbps, None if in_pods is None else in_pods * mbps)
+    of_leaves, in_pods, _ = _costs_of_mbps(bounds, block.uplinks.port, block.protocol, block.tiers)
+    spines = fewest_of_all_spines(bounds, block, rail_pods)
+    least = 0.0 if may_mix_spines(bounds, block) else float(least_with_spines(bounds, block, 0, spines))
+    return ShareCosts(of_leaves * mbps, None if in_pods is None or rail_pods else in_pods * mbps, least)
 
 
 @remembered("leaf-spine", "spine-core")
@@ -36,3 +44,47 @@ def _costs_of_mbps(bounds: Bounds, up: PortType, protocol: str, tiers: int) -> S
         above = bounds.core_link(spine.up.port, protocol)
         in_pods = min(in_pods, float(below[0] / up.lane.port_mbps + above[0] / spine.up.lane.port_mbps))
     return ShareCosts(of_leaves, in_pods)
+
+
+def may_mix_spines(bounds: Bounds, block: Block) -> bool:
+    """Whether spines of two types may be above a block."""
+    return block.tiers == 2 and block.protocol in bounds.fabric.mixes_spines
+
+
+def fewest_of_all_spines(bounds: Bounds, block: Block, rail_pods: int = 0) -> int:
+    """The fewest spines that are above a block; ``rail_pods``: as of ``fewest_pods``."""
+    planes = block.nic.planes
+    return planes * fewest_pods(block, rail_pods) * fewest_spines(bounds.fabric, planes)
+
+
+def fewest_pods(block: Block, rail_pods: int = 0) -> int:
+    """The fewest pods above a block; ``rail_pods``: how many rails have pods of their own, if they have.
+
+    Without these there are two pods, or there would be no cores. Rule ``pods_cover_groups``
+    """
+    return 1 if block.tiers < 3 else max(2, rail_pods)
+
+
+def least_with_spines(bounds: Bounds, block: Block, links: Number, spines: Number) -> Floats:
+    """The least objective of so many uplinks of leaves with so many spines or more, all of one type, each with an
+    uplink of its own if there are cores; shape of ``links``.
+    """
+    of_link, of_spine = _costs_of_spines(bounds, block.uplinks.port, block.protocol, block.tiers)
+    links, spines = np.broadcast_arrays(links, spines)
+    costs = np.multiply.outer(of_link, links) + np.multiply.outer(of_spine, spines)
+    return np.asarray(costs.min(axis=0, initial=np.inf))
+
+
+@remembered("leaf-spine", "spine-core")
+def _costs_of_spines(bounds: Bounds, up: PortType, protocol: str, tiers: int) -> tuple[Floats, Floats]:
+    """What an uplink of a leaf and a whole spine cost at least, for each spine that is not dearer in both."""
+    costs: list[tuple[float, float]] = []
+    for spine in bounds.uppers(up.lane.port_mbps, protocol, tiers):
+        link = bounds.least_link(up, spine.down.port, "leaf-spine", protocol)
+        above = 0.0 if spine.up is None else bounds.core_link(spine.up.port, protocol)
+        costs.append((float((bounds.costs.of(spine.switch.item) + above)[0]), float(link[0])))
+    kept: list[tuple[float, float]] = []
+    for of_spine, of_link in sorted(costs):
+        if np.isfinite(of_spine) and of_link < min((link for _, link in kept), default=np.inf):
+            kept.append((of_spine, of_link))
+    return np.array([of_link for _, of_link in kept]), np.array([of_spine for of_spine, _ in kept])

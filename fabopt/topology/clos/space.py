@@ -25,6 +25,7 @@ from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
+from fabopt.topology.clos.share_costs import fewest_of_all_spines, least_with_spines
 from fabopt.topology.clos.step_deadline import in_time
 from fabopt.topology.clos.stripes import figures_are_met
 from fabopt.topology.cutoff import Cutoff
@@ -161,11 +162,20 @@ class ClosSpace:
                 for finer in ups:
                     leaves.expand(finer)
         elif level < block.tiers:
-            yield from ((self.bounds.of_block(finer, level + 1), finer, None) for finer in ups)
+            yield from ((self._tighter(finer, level, queued.bound), finer, None) for finer in ups)
         elif len(parts) == 1:
             parts[0].expand(block)
         else:
             yield from ((leaves.bounds.of_block(block, level), block, leaves) for leaves in parts)
+
+    def _tighter(self, block: Block, level: int, bound: float) -> Floats:
+        """A bound that counts one more tier of a block; ``bound``: that without, of leaves alone at first."""
+        tighter = self.bounds.of_block(block, level + 1)
+        if level == 1 and block.tiers > 2:
+            spines = fewest_of_all_spines(self.bounds, block)
+            tighter = tighter.copy()
+            tighter[0] = max(tighter[0], bound + float(least_with_spines(self.bounds, block, 0, spines)))
+        return tighter
 
     @property
     def _has_tiers(self) -> bool:

@@ -33,6 +33,7 @@ from fabopt.topology.clos.shape import (
     uplinks_that_fit,
     usable_ports,
 )
+from fabopt.topology.clos.share_costs import fewest_pods, least_with_spines
 from fabopt.topology.clos.stacks import Stacks
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
@@ -58,7 +59,8 @@ class Spines:
     def expand(self, block: Block, shape: Shape, base: Floats, least: Floats, most: Floats) -> None:
         """Offer what is made of leaves, which costs ``least``, for its step at ``most``; both have shape (size,)."""
         rows, spines = self._spine_counts(shape)
-        wide, most, gpus = replace(shape.take(rows), spines=spines), most[rows], self.bounds.problem.server.gpus
+        rows, spines, most = self._worth_their_spines(block, shape, SpineRows(rows, spines, most[rows]), base)
+        wide, gpus = replace(shape.take(rows), spines=spines), self.bounds.problem.server.gpus
         if step_deadline.loses_spine(self.fabric):
             most = step_deadline.leaves_may_cost(self.fabric, block.parts, wide, gpus)
             rows, spines, most = SpineRows(rows, spines, most).take(least[rows] <= most)
@@ -183,12 +185,36 @@ class Spines:
             best = np.minimum(best, self._core_links(stack, use, shape) + share[:, np.newaxis])
         return best
 
+    def _worth_their_spines(
+        self, block: Block, shape: Shape, tried: SpineRows, base: Floats, rail_pods: int = 0
+    ) -> SpineRows:
+        """Rows that may be worth their spines, all of which are whole; ``rail_pods``: as of ``fewest_pods``."""
+        links = np.broadcast_to(block.nic.planes * shape.uplinks, np.shape(shape.g))[tried.rows]
+        above = least_with_spines(self.bounds, block, links, self._fewest_spines(block, tried, rail_pods))
+        return tried.take(base[0, tried.rows] + above <= np.minimum(tried.most, self.cutoff.limit))
+
+    def _fewest_spines(self, block: Block, tried: SpineRows, rail_pods: int) -> Ints:
+        return np.asarray(block.nic.planes * fewest_pods(block, rail_pods) * tried.spines)
+
     # -- three tiers ------------------------------------------------------------------------------------------
 
     def _three_tiers(self, block: Block, shape: Shape, tried: SpineRows, rail_pods: bool, base: Floats) -> None:
+        rails = int(shape.rails) if rail_pods else 0
+        tried = self._worth_their_spines(block, shape, tried, base, rails)
+        if not tried.rows.size:
+            return
+        used, places = np.unique(tried.rows, return_inverse=True)
+        shape, base, tried = shape.take(used), base[:, used], tried._replace(rows=places)
+        links, spines = (block.nic.planes * shape.uplinks)[places], self._fewest_spines(block, tried, rails)
+        alone = base[0, places]
         for stack, bound in self.stacks.above(block, shape, base):
-            open_ = tried.take(np.isfinite(bound[tried.rows]) & (bound[tried.rows] <= tried.most))
-            pod_rows, wide, most = self._pods(stack, shape, open_, rail_pods)
+            of_spine = float(self.costs.of(stack.spine.switch.item)[0] + stack.upward[0])
+            whole = alone + float(stack.least[0]) * links + of_spine * spines
+            open_ = np.isfinite(bound[tried.rows]) & (np.maximum(whole, bound[tried.rows]) <= tried.most)
+            open_ &= whole <= self.cutoff.limit
+            if not open_.any():
+                continue
+            pod_rows, wide, most = self._pods(stack, shape, tried.take(open_), rail_pods)
             if pod_rows.size:
                 self._sized_pods(stack, wide, base[:, pod_rows], most)
 

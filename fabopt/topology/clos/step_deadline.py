@@ -6,7 +6,7 @@ offered is then timed as its prediction is (``fabopt.workload``). Symbols are th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -31,16 +31,12 @@ _NEVER = 2**30
 
 class ShareCosts(NamedTuple):
     """The least that uplinks cost with what is above them that give all of the injection, and with cores that leave so
-    much above pods; None: there are no pods.
+    much above pods; None: there are no pods. ``least``: the same, however little they give.
     """
 
     of_leaves: float
     in_pods: float | None = None
-
-    @property
-    def without_pods(self) -> ShareCosts:
-        """What uplinks cost where a pod may hold all servers, so that nothing need be left above it."""
-        return self._replace(in_pods=None)
+    least: float = 0.0
 
 
 def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
@@ -64,10 +60,11 @@ def leaves_alone_may_cost(fabric: FabricProblem, block: Blocks, most: float, sha
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
         return np.full(block.leaf_gpus.shape, np.inf)
-    of_leaves = deadline.most_cost_of_leaves(block, most, share_costs.of_leaves, in_pods=False)
+    least = share_costs.least
+    of_leaves = deadline.most_cost_of_leaves(block, most, share_costs.of_leaves, False, least)
     if share_costs.in_pods is None:
         return of_leaves
-    return np.minimum(of_leaves, deadline.most_cost_of_leaves(block, most, share_costs.in_pods, in_pods=True))
+    return np.minimum(of_leaves, deadline.most_cost_of_leaves(block, most, share_costs.in_pods, True, least))
 
 
 def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
@@ -91,14 +88,23 @@ def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDA
 
     ``gpus``: of a server.
     """
-    down = busiest_leaves(fabric, batch.shape)
-    above = 0 if batch.parts.spine is None else batch.shape.spine_down
-    timed = _timed(fabric, batch.parts, _Rows(batch.shape, down, above, len(batch), batch.parts.tiers), gpus)
+    timed = _timed(fabric, batch.parts, _rows_of(fabric, batch), gpus)
     if timed is None:
         return np.ones(len(batch), dtype=bool)
     met, cost = timed.met, batch.cost[0]
     timed.deadline.meet(timed.networks, timed.network_of[met], cost[met])
     return np.asarray(met & (cost <= timed.most_cost))
+
+
+def steps_of(fabric: FabricProblem, batch: Batch[Parts, Shape], deadline: Deadline, gpus: int) -> Floats:
+    """Seconds of a step on each candidate of a batch at the pace of a deadline, to rounding, shape (size,)."""
+    networks = _networks(deadline, batch.parts, _rows_of(fabric, batch), gpus)
+    return np.asarray(deadline.pace.steps_s(networks.networks)[networks.of_rows])
+
+
+def _rows_of(fabric: FabricProblem, batch: Batch[Parts, Shape]) -> _Rows:
+    above = 0 if batch.parts.spine is None else batch.shape.spine_down
+    return _Rows(batch.shape, busiest_leaves(fabric, batch.shape), above, len(batch), batch.parts.tiers)
 
 
 def uplinks_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Floats:
@@ -155,6 +161,17 @@ class _Rows(NamedTuple):
     has_spines: bool = True
 
 
+class _Networks(NamedTuple):
+    """What differs in a step on rows, ``exactly`` one of these and the ``key`` that it follows from; ``of_rows``: each
+    row's, shape (size,).
+    """
+
+    networks: FabricBandwidths
+    exactly: Callable[[int], FabricBandwidth]
+    key: Callable[[int], Hashable]
+    of_rows: Ints
+
+
 class _Timed(NamedTuple):
     """Rows with a deadline. ``networks``: what differs in a step, ``are_met``: which are in time, ``network_of``: each
     row's, shape (size,).
@@ -186,6 +203,12 @@ def _timed(fabric: FabricProblem, parts: Parts, rows: _Rows, gpus: int) -> _Time
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
         return None
+    networks, network_at, key, network_of = _networks(deadline, parts, rows, gpus)
+    return _Timed(deadline, networks, deadline.are_met(networks, network_at, key), network_of)
+
+
+def _networks(deadline: Deadline, parts: Parts, rows: _Rows, gpus: int) -> _Networks:
+    """What differs in a step on rows, as far as a deadline asks for it."""
     speeds, shape = _speeds(parts), rows.shape
     ratios = {"leaf": _busiest(shape, rows.down), "spine": (rows.spine_down, shape.x)}
     columns = [*_below(rows.tiers, shape, gpus, rows.size)]
@@ -195,8 +218,7 @@ def _timed(fabric: FabricProblem, parts: Parts, rows: _Rows, gpus: int) -> _Time
         columns += _reduced(*_busiest_left(shape, rows.down), speeds["leaf"])
     first, network_of = _alike(columns, rows.size)
     alike = np.stack([np.broadcast_to(column, rows.size)[first] for column in columns])
-    met, networks = _are_met(deadline, parts, tuple(speeds), alike)
-    return _Timed(deadline, networks, met, network_of)
+    return _Networks(*_tabled(parts, tuple(speeds), alike), network_of)
 
 
 def _alike(columns: Sequence[Ints], size: int) -> tuple[Ints, Ints]:
@@ -210,10 +232,10 @@ def _alike(columns: Sequence[Ints], size: int) -> tuple[Ints, Ints]:
     return first, row_of
 
 
-def _are_met(
-    deadline: Deadline, parts: Parts, tiers: Sequence[str], table: Ints
-) -> tuple[NDArray[np.bool_], FabricBandwidths]:
-    """Which networks are in time, and these. ``table``: columns of ``_timed``, shape (columns, networks)."""
+def _tabled(
+    parts: Parts, tiers: Sequence[str], table: Ints
+) -> tuple[FabricBandwidths, Callable[[int], FabricBandwidth], Callable[[int], Hashable]]:
+    """Networks, each exactly, and what it follows from; ``table``: columns of ``_networks``, (columns, networks)."""
     leaf_gpus, pod_gpus, *numbers = table
     pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
     ratios = dict(zip(tiers, pairs, strict=False))
@@ -235,7 +257,7 @@ def _are_met(
         float(parts.nic.injection), *rates(ratios.get("leaf")), leaf_gpus, pod_gpus, parts.reduces, rates(left)
     )
     alike = parts.nic.injection.numerator, parts.nic.injection.denominator, parts.reduces, tiers
-    return deadline.are_met(networks, network_at, lambda place: (*alike, *table[:, place].tolist())), networks
+    return networks, network_at, lambda place: (*alike, *table[:, place].tolist())
 
 
 def _ratio(numbers: tuple[Ints, Ints] | None) -> Floats | float:

@@ -36,12 +36,13 @@ class RoleDefaults(NamedTuple):
     max_oversubscription: float | None = None
 
 
-# Estimates. Storage: as the workload says, unless the case gives a server's share or what checkpoints need.
+# Estimates. Storage: one 200G port, unless the case gives a server's share or what checkpoints need; what GPUs send
+# each other says nothing of it.
 # In-band: one 25G port, leaves as in a data centre.
 # Out-of-band: any port of management, and uplinks that a console needs.
 DEFAULTS: Mapping[Role, RoleDefaults] = {
     "compute": RoleDefaults(),
-    "storage": RoleDefaults(),
+    "storage": RoleDefaults(gbps_per_server=200),
     "in-band": RoleDefaults(gbps_per_server=25, max_oversubscription=3),
     "oob": RoleDefaults(gbps_per_server=0.1, max_oversubscription=10),
 }

@@ -32,9 +32,9 @@ from fabopt.units import ceil_div, ceil_of
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.
 MOST_OWN = 200
-# Where nothing suits that is as cheap as is asked for, dearer ones are looked at: first up to twice the bound, then so
-# many times as far above it, and again; at last whatever they cost.
-DEARER, MOST_DEARER = 4, 4
+# Where nothing suits that is as cheap as is asked for, dearer ones are looked at: first up to this share of the bound
+# above it, then so many times as far, and again; at last whatever they cost.
+FIRST_DEARER, DEARER, MOST_DEARER = 1 / 64, 4, 7
 # So often the number of its own switches is guessed where nothing has to be proven.
 MOST_GUESSES = 6
 
@@ -111,6 +111,16 @@ class Together:
 
 
 @dataclass
+class _Added:
+    """What was found for a number of switches: the least that any design costs, and by the switches of the others the
+    least that one which suits them does.
+    """
+
+    least: float
+    suiting: dict[ByStage, float] = field(default_factory=dict)
+
+
+@dataclass
 class Counted:
     """The search for one out-of-band fabric. Rule ``oob_covers_boxes``: it has ports for just the switches there are.
 
@@ -140,30 +150,36 @@ class Counted:
             return sizing
         if np.isinf(slack):
             sizing.stopped, slack = True, abs(sizing.least)
-        for wider in (slack, *(slack + abs(sizing.least) * DEARER**rise for rise in range(MOST_DEARER)), np.inf):
+        first = abs(sizing.least) * FIRST_DEARER
+        for wider in (slack, *(slack + first * DEARER**rise for rise in range(MOST_DEARER)), np.inf):
             self._add_suiting(sizing, totals, wider)
             if sizing.batches or sizing.stopped:
                 break
         return sizing
 
     def _add_suiting(self, sizing: Sizing, totals: set[ByStage], slack: float) -> None:
-        """Add what suits, number by number of its own switches."""
-        limit, met = sizing.least + slack, set[ByStage]()
-        for own in count(1):
-            if own > MOST_OWN:
+        """Add what suits, number by number of its own switches, from the fewest that hold all ports."""
+        fewest = fewest_own(self.problem, self.context, self.fabric, min(totals))
+        limit, left, added = sizing.least + slack, totals, dict[ByStage, _Added]()
+        for own in count(fewest):
+            if own >= fewest + MOST_OWN:
                 sizing.stopped = True
-            if own > MOST_OWN or own * self.switch > limit * (1 + RELATIVE_SLACK):
+            if own >= fewest + MOST_OWN or own * self.switch > limit * (1 + RELATIVE_SLACK) or not left:
                 return
             if np.isinf(slack) and sizing.batches:
                 # whatever it costs, it is a first answer, which says how far to look
                 return
-            numbers = {plus(total, mine) for total in totals for mine in self._own(own)} - met
-            leasts = [self._add(sizing, number, totals, sizing.least + slack) for number in numbers]
-            if leasts and np.isinf(min(leasts)) and len(self.problem.stages) == 1:
-                # more ports never cost less, and all smaller numbers were looked at
-                return
-            limit = max(limit, *leasts) if own == 1 else limit
-            met |= numbers
+            numbers = {plus(total, mine) for total in left for mine in self._own(own)} - added.keys()
+            added |= {number: self._add(sizing, number, totals, sizing.least + slack) for number in numbers}
+            if own == fewest:
+                limit = max(limit, *(added[number].least for number in numbers))
+            if len(self.problem.stages) == 1:
+                # more ports never cost less, so that beside these others the cheapest that suits has been met
+                suits = {total: min(one.suiting.get(total, np.inf) for one in added.values()) for total in left}
+                least = {total: added[plus(total, (own,))].least for total in left}
+                left = {
+                    total for total in left if np.isfinite(least[total]) and least[total] <= max(limit, suits[total])
+                }
         raise AssertionError("counting has no end")
 
     def _own(self, last: int) -> Iterator[ByStage]:
@@ -188,25 +204,25 @@ class Counted:
         least = first.least + self.attached(numbered)
         return Sizing(least=least, sized=first.sized, stopped=first.stopped)
 
-    def _add(self, sizing: Sizing, number: ByStage, totals: set[ByStage], limit: float) -> float:
-        """Add what suits with so many switches at each stage; the least cost of any with so many is returned."""
+    def _add(self, sizing: Sizing, number: ByStage, totals: set[ByStage], limit: float) -> _Added:
+        """Add what suits with so many switches at each stage, all fabrics together."""
         numbered = self.context.numbered(self.fabric, number)
         of_number, attached = self.look(numbered, 0.0), self.attached(numbered)
         least = of_number.least + attached
         if limit > least:
             of_number = self.look(numbered, limit - least)
-        sizing.batches += [
-            kept for batch in of_number.batches if (kept := self._suiting(batch, number, totals)) is not None
-        ]
+        added = _Added(float(least))
+        for batch in of_number.batches:
+            left = [{minus(number, own) for own in numbers} & totals for numbers in self._by_place(batch)]
+            kept = [place for place, totals_left in enumerate(left) if totals_left]
+            for place in kept:
+                cost = float(batch.cost[0, place]) + attached
+                added.suiting |= {total: min(cost, added.suiting.get(total, np.inf)) for total in left[place]}
+            if kept:
+                sizing.batches.append(batch.take(np.array(kept)))
         sizing.sized += of_number.sized
         sizing.stopped |= of_number.stopped
-        return float(least)
-
-    def _suiting(self, batch: AnyBatch, number: ByStage, totals: set[ByStage]) -> AnyBatch | None:
-        """What of a batch has the number that is left beside some of the others."""
-        own = {tuple(n - w for n, w in zip(number, total, strict=True)) for total in totals}
-        kept = np.array([place for place, each in enumerate(self._by_place(batch)) if not own.isdisjoint(each)], int)
-        return batch.take(kept) if kept.size else None
+        return added
 
     def _numbers(self, sizing: Sizing) -> set[ByStage]:
         """Numbers of switches at each stage that the candidates found have."""
@@ -228,9 +244,19 @@ def with_fewest(problem: Problem, context: Context, fabric: FabricProblem) -> Fa
     others = [one for one in problem.fabrics if one.name != fabric.name]
     if fabric.per_switch is None:
         return fabric
-    last = 1 + sum(fewest_switches(problem, one) for one in others)
     # before the last stage every fabric has one at least
-    return context.numbered(fabric, (*[1 + len(others)] * (len(problem.stages) - 1), last))
+    total = (*[len(others)] * (len(problem.stages) - 1), sum(fewest_switches(problem, one) for one in others))
+    own = fewest_own(problem, context, fabric, total)
+    return context.numbered(fabric, plus(total, (*[1] * (len(total) - 1), own)))
+
+
+def fewest_own(problem: Problem, context: Context, fabric: FabricProblem, others: ByStage) -> int:
+    """No design of an out-of-band fabric beside so many switches of the others has fewer, as its own take ports."""
+    own, more = 1, 0
+    while own > more:
+        numbered = context.numbered(fabric, plus(others, (*[1] * (len(others) - 1), own)))
+        own, more = max(own, fewest_switches(problem, numbered)), own
+    return own
 
 
 def by_stage(candidate: Candidate, problem: Problem) -> ByStage:
@@ -271,6 +297,11 @@ def plus(numbers: ByStage, more: ByStage) -> ByStage:
     return tuple(a + b for a, b in zip(numbers, more, strict=True))
 
 
+def minus(numbers: ByStage, some: ByStage) -> ByStage:
+    """What is left of numbers without some of them, stage by stage."""
+    return tuple(a - b for a, b in zip(numbers, some, strict=True))
+
+
 def sums_of_switches(numbers_of_each: Sequence[set[ByStage]], stages: int) -> set[ByStage]:
     """Numbers of switches that one candidate of each fabric can have together; empty if a fabric has no candidate.
 
@@ -286,11 +317,10 @@ def fewest_switches(problem: Problem, fabric: FabricProblem) -> int:
     """No design of a fabric has fewer switches: leaves by their ports, and a spine where a Clos has no single tier."""
     if "torus" in fabric.topologies and any(forwarding_nics(problem, fabric)):
         return 0
-    ports = min((one.ports_per_server for many in fabric.nics.values() for one in many), default=0)
-    room = max(
-        (usable_ports(use, leaf) for roles in fabric.switches.values() for leaf in roles["leaf"] for use in leaf.uses),
-        default=1,
-    )
+    nics = [one for many in fabric.nics.values() for one in many]
+    ports, speeds = min((one.ports_per_server for one in nics), default=0), {one.port.lane.port_mbps for one in nics}
+    uses = ((use, leaf) for roles in fabric.switches.values() for leaf in roles["leaf"] for use in leaf.uses)
+    room = max((usable_ports(use, leaf) for use, leaf in uses if use.lane.port_mbps in speeds), default=1)
     leaves = max(1, int(ceil_of(problem.servers * ports + fabric.attachment_ports, room)))
     flat = 1 in fabric.tiers or not set(TIERED).issuperset(fabric.topologies)
     return leaves if flat else max(2, leaves) + 1

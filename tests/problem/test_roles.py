@@ -54,8 +54,8 @@ def refused(content: Json, catalog: Catalog | None = None) -> str:
     ("role", "expected"),
     [
         ("compute", (400_000, 1, 1)),
-        # the case format says so of every fabric
-        ("storage", (400_000, 1, 1)),
+        # 200 Gb/s of a server of eight GPUs
+        ("storage", (25_000, 1, 1)),
         # 25 Gb/s of a server of eight GPUs
         ("in-band", (3_125, 3, 3)),
         # 0.1 Gb/s of a server of eight GPUs, in whole Mb/s

@@ -17,6 +17,7 @@ from fabopt.problem.problem import problem_of, with_objective
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design, Totals
 from fabopt.search.choice import search_of
+from fabopt.search.out_of_band import Counted
 from fabopt.solution.optimize import solve
 from fabopt.solution.switch_racks import racks_in
 from fabopt.verify import verify
@@ -394,3 +395,21 @@ def test_what_suits_at_three_times_the_bound_is_found_without_a_look_at_everythi
     content["site"]["floor"]["server_racks"] = ["A01", "A03", "B01"]
     content["fabrics"][0]["rails"] = "any"
     assert_proven(solve(inputs(content | {"rules": "none"}, parts), alternatives_s=0, time_limit_s=60))
+
+
+def test_numbers_of_switches_that_hold_too_few_ports_or_are_dearer_than_what_suits_are_not_searched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """24 servers: three leaves of 12 ports and a spine are the fewest that hold them and themselves."""
+    looked: set[tuple[int, ...]] = set()
+    add = Counted._add
+
+    def counted(self: Counted, sizing: Any, number: tuple[int, ...], *others: Any) -> Any:
+        looked.add(number)
+        return add(self, sizing, number, *others)
+
+    monkeypatch.setattr(Counted, "_add", counted)
+    design = solved(*alone("any", 24, 10, quiet_12=9000))
+    assert_proven(design)
+    assert min(looked) == (4,)
+    assert max(looked) <= (totals(design).switches + 2,)

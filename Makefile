@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 300
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test thorough coverage lint hooks docs advice relaxed bench predictions basis families schemas goldens picture fuzz trust clean
+.PHONY: help setup demo quick test coverage lint hooks docs advice relaxed bench predictions basis families schemas goldens picture fuzz trust clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -29,11 +29,8 @@ demo: setup  ## Solve a shipped case and check the answer
 quick: setup  ## Style, types, and the tests that your change needs
 	$(BIN)/python -m tests.quick
 
-test: setup  ## Run every test, but for random cases that take long
+test: setup  ## Run every test
 	$(BIN)/python -m compileall -q fabopt  # tests start a hundred processes, where bytecode may not be written
-	$(BIN)/python -m pytest -n auto --dist worksteal
-
-thorough: setup  ## Run random cases that take long too
 	$(BIN)/python -m pytest -n auto --dist worksteal --all-inputs
 
 coverage: setup  ## Run each test on its first inputs, and say which lines and branches none reached

@@ -58,7 +58,7 @@ def keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item
 
 
 def takes_long(item: pytest.Item) -> bool:
-    """Whether a test has parameters that its marker leaves to ``make thorough``."""
+    """Whether a test has parameters that its marker leaves to ``make test``."""
     marker = item.get_closest_marker("long_inputs")
     return marker is not None and isinstance(item, pytest.Function) and item.callspec.id in marker.args
 

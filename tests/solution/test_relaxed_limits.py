@@ -9,8 +9,8 @@ import pytest
 from tests.samples.random_cases import FAMILIES
 from tests.samples.relaxed import a_pair, cost
 
-# 30 pairs; eight times as many with FABOPT_ORACLE_SEEDS=8
-SEEDS = 3 * int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
+# 60 pairs; eight times as many with FABOPT_ORACLE_SEEDS=8
+SEEDS = 6 * int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -69,9 +69,8 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     networks for management are not compared: they cost little. Raises ``StoppedError`` when the clock is over.
     """
     comparison = _Comparison(answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock)
-    # the first lines of an answer tell of these, so they come before time may be over
+    # first lines tell of cliffs, and rules of whose parts are used ask for their cost: before time may be over
     yield from comparison.below_cliffs()
-    # what a rule of whose parts are used costs is asked for by it; rivals under it may take all the time
     yield from comparison.other_sources()
     for index, fabric in enumerate(answer.problem.fabrics):
         if fabric.role not in MANAGEMENT:

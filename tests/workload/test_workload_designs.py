@@ -128,7 +128,7 @@ def test_only_the_first_computing_fabric_carries_the_model() -> None:
     )
     problem = problem_of(inputs.case, inputs.catalog)
     assert problem.needs is not None and problem.needs.fabric == "one"
-    assert [fabric.gpu_mbps for fabric in problem.fabrics if fabric.name != "one"] == [400_000, 400_000]
+    assert [fabric.gpu_mbps for fabric in problem.fabrics if fabric.name != "one"] == [25_000, 400_000]
 
 
 def test_racks_that_share_leaves_tolerate_more() -> None:

@@ -159,7 +159,9 @@ class Counted:
 
     def _add_suiting(self, sizing: Sizing, totals: set[ByStage], slack: float) -> None:
         """Add what suits, number by number of its own switches, from the fewest that hold all ports."""
-        fewest = fewest_own(self.problem, self.context, self.fabric, min(totals))
+        # how many ports there are in the end follows from the switches of the last stage
+        least_others = min(totals, key=lambda total: total[-1])
+        fewest = fewest_own(self.problem, self.context, self.fabric, least_others)
         limit, left, added = sizing.least + slack, totals, dict[ByStage, _Added]()
         for own in count(fewest):
             if own >= fewest + MOST_OWN:

@@ -16,10 +16,12 @@ from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import problem_of, with_objective
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design, Totals
+from fabopt.search import out_of_band
 from fabopt.search.choice import search_of
 from fabopt.search.out_of_band import Counted
 from fabopt.solution.optimize import solve
 from fabopt.solution.switch_racks import racks_in
+from fabopt.topology.batch import Sizing
 from fabopt.verify import verify
 from tests.oracles.brute_out_of_band import least, least_growing, with_last_groups
 from tests.samples.random_sites import generate
@@ -413,3 +415,21 @@ def test_numbers_of_switches_that_hold_too_few_ports_or_are_dearer_than_what_sui
     assert_proven(design)
     assert min(looked) == (4,)
     assert max(looked) <= (totals(design).switches + 2,)
+
+
+def test_the_fewest_own_are_beside_the_fewest_others_of_the_last_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of others with (1, 30) and (2, 1) switches, those with one at last leave the fewest ports."""
+    beside: list[tuple[int, ...]] = []
+
+    def fewest(problem: Any, context: Any, fabric: Any, others: tuple[int, ...]) -> int:
+        beside.append(others)
+        return 1
+
+    monkeypatch.setattr(out_of_band, "fewest_own", fewest)
+    monkeypatch.setattr(Counted, "_add", lambda *_: out_of_band._Added(float("inf")))
+    content, catalog, _ = growing(0)
+    made = inputs(content, catalog)
+    problem = problem_of(made.case, made.catalog)
+    counted = Counted(problem, Any, problem.fabrics[1], Any, Any, Any, 1.0)  # type: ignore[arg-type]
+    counted._add_suiting(Sizing(least=1.0), {(1, 30), (2, 1)}, 0.0)
+    assert beside == [(2, 1)]

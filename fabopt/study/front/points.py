@@ -99,8 +99,7 @@ def point_of(
     """A point with its design. ``problem``: that of the case as it is there.
 
     ``twin``: a point of the same hardware in other numbers that has been proven. ``floors``: it says below what no Clos
-    is, too. Raises ``AssertionError`` if the
-    design does not stand the proof, which only a fault of fabopt can cause.
+    is, too. Raises ``AssertionError`` if the design does not stand the proof, which only a fault of fabopt can cause.
     """
     if graded.managed is not None:
         problem, place = _as_managed(graded.managed, problem, place)

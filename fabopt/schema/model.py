@@ -97,6 +97,10 @@ class Architecture(Strict):
         return self
 
 
+def _is_absent(value: object) -> bool:
+    return value is None
+
+
 class Formats(Strict):
     """The number format that matrices are multiplied in, and the bytes of a number that is sent."""
 
@@ -107,9 +111,12 @@ class Formats(Strict):
 
 
 class Overlap(Strict):
-    """The share of each communicator's time that can run behind computation, where there is enough of that."""
+    """The share of each communicator's time that can run behind computation, where there is enough of that.
 
-    tensor: Share = 0
+    ``tensor`` absent: of t ranks that split the sequence (t-1)/t with tuned software within a domain, else nothing.
+    """
+
+    tensor: Annotated[Share | None, Field(exclude_if=_is_absent)] = None
     context: Share = 0
     pipeline: Share = 0
     expert: Share = 0
@@ -133,10 +140,6 @@ def _each_once(order: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
 
 
 Order = Annotated[tuple[Dimension, ...], Field(min_length=4, max_length=4), AfterValidator(_each_once)]
-
-
-def _is_absent(value: object) -> bool:
-    return value is None
 
 
 class Plan(Strict):

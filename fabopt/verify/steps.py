@@ -81,9 +81,16 @@ class RecountedStep:
         """Seconds that GPUs wait for calls, one kind after the other behind computation, and what of that is left."""
         waits, left = Fraction(0), window_s
         for call in calls:
-            overlap = exact(getattr(self.run.plan.overlap, call.traffic.communicator))
             most = left if call.traffic.repeats else min(left, window_s / self.run.micro_batches)
-            hidden = min(call.seconds * overlap, most)
+            hidden = min(call.seconds * self._can_hide(call), most)
             left -= hidden
             waits += (call.seconds - hidden) * (1 + filling if call.traffic.repeats else 1)
         return waits, max(Fraction(0), left)
+
+    def _can_hide(self, call: CallTime) -> Fraction:
+        """The share of a call's time that computation can hide; see docs/workloads.md for tensor ranks."""
+        run, given = self.run, getattr(self.run.plan.overlap, call.traffic.communicator)
+        if given is not None:
+            return exact(given)
+        in_pieces = run.roof.software == "tuned" and run.plan.splits_sequence and not call.is_far
+        return Fraction(run.plan.tensor - 1, run.plan.tensor) if in_pieces else Fraction(0)

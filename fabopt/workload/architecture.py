@@ -8,6 +8,7 @@ section 5.1 and appendix; for latent attention DeepSeek-V2 (arXiv 2405.04434), s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fabopt.schema.model import Architecture, Experts, LatentAttention, Model, Recomputation
 
@@ -56,6 +57,7 @@ def expert_layers(model: Architecture) -> int:
     return 0 if model.experts is None else model.layers - model.experts.dense_layers
 
 
+@lru_cache(maxsize=64)
 def parameters(model: Architecture) -> Parameters:
     """Parameters of all layers, embeddings (the output's too unless tied) and the last norm.
 

@@ -70,7 +70,7 @@ GPUS: Mapping[str, Gpu] = {
     "B200": _B200,
     "GB200": _GB200,
     "B300": _B200._replace(matmul=_shares("0.786", "0.745")),
-    "GB300": _GB200,
+    "GB300": _B200._replace(matmul=_shares("0.786", "0.745")),
     "L40S": Gpu(142, 864, _shares("0.8", "0.709"), _attention("0.5", "0.19"), _A100.links, "ampere"),
     "MI300X": _MI300X,
     "MI325X": _MI300X._replace(memory_gbytes_s=6000, matmul=_shares("0.604", "0.604")),

@@ -6,10 +6,11 @@ else takes the time of its bytes. Symbols: n tokens, h hidden, q = heads x head_
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fabopt.parts.lookup import Lookup
 from fabopt.schema.model import Architecture, Plan
 from fabopt.schema.server import Precision
 from fabopt.schema.workload import Software
@@ -44,7 +45,7 @@ DEALT_COPIES, SORTED_COPIES = 2, 2
 OPTIMIZER_BYTES = 30
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Roof:
     """A GPU as kernels see it: ``flops`` a second of the peak by precision; ``software``: what attention runs on."""
 
@@ -95,6 +96,9 @@ class Times:
         return self.forward_s + (self.backward_s if training else 0)
 
 
+_LAYERS: Lookup[Roof, tuple[Hashable, ...], Times] = Lookup()
+
+
 @dataclass(frozen=True)
 class LayerShape:
     """A layer on a GPU for one micro-batch; ``precision``: of its products, ``wide``: of attention and logits."""
@@ -120,9 +124,14 @@ class LayerShape:
         return ceil_div(self.model.heads * head_dim(self.model), self.plan.tensor)
 
     def layer(self, experts: bool) -> Times:
-        """A layer, with recomputation as the plan has it.
+        """A layer, with recomputation as the plan has it; plans that differ elsewhere share it."""
+        plan = self.plan
+        split = plan.tensor, plan.context, plan.expert, plan.expert_ways, plan.splits_sequence
+        key = self.model, self.precision, split, plan.micro_batch, plan.recomputation, plan.fuses_attention, experts
+        return _LAYERS.of(self.roof, key, self._layer, experts)
 
-        Selective: attention between queries, keys and values runs forward again, fused or not. Source:
+    def _layer(self, experts: bool) -> Times:
+        """Selective: attention between queries, keys and values runs forward again, fused or not. Source:
         NVIDIA/Megatron-LM, megatron/core/transformer/attention.py, ``checkpoint_core_attention``.
         """
         attention = self._attention()

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.units import exact
 from fabopt.workload.collectives import algorithms, factor
 from fabopt.workload.needs import MOST_MBPS, Reach, flat
 from fabopt.workload.timing import (
@@ -64,7 +63,7 @@ class _Calls:
         self.workload = workload
         self.traffic = traffic
         self.calls = float(traffic.calls)
-        self.overlap = float(exact(getattr(workload.plan.overlap, traffic.communicator)))
+        self.overlap = float(workload.hides(traffic.communicator))
         own = workload.crossings.of_domain(traffic.group, workload.domain_gpus)
         self._is_direct = traffic.operation == "all-to-all"
         # a GPU at the edge of a server sends all of its part itself

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -13,7 +14,7 @@ from fabopt.units import exact
 from fabopt.workload.memory import GIB, Memory, least_memory, likely_memory
 from fabopt.workload.needs import Reach, flat
 from fabopt.workload.ranks import Ranks, can_be_dealt, can_be_shared, ranks_of
-from fabopt.workload.timing import ModelRun, step_on, workload_of
+from fabopt.workload.timing import DOMAIN, ModelRun, Step, step_on, workload_of
 
 # The network that plans are compared on, in Mb/s for each GPU, the same everywhere.
 COMPARED_MBPS = 400_000
@@ -166,17 +167,36 @@ def fastest_plan(
 
 
 def _fastest(known: Iterable[Plan], model: Model, server: Server, gpus: int, software: Software) -> Plan:
-    """The first of the fastest; no step is shorter than its computation, so that not all are timed."""
-    runs = [workload_of(model, ranks_of(model, one, gpus), server, None, software) for one in known]
-    runs.sort(key=_least_s)
-    domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
-    best, best_s = runs[0], step_on(runs[0], flat(COMPARED_MBPS, Reach(domain))).step_s
-    for run in runs[1:]:
-        if _least_s(run) >= best_s:
-            break
-        if (step_s := step_on(run, flat(COMPARED_MBPS, Reach(domain))).step_s) < best_s:
-            best, best_s = run, step_s
-    return best.plan
+    """The first of the fastest; no step is shorter than its computation, so that not all are timed.
+
+    Nor, with groups that share, than without what data ranks may take of it.
+    """
+    first, *others = (ranks_of(model, one, gpus) for one in known)
+    whole = workload_of(model, first, server, None, software)
+    there = flat(COMPARED_MBPS, Reach(whole.domain_gpus))
+    best: tuple[Fraction, Plan] | None = None
+    without_data_s: dict[Plan, Fraction] = {}
+    for run in sorted((whole, *(replace(whole, ranks=ranks) for ranks in others)), key=_least_s):
+        ungrouped = run.plan.model_copy(update={"shard_group": None})
+        if best is not None:
+            if _least_s(run) >= best[0]:
+                break
+            if without_data_s.get(ungrouped, Fraction(0)) >= best[0]:
+                continue
+        step = step_on(run, there)
+        if best is None or step.step_s < best[0]:
+            best = step.step_s, run.plan
+        if run.plan == ungrouped:
+            without_data_s[ungrouped] = step.step_s - _of_data_s(run, step)
+    assert best is not None
+    return best[1]
+
+
+def _of_data_s(run: ModelRun, step: Step) -> Fraction:
+    """The most that a step would be shorter without data ranks, which in the network come last to hide."""
+    data = [cost for cost in step.costs if cost.traffic.communicator == "data"]
+    near_s = sum((cost.hidden_s for cost in data if cost.place == DOMAIN), Fraction(0))
+    return sum((cost.exposed_s for cost in data), near_s * (1 + run.bubble))
 
 
 def _least_s(run: ModelRun) -> Fraction:

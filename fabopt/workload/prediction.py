@@ -147,7 +147,8 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
 def _whole(workload: ModelRun) -> Plan:
     """The plan with nothing left open."""
     plan = workload.plan
-    opened = {"data": workload.ranks.data, "sequence_parallel": plan.splits_sequence}
+    overlap = plan.overlap.model_copy(update={"tensor": float(workload.hides("tensor"))})
+    opened = {"data": workload.ranks.data, "sequence_parallel": plan.splits_sequence, "overlap": overlap}
     return plan.model_copy(
         update={**opened, "fused_attention": plan.fuses_attention, "expert_tensor": plan.expert_ways}
     )

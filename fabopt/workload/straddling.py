@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import gcd
 from typing import NamedTuple
 
@@ -55,6 +56,12 @@ class Crossings:
             counts = _BlockMembers(dimensions, block, self.gpus) if dimensions and block < self.gpus else None
             self._known[key] = Crossing() if counts is None else counts.worst(of_domain)
         return self._known[key]
+
+
+@lru_cache(maxsize=8)
+def crossings_on(gpus: int) -> Crossings:
+    """What groups of ranks on so many GPUs send out of blocks: a number that follows from nothing else."""
+    return Crossings(gpus)
 
 
 def merged(group: Group) -> Dimensions:

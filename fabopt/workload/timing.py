@@ -26,7 +26,7 @@ from fabopt.workload.nccl import channels_of
 from fabopt.workload.placement import PACKED, Ints, Placing, blocks_of
 from fabopt.workload.ranks import Group, Ranks
 from fabopt.workload.stages import SOFTWARE_FACTORS, optimizer_s, pace_s, straggling, whole_ps
-from fabopt.workload.straddling import Crossing, Crossings, most_domains
+from fabopt.workload.straddling import Crossing, Crossings, crossings_on, most_domains
 from fabopt.workload.volumes import COMMUNICATORS, Traffic, micro_batches, traffic_of
 
 _BYTES_PER_MBPS = Fraction(10**6, 8)
@@ -105,6 +105,20 @@ class ModelRun:
         """
         return (self.plan.pipeline - 1) / (self.plan.virtual_stages * self.micro_batches)
 
+    def hides(self, communicator: str) -> Fraction:
+        """The share of a communicator's time that can run behind computation, as the plan says.
+
+        Where it says nothing of tensor ranks: tuned software hands what they gather and scatter on in as many pieces as
+        there are ranks, each behind the product of another piece, so that one is exposed. Source: NVIDIA NeMo Framework
+        User Guide 24.12, "Communication Overlap"; only where the sequence is split, and over NVLink.
+        """
+        given, plan = getattr(self.plan.overlap, communicator), self.plan
+        if given is not None:
+            return exact(given)
+        is_near = not self.crossings.of_domain(self.ranks.group(communicator), self.domain_gpus).cut
+        in_pieces = self.roof.software == "tuned" and plan.splits_sequence and is_near
+        return 1 - Fraction(1, plan.tensor if in_pieces else 1)
+
     @cached_property
     def compute_s(self) -> Fraction:
         """Computation of a step on the slowest stage: kernels of its micro-batches, the optimizer, stragglers."""
@@ -118,10 +132,10 @@ class ModelRun:
         """The calls of a step."""
         return traffic_of(self.model, self.ranks, self.domain_gpus)
 
-    @cached_property
+    @property
     def crossings(self) -> Crossings:
-        """What groups of ranks send out of domains and blocks of leaves."""
-        return Crossings(self.ranks.gpus)
+        """What groups of ranks send out of domains and blocks of leaves; plans on as many GPUs share it."""
+        return crossings_on(self.ranks.gpus)
 
     @cached_property
     def leaves_domains(self) -> bool:
@@ -336,8 +350,7 @@ def _exposed(workload: ModelRun, costs: Sequence[Cost], window_s: Fraction) -> l
     for cost in sorted(costs, key=lambda cost: COMMUNICATORS.index(cost.traffic.communicator)):
         traffic = cost.traffic
         room = left if traffic.repeats else min(left, window_s / workload.micro_batches)
-        overlap = exact(getattr(workload.plan.overlap, traffic.communicator))
-        hidden = min(overlap * cost.time_s, room)
+        hidden = min(workload.hides(traffic.communicator) * cost.time_s, room)
         left -= hidden
         longer = 1 + workload.bubble if traffic.repeats else Fraction(1)
         exposed.append(_with_exposed(cost, hidden, (cost.time_s - hidden) * longer))

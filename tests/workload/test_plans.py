@@ -13,13 +13,13 @@ from fabopt.io.library import names
 from fabopt.io.workload import read_model, with_plan
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
-from fabopt.schema.model import Experts, Model, PlanChanges
+from fabopt.schema.model import Experts, Model, Overlap, PlanChanges
 from fabopt.schema.server import Server
 from fabopt.schema.workload import Workload
 from fabopt.workload.checks import wrongs_of
 from fabopt.workload.memory import GIB, likely_memory
 from fabopt.workload.needs import Reach, flat, least_mbps
-from fabopt.workload.plans import COMPARED_MBPS, fastest_plan, fits, nearest_plan, plans_of
+from fabopt.workload.plans import COMPARED_MBPS, fastest_plan, fits, nearest_plan, plans_of, sharded_in_groups
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.timing import step_on, workload_of
 from tests.samples.workload_samples import H100, MIDDLE, middle_model, tiny_model
@@ -75,6 +75,23 @@ def test_what_is_sharded_may_be_in_groups(megabytes: float, group: int | None) -
     assert step_s(model, best, server) == min(step_s(model, one, server) for one in fitting)
     alone = fastest_plan(model, model.plan, server, GPUS, kept=(*kept, "shard_group"))
     assert alone is not None and alone.shard_group is None
+
+
+@pytest.mark.parametrize(("overlap", "sharding"), [(0, 1), (0, 3), (1, 1), (0.5, 2)])
+def test_no_faster_groups_are_skipped(overlap: float, sharding: int) -> None:
+    """Against timing all plans, with groups that share or without; experts' copies may be in one domain."""
+    model = middle_model(zero_stage=sharding, batch=128, overlap=Overlap(data=overlap))
+    routed = MIDDLE.model_copy(update={"experts": Experts(count=4, top_k=2)})
+    model = model.model_copy(update={"architecture": routed})
+    kept = {"pipeline": 2, "micro_batch": 1, "recomputation": "none", "zero_stage": sharding}
+    model = model.model_copy(update={"plan": model.plan.model_copy(update=kept)})
+    best = fastest_plan(model, model.plan, small(80), GPUS, kept=kept)
+    alone = [
+        one for one in plans_of(model, model.plan, H100, GPUS) if all(getattr(one, k) == v for k, v in kept.items())
+    ]
+    known = [*alone, *(other for one in alone for other in sharded_in_groups(model, one, H100, GPUS))]
+    assert best is not None and len(known) > len(alone)
+    assert step_s(model, best, H100) == min(step_s(model, one, H100) for one in known)
 
 
 def test_what_is_given_stays() -> None:

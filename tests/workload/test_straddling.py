@@ -110,7 +110,9 @@ def test_the_verifier_counts_steps_by_itself() -> None:
     """Whole steps of random plans, hidden in part, with a lost spine or not, are those that are predicted."""
     dice = random.Random(DICE)
     for number, (work, there) in zip(range(40), cases(), strict=False):
-        overlap = Overlap(data=dice.choice([0, 0.5, 1]), expert=dice.choice([0, 0.5]), tensor=dice.choice([0, 1]))
+        tensor = dice.choice([None, None, 0, 1])
+        overlap = Overlap(data=dice.choice([0, 0.5, 1]), expert=dice.choice([0, 0.5]), tensor=tensor)
+        work = replace(work, roof=replace(work.roof, software=dice.choice(["tuned", "typical"])))
         work = replace(work, ranks=replace(work.ranks, plan=work.plan.model_copy(update={"overlap": overlap})))
         work = replace(work, placing=replace(work.placing, loses_spine=bool(number % 2)))
         there = replace(there, left=(there.leaf_mbps / 2, there.pod_mbps / 3), reduces=bool(number % 3))

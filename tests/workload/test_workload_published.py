@@ -167,7 +167,7 @@ def test_factors_of_software_come_from_other_runs(software: Software) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_further_steps_are_as_published(kind: str) -> None:
-    """The same promise for 311 runs that no constant comes from, and the page says their mean error."""
+    """The same promise for 380 runs that no constant comes from, and the page says their mean error."""
     error = mean_error(further_runs(), kind)
     assert error <= MEAN_ERRORS[kind]
     assert f"{100 * error:.1f} %" in next(line for line in PAGE.read_text().splitlines() if "[Further runs]" in line)

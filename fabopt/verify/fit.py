@@ -97,7 +97,7 @@ def is_equalised(part: Transceiver | Cable, kind: LinkKind) -> bool:
 
 def _module_fits(proof: Proof, where: str, module: Transceiver, end: CageEnd) -> None:
     splits = list(module.standard_by_split)
-    proof.holds(end.split in splits, f"{where}: {module.id} runs {splits}, the cage {end.split}")
+    proof.holds(end.split in splits, f"{where}: {module.id} runs {' or '.join(splits)}, the cage {end.split}")
     for cage in end.cages:
         proof.holds(
             form_fits(module.form_factor, cage),

@@ -179,6 +179,18 @@ def test_a_dearer_quote_is_held_against_the_best_design_on_its_prices(run: Run) 
 
 
 @pytest.mark.usefixtures("desk")
+def test_rows_of_several_sheets_are_told_apart(run: Run) -> None:
+    book = openpyxl.Workbook()
+    for sheet in (book.active, book.create_sheet("Options")):
+        for row in (HEAD, ["gone-part", None, 4, 80]):
+            sheet.append(row)
+    book.active.title = "Main"
+    book.save("quote.xlsx")
+    ran = run("quote", "audit", "quote.xlsx", "--design", "design.json")
+    assert "Main 2 " in ran.out and "Options 2 " in ran.out
+
+
+@pytest.mark.usefixtures("desk")
 def test_a_quote_that_ends_too_early_is_a_remark(run: Run) -> None:
     ran, audit = audited(run, bill(), before="Valid until 2027-02-15")
     assert ran.code == 0 and [name for name, _ in kinds(audit)] == ["ends-early"]

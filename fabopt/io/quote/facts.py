@@ -12,21 +12,24 @@ from fabopt.errors import cut
 from fabopt.io.quote.values import agreed, date_in, days_of_unit, signs_in
 
 _VALID = re.compile(
-    r"\b(?:valid(?:ity|ité)?|expir(?:y|es|ation)|gültig(?:keit)?|bindefrist|valable|válid[oa]|validez|vigencia|validità|geldig)\b(?P<rest>.*)",
+    r"(?:\b(?:valid(?:ity|ité)?|expir(?:y|es|ation)|gültig(?:keit)?|bindefrist|valable|válid[oa]|validez|vigencia|validità|geldig|"
+    r"preisbindung|(?:good|firm|honou?red|open)(?= (?:until|till?|through|thru|for)\b))\b|有效期)(?P<rest>.*)",
     re.IGNORECASE,
 )
 # What stands before the day from which, and before the one until which a quote holds.
 _FROM = re.compile(r"\b(?:from|as of|since|starting|ab|vom|von|dès le|à (?:partir|compter) du|du)\b", re.IGNORECASE)
-_UNTIL = re.compile(r"\b(?:until|till?|to|through|thru|bis|au|jusqu'au)\b|\s[-–—]\s", re.IGNORECASE)
+_UNTIL = re.compile(r"\b(?:until|till?|to|through|thru|bis|au|jusqu'au|hasta(?: el)?)\b|\s[-–—]\s", re.IGNORECASE)
 _DAYS = re.compile(r"([0-9]{1,3})\s*([^\W\d_]+)")
 _DATED = re.compile(
     r"^(?:(?:quote|quotation|offer|offerte|proposal|issue|angebots?|rfq|devis|cotización|presupuesto)"
     r"(?:(?!valid|expir|gültig|vig|deliver|liefer|entrega).){0,40}?)?\b"
-    r"(?:date|dated|datum|fecha|issued|issued on|vom)\b\s*[:.]?\s*(?P<rest>.*)",
+    r"(?:date|dated|datum|(?:angebots|offert)datum|fecha|issued|issued on|prepared|vom|(?:报价)?日期)\b\s*[:.：]?\s*"
+    r"(?P<rest>.*)",
     re.IGNORECASE,
 )
 _PRICED = re.compile(
-    r"\b(?:currency|währung|devise|moneda|valuta|(?:prices?|amounts?|preise|prix|beträge|figures|all)\b.{0,40}?\b(?:in|en|are))\b"
+    r"\b(?:currency|währung|devise|moneda|valuta|币种|货币|(?:prices?|amounts?|preise|prix|beträge|montants|tarifs|precios|"
+    r"importes|prezzi|importi|prijzen|bedragen|figures|all)\b.{0,40}?\b(?:in|en|are))\b"
     r"(?P<rest>.{0,40})",
     re.IGNORECASE,
 )
@@ -35,7 +38,8 @@ _PRICED = re.compile(
 # That amounts are not in units of a currency: kUSD, T€, $k, '000 and such, also in millions.
 SCALED = re.compile(
     r"\b[kmt]\s?(?:us\$|[$€£]|(?:usd|eur|gbp|chf)\b)|(?:us\$|[$€£]|\b(?:usd|eur|gbp|chf))\s?[km]\b|['’]000s?\b|"
-    r"\bin k\b|\bx\s?1[.,]?000\b|\b(?:thousands?|millions?|tsd|tausend|mio|milliers|miles de|migliaia|milioni)\b",
+    r"\bin k\b|\bx\s?1[.,]?000\b|\b(?:thousands?|millions?|tsd|tausend|mio|milliers|miles de|migliaia|milioni)\b|"
+    r"[千万]元",
     re.IGNORECASE,
 )
 # A short text on its own, such as `in thousands of USD`.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabopt.io.quote.facts import SCALED
 from fabopt.io.quote.sheets import Cell, Sheet, letters
-from fabopt.io.quote.values import HOME, agreed, signs_in
+from fabopt.io.quote.values import DOLLAR, HOME, agreed_sign, signs_in
 
 # What columns are called, in small letters, without punctuation, brackets and names of currencies.
 _CALLED: dict[str, str] = {
@@ -22,7 +23,8 @@ _CALLED: dict[str, str] = {
         référence, réf, référence fabricant, réf fabricant, número de parte,
         best nr, herst nr, herst art nr, herstellerartikelnummer, code article, code produit, código, cód,
         código de producto,
-        código de artículo, nº de parte, no de parte, codice, codice articolo, codice prodotto""",
+        código de artículo, nº de parte, no de parte, codice, codice articolo, codice prodotto, 型号, 产品型号,
+        规格型号, 料号, 物料号, 物料编码, 产品编号, 产品编码, 货号, 部件号, 订货号, 厂家型号""",
     "id": "id, fabopt id",
     "name": """item, items, product, produkt, artikel, article, model, modell, material, ref, reference,
         hardware, position, posten,
@@ -30,12 +32,12 @@ _CALLED: dict[str, str] = {
     "description": """description, descr, desc, item description, product description, article description, part
         description, short description, long description, bezeichnung, artikelbezeichnung, beschreibung,
         désignation, designation, details, specification, text, product name, item name, descripción,
-        descripcion, concepto, descrizione, omschrijving, libellé""",
+        descripcion, concepto, descrizione, omschrijving, libellé, 描述, 产品描述, 名称, 产品名称, 品名, 说明""",
     "quantity": """quantity, qty, qtys, q ty, no of units, order qty, order quantity, total qty, total quantity,
         quoted qty, qty ordered, ordered qty, unit qty, qty ea, qty pcs, quantity all, menge, anzahl, stk,
         stück, stückzahl, qté, quantité, pcs,
         pieces, units, cantidad,
-        cant, unidades, quantità, qtà, aantal""",
+        cant, unidades, quantità, qtà, aantal, 数量""",
     "unit": """unit price, unit cost, price, price each, price ea, price per unit, price per piece, price per
         pc, price per item, price unit, price pc, cost each, cost per unit, each, net price, net unit price,
         unit net price, unit price net, unit net, net unit, your price, our price, your unit price, customer price,
@@ -45,10 +47,12 @@ _CALLED: dict[str, str] = {
         stk, preis stück, preis pro stk, preis pro stück, preis je stk, preis je stück, nettopreis,
         nettoeinzelpreis, einzelpreis netto, prix unitaire, prix, pu, p u, pu ht, p u ht, precio, precio unitario,
         precio unit, p unit, precio neto, precio unitario neto, precio por unidad, prix net, pu net, prix unitaire
-        net, vk, vk preis, prezzo, prezzo unitario, prijs, prijs per stuk, stuksprijs""",
+        net, vk, vk preis, prezzo, prezzo unitario, prijs, prijs per stuk, stuksprijs, p unitario, p u net,
+        pu net ht, prix unitaire ht, unit rate, rate each, 单价, 未税单价, 不含税单价, 优惠价""",
     "list": """list price, list, unit list price, list unit price, list price each, unit list, msrp, rrp, gpl,
         catalog price, gross price, gross unit price, retail price, listenpreis, bruttopreis, uvp,
-        precio de lista, precio lista, prix catalogue, prix public, prezzo di listino""",
+        precio de lista, precio lista, prix catalogue, prix public, prezzo di listino, p u brut, pu brut, prix
+        brut, prix unitaire brut, prix tarif, liste, 目录价, 列表价""",
     "discount": """discount, disc, discount rate, discount percent, disc pct, discount pct, rabatt, remise,
         nachlass, descuento, dto, dcto, sconto, korting""",
     "total": """total, total price, total cost, total amount, total net, total net price, net total, line total,
@@ -58,34 +62,35 @@ _CALLED: dict[str, str] = {
         sum, subtotal, sub total, gesamtpreis, gesamt, summe, betrag, gesamtbetrag, gp, positionspreis,
         montant, montant ht, total ht, importe, quoted total,
         g preis, ges preis, prix total, prix total ht, precio total, importe total, total neto, importo,
-        prezzo totale, totale, bedrag, totaalprijs""",
-    "currency": "currency, curr, cur, ccy, currency code, währung, whrg, devise, moneda, divisa, valuta",
+        prezzo totale, totale, bedrag, totaalprijs, 总价, 金额, 合计, 小计, 总金额""",
+    "currency": "currency, curr, cur, ccy, currency code, währung, whrg, devise, moneda, divisa, valuta, 币种, 货币",
     "lead": """lead time, leadtime, lead, lt, lead time weeks, lead time wks, lead time in weeks, lead time
         days, lead time in days, lead time aro, est lead time, estimated lead time, standard lead time, quoted
         lead time, quoted lead time weeks, ships in, ship time, shipping time, delivery, delivery time,
         delivery weeks, delivery time weeks,
         delivery time days, delivery days, eta, availability, lieferzeit, lieferzeit wochen, lieferzeit in
         wochen, lieferzeit tage, lieferzeit in tagen, lieferfrist, délai, délai de livraison, plazo,
-        plazo de entrega, tiempo de entrega, entrega, délai livraison, tempi di consegna, levertijd""",
+        plazo de entrega, tiempo de entrega, entrega, délai livraison, tempi di consegna, levertijd,
+        交期, 货期, 交货期, 交货周期""",
     "validity": """valid, validity, valid until, valid to, valid till, valid through, valid thru, price valid
         until, price validity, quote valid until, quote expiry, offer valid until, expiry, expires, expires on,
         expiry date, expiration, expiration date, validity date, gültig bis, gültigkeit, preis gültig bis,
-        validez, vigencia, válido hasta, validité""",
+        validez, vigencia, válido hasta, validité, 有效期""",
     "minimum": """moq, minimum order, minimum order quantity, minimum order qty, min order, min order qty, min
         order quantity, minimum quantity, minimum qty, min qty, min quantity, mindestmenge, mindestbestellmenge,
-        mindestabnahme""",
+        mindestabnahme, 最小起订量, 起订量""",
     "pack": """pack, packs, pack size, pack qty, pack quantity, package size, package qty, packaging unit, units
         per pack, pcs per pack, qty per pack, order multiple, multiple, spq, box qty, box size, ve, vpe,
-        verpackungseinheit""",
+        verpackungseinheit, 包装数量""",
     "measure": """uom, u o m, unit of measure, unit of measurement, units of measure, einheit, mengeneinheit, me,
-        unité, unité de mesure, unidad""",
+        unité, unité de mesure, unidad, 单位""",
     "per": "per, pe, price per, per qty, preis per, preiseinheit, prix par, prijs per",
     "length": """length, length m, length in m, length metres, length meters, len, len m, cable length, cable
-        length m, länge, länge m, länge in m, kabellänge, longueur""",
+        length m, länge, länge m, länge in m, kabellänge, longueur, longitud, lunghezza, 长度""",
     "vendor": """vendor, manufacturer, mfr, mfg, make, maker, brand, hersteller, oem, marke, fabricant, fabricante,
-        marca""",
+        marca, 品牌, 厂商, 制造商""",
     "stock": "stock, in stock, stock qty, stock level, on hand, qty available, lagerbestand, bestand",
-    "remarks": "remarks, remark, notes, note, comments, comment, bemerkung, bemerkungen, kommentar",
+    "remarks": "remarks, remark, notes, note, comments, comment, bemerkung, bemerkungen, kommentar, 备注",
 }
 _ROLES = {" ".join(name.split()): role for role, names in _CALLED.items() for name in names.split(",")}
 # Words before the name of a column that do not change what it is.
@@ -134,7 +139,7 @@ class Header:
     @property
     def currency(self) -> str:
         """The one currency that headings of prices name; empty where none or several are."""
-        return agreed(heading.currency for heading in self.headings.values()) or ""
+        return agreed_sign(heading.currency for heading in self.headings.values()) or ""
 
     @property
     def is_quoted(self) -> bool:
@@ -153,7 +158,7 @@ class Header:
 
 def role_of(text: str) -> str:
     """The role of a column with this heading; empty where it is none that is known."""
-    whole = _BRACKETS.sub(" ", text.lower().replace("_", " "))
+    whole = _BRACKETS.sub(" ", unicodedata.normalize("NFKC", text).lower().replace("_", " "))
     plain = _MONEY.sub(" ", _SCALE.sub(" ", whole))
     if role := _called(plain) or (signs_in(whole.upper()) and _called(f"{plain} price")):
         return role
@@ -190,8 +195,12 @@ def header_at(sheet: Sheet, row: int, asked: int) -> Header | None:
 
 
 def _joined(upper: str, lower: str) -> str:
-    """The heading of a column of two rows: the lower one where that says enough."""
-    return lower if role_of(lower) and not signs_in(upper) else f"{upper} {lower}".strip()
+    """The heading of a column of two rows: the lower one, with a currency of the upper one, where that says enough."""
+    both = f"{upper} {lower}".strip()
+    signs = signs_in(upper.upper())
+    if not role_of(lower) or (signs and role_of(both)):
+        return both
+    return f"{lower} ({', '.join(signs)})" if signs else lower
 
 
 def _are_texts(cells: Mapping[int, Cell]) -> bool:
@@ -200,7 +209,7 @@ def _are_texts(cells: Mapping[int, Cell]) -> bool:
 
 def _header(first: int, last: int, texts: Mapping[int, str], asked: int) -> Header | None:
     headings = {column: _heading(texts[column], asked) for column in sorted(texts)}
-    headings = _with_one_currency(_with_plain_quantity(_without_weak_names(headings)))
+    headings = _with_one_currency(_with_plain_quantity(_with_unit(_without_weak_names(headings))))
     roles = [heading.role for heading in headings.values()]
     has_name = any(role in (*IDENTITY, "description") for role in roles)
     if not has_name or not any(role in PRICES for role in roles):
@@ -217,7 +226,7 @@ def _heading(text: str, asked: int) -> Heading:
     is_quoted = plain.lower().startswith("quoted")
     if (match or (is_quoted and asked > 1)) and number != asked:
         return Heading("", text)
-    return Heading(role, plain, agreed(signs_in(text.upper())) or "" if role in PRICES else "")
+    return Heading(role, plain, agreed_sign(signs_in(text.upper())) or "" if role in PRICES else "")
 
 
 def _without_weak_names(headings: dict[int, Heading]) -> dict[int, Heading]:
@@ -231,6 +240,13 @@ def _without_weak_names(headings: dict[int, Heading]) -> dict[int, Heading]:
     instead = "" if "description" in roles else "description"
     return {column: heading._replace(role=instead if _plain(heading.text) in _THINGS else "")
             if heading.role == "name" else heading for column, heading in headings.items()}  # fmt: skip
+
+
+def _with_unit(headings: dict[int, Heading]) -> dict[int, Heading]:
+    """With a column `Unit` as units of measure, where another one has the prices of a unit."""
+    has_price = any(heading.role == "unit" for heading in headings.values())
+    return {column: heading._replace(role="measure") if has_price and heading == Heading("", heading.text)
+            and _plain(heading.text) == "unit" else heading for column, heading in headings.items()}  # fmt: skip
 
 
 def _with_plain_quantity(headings: dict[int, Heading]) -> dict[int, Heading]:
@@ -247,7 +263,7 @@ def _with_one_currency(headings: dict[int, Heading]) -> dict[int, Heading]:
     named = [heading.currency for heading in headings.values() if heading.currency]
     if len(set(named)) < 2:
         return headings
-    kept = HOME if HOME in named else named[0]
+    kept = next((dollars for dollars in (HOME, DOLLAR) if dollars in named), named[0])
     return {column: heading._replace(role="") if heading.currency not in ("", kept) else heading
             for column, heading in headings.items()}  # fmt: skip
 

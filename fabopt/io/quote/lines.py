@@ -17,14 +17,16 @@ from fabopt.io.quote.prices import MOST_USD, HeadedPrice, NetPrice, StatedPrice,
 from fabopt.io.quote.sheets import CSV_SHEET, Cell, Sheet, letters
 from fabopt.io.quote.values import (
     CURRENCIES,
+    DOLLAR,
     HOME,
-    agreed,
+    Discount,
+    agreed_sign,
     amount_of,
     count_of,
     date_in,
-    is_unclear,
+    discounts_of,
+    is_sign,
     length_of,
-    share_of,
     signs_in,
     wait_of,
 )
@@ -34,7 +36,9 @@ _SUM = re.compile(
     r"\W*(?:sub\W?-?totals?|(?:grand |net |section |line |page )?totals?|sums?|summe|zwischensumme|amount due|"
     r"gesamt(?:summe|betrag|preis)?|(?:net|netto|brutto)(?:summe|betrag|gesamt)?|sous-total|montant|"
     r"(?:carried|brought) forward|übertrag|(?:(?:plus|zzgl|inkl|incl)\W+)?(?:[0-9.,]+\s?%\s?)?"
-    r"(?:vat|mwst|ust|tva|gst|(?:sales )?tax(?:es)?|umsatzsteuer|mehrwertsteuer))(?![\w-]*[0-9])(?!\w)",
+    r"(?:vat|mwst|ust|tva|gst|iva|btw|(?:sales )?tax(?:es)?|umsatzsteuer|mehrwertsteuer)|base imponible|"
+    r"(?:importe )?total(?:e|es)?|totaal|subtotale|不?(?:含税)?(?:合计|总计|小计|总价|税额|增值税))"
+    r"(?![\w-]*[0-9])(?!\w)",
     re.IGNORECASE,
 )
 _SUM_AT_END = re.compile(r".*\b(?:sub-?total|total|gesamt|summe)\W*$", re.IGNORECASE)
@@ -42,7 +46,7 @@ _SUM_AT_END = re.compile(r".*\b(?:sub-?total|total|gesamt|summe)\W*$", re.IGNORE
 _PARTED = re.compile(r"(?:.*\D)?\d{1,3},\d{3}(?!\d)", re.DOTALL)
 # Units of measure that are one of what is sold.
 _ONE = re.compile(
-    r"\W*(?:1|c62|each|eaches|ea|pcs?|pces?|pieces?|units?|st|stk|stück|stueck|stck|u|un|unités?|pz|no|nos|item|qty)\W*",
+    r"\W*(?:1|c62|each|eaches|ea|pcs?|pces?|pieces?|units?|st|stk|stück|stueck|stck|u|un|unités?|pz|no|nos|item|qty|uds?|unidad(?:es)?|stuks?|pezz[oi]|[个台件只条块根])\W*",
     re.IGNORECASE,
 )
 _TERMS = ("lead", "validity", "minimum", "pack", "stock")
@@ -154,7 +158,7 @@ class RowReader:
 
     def _named(self, row: int, names: Sequence[str], description: str) -> NamedLine:
         lengths = [length for _, cell in self.cells(row, "length") if (length := length_of(cell)) is not None]
-        return NamedLine(names, description, self.text(row, "vendor"), next(iter(lengths), None))
+        return NamedLine(names, description, self.text(row, "vendor"), next(iter(lengths), None), self.own_texts(row))
 
     def _is_alone(self, row: int) -> bool:
         """Whether a number stands alone in its row, as sums below a column do."""
@@ -249,14 +253,17 @@ class RowReader:
                 allowed = ", ".join(sorted(CURRENCIES))
                 self._refuse(row, column, "unknown currency", cell.text, allowed=allowed)
             named += signs
-        own = agreed(named)
+        own = agreed_sign(named)
         if own is None:
             return "", f"its currency is not clear: {', '.join(dict.fromkeys(filter(None, named)))}"
-        stated = own or self.header.currency or self.reading.currency
-        if not stated:
+        for wider in (self.header.currency, self.reading.currency):
+            if not own or is_sign(own):
+                own = agreed_sign((own, wider)) or own
+        if not own:
             self.reading.assumed.append(row)
-        currency = stated or HOME
-        return (currency, f"`{currency}` is the sign of several currencies") if is_unclear(currency) else (currency, "")
+        if own in ("", DOLLAR):
+            return HOME, ""
+        return (own, f"`{own}` is the sign of several currencies") if is_sign(own) else (own, "")
 
     def _net(self, row: int, is_known: bool) -> NetPrice:
         stated = StatedPrice(
@@ -290,9 +297,13 @@ class RowReader:
     def _quantity(self, row: int) -> int | None:
         return next((count_of(cell, self.reading.mark) for _, cell in self.cells(row, "quantity")), None)
 
-    def _discounts(self, row: int) -> list[Fraction]:
-        shares = [share_of(cell, self.reading.mark) for _, cell in self.cells(row, "discount")]
-        return [share for share in (shares[0] if shares else []) if 0 <= share < 1]
+    def _discounts(self, row: int) -> list[list[Discount]]:
+        """What each cell for discounts may mean; an empty list where that is nothing that can be read."""
+        return [
+            discounts_of(cell, self.header.headings[column].text, self.reading.mark)
+            for column, cell in self.cells(row, "discount")
+            if cell.value is None or any(map(str.isdigit, cell.text))
+        ]
 
     # -- terms of sale ----------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from fabopt.io.quote.conditions import remarks_on, why_another
 from fabopt.io.quote.names import NameMatch, QuotedNames
 from fabopt.io.quote.values import lengths_in
 from fabopt.schema.catalog import Cable, Fibre
@@ -18,16 +19,17 @@ _MOUNTING_KIT = re.compile(
 )
 _PACK = re.compile(r"\b(?:pack of|packs of|box of|[0-9]+[\s-]?pack|[0-9]+er[\s-]?pack)\b", re.IGNORECASE)
 _SERVICE = re.compile(
-    r"^\W*(?:[0-9]+[\s-]?(?:years?|yrs?|y|months?)[\s-]+)?(?:support|service|warranty|maintenance|licen[cs]e|subscription|"
+    r"^\W*(?:[0-9]+[\s-]?(?:years?|yrs?|y|months?)[\s-]+)?(?:extended[\s-]+)?(?:support|service|warranty|maintenance|licen[cs]e|subscription|"
     r"care pack|advance replacement|wartung|lizenz)\b",
     re.IGNORECASE,
 )  # fmt: skip
 _CHARGE = re.compile(
-    r"^\W*(?:(?:additional|project|volume|special|extra|promotional|exceptional|one-time|import|expedited?|frais de) )*"
-    r"(?:freight|carriage|courier|postage|shipping|shipment|delivery|handling|insurance|packaging|discount|rebate|"
-    r"surcharge|tariffs?|customs|duty|duties|commissioning|installation|transport|montage|inbetriebnahme|"
-    r"\w*(?:rabatt|nachlass|zuschlag|pauschale)|(?:fracht|versand|liefer|verpackungs?|transport)(?:ung|kosten)?|"
-    r"remise|rabais|ristourne|escompte|livraison|port|emballage|assurance)\b(?!\s*[0-9/-])",
+    r"^\W*(?:less\W+)?(?:(?:additional|project|volume|special|extra|promotional|exceptional|one-time|import|expedited?|"
+    r"frais de) )*(?:freight|carriage|courier|postage|shipping|shipment|delivery|handling|insurance|packaging|discount|"
+    r"rebate|surcharge|tariffs?|customs|duty|duties|commissioning|installation|transport|montage|"
+    r"inbetriebnahme|\w*(?:rabatt|nachlass|zuschlag|pauschale)|(?:fracht|versand|liefer|verpackungs?|transport)(?:ung|kosten)?|"
+    r"remise|rabais|ristourne|escompte|livraison|port|emballage|assurance|descuento|envío|portes?|sconto|spedizione|"
+    r"trasporto|korting|verzending)\b(?!\s*[0-9/-])|^\W*(?:运费|折扣|优惠|安装|保险)",
     re.IGNORECASE,
 )
 # Words after a part number by which the price is, or may be, for something else than that part, new and alone.
@@ -45,12 +47,16 @@ _MOST_SHOWN = 4
 
 @dataclass(frozen=True)
 class NamedLine:
-    """What a line calls its product. ``names``: cells of part numbers and ids; ``length_m``: of a column of its own."""
+    """What a line calls its product.
+
+    ``names``: cells of part numbers and ids; ``length_m``: of a column of its own; ``texts``: all that the row says.
+    """
 
     names: Sequence[str] = ()
     description: str = ""
     vendor: str = ""
     length_m: float | None = None
+    texts: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -86,9 +92,14 @@ def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
     ids = {match.id for match in matches}
     if len(ids) > 1:
         return MatchedLine(reason=f"several products have this name: {_listed(ids)}", suggestion=_listed(ids))
-    if reason := _why_more(line):
-        return MatchedLine(reason=reason, suggestion=ids.pop())
-    return _with_length(line, names, ids.pop(), matches)
+    product = names.products[ids.pop()]
+    own_words = product.description or ""
+    is_compatible = product.vendor in names.makers_of_compatibles
+    if reason := _why_more(line) or why_another(line.texts, own_words, is_compatible):
+        return MatchedLine(reason=reason, suggestion=product.id)
+    known = _with_length(line, names, product.id, matches)
+    ended = ("the catalog has it as no longer sold",) if product.end_of_life else ()
+    return replace(known, remarks=(*known.remarks, *remarks_on(line.texts, own_words), *ended))
 
 
 def _begun(line: NamedLine, names: QuotedNames) -> MatchedLine | None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fabopt.io.recognition import bare
 from fabopt.parts.part_numbers import FAMILY, HALF, metres_of, writes_metres
 from fabopt.parts.price_books import products
-from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch
+from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch, Transceiver
 from fabopt.schema.product import Product
 
 # What else makers are called before their part numbers, by how their names begin.
@@ -56,6 +56,8 @@ class QuotedNames:
         self._families: list[tuple[re.Pattern[str], Product]] = []
         self._shown: dict[str, str] = {}
         self._hints = 0
+        coded = (product for product in self.products.values() if isinstance(product, Cable | Transceiver))
+        self.makers_of_compatibles = {part.vendor for part in coded if set(part.coded_for or ()) - {part.vendor}}
         for product in self.products.values():
             self._take(product)
 

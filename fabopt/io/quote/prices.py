@@ -9,13 +9,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
+from itertools import chain, product
 from typing import NamedTuple
 
+from fabopt.io.quote.values import Discount
 from fabopt.units import CENTS_PER_USD
 
 MOST_USD = 10**12
 # Headings that say that a discount is in the price already.
 _NET = re.compile(r"\b(?:net|netto|your|quoted|discounted|special|offer|customer|sell|nettopreis)\b", re.IGNORECASE)
+
+_UNCLEAR = "its discount cannot be read"
 
 
 class HeadedPrice(NamedTuple):
@@ -27,18 +32,34 @@ class HeadedPrice(NamedTuple):
 
 @dataclass(frozen=True)
 class StatedPrice:
-    """What a line states of its price, by the columns that state it. ``discounts``: shares of one it may mean."""
+    """What a line states of its price, by the columns that state it. ``discounts``: what each of them may mean."""
 
     units: Sequence[HeadedPrice] = ()
     list: Fraction | None = None
     totals: Sequence[HeadedPrice] = ()
     quantity: int | None = None
-    discounts: Sequence[Fraction] = ()
+    discounts: Sequence[Sequence[Discount]] = ()
 
     @property
     def total(self) -> Fraction | None:
         """The total; of several the first one."""
         return self.totals[0].price if self.totals else None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether every discount that is stated can be read."""
+        return all(self.discounts)
+
+    def less(self, price: Fraction) -> Sequence[Fraction]:
+        """What a price may come to with its discounts: several say the same, or follow one after the other."""
+        if not self.discounts or not self.is_clear:
+            return []
+        alone = [[discount.off(price) for discount in meant] for meant in self.discounts]
+        agreed = set.intersection(*map(set, alone))
+        if agreed:
+            return [net for net in alone[0] if net in agreed and net >= 0]
+        chained = [reduce(lambda net, discount: discount.off(net), row, price) for row in product(*self.discounts)]
+        return [net for net in dict.fromkeys((*chain(*alone), *chained)) if net >= 0]
 
 
 @dataclass(frozen=True)
@@ -92,16 +113,17 @@ def _less_discount(stated: StatedPrice) -> NetPrice | None:
     if len(prices) != 2 or not _agreeing(stated, prices[:1]):
         return None
     net, gross = prices
-    if not any(discount and _is_close(gross * (1 - discount), net, 1) for discount in stated.discounts):
+    if not any(less != gross and _is_close(less, net, 1) for less in stated.less(gross)):
         return None
     return NetPrice(net, remarks=(f"unit price {plain(gross)} less the discount is {plain(net)}",))
 
 
 def _of_unit(stated: StatedPrice, headed: HeadedPrice) -> NetPrice:
     unit = headed.price
-    after = [unit * (1 - discount) for discount in stated.discounts]
     is_net = stated.list is not None or bool(_NET.search(headed.heading))
-    readings = [unit] if is_net or not any(stated.discounts) else [unit, *after]
+    if not is_net and not stated.is_clear and stated.total is None:
+        return NetPrice(reason=_UNCLEAR)
+    readings = [unit] if is_net else [unit, *stated.less(unit)]
     kept = _agreeing(stated, readings)
     if not kept:
         return NetPrice(reason=_contradiction(stated, unit))
@@ -117,18 +139,21 @@ def _of_discount(stated: StatedPrice, unit: Fraction) -> tuple[str, ...]:
     """What to say where list price, discount and unit price do not add up; the total decides for the unit price."""
     if stated.list is None or not stated.discounts:
         return ()
-    if any(_is_close(stated.list * (1 - discount), unit, 1) for discount in stated.discounts):
+    if any(_is_close(less, unit, 1) for less in stated.less(stated.list)):
         return ()
     return (f"list price {plain(stated.list)} less the discount is not the unit price {plain(unit)}, which is taken",)
 
 
 def _of_list(stated: StatedPrice, price: Fraction) -> NetPrice:
-    readings = [price * (1 - discount) for discount in stated.discounts] or [price]
+    if not stated.is_clear:
+        return NetPrice(reason=_UNCLEAR)
+    readings = stated.less(price) or [price]
     kept = _agreeing(stated, readings)
     if not kept:
         return NetPrice(reason=_contradiction(stated, readings[0]))
     if len(set(kept)) > 1:
-        return NetPrice(reason="the discount may be a share or in percent, and no total tells")
+        shown = " or ".join(plain(net) for net in dict.fromkeys(kept))
+        return NetPrice(reason=f"its discount can be read in several ways, and no total tells: {shown} for one")
     if stated.discounts:
         return NetPrice(kept[0], remarks=(f"list price {plain(price)} less the discount is {plain(kept[0])}",))
     return NetPrice(kept[0], remarks=("the list price is taken: no discount and no other price is stated",))

@@ -9,9 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-from fabopt.errors import Fault, InputError, fault
+from fabopt.errors import Fault, InputError, cut, fault
 from fabopt.io.faults import refuse
 from fabopt.io.files import DEVICE, is_device, read_bytes, shown
+from fabopt.io.quote.conditions import said_of_all
 from fabopt.io.quote.delimited import read_delimited
 from fabopt.io.quote.facts import FactRow, QuoteFacts, facts_of, scales_of
 from fabopt.io.quote.headings import PRICES, Header, headers_of
@@ -29,6 +30,7 @@ from fabopt.units import exact, some
 _MOST_NAMED = 10
 ENDINGS = (".xlsx", ".csv", ".tsv", ".txt")
 _RATE = re.compile(r"([A-Z]{3})=([0-9]{1,9}(?:\.[0-9]{1,9})?)")
+_WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body|table|meta|\?xml)\b", re.IGNORECASE)
 _ALLOWED = (
     "a row with a heading for part numbers or descriptions and one for prices, such as `Part number` and `Unit price`"
 )
@@ -84,7 +86,7 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     )
     lines = tuple(line for sheet, headers in tables for line in _lines(sheet, headers, reading))
     reading.faults.extend(_two_prices(lines, file))
-    quote = _quote(file, lines, tables, facts, options)
+    quote = _quote(file, lines, tables, replace(facts, notes=(*facts.notes, *_titles(outside))), options)
     if reading.assumed and not facts.currency:
         word = options.currency or HOME
         note = f"prices beside which no currency stands are taken for {word} (`--currency` says another)"
@@ -105,6 +107,9 @@ def read_sheets(path: Path, what: str) -> list[Sheet]:
     data = read_bytes(path)
     if not data:
         raise InputError([fault(file, "", "the file is empty")])
+    if _WEB_PAGE.match(data[:1000]):
+        hint = "open it in a spreadsheet program and save it as a workbook (.xlsx)"
+        raise InputError([fault(file, "", "this is a web page under another name", allowed=".xlsx or .csv", hint=hint)])
     is_workbook = data.startswith((ZIP, OLE))
     if is_workbook != (ending == ".xlsx"):
         problem = "this is a workbook under another name" if is_workbook else "this is not a workbook (.xlsx)"
@@ -143,6 +148,14 @@ def _outside(tables: _Tables) -> Iterator[FactRow]:
             if not priced:
                 texts = tuple(cells[column].text for column in sorted(cells))
                 yield FactRow(sheet.name, f"{sheet.name} row {row}", texts)
+
+
+def _titles(outside: Sequence[FactRow]) -> Iterator[str]:
+    """Notes of texts that may make the lines below them something else, such as a title over used parts."""
+    for row in outside:
+        said = next((text for text in row.texts if said_of_all(text)), "")
+        if said:
+            yield f"{row.place} says `{cut(said, 60)}`: the lines below it are read as they stand"
 
 
 def _scales(tables: _Tables, outside: Sequence[FactRow]) -> dict[str, str]:

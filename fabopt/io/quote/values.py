@@ -73,7 +73,10 @@ _SYMBOLS = {
     "NZ$": "NZD", "R$": "BRL", "€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW", "zł": "PLN", "₺": "TRY", "₪": "ILS",
     DOLLAR: DOLLAR, "¥": "¥", "￥": "¥", "kr": "kr",
 }  # fmt: skip
-_WORDS = {"euro": "EUR", "euros": "EUR", "dollar": DOLLAR, "dollars": DOLLAR, "sterling": "GBP", "rmb": "CNY"}
+_WORDS = {
+    "euro": "EUR", "euros": "EUR", "dollar": DOLLAR, "dollars": DOLLAR, "sterling": "GBP", "rmb": "CNY",
+    "人民币": "CNY", "美元": "USD", "欧元": "EUR", "港元": "HKD", "日元": "JPY", "元": "¥",
+}  # fmt: skip
 # Currencies that a plain sign may stand for.
 _OF_SIGN = {
     DOLLAR: ("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN", "ARS", "CLP", "COP"),
@@ -82,7 +85,11 @@ _OF_SIGN = {
 }
 _SIGN = re.compile(r"(?:US|AU?|CA?|S|HK|NT|NZ|R)\$|[€£₹₩₺₪$¥￥]|zł|\bkr\b")
 _CODE = re.compile(r"(?<![A-Za-z])([A-Z]{3})(?![A-Za-z])")
-_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b", re.IGNORECASE)
+# Chinese is written without spaces: 元 is no part of another currency, nor of tens of thousands (万元).
+_WORD = re.compile(
+    rf"\b(?:{'|'.join(filter(str.isascii, _WORDS))})\b|人民币|美元|欧元|港元|日元|(?<![千万亿美欧港日])元",
+    re.IGNORECASE,
+)
 # Of number formats: a currency with its language, and what is not shown.
 _CURRENCY_OF_LOOK = re.compile(r"\[\$([^\]-]+)(?:-[^\]]*)?\]")
 _NOT_SHOWN = re.compile(r"\[[^\]]*\]")
@@ -91,6 +98,7 @@ _RUN = re.compile(r"[0-9](?:[0-9.,'’ \u00a0\u202f]*[0-9])?")
 _UNIT_WORDS = re.compile(
     r"(?:/|per|each|ea|pcs?|pieces?|units?|stk|stück|st|net|netto|incl|excl|\.|:|-{1,2}|,)+", re.IGNORECASE
 )
+_PERCENT = re.compile(r"%|\b(?:percent|per cent|pct|prozent|vh)\b", re.IGNORECASE)
 _ONE_MARK = re.compile(r"[0-9]+([.,])([0-9]+)")
 _THOUSANDS = 3
 
@@ -106,7 +114,7 @@ def signs_in(text: str) -> list[str]:
     """Currencies that a text names, as codes or as plain signs that stand for several, each once."""
     named = [_SYMBOLS[sign] for sign in _SIGN.findall(text)]
     named += [code for code in _CODE.findall(text) if code in CURRENCIES]
-    named += [_WORDS[word.lower()] for word in _WORD.findall(text)]
+    named += [_WORDS[match.group(0).lower()] for match in _WORD.finditer(text)]
     return list(dict.fromkeys(named))
 
 
@@ -117,7 +125,19 @@ def currency_of_look(look: str) -> str:
 
 
 def agreed(named: Iterable[str]) -> str | None:
-    """The one currency that all these mean; empty where there is none, None where they differ."""
+    """The one currency that all these mean, dollars of a plain sign being those of the United States.
+
+    Empty where there is none, None where they differ.
+    """
+    said = agreed_sign(named)
+    return HOME if said == DOLLAR else said
+
+
+def agreed_sign(named: Iterable[str]) -> str | None:
+    """The one currency that all these mean; a plain sign where no code says which of its currencies it stands for.
+
+    Empty where there is none, None where they differ.
+    """
     codes = {code for code in named if code and code not in _OF_SIGN}
     signs = {sign for sign in named if sign in _OF_SIGN}
     if len(codes) > 1 or len(signs) > 1:
@@ -125,14 +145,12 @@ def agreed(named: Iterable[str]) -> str | None:
     if codes:
         code = codes.pop()
         return code if all(code in _OF_SIGN[sign] for sign in signs) else None
-    if signs == {DOLLAR}:
-        return HOME
     return signs.pop() if signs else ""
 
 
-def is_unclear(currency: str) -> bool:
-    """Whether a sign is that of several currencies, none of which it means rather than another."""
-    return currency in _OF_SIGN and currency != DOLLAR
+def is_sign(currency: str) -> bool:
+    """Whether this is the sign of several currencies."""
+    return currency in _OF_SIGN
 
 
 def decimal_mark(texts: Iterable[str]) -> str:
@@ -216,32 +234,53 @@ def count_of(cell: Cell, mark: str = "") -> int | None:
     return int(value) if clear and value is not None and not _is_negative(cell.text) else None
 
 
-def share_of(cell: Cell, mark: str = "") -> list[Fraction]:
-    """What a discount may mean, as shares of one: a number below 1 without a sign may be a share or in percent."""
-    if isinstance(cell.value, float):
-        value = abs(exact(cell.value))
-        return [value] if "%" in cell.look else [value / 100, *([value] if value < 1 else [])]
-    number = number_in(cell.text, mark)
+class Discount(NamedTuple):
+    """What a cell may take off a price: a share of one, or an amount."""
+
+    share: Fraction = Fraction(0)
+    amount: Fraction = Fraction(0)
+
+    def off(self, price: Fraction) -> Fraction:
+        """The price without what is taken off."""
+        return price * (1 - self.share) - self.amount
+
+
+def discounts_of(cell: Cell, heading: str, mark: str = "") -> list[Discount]:
+    """All that a discount may mean: without `%` or currency it may be in percent or an amount, below 1 a share."""
+    number = exact(cell.value) if isinstance(cell.value, float) else number_in(cell.text, mark)
     if number is None:
         return []
-    return [number / 100, *([number] if number < 1 and "%" not in cell.text else [])]
+    value = abs(number)
+    if isinstance(cell.value, float) and "%" in cell.look:
+        return [Discount(share=value)] if value < 1 else []
+    texts = (cell.text, heading, cell.look)
+    is_percent = any(_PERCENT.search(text) for text in texts)
+    is_money = any(signs_in(text.upper()) for text in texts)
+    shares = [value / 100, *([value] if value < 1 and "%" not in cell.text else [])]
+    amounts = [] if is_percent or value < 1 else [value]
+    return [Discount(share=share) for share in shares if share < 1 and (is_percent or not is_money)] + [
+        Discount(amount=amount) for amount in amounts
+    ]
 
 
 # -- times ----------------------------------------------------------------------------------------------------------
 
 _DAYS_OF = (
     (
-        re.compile(r"(?:business|working|arbeits)[\s-]*(?:days?|tagen?|tage)|\b[wb]d\b|werktagen?|werktage"),
+        re.compile(
+            r"(?:business|working|arbeits)[\s-]*(?:days?|tagen?|tage)|\b[wb]d\b|werktagen?|werktage|工作日|"
+            r"días (?:hábiles|laborables)|jours ouvr\w+"
+        ),
         Fraction(7, 5),
     ),
-    (re.compile(r"weeks?|\bwks?\b|wochen?|\bwo\b|semaines?|semanas?|settimane|weken|\bw\b"), Fraction(7)),
-    (re.compile(r"months?|\bmo\b|monaten?|monate?|mois|meses"), Fraction(365, 12)),
-    (re.compile(r"days?|tagen?|tage|jours?|d[ií]as?|\bd\b"), Fraction(1)),
+    (re.compile(r"weeks?|\bwks?\b|wochen?|\bwo\b|semaines?|semanas?|settimane|weken|\bw\b|周|星期"), Fraction(7)),
+    (re.compile(r"months?|\bmo\b|monaten?|monate?|mois|meses|个月"), Fraction(365, 12)),
+    (re.compile(r"days?|tagen?|tage|jours?|d[ií]as?|\bd\b|giorni|dagen|天"), Fraction(1)),
 )
 _SPAN = re.compile(r"([0-9]+(?:[.,][0-9]+)?)\s*(?:(?:-|–|—|to|bis|\.\.|/|à|a)\s*([0-9]+(?:[.,][0-9]+)?))?")
 _IN_STOCK = re.compile(
     r"\b(?:in stock|ex stock|stock|(?:ab|auf) lager|lagernd|vorrätig|en stock|disponible|en existencia|disponibile|"
-    r"op voorraad|immediate(?:ly)?|inmediat[oa]|sofort)\b"
+    r"op voorraad|immediate(?:ly)?|inmediat[oa]|sofort)\b|现货"
 )
 _NOT = re.compile(r"\b(?:not|no|non|nicht|kein|out of|pas|sin|niet|if|when|back ?order)\b")
 _CALENDAR_WEEK = re.compile(r"\b(?:kw|cw|wk|week)\s*[0-9]")
@@ -279,39 +318,47 @@ def wait_of(cell: Cell, heading: str) -> Wait | None:
 _MONTHS = {
     name: number
     for number, names in enumerate(
-        ("jan janv", "feb févr fév", "mar mär mrz mars", "apr avr", "may mai", "jun juin", "jul juil", "aug août",
-         "sep sept", "oct okt", "nov", "dec dez déc"), start=1)
+        ("jan ene gen", "feb fév", "mar mär mrz mrt", "apr avr abr", "may mai mei mag", "jun juin giu", "jul juil lug",
+         "aug août ago", "sep set", "oct okt ott", "nov", "dec dez déc dic"), start=1)
     for name in names.split()
 }  # fmt: skip
 _ISO = re.compile(r"(?<![0-9])(20[0-9]{2})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
+_CHINESE = re.compile(r"(20[0-9]{2})\s?年\s?([0-9]{1,2})\s?月\s?([0-9]{1,2})\s?日")
 _POINTS = re.compile(r"(?<![0-9])([0-9]{1,2})\.\s?([0-9]{1,2})\.\s?(20[0-9]{2})(?![0-9])")
 _SLASHES = re.compile(r"(?<![0-9])([0-9]{1,2})[/-]([0-9]{1,2})[/-](20[0-9]{2})(?![0-9])")
 _DAY_FIRST = re.compile(
-    r"(?<![0-9])([0-9]{1,2})\.?(?:st|nd|rd|th)?[\s-]+([^\W\d_]{3,9})\.?,?[\s-]+(20[0-9]{2})(?![0-9])"
+    r"(?<![0-9])([0-9]{1,2})\.?(?:st|nd|rd|th)?[\s-]+(?:de\s+)?([^\W\d_]{3,10})\.?,?[\s-]+(?:del?\s+)?(20[0-9]{2})(?![0-9])"
 )
 _MONTH_FIRST = re.compile(r"([^\W\d_]{3,9})\.?\s+([0-9]{1,2})(?:st|nd|rd|th)?,?\s+(20[0-9]{2})(?![0-9])")
 
 
+# Ways to write a date, with the groups of its year, month and day.
+_DATES = (
+    (_ISO, (1, 2, 3)), (_CHINESE, (1, 2, 3)), (_POINTS, (3, 2, 1)), (_SLASHES, (3, 2, 1)), (_DAY_FIRST, (3, 2, 1)),
+    (_MONTH_FIRST, (3, 1, 2)),
+)  # fmt: skip
+
+
 def date_in(text: str) -> date | None:
-    """The date in a text; None where there is none, or one of two readings, such as 03/04/2026."""
-    if match := _ISO.search(text):
-        return _date(match.group(1), match.group(2), match.group(3))
-    if match := _POINTS.search(text):
-        return _date(match.group(3), match.group(2), match.group(1))
-    if match := _SLASHES.search(text):
-        first, second, year = match.groups()
-        readings = {_date(year, first, second), _date(year, second, first)} - {None}
+    """The first date in a text; None where there is none, or one of two readings, such as 03/04/2026."""
+    written = [(match, parts) for pattern, parts in _DATES if (match := pattern.search(text))]
+    if not written:
+        return None
+    match, (year, month, day) = min(written, key=lambda entry: entry[0].start())
+    if match.re is _SLASHES:
+        first, second, own_year = match.groups()
+        readings = {_date(own_year, first, second), _date(own_year, second, first)} - {None}
         return readings.pop() if len(readings) == 1 else None
-    if match := _DAY_FIRST.search(text):
-        return _date(match.group(3), _month(match.group(2)), match.group(1))
-    if match := _MONTH_FIRST.search(text):
-        return _date(match.group(3), _month(match.group(1)), match.group(2))
-    return None
+    return _date(match.group(year), _month(match.group(month)), match.group(day))
 
 
 def _month(name: str) -> str:
     name = name.lower()
-    return str(next((number for short, number in _MONTHS.items() if name.startswith(short)), 0))
+    return (
+        name
+        if name.isdigit()
+        else str(next((number for short, number in _MONTHS.items() if name.startswith(short)), 0))
+    )
 
 
 def _date(year: str, month: str, day: str) -> date | None:
@@ -324,7 +371,8 @@ def _date(year: str, month: str, day: str) -> date | None:
 # -- lengths --------------------------------------------------------------------------------------------------------
 
 _LENGTH = re.compile(
-    r"(?<![\w.,])([0-9]{1,4}(?:[.,][0-9]{1,2})?)\s?(m|cm|meters?|metres?|mètres?)(?![\w²³/])", re.IGNORECASE
+    r"(?<![\w.,])([0-9]{1,4}(?:[.,][0-9]{1,2})?)\s?(m|cm|meters?|metres?|mètres?|metros?|metri|米)(?![\w²³/])",
+    re.IGNORECASE,
 )
 _METRES_PER_CM = Fraction(1, 100)
 

@@ -42,7 +42,8 @@ def audit_report(audit: QuoteAudit) -> RenderableType:
     blocks: list[RenderableType] = [Text(printable(headline_of_audit(audit)), style="bold")]
     blocks += [Text(printable(f"  {label}: {text}")) for label, text in summary_lines(audit)[1:]]
     if audit.findings:
-        blocks.append(table(_COLUMNS, [_row(finding) for finding in audit.findings]))
+        several = len({finding.sheet for finding in audit.findings if finding.row is not None}) > 1
+        blocks.append(table(_COLUMNS, [_row(finding, several) for finding in audit.findings]))
     return Group(*blocks)
 
 
@@ -73,8 +74,9 @@ def proof_of(best: Design) -> str:
     return "the best found in time" + (f", none costs less than {money(bound)}" if bound is not None else "")
 
 
-def _row(finding: QuoteFinding) -> list[str]:
-    where = "" if finding.row is None else str(finding.row)
+def _row(finding: QuoteFinding, several: bool) -> list[str]:
+    """A finding as a row of the table. ``several``: lines of more than one sheet are told apart by its name."""
+    where = "" if finding.row is None else f"{finding.sheet} {finding.row}" if several else str(finding.row)
     kind = finding.kind if finding.severity == "fault" else f"{finding.kind} (remark)"
     return [where, kind, "" if finding.usd is None else money(finding.usd), printable(finding.text)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from fractions import Fraction
 from math import gcd
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from fabopt.schema.workload import Workload as Wanted
 from fabopt.units import exact
 from fabopt.workload.memory import GIB, least_memory
 from fabopt.workload.needs import Reach, least_exposed
-from fabopt.workload.plans import difference, fits, nearest_plan, plans_of
+from fabopt.workload.plans import difference, fits, nearest_plan, plans_keeping
 from fabopt.workload.ranks import can_be_dealt, ranks_of, replica_gpus, runs_of, shares_of
 from fabopt.workload.timing import workload_of
 
@@ -21,6 +21,8 @@ from fabopt.workload.timing import workload_of
 ENDS = 2
 # How often GPUs are doubled in search of a number on which some plan fits.
 MOST_DOUBLINGS = 10
+# Keys that a model alone can be at odds with, whatever else is picked.
+_ALONE = {"plan.tensor", "plan.context", "plan.expert"}
 # Servers more or fewer on which a plan is looked for.
 MOST_NEAR = 65
 
@@ -41,16 +43,18 @@ def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[W
     fits_gpus = list(_fits_gpus(plan, gpus)) or list(_shares_evenly(model, plan, gpus))
     wrongs = [*_fits_model(plan, model), *fits_gpus, *_fits_server(model, server)]
     if wanted.changes.auto and wrongs:
-        wrongs = [*_fits_server(model, server)] or [_no_plan(model, plan, server, gpus)]
+        given = wanted.changes.given
+        of_given = [one for one in _fits_model(plan, model) if one.path in {f"plan.{key}" for key in given} & _ALONE]
+        wrongs = [*of_given, *_fits_server(model, server)] or [_no_plan(model, plan, server, gpus, given)]
     wrongs = wrongs or list(_fits_memory(model, plan, server, gpus))
     return wrongs or list(_fits_limit(wanted, model, plan, server, gpus))
 
 
-def _no_plan(model: Model, plan: Plan, server: Server, gpus: int) -> Wrong:
+def _no_plan(model: Model, plan: Plan, server: Server, gpus: int, kept: Collection[str]) -> Wrong:
     """Of plans that are picked, none divides so evenly that no GPU is idle, or none fits."""
     step = server.gpus
     near = (gpus + sign * times * step for times in range(1, MOST_NEAR) for sign in (-1, 1))
-    good = _first_with_a_plan((one for one in near if one > 0), model, plan, server)
+    good = _first_with_a_plan((one for one in near if one > 0), model, plan, server, kept)
     problem = (
         f"no plan keeps all {gpus} GPUs at work and fits: tensor x context x pipeline x data is their number, and data "
         f"x micro_batch divides the batch of {plan.batch}"
@@ -177,10 +181,12 @@ def _ways_in_words(plan: Plan) -> str:
     return f"tensor {plan.tensor}, context {plan.context}, pipeline {plan.pipeline}"
 
 
-def _first_with_a_plan(numbers: Iterable[int], model: Model, plan: Plan, server: Server) -> int | None:
-    """The first number of GPUs on which some plan keeps all of them at work and fits."""
+def _first_with_a_plan(
+    numbers: Iterable[int], model: Model, plan: Plan, server: Server, kept: Collection[str] = ()
+) -> int | None:
+    """The first number of GPUs on which some plan with the keys that are kept has all of them at work and fits."""
     for gpus in numbers:
-        if any(fits(model, one, server, gpus) for one in plans_of(model, plan, server, gpus)):
+        if any(fits(model, one, server, gpus) for one in plans_keeping(kept, model, plan, server, gpus)):
             return gpus
     return None
 

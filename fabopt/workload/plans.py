@@ -53,19 +53,26 @@ def plans_of(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Pl
         yield from (changed for one in helps if (changed := ways.model_copy(update=one)) != ways)
 
 
+def plans_keeping(kept: Collection[str], model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]:
+    """Plans in which some keys are those of the given one."""
+    for tried in plans_of(model, plan, server, gpus):
+        if all(getattr(tried, key) == getattr(plan, key) for key in kept):
+            yield tried
+
+
 def _ways(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]:
     domain, sizes = server.scale_up.domain_gpus if server.scale_up is not None else 1, model.architecture
-    tensors = [ways for ways in _powers(domain) if sizes.heads % ways == 0]
-    contexts = [
-        ways for ways in _powers(max(plan.context, sizes.sequence // LEAST_TOKENS)) if not sizes.sequence % ways
-    ]
-    for tensor, pipeline, context in product(tensors, _stages(sizes.layers, plan), contexts):
+    tensors = [ways for ways in sorted({*_powers(domain), plan.tensor}) if sizes.heads % ways == 0]
+    contexts = sorted({*_powers(max(plan.context, sizes.sequence // LEAST_TOKENS)), plan.context})
+    contexts = [ways for ways in contexts if not sizes.sequence % ways]
+    stages = [(ways, parts) for ways in _stages(sizes.layers, plan) for parts in _virtual(sizes.layers, ways, plan)]
+    for tensor, (pipeline, parts), context in product(tensors, stages, contexts):
         replica = tensor * pipeline * context
         if gpus % replica:
             continue
         data = gpus // replica
         split = {"tensor": tensor, "pipeline": pipeline, "context": context, "data": None,
-                 "virtual_stages": _virtual(sizes.layers, pipeline, plan)}  # fmt: skip
+                 "virtual_stages": parts}  # fmt: skip
         for experts in _expert_ways(model, plan.model_copy(update=split), data):
             for micro_batch in {*MICRO_BATCHES, plan.micro_batch}:
                 tried = plan.model_copy(update={**split, **experts, "micro_batch": micro_batch})
@@ -79,13 +86,13 @@ def _stages(layers: int, plan: Plan) -> list[int]:
     return sorted({*known, *(ways for ways in _powers(MOST_PIPELINE) if ways <= layers), plan.pipeline})
 
 
-def _virtual(layers: int, pipeline: int, plan: Plan) -> int:
-    """Parts of a stage as the plan has them, where the layers divide; else as many as there are layers, or one."""
+def _virtual(layers: int, pipeline: int, plan: Plan) -> list[int]:
+    """Parts of a stage: one, which keeps least in memory, and as many as the plan has, where the layers divide."""
     if pipeline == plan.pipeline:
-        return plan.virtual_stages
+        return sorted({1, plan.virtual_stages})
     if pipeline == 1 or layers % pipeline:
-        return 1
-    return max(parts for parts in range(1, plan.virtual_stages + 1) if layers % (pipeline * parts) == 0)
+        return [1]
+    return sorted({1, *(parts for parts in range(1, plan.virtual_stages + 1) if layers % (pipeline * parts) == 0)})
 
 
 def _powers(most: int) -> list[int]:
@@ -93,12 +100,16 @@ def _powers(most: int) -> list[int]:
 
 
 def _expert_ways(model: Model, plan: Plan, data: int) -> list[dict[str, int | None]]:
-    """Ways of experts that the data ranks hold, or all ranks of a stage, where each expert is whole."""
+    """Ways of experts that the data ranks hold, or all ranks of a stage, where each expert is whole.
+
+    A plan that says how experts are split goes on saying it, so that a case can have it.
+    """
     experts = model.architecture.experts
     if experts is None:
         return [{"expert": 1, "expert_tensor": None}]
     ways = sorted(one for one in {*_powers(experts.count), plan.expert} if experts.count % one == 0)
-    known: list[dict[str, int | None]] = [{"expert": one, "expert_tensor": None} for one in ways if data % one == 0]
+    split = None if plan.expert_tensor is None else plan.tensor
+    known: list[dict[str, int | None]] = [{"expert": one, "expert_tensor": split} for one in ways if data % one == 0]
     if plan.tensor > 1:
         whole = [plan.model_copy(update={"expert": one, "expert_tensor": 1}) for one in ways if one > 1]
         known += [{"expert": one.expert, "expert_tensor": 1} for one in whole if can_be_dealt(one, data)]
@@ -150,11 +161,7 @@ def fastest_plan(
     Recomputation and sharding are the given plan's, unless nothing fits with them; what is sharded may be in groups.
     ``kept``: keys that stay, too.
     """
-    known = [
-        one
-        for one in plans_of(model, plan, server, gpus)
-        if all(getattr(one, key) == getattr(plan, key) for key in kept)
-    ]
+    known = list(plans_keeping(kept, model, plan, server, gpus))
     plain = [one for one in known if all(getattr(one, key) == getattr(plan, key) for key in HELPS)]
     for memory, among in product((likely_memory, least_memory), (plain, known)):
         holding = [one for one in among if _holds(memory, model, one, server, gpus)]

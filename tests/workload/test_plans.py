@@ -124,6 +124,19 @@ def test_a_case_may_leave_the_plan_open() -> None:
         assert "auto" not in found.plan.model_dump()
 
 
+def test_a_picked_plan_says_how_experts_are_split() -> None:
+    """Where the model's file says it, which a case cannot unsay: what is picked is what the case then has."""
+    routed = MIDDLE.model_copy(update={"experts": Experts(count=4, top_k=2)})
+    model = middle_model(expert=4, expert_tensor=1, batch=128).model_copy(update={"architecture": routed})
+    changes = PlanChanges.model_validate({"auto": True, "tensor": 2, "expert": 1})
+    case = Case(name="x", server="h100", gpus=GPUS, workload=Workload(model=model, plan=changes))
+    found = with_plan(case, Catalog(servers=(small(80),))).workload
+    best = fastest_plan(model, changes.on(model.plan), small(80), GPUS, kept=changes.given)
+    assert found is not None and best is not None and found.plan.on(model.plan) == best
+    near = nearest_plan(model, model.plan.model_copy(update={"expert": 1}), small(6), GPUS)
+    assert near is not None and near.expert_tensor is not None
+
+
 @pytest.mark.parametrize("name", names("models"))
 def test_shipped_models_run_on_1024_gpus(name: str) -> None:
     """Their own plans fit DGX H100 and keep 5 % of exposed communication on 400G; so do picked ones, or are faster."""
@@ -156,6 +169,17 @@ def test_an_open_plan_that_does_not_come_out_is_refused_as_such() -> None:
     assert path == "plan" and "all 136 GPUs" in problem and "batch of 128" in problem
     assert allowed == "another number of GPUs, such as 128, or another batch"
     assert refusals(model, "auto", 128) == []
+
+
+def test_an_open_plan_is_held_against_the_keys_that_were_given() -> None:
+    """Three tensor ways divide 48 heads, but not 64 GPUs: on 72 some plan has them. Five divide no 48 heads."""
+    model = middle_model(batch=48)
+    model = model.model_copy(update={"architecture": MIDDLE.model_copy(update={"heads": 48, "head_dim": 64})})
+    [(path, _, allowed)] = refusals(model, PlanChanges(auto=True, tensor=3), 64)
+    assert (path, allowed) == ("plan", "another number of GPUs, such as 72, or another batch")
+    assert refusals(model, PlanChanges(auto=True, tensor=3), 72) == []
+    [(path, problem, _)] = refusals(model, PlanChanges(auto=True, tensor=5), 64)
+    assert path == "plan.tensor" and problem == "48 heads / 5 ways is no whole number"
 
 
 def test_an_open_plan_names_the_groups_that_were_given() -> None:

@@ -367,7 +367,7 @@ class Case(Strict):
         stages = self.stages or ()
         check_probabilities(stages, self.scenarios)
         if self.growth.decide_by == "regret":
-            check_regret(self.futures, self.site.has_floor)
+            check_regret(self.futures)
         if not self.is_uncertain:
             return self
         likely = next((number for number, stage in enumerate(stages) if not is_certain(stage.probability)), None)

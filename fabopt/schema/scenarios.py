@@ -84,17 +84,12 @@ def check_probabilities(stages: Sequence[Stage], scenarios: Sequence[GrowthScena
             )
 
 
-def check_regret(futures: Sequence[GrowthScenario], has_floor: bool) -> None:
-    """Raise ``ValueError`` where there is nothing to regret, as growth is certain; or on a floor."""
+def check_regret(futures: Sequence[GrowthScenario]) -> None:
+    """Raise ``ValueError`` where there is nothing to regret, as growth is certain."""
     if not futures:
         raise ValueError(
             "`growth.decide_by` is regret, and neither `scenarios` nor a `stages[].probability` below 1 is given: it "
             "compares ways in which growth may come; give them, or leave it out"
-        )
-    if has_floor:
-        raise ValueError(
-            "`growth.decide_by` is regret, and `site.floor` is given: the worst regret is not minimized on a floor; "
-            "leave one of them out"
         )
 
 

@@ -88,6 +88,14 @@ class Context:
         """The context of another problem; what is known of prices alone is shared."""
         return Context(self.costs)
 
+    def in_same_layouts(self, fabrics: tuple[FabricProblem, ...], others: tuple[FabricProblem, ...]) -> Context:
+        """The context of a problem of other weights: its fabrics are looked at in the layouts of these, if of any.
+
+        Which layouts are worth looking at follows from weights too, and designs are compared in one space.
+        """
+        known = self.layouts.get(fabrics)
+        return Context(layouts={} if known is None else {others: known})
+
     def costs_at(self, offering: Offering, table: Floats, steps: Floats | None = None) -> BoundedCosts:
         """Costs at weights: ``table`` has shape (metrics, items), ``steps`` (stages - 1, items), as ``Costs``."""
         key = CostsKey(offering, table.tobytes(), b"" if steps is None else steps.tobytes())

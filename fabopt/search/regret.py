@@ -4,7 +4,8 @@ The regret of a design in a future is what it costs beyond the best plan for tha
 first. With weights of the futures that add up to 1 the mean of a design's regrets is no more than its worst one. So
 the least weighted cost, which an ordinary search proves, is a bound; the weights with the best one come from a master
 program over the designs met so far, as prices of limits do (``fabopt.search.lagrangian``). Then every candidate below
-the cutoff that the best design met leaves, at these weights, is given to the program, which holds all futures at once.
+the cutoff that the best design met leaves, at these weights, is given to the program, which holds all futures at once;
+where several fabrics share a floor, layout by layout.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.search.choice import search_of
 from fabopt.search.coefficients import tolerance
 from fabopt.search.context import Context
+from fabopt.search.search import Search
+from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.units import exact
 
 # Weights are multiples of this, so that every future weighs something and sums stay small.
@@ -45,9 +48,17 @@ def least_regret(problem: Problem, settings: Settings, clock: Clock, context: Co
         return Regretted(problem, first)
     try:
         with clock.bounded():
-            return _Regrets(problem, settings, clock, first).least()
-    except StoppedError:
+            return _Regrets(problem, settings, clock, context, first).least()
+    except (StoppedError, TooManyPlacesError):
         return Regretted(problem, replace(first, verdict="feasible", bound=None))
+
+
+class _Proven(NamedTuple):
+    """The design of least worst regret, proven at some weights of the futures. ``part``: of the space, its number."""
+
+    part: int
+    problem: Problem
+    optimum: Optimum
 
 
 @dataclass
@@ -67,6 +78,7 @@ class _Regrets:
     problem: Problem
     settings: Settings
     clock: Clock
+    context: Context
     first: Optimum
     best: tuple[BestAlone, ...] = ()
     met: list[list[Fraction]] = field(default_factory=list)
@@ -77,20 +89,19 @@ class _Regrets:
         self.best = tuple(BestAlone(chance, self._cents_alone(number)) for number, chance in enumerate(likely))
         self.settings.progress("looking for the least regret")
         self._meet(self.problem, self.first)
-        return self._in_problem(*self._proven(self._best_weights(likely)))
+        return self._in_problem(self._proven(self._best_weights(likely)))
 
     def _cents_alone(self, number: int) -> Fraction:
         self.settings.progress(f"looking for the best plan for future {number + 1} alone")
         problem = alone(self.problem, number)
-        (spent,) = spent_in_futures(problem, self._optimum(problem).picked)
+        search = search_of(problem, self.settings.quiet, self.clock)
+        (spent,) = spent_in_futures(problem, _optimum(search).picked)
         return spent
 
-    def _optimum(self, problem: Problem) -> Optimum:
-        """The proven optimum of a problem with other futures. Raises ``StoppedError`` where none is proven."""
-        optimum = search_of(problem, self.settings.quiet, self.clock).run(ties=False)
-        if optimum.verdict != "optimal":
-            raise StoppedError
-        return optimum
+    def _search(self, problem: Problem) -> Search:
+        """The search of the problem with other weights, on a floor in the same layouts."""
+        context = self.context.in_same_layouts(self.problem.fabrics, problem.fabrics)
+        return search_of(problem, self.settings.quiet, self.clock, context=context)
 
     def _meet(self, problem: Problem, optimum: Optimum) -> list[Fraction]:
         """The regrets of a design, which is remembered."""
@@ -119,7 +130,7 @@ class _Regrets:
 
     def _weighed(self, weights: list[Fraction]) -> _Weighed:
         problem = weighed(self.problem, weights)
-        optimum = self._optimum(problem)
+        optimum = _optimum(self._search(problem))
         regrets = self._meet(problem, optimum)
         return _Weighed(weights, problem, optimum, _mean(weights, regrets))
 
@@ -144,40 +155,60 @@ class _Regrets:
 
     # -- the proof --------------------------------------------------------------------------------------------
 
-    def _proven(self, chosen: _Weighed) -> tuple[Problem, Optimum]:
-        """The least worst regret, over all candidates that could have it at some weights; the problem at these."""
+    def _proven(self, chosen: _Weighed) -> _Proven:
+        """The least worst regret, over all candidates that could have it at some weights."""
         problem = replace(chosen.problem, best_alone=self.best)
-        search, scale = search_of(problem, self.settings.quiet, self.clock), problem.weights.scale
-        slack = 0.0
+        best: _Proven | None = None
+        for number, part in enumerate(self._search(problem).parts()):
+            optimum = self._proven_in(part, chosen.weights)
+            if optimum.value is None:
+                continue
+            least = without_ties(optimum, self.settings.quiet, self.clock)
+            proven = _Proven(number, problem, least)
+            best = proven if best is None or self._rank(proven) < self._rank(best) else best
+        if best is None:
+            raise StoppedError
+        return best
+
+    def _rank(self, proven: _Proven) -> tuple[float, Fraction]:
+        """The worst regret of a design, then what is expected of it."""
+        assert proven.optimum.value is not None
+        return proven.optimum.value, self._expected(spent_in_futures(proven.problem, proven.optimum.picked))
+
+    def _expected(self, spent: Sequence[Fraction]) -> Fraction:
+        return _mean([one.probability for one in self.best], spent)
+
+    def _proven_in(self, part: Search, weights: Sequence[Fraction]) -> Optimum:
+        """The least worst regret in a part of the space; none, where others are known to have less."""
+        problem, slack = part.problem, 0.0
         while True:
-            bound, candidates = search.below(slack)
+            bound, candidates = part.below(slack)
             outcome = optimum_of(problem, candidates, self.settings.quiet, self.clock)
             if outcome.verdict == "optimal":
                 self._meet(problem, outcome)
             elif outcome.verdict != "infeasible":
                 raise StoppedError
-            most = scale * (self._least_met + _mean(chosen.weights, [one.cents for one in self.best]))
-            needed = self._slack(problem, most, bound)
+            beyond = self._least_met + _mean(weights, [one.cents for one in self.best])
+            needed = self._slack(problem, problem.weights.scale * beyond, bound)
             if needed <= slack:
-                return problem, without_ties(outcome, self.settings.quiet, self.clock)
+                return outcome
             slack = needed
 
     def _slack(self, problem: Problem, most: Fraction, bound: float) -> float:
         """How far above a bound everything is looked at that may have so high an objective."""
         return max(0.0, float(most) - problem.fixed_objective - bound) + 2 * tolerance(float(most))
 
-    def _in_problem(self, at_weights: Problem, picked: Optimum) -> Regretted:
+    def _in_problem(self, proven: _Proven) -> Regretted:
         """The same design with the items of the problem itself, found again below what it is expected to cost.
 
         Its program is that of the proof.
         """
-        problem = replace(self.problem, best_alone=self.best)
-        spent = spent_in_futures(at_weights, picked.picked)
-        expected = _mean([one.probability for one in self.best], spent) * problem.weights.scale
-        search = search_of(problem, self.settings.quiet, self.clock)
+        picked, problem = proven.optimum, replace(self.problem, best_alone=self.best)
+        spent = spent_in_futures(proven.problem, picked.picked)
+        search = self._search(problem).parts()[proven.part]
         wanted = {(one.fabric, one.order) for one, _ in picked.picked}
         bound, _ = search.below()
-        _, candidates = search.below(self._slack(problem, expected, bound))
+        _, candidates = search.below(self._slack(problem, self._expected(spent) * problem.weights.scale, bound))
         same = [one for one in candidates if (one.fabric, one.order) in wanted]
         optimum = without_ties(optimum_of(problem, same, self.settings.quiet, self.clock), self.settings, self.clock)
         if optimum.verdict != "optimal" or self.clock.is_over():
@@ -186,6 +217,14 @@ class _Regrets:
         sized = max(self.first.sized, search.expansion.sized)
         optimum = replace(optimum, program=picked.program, in_program=picked.in_program)
         return Regretted(problem, replace(optimum, value=value, bound=None, sized=sized))
+
+
+def _optimum(search: Search) -> Optimum:
+    """The proven optimum of a search. Raises ``StoppedError`` where none is proven."""
+    optimum = search.run(ties=False)
+    if optimum.verdict != "optimal":
+        raise StoppedError
+    return optimum
 
 
 def _mean(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:

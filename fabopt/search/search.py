@@ -208,6 +208,10 @@ class Search:
         candidates = [] if expanded.stopped or not np.isfinite(expanded.bound) else self.expansion.candidates(expanded)
         return expanded.bound, candidates
 
+    def parts(self) -> Sequence[Search]:
+        """Searches of the parts of the space in which any candidates of all fabrics go together: one of all."""
+        return [self]
+
     def may_beat(self, value: int) -> bool:
         """Whether any design may have a lower objective than so much; True where that is not quickly known."""
         return self.expansion.may_cost(value - 1 - self.fixed)

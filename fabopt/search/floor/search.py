@@ -103,6 +103,15 @@ class FloorSearch(Search):
             known = [min(best.value, int(anywhere))] if np.isfinite(anywhere) else []
         return replace(best, verdict="feasible", bound=min(known, default=None))
 
+    def parts(self) -> Sequence[Search]:
+        """One of every layout, where several fabrics share the racks."""
+        if len(self.problem.fabrics) == 1 or self._in_one_layout:
+            return [self]
+        parts = [self._of_layout(number) for number in range(self._number_of_layouts)]
+        for part in parts:
+            part.expansion.place_own_best()
+        return parts
+
     @property
     def _number_of_layouts(self) -> int:
         return len(self.expansion.variants(self.problem.fabrics[0], self.expansion.costs_of(0)))

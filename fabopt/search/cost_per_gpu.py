@@ -37,7 +37,7 @@ from fabopt.workload.timing import FabricBandwidth
 SAMPLES = 8
 NEARER = 3
 # How near to the least what is on a shortlist has to be at first.
-NEAR_ENOUGH = 0.002
+NEAR_ENOUGH = 0.0003
 # Steps that are looked at, from an answer's own up, where its like of another kind is compared with it.
 NEAR = 2
 
@@ -149,7 +149,7 @@ class RatioSearch:
             first = self._cheapest(None)
             if self._best.value is None:
                 return Ratio(first)
-        if not self.known or self._can_list:
+        if not self.known and not self._can_list:
             self._sample(self._best_step_s)
         floors = tuple(self._floors)
         bound = self._prove_by_shortlist() if self._can_list else None
@@ -174,44 +174,13 @@ class RatioSearch:
 
     def _sample(self, slowest: Fraction) -> None:
         """Good designs, so that the proof has little to look at: fast ones, up to a step with which none is better."""
-        if not self._can_list:
-            for number in range(SAMPLES, 0, -1):
-                if not self._tries(number, slowest):
-                    return
-            return
-        # a shortlist needs one that is good: nearer to the fastest, or farther, as long as that makes it better
-        if not self._tries(SAMPLES, slowest) and self.known:
-            return
-        for nearer in (1, -1):
-            number, before = SAMPLES + nearer, None
-            while number and before != self._product:
-                before = self._product
-                if not self._tries(number, slowest):
-                    break
-                number += nearer
-
-    def _tries(self, number: int, slowest: Fraction) -> bool:
-        """Look for a design a step of the samples from the fastest; False where there is none that can be better."""
         least = self._least_step_s
-        most = least + (slowest - least) / NEARER**number
-        if self._total(self._floor_at(inf)) * most >= self._product or self.clock.is_over():
-            return False
-        deadline = Deadline(self.pace, most)
-        return self._meets(deadline) if self._can_list else self._cheapest(deadline).value is not None
-
-    def _meets(self, deadline: Deadline) -> bool:
-        """Meet the cheapest design in time whose leaf groups are all alike, if there is one.
-
-        These are few beside the others, and good designs are all that is wanted of it: nothing follows for the others.
-        """
-        equal = tuple(replace(one, last_group="equal", last_leaf=()) for one in self.problem.fabrics)
-        within = self._below_cap(deadline, self._floor_at(inf))
-        optimum = self._cheapest_in_time(within, self._lower_than, problem=replace(self.problem, fabrics=equal))
-        if optimum is None or optimum.value is None:
-            return False
-        self._met.append(optimum)
-        self._offer(optimum, as_good=False)
-        return True
+        for number in range(SAMPLES, 0, -1):
+            most = least + (slowest - least) / NEARER**number
+            if self._total(self._floor_at(inf)) * most >= self._product or self.clock.is_over():
+                return
+            if self._cheapest(Deadline(self.pace, most)).value is None:
+                return
 
     @property
     def _can_list(self) -> bool:
@@ -220,12 +189,18 @@ class RatioSearch:
     def _prove_by_shortlist(self) -> Fraction | None:
         """The same as ``_prove``, over a shortlist of candidates; None where there is none.
 
-        What is learnt from one of steps holds for what is on it alone.
+        What is learnt from one of steps holds for what is on it alone. The first is of designs whose leaf groups are
+        all alike: these are few, and the best of them is a good one for the others to be held against.
         """
         known = list(self._floors)
+        if any(one.may_be_odd for one in self.problem.fabrics):
+            alike = tuple(replace(one, last_group="equal", last_leaf=()) for one in self.problem.fabrics)
+            self._shortlist = self._listed(replace(self.problem, fabrics=alike), NEAR_ENOUGH)
+            if self._shortlist is not None:
+                self._prove()
         for spare in (NEAR_ENOUGH, inf):
             self._floors = list(known)
-            self._shortlist = self._listed(spare)
+            self._shortlist = self._listed(self.problem, spare)
             if self._shortlist is None:
                 return None
             bound = self._prove()
@@ -235,8 +210,8 @@ class RatioSearch:
                 return bound
         return bound
 
-    def _listed(self, spare: float) -> Shortlist | None:
-        """All candidates whose product is near the least of any, up to that of the best design."""
+    def _listed(self, problem: Problem, spare: float) -> Shortlist | None:
+        """All candidates of a problem whose product is near the least of any, up to that of the best design."""
         before, spent = float(self._spent(0)), max(Fraction(1), self._spent(int(self._floor_at(inf))))
         capped, most = None, self._product / self._least_step_s
         if self.cap is not None:
@@ -245,11 +220,11 @@ class RatioSearch:
             most = min(most, self.cap.most / self._least_step_of(self.cap.pace))
         own = CostTimesStep(before, float(self._product), spare)
         deadline = Deadline(self.pace, self._product / spent, also=capped, product=own)
-        problem = in_time(self.problem, deadline)
-        if problem is None:
+        hurried = in_time(problem, deadline)
+        if hurried is None:
             return None
         most_cents = int(most - self._spent(0)) + 2
-        return shortlist_of(problem, deadline, self.settings, self.clock, self.restrictions, self.context, most_cents)
+        return shortlist_of(hurried, deadline, self.settings, self.clock, self.restrictions, self.context, most_cents)
 
     def _prove(self) -> Fraction:
         """Look at all that could be better; what (S + C) T of any design is not below."""
@@ -284,17 +259,11 @@ class RatioSearch:
             if not is_higher or optimum.value is None or self._is_below_cap(optimum) or self.clock.is_over():
                 return optimum
 
-    def _cheapest_in_time(
-        self, deadline: Deadline | None, lower_than: int | None, ties: bool = False, problem: Problem | None = None
-    ) -> Optimum | None:
-        """The cheapest design before a deadline, of those on the shortlist if there is one; None: no NIC is in time.
-
-        ``problem``: another one whose designs are looked at.
-        """
+    def _cheapest_in_time(self, deadline: Deadline | None, lower_than: int | None, ties: bool) -> Optimum | None:
+        """The cheapest design before a deadline, of those on the shortlist if there is one; None: no NIC is in time."""
         if self._shortlist is not None and deadline is not None:
             return self._shortlist.cheapest(self.settings, self.clock, deadline, self.context, lower_than, ties)
-        problem = problem or self.problem
-        problem = problem if deadline is None else in_time(problem, deadline)
+        problem = self.problem if deadline is None else in_time(self.problem, deadline)
         if problem is None:
             return None
         keys = self.restrictions, None, None, self.context

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.parts.lookup import Lookup
-from fabopt.workload.many import FabricBandwidths, Floats, Ints, StepTimes
+from fabopt.workload.many import FabricBandwidths, Floats, Ints, KnownSteps, StepTimes
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 # What floating point may be off, relatively; halvings of a share; parts of the injection that are priced.
@@ -39,9 +39,11 @@ class Pace:
     def steps_s(self, networks: FabricBandwidths) -> Floats:
         """Seconds of a step on many networks at once, to rounding; shape (networks,)."""
         if not self._last or self._last[0][0] is not networks:
-            steps = [float(weight) * times.step_s(networks) for weight, times in self._times]
-            self._last[:] = [(networks, np.asarray(np.sum(steps, axis=0)))]
+            self._last[:] = [(networks, self._known.of(networks, self._timed))]
         return self._last[0][1]
+
+    def _timed(self, networks: FabricBandwidths) -> Floats:
+        return np.asarray(np.sum([float(weight) * times.step_s(networks) for weight, times in self._times], axis=0))
 
     @property
     def loses_spine(self) -> bool:
@@ -57,6 +59,11 @@ class Pace:
     def _last(self) -> list[tuple[FabricBandwidths, Floats]]:
         """The networks that were timed last: the same ones are asked for in turn."""
         return []
+
+    @cached_property
+    def _known(self) -> KnownSteps:
+        """Steps that were worked out before: other hardware often gives the same network."""
+        return KnownSteps()
 
     @cached_property
     def _times(self) -> list[tuple[Fraction, StepTimes]]:

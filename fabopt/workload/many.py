@@ -5,8 +5,9 @@ For bounds, and for what is far from a deadline; what is near it is timed exactl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ from fabopt.workload.volumes import COMMUNICATORS, Traffic
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _BYTES_PER_MBPS = 10**6 / 8
+# Steps that are kept, of a few hundred bytes each.
+MOST_KNOWN = 300_000
 
 
 class FabricBandwidths(NamedTuple):
@@ -43,6 +46,20 @@ class FabricBandwidths(NamedTuple):
     pod_gpus: Ints
     reduces: bool
     left: tuple[Floats, Floats] | None = None
+
+    @property
+    def keys(self) -> list[bytes]:
+        """All that tells networks apart beside their NICs and switches, by network."""
+        columns = [self.leaf_mbps, self.pod_mbps, self.leaf_gpus, self.pod_gpus, *(self.left or ())]
+        rows = np.stack([np.broadcast_to(column, self.leaf_mbps.shape) for column in columns], axis=-1)
+        return cast(list[bytes], rows.view(f"V{rows.itemsize * len(columns)}").ravel().tolist())
+
+    def take(self, places: Ints) -> FabricBandwidths:
+        """Some of the networks."""
+        leaf_mbps, pod_mbps = self.leaf_mbps[places], self.pod_mbps[places]
+        leaf_gpus, pod_gpus = self.leaf_gpus[places], self.pod_gpus[places]
+        left = None if self.left is None else (self.left[0][places], self.left[1][places])
+        return FabricBandwidths(self.server_mbps, leaf_mbps, pod_mbps, leaf_gpus, pod_gpus, self.reduces, left)
 
 
 class _TimedWay(NamedTuple):
@@ -114,6 +131,25 @@ class _Calls:
                 latency_s + np.maximum(bytes_s / payload, least_s) for latency_s, payload, least_s in way.protocols
             ]
         return np.asarray(self.calls * (ways[0] if len(ways) == 1 else np.min(ways, axis=0)))
+
+
+class KnownSteps:
+    """Steps on networks, each worked out once; no more than ``MOST_KNOWN`` are kept."""
+
+    def __init__(self) -> None:
+        self._steps: dict[tuple[float, bool], dict[bytes, float]] = {}
+
+    def of(self, networks: FabricBandwidths, timed: Callable[[FabricBandwidths], Floats]) -> Floats:
+        """Steps on some networks, shape (networks,); ``timed`` works out those that are new."""
+        steps, keys = self._steps.setdefault((networks.server_mbps, networks.reduces), {}), networks.keys
+        new = [place for place, key in enumerate(keys) if key not in steps]
+        if len(steps) + len(new) > MOST_KNOWN:
+            steps.clear()
+            new = list(range(len(keys)))
+        if new:
+            times = timed(networks.take(np.array(new))).tolist()
+            steps.update(zip((keys[place] for place in new), times, strict=True))
+        return np.array([steps[key] for key in keys])
 
 
 class StepTimes:

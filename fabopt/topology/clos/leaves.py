@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fabopt.parts.assemblies import Assembly
 from fabopt.topology.clos import classes, step_deadline
@@ -33,7 +32,12 @@ from fabopt.topology.clos.shape import (
     uplinks_that_fit,
     usable_ports,
 )
-from fabopt.topology.clos.share_costs import fewest_of_all_spines, least_with_spines, may_mix_spines, share_costs
+from fabopt.topology.clos.share_costs import (
+    WorthOfLeaves,
+    fewest_of_all_spines,
+    least_with_spines,
+    may_mix_spines,
+)
 from fabopt.topology.clos.spines import Spines
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
@@ -41,7 +45,6 @@ from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
 from fabopt.topology.spans import group_sizes, groups_wanted
 from fabopt.units import Number, ceil_of
-from fabopt.workload.deadline import Blocks
 
 # Rows that are expanded at a time, by tiers: few enough that the cutoff falls soon, enough for NumPy to be quick.
 _CHUNK = {2: 512, 3: 64}
@@ -77,54 +80,37 @@ class Leaves:
         may_be_odd = self.fabric.may_be_odd and block.tiers in self.fabric.odd_tiers
         odd = may_be_odd and bool(ports_that_reach(self.bounds, block))
         alike = self._sizes(block, self.rules) if self.fabric.may_be_alike else []
+        worth = WorthOfLeaves(self.bounds, block, self.cutoff.limit)
         for shape, cost in alike:
             self.sizes_met = True
             if block.tiers == 1:
                 own = self._with_own_runs(block, shape, cost)
                 self.cutoff.offer(ClosBatch(self.fabric, block.parts, shape, own))
                 continue
-            worth = np.flatnonzero(self._are_worth(block, shape.g, cost, int(shape.k)))
-            if worth.size:
-                self._with_uplinks(block, shape.take(worth), cost[:, worth])
-        link = self.bounds.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
-        of_servers = self.bounds.of_servers(block.nic, link)
+            kept = np.flatnonzero(cost[0] <= worth.most(shape.g, shape.k, shape.k))
+            if kept.size:
+                self._with_uplinks(block, shape.take(kept), cost[:, kept])
         for own_last in self._with_last_leaves(block) if odd else ():
-            all_sizes, of_leaves = self._odd_sizes(own_last, self.rules)
-            self.sizes_met |= bool(all_sizes)
-            alone, with_uplinks = (of_servers[:, np.newaxis] + cost for cost in of_leaves)
-            if not self.plain and self.cutoff.within(with_uplinks).any():
-                ends = np.cumsum([len(sizes.g) for sizes in all_sizes])[:-1]
-                costs = (np.split(of_all, ends, axis=1) for of_all in (alone, with_uplinks))
-                for sizes, *of_sizes in zip(all_sizes, *costs, strict=True):
-                    self._with_odd_sizes(own_last, sizes, *of_sizes)
+            self._with_odd_sizes(own_last, worth)
 
-    def _with_odd_sizes(self, block: Block, sizes: OddSizes, alone: Floats, with_uplinks: Floats) -> None:
-        """Add uplinks to sizes whose last group is unlike the others, which cost so much at least alone and with them.
-
-        Both costs have shape (metrics, sizes).
-        """
-        inside = self.cutoff.within(with_uplinks)
+    def _with_odd_sizes(self, block: Block, worth: WorthOfLeaves) -> None:
+        """Add uplinks to sizes whose last group is unlike the others."""
+        all_sizes, least = self._odd_sizes(block, self.rules)
+        self.sizes_met |= bool(all_sizes)
+        if self.plain or not all_sizes:
+            return
+        link = self.bounds.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
+        of_servers = self.bounds.of_servers(block.nic, link)[:, np.newaxis]
+        inside = self.cutoff.within(of_servers + least.with_uplinks)
         if inside.any():
-            inside &= self._are_worth(block, np.array(sizes.g), alone, sizes.k, sizes.odd_k)
-        kept = np.flatnonzero(inside)
-        if kept.size:
-            shape, cost = self._odd_shape(block, sizes, self.rules)
-            self._with_uplinks(block, shape.take(kept), cost[:, kept])
-
-    def _are_worth(self, block: Block, g: Ints, cost: Floats, *k: int) -> NDArray[np.bool_]:
-        """Which sizes of groups, whose leaves cost so much without uplinks, may be worth that for a step.
-
-        ``k``: ports of a server on each leaf of the groups, and of an odd last one.
-        """
-        nic, problem = block.nic, self.problem
-        groups = Blocks(nic.injection, g * problem.server.gpus, problem.gpus, block.parts.reduces)
-        ways = [share_costs(self.bounds, block)]
-        if block.tiers > 2 and max(k) < nic.ports_per_plane and min(k) == max(k):
-            # in pods of one rail all groups may be in one pod, with nothing above it but what joins the rails
-            ways.append(share_costs(self.bounds, block, nic.ports_per_plane // min(k)))
-        limit = self.cutoff.limit
-        most = [step_deadline.leaves_alone_may_cost(self.fabric, groups, limit, costs) for costs in ways]
-        return np.asarray(cost[0] <= np.max(most, axis=0))
+            inside &= (of_servers + least.alone)[0] <= worth.most(least.g, *least.pairs)
+        if inside.any():
+            ends = np.cumsum([len(sizes.g) for sizes in all_sizes])[:-1]
+            for sizes, of_sizes in zip(all_sizes, np.split(inside, ends), strict=True):
+                kept = np.flatnonzero(of_sizes)
+                if kept.size:
+                    shape, cost = self._odd_shape(block, sizes, self.rules)
+                    self._with_uplinks(block, shape.take(kept), cost[:, kept])
 
     def _with_last_leaves(self, block: Block) -> list[Block]:
         """The block alone, and with every other type of leaf that a last group may have."""

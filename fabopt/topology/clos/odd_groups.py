@@ -79,11 +79,13 @@ def odd_sizes(bounds: Bounds, block: Block) -> Iterator[OddSizes]:
 class LeastOfLeaves(NamedTuple):
     """The least of each metric that leaves of some sizes cost alone, and with the fewest uplinks and all above these.
 
-    Arrays have shape (metrics, g of all sizes in turn).
+    Arrays have shape (metrics, g of all sizes in turn); ``g`` these, ``pairs`` their (k, k').
     """
 
     alone: Floats
     with_uplinks: Floats
+    g: Ints
+    pairs: Ints
 
 
 def least_of_leaves(bounds: Bounds, block: Block, sizes: Sequence[OddSizes]) -> LeastOfLeaves:
@@ -98,7 +100,7 @@ def least_of_leaves(bounds: Bounds, block: Block, sizes: Sequence[OddSizes]) -> 
     uplinks = own * bounds.leaf_uplinks(g * k, block.down, block.uplinks)
     uplinks += last * bounds.leaf_uplinks((servers - alike * g) * odd_k, block.of_last.down, block.of_last.uplinks)
     upward = bounds.above(block.uplinks.port, block.protocol, block.tiers)
-    return LeastOfLeaves(alone, alone + np.multiply.outer(upward, uplinks))
+    return LeastOfLeaves(alone, alone + np.multiply.outer(upward, uplinks), g, np.stack([k, odd_k]))
 
 
 def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints, Shape]:

@@ -10,10 +10,12 @@ from fabopt.parts.port_types import PortType
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.redundancy import fewest_spines
-from fabopt.topology.clos.step_deadline import ShareCosts
+from fabopt.topology.clos.shape import Ints
+from fabopt.topology.clos.step_deadline import ShareCosts, has_deadline, leaves_alone_may_cost
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import remembered
 from fabopt.units import Number
+from fabopt.workload.deadline import Blocks
 
 
 def share_costs(bounds: Bounds, block: Block, rail_pods: int = 0) -> ShareCosts:
@@ -28,6 +30,44 @@ def share_costs(bounds: Bounds, block: Block, rail_pods: int = 0) -> ShareCosts:
     spines = fewest_of_all_spines(bounds, block, rail_pods)
     least = 0.0 if may_mix_spines(bounds, block) else float(least_with_spines(bounds, block, 0, spines))
     return ShareCosts(of_leaves * mbps, None if in_pods is None or rail_pods else in_pods * mbps, least)
+
+
+class WorthOfLeaves:
+    """The most that leaves of a block may cost without uplinks to be worth it for a step, where all costs ``limit`` at
+    most. It follows neither from the leaves of a last group nor, pods of one rail aside, from ports on a leaf.
+    """
+
+    def __init__(self, bounds: Bounds, block: Block, limit: float) -> None:
+        self.bounds = bounds
+        self.block = block
+        self.limit = limit
+        # by rails that have pods of their own, or 0
+        self._most: dict[int, Floats] = {}
+
+    def most(self, g: Ints, k: Number, odd_k: Number) -> Floats:
+        """By size of groups, and ports of a server on each of their leaves and on those of the last, shape (sizes,)."""
+        if not has_deadline(self.bounds.fabric):
+            return np.full(g.shape, np.inf)
+        most, ports = self._of_rails(0)[g - 1], self.block.nic.ports_per_plane
+        if self.block.tiers > 2:
+            # in pods of one rail all groups may be in one pod, with nothing above it but what joins the rails
+            rails = np.broadcast_to(np.where((k == odd_k) & (k < ports), ports // k, 0), g.shape)
+            for number in np.unique(rails[rails > 0]).tolist():
+                own = rails == number
+                most[own] = np.maximum(most[own], self._of_rails(number)[g[own] - 1])
+        return most
+
+    def _of_rails(self, rails: int) -> Floats:
+        """By every size of groups that leaves have ports for, from 1."""
+        if rails not in self._most:
+            bounds, block = self.bounds, self.block
+            problem, nic = bounds.problem, block.nic
+            largest = min(problem.servers, bounds.leaf_ports(block.leaf, block.down, block.uplinks))
+            gpus = problem.server.gpus * np.arange(1, largest + 1)
+            groups = Blocks(nic.injection, gpus, problem.gpus, block.parts.reduces)
+            costs = share_costs(bounds, block, rails)
+            self._most[rails] = leaves_alone_may_cost(bounds.fabric, groups, self.limit, costs)
+        return self._most[rails]
 
 
 @remembered("leaf-spine", "spine-core")

@@ -27,6 +27,8 @@ from fabopt.workload.timing import FabricBandwidth
 
 # Uplinks of a switch where no number would do.
 _NEVER = 2**30
+# The largest number that tells rows apart.
+_MOST_CODE = 2**62
 
 
 class ShareCosts(NamedTuple):
@@ -127,6 +129,11 @@ def leaves_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int
     return _may_cost(fabric, parts, _Rows(counted, down, 0, np.size(shape.spines), 2), gpus)
 
 
+def has_deadline(fabric: FabricProblem) -> bool:
+    """Whether a step has to be in time, or worth its cost."""
+    return fabric.figure_demands is not None and fabric.figure_demands.deadline is not None
+
+
 def loses_spine(fabric: FabricProblem) -> bool:
     """Whether a fabric has a deadline for steps that lose a spine."""
     demands = fabric.figure_demands
@@ -223,12 +230,15 @@ def _networks(deadline: Deadline, parts: Parts, rows: _Rows, gpus: int) -> _Netw
 
 def _alike(columns: Sequence[Ints], size: int) -> tuple[Ints, Ints]:
     """The first of rows that differ in nothing that a step depends on, and which of these each row is like."""
-    first, row_of = np.zeros(min(1, size), dtype=np.int64), np.zeros(size, dtype=np.int64)
+    codes, most = np.zeros(size, dtype=np.int64), 1
     for column in columns:
         if np.ndim(column) and column.size > 1:
-            _, first, row_of = np.unique(
-                row_of * (int(column.max(initial=0)) + 1) + column, return_index=True, return_inverse=True
-            )
+            values = int(column.max(initial=0)) + 1
+            if most * values > _MOST_CODE:
+                _, codes = np.unique(codes, return_inverse=True)
+                most = size
+            codes, most = codes * values + column, most * values
+    _, first, row_of = np.unique(codes, return_index=True, return_inverse=True)
     return first, row_of
 
 

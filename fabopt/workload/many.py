@@ -55,7 +55,7 @@ class FabricBandwidths(NamedTuple):
         return cast(list[bytes], rows.view(f"V{rows.itemsize * len(columns)}").ravel().tolist())
 
     def take(self, places: Ints) -> FabricBandwidths:
-        """Some of the networks."""
+        """Some of the networks; ``places`` has shape (some,)."""
         leaf_mbps, pod_mbps = self.leaf_mbps[places], self.pod_mbps[places]
         leaf_gpus, pod_gpus = self.leaf_gpus[places], self.pod_gpus[places]
         left = None if self.left is None else (self.left[0][places], self.left[1][places])

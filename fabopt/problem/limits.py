@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -56,10 +56,11 @@ class ExactLimits:
         budgets = [stage.capex_cents for stage in stages]
         in_all = None if None in budgets else sum(one for one in budgets if one is not None)
         last = stages[-1]
-        return ExactLimits(
-            tighter(self.capex_cents, in_all),
-            tighter(self.power_mw, last.power_mw),
-            tighter(self.rack_milliunits, last.rack_milliunits),
+        return replace(
+            self,
+            capex_cents=tighter(self.capex_cents, in_all),
+            power_mw=tighter(self.power_mw, last.power_mw),
+            rack_milliunits=tighter(self.rack_milliunits, last.rack_milliunits),
         )
 
 

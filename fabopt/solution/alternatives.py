@@ -19,7 +19,7 @@ from fabopt.problem.rules_kept import (
 )
 from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.lexicographic import Optimum
-from fabopt.program.orders import Picked, Sums, sums_of
+from fabopt.program.orders import Picked, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, ROBUST_DESIGNS, SUBNET_MANAGER, is_kept
@@ -31,6 +31,8 @@ from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
 from fabopt.solution.cliff import cliffs_of, other_settings
+from fabopt.solution.compared import beside, carries, difference_of
+from fabopt.solution.fewer_switches import LEAST_SWITCHES, boxes_beside, with_fewer_switches
 from fabopt.solution.other_settings import last_group_words, service_beside, set_free
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
 from fabopt.solution.rival_kinds import kinds_of
@@ -39,10 +41,9 @@ from fabopt.solution.summaries import summaries_of, summary_of
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.network import clos_of
-from fabopt.topology.design import NetworkDesign
 from fabopt.topology.family import Restriction
 from fabopt.topology.ways import in_every_way
-from fabopt.units import rounded, some, usd, watts
+from fabopt.units import rounded, some, usd
 
 # What one plans with before there is a floor plan.
 FLAT_RUN_M = 30
@@ -57,6 +58,7 @@ WITHOUT_RULES = (
     (SUBNET_MANAGER, OF_MANAGERS),
 )
 PART_NUMBERS = "part numbers"
+SWITCHES = "switches"
 GROUPS = "groups"
 SPINES = "spines"
 NOTHING_CHEAPER = "nothing cheaper"
@@ -72,6 +74,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     # first lines tell of cliffs, and rules of whose parts are used ask for their cost: before time may be over
     yield from comparison.below_cliffs()
     yield from comparison.other_sources()
+    yield from comparison.fewer_switches()
     for index, fabric in enumerate(answer.problem.fabrics):
         if fabric.role not in MANAGEMENT:
             yield from comparison.other_kinds(index)
@@ -279,7 +282,7 @@ class _Comparison:
                 service = service_beside(list(rival.picked)[index][0].design, design, self.problem)
                 yield alternative.model_copy(update={"summary": alternative.summary + service})
             elif rival.verdict == "infeasible" or (rival.bound is not None and rival.bound >= value):
-                yield _of_sums(self.problem, self.sums, self.sums, prefix + other.what, other.value, NOTHING_CHEAPER)
+                yield beside(self.problem, self.sums, self.sums, prefix + other.what, other.value, NOTHING_CHEAPER)
 
     def _part_without(self, rules: frozenset[str]) -> dict[str, Restriction]:
         """The part of the space in which some rules leave designs out: those of InfiniBand alone concern only that."""
@@ -317,6 +320,20 @@ class _Comparison:
             summary = f"the same devices, joined by other parts: {some(after, 'part number')} for {before}"
             yield alternative.model_copy(update={"summary": summary})
 
+    def fewer_switches(self) -> Iterator[Alternative]:
+        """The best design with half the switches, where it costs little more; of a ratio it is not looked for."""
+        value, switches = self.answer.optimum.value, self.sums.switches
+        if self.answer.ratio is not None or value is None or switches < LEAST_SWITCHES:
+            return
+        self.clock.look()
+        self.settings.progress("looking at the best design with half the switches")
+        rival = with_fewer_switches(self.problem, value, switches, self.quiet, self.clock, self.context)
+        if rival.value is not None:
+            sums = sums_of(self.problem, list(rival.picked))
+            alternative = self._alternative(rival, 0, SWITCHES, str(sums.switches))
+            summary = self._other_fabrics(rival) + boxes_beside(sums, self.sums)
+            yield alternative.model_copy(update={"summary": summary})
+
     def other_sources(self) -> Iterator[Alternative]:
         """What the best design costs without each rule of whose parts are used; of a ratio it is not looked for."""
         for rule, problem in () if self.answer.ratio is not None else without_sources(self.answer):
@@ -327,7 +344,7 @@ class _Comparison:
             if rival.value is not None:
                 sums, summary = sums_of(free, list(rival.picked)), summaries_of(free, list(rival.picked))
                 summary += BEST_FOUND if rival.verdict != "optimal" and free.site.settles else ""
-                yield _of_sums(self.problem, self.sums, sums, SOURCING, f"without {rule}", summary)
+                yield beside(self.problem, self.sums, sums, SOURCING, f"without {rule}", summary)
 
     def other_plans(self) -> Iterator[Alternative]:
         """What growth would cost if it were not planned; of a ratio it is not known, as these plans are only bills."""
@@ -335,7 +352,7 @@ class _Comparison:
             return
         self.clock.look()
         for plan in baseline_plans(self.problem, self.answer.picked, self.context, self.settings, self.clock):
-            yield _of_sums(self.problem, self.sums, plan.sums, plan.what, plan.value, plan.summary)
+            yield beside(self.problem, self.sums, plan.sums, plan.what, plan.value, plan.summary)
 
     def _alternative(self, rival: Optimum, index: int, what: str, value: str) -> Alternative:
         picked: list[Picked] = list(rival.picked)
@@ -344,47 +361,17 @@ class _Comparison:
         if what.endswith("leaf switch") and design.leaf is not None:
             value = design.leaf.id
         if what.endswith(("topology", "torus of", "family")):
-            summary += f"; {some(sums.cables, 'cable')}; {_carries(design, self.problem.gpus)}"
+            summary += f"; {some(sums.cables, 'cable')}; {carries(design, self.problem.gpus)}"
         is_least = self.answer.ratio is not None and is_kept(self.problem.case.rules, ROBUST_DESIGNS)
         if rival.verdict != "optimal" and (self.problem.site.settles or is_least):
             summary += BEST_FOUND
-        alternative = _of_sums(self.problem, self.sums, sums, what, value, summary)
+        alternative = beside(self.problem, self.sums, sums, what, value, summary)
         if self.answer.ratio is None:
             return alternative
         ratio, best = (
             usd(rounded(cents_per_effective_gpu(self.problem, choice))) for choice in (picked, self.answer.picked)
         )
-        return alternative.model_copy(update={"objective": ratio, "objective_delta": _difference(ratio, best)})
-
-
-def _carries(design: NetworkDesign, gpus: int) -> str:
-    """Bandwidth figures in words, for families are not compared by cost alone."""
-    metrics = design.figures(gpus).metrics()
-    return (
-        f"bisection {metrics.bisection_gbps_per_gpu:g}, all-to-all {metrics.alltoall_gbps_per_gpu:g} Gb/s per GPU, "
-        f"at most {some(metrics.max_switch_hops, 'switch')} on a path"
-        + ("" if metrics.max_nic_hops is None else f", {some(metrics.max_nic_hops, 'server')} to pass through")
-    )
-
-
-def _of_sums(problem: Problem, best: Sums, other: Sums, what: str, value: str, summary: str) -> Alternative:
-    objective = problem.weights.in_metric(other.objective)
-    return Alternative(
-        what=what,
-        value=value,
-        summary=summary,
-        objective=objective,
-        objective_delta=_difference(objective, problem.weights.in_metric(best.objective)),
-        capex_usd=usd(other.cents),
-        capex_delta_usd=usd(other.cents - best.cents),
-        power_w=watts(other.power_mw),
-        power_delta_w=watts(other.power_mw - best.power_mw),
-    )
-
-
-def _difference(objective: float, best: float) -> int | float:
-    rest = round(objective - best, 3)
-    return int(rest) if rest == int(rest) else rest
+        return alternative.model_copy(update={"objective": ratio, "objective_delta": difference_of(ratio, best)})
 
 
 def other_separations(asked: Case, answer: Answer, tried: Sequence[Answer]) -> Iterator[Alternative]:
@@ -397,4 +384,4 @@ def other_separations(asked: Case, answer: Answer, tried: Sequence[Answer]) -> I
         if other.optimum.verdict != "optimal":
             summary += BEST_FOUND
         words = words_of(asked, other.problem.asked)
-        yield _of_sums(answer.problem, sums, sums_of(other.problem, other.picked), "separation", words, summary)
+        yield beside(answer.problem, sums, sums_of(other.problem, other.picked), "separation", words, summary)

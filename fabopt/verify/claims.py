@@ -25,6 +25,7 @@ SMALL_GRAPH = 1_000_000
 # Of a difference of objectives, which is written to three.
 HALF_A_DIGIT = Fraction(1, 2000)
 OTHER_SEPARATION = "separation"
+FEWER_SWITCHES = "switches"
 # Plans that the case does not allow, and designs that break its default rules, may be cheaper.
 SOURCING = "sourcing"
 OTHER_SETTINGS = (
@@ -41,7 +42,7 @@ OTHER_SETTINGS = (
 OTHER_PLANS = ("growth", "recabling", "redundancy", NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, *OTHER_SETTINGS)
 KINDS_OF_ALTERNATIVES = (
     "topology", "placement", "protocol", "tiers", "port speed", "leaf switch", "torus of", "flat runs", "part numbers",
-    OTHER_SEPARATION, *OTHER_PLANS,
+    FEWER_SWITCHES, OTHER_SEPARATION, *OTHER_PLANS,
 )  # fmt: skip
 
 
@@ -172,7 +173,7 @@ def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
 
     objective - objective_delta, capex - capex_delta and power - power_delta are the answer's, or on a floor, where
     what lost is estimated, the same for all (of the objective too where servers count, whose part in it is left out);
-    none is better than an optimum. What it is made of is not in the file.
+    none is better than an optimum; fewer switches are at most half of them. What it is made of is not in the file.
     Source: design file, ``alternatives``.
     """
     design, totals, value = evidence.design, totals_of(evidence), evidence.design.objective.value
@@ -188,6 +189,9 @@ def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
         _same(proof, name, _compared_with(rival), known)
         if evidence.case.objective == "capex_usd":
             proof.equal(f"objective of {name}", rival.objective, rival.capex_usd)
+        if rival.what == FEWER_SWITCHES:
+            fewer = rival.value.isdecimal() and 2 * int(rival.value) <= totals.switches
+            proof.holds(fewer, f"{name} are more than half of {some(totals.switches, 'switch')}")
         if design.status == "optimal" and not placed and _kind_of(rival, design) not in OTHER_PLANS:
             proof.holds(_may_be(design, rival), f"{name} is better than the optimum")
     proof.note(f"{some(len(design.alternatives), 'alternative')}, whose designs are not in the file")

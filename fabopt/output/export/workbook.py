@@ -15,6 +15,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.cash import has_cash
+from fabopt.output.export.alternatives import alternative_table
 from fabopt.output.export.cash import write_cash
 from fabopt.output.export.deliveries import delivery_table
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks
@@ -113,6 +114,9 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
     write_quotes(book.add_worksheet("RFQ"), formats, asked)
     write_offers(book.add_worksheet("Offers"), formats, asked, design)
     _prices(book.add_worksheet("Prices & sources"), formats, design)
+    # other prices than those it was chosen at are no others' prices
+    if design.alternatives and REPRICED not in marks:
+        write_table(book.add_worksheet("Alternatives"), formats, alternative_table(design))
     book.close()
     return stream.getvalue()
 

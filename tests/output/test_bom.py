@@ -16,8 +16,10 @@ import yaml
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.bill import SOME_COLUMNS, bill_bytes, bill_format
+from fabopt.output.export.marks import REPRICED
+from fabopt.output.export.workbook import workbook_bytes
 from fabopt.parts.price_basis import price_source
-from fabopt.schema.design import BomRow, Design
+from fabopt.schema.design import Alternative, BomRow, Design
 from fabopt.solution import optimize
 from tests.paths import ERRORS
 
@@ -100,6 +102,18 @@ def test_the_workbook_has_its_sheets(design: Design) -> None:
         "Offers",
         "Prices & sources",
     ]
+
+
+def test_what_else_there_is_has_a_sheet(design: Design) -> None:
+    rival = Alternative(
+        what="switches", value="3", summary="3 x large", objective=10, objective_delta=1, capex_usd=10,
+        capex_delta_usd=1, power_w=5, power_delta_w=-2,
+    )  # fmt: skip
+    beside = design.model_copy(update={"alternatives": (rival,)})
+    rows = sheets(bill_bytes(beside, ".xlsx"))["Alternatives"]
+    assert [row[:7] for row in rows[1:]] == [["switches", "3", "3 x large", 10, 1, 5, -2]]
+    marks = {REPRICED: "at other prices"}
+    assert "Alternatives" not in sheets(workbook_bytes(beside, marks))
 
 
 def test_every_formula_has_its_value(design: Design) -> None:

@@ -329,11 +329,13 @@ def cases() -> None:
 
 
 @app.command()
-def models() -> None:
-    """List the AI workload models."""
-    from fabopt.cli.library import list_models
+def models(
+    name: Annotated[str | None, typer.Argument(metavar="MODEL", help="One of them, or a path to a model file.")] = None,
+) -> None:
+    """List the AI workload models, or show what one takes."""
+    from fabopt.cli.models import list_models, show_model
 
-    list_models()
+    list_models() if name is None else show_model(name)
 
 
 @app.command()

@@ -16,25 +16,15 @@ from fabopt.io.library import by_name, names
 from fabopt.io.recognition import ProductNames, hint_for, meant_id
 from fabopt.io.references import MOST_NAMED, check_catalog
 from fabopt.io.text import parse_yaml
-from fabopt.io.workload import read_model
 from fabopt.output.terminal.schemas import schema_bytes, schema_file
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import money, plain, power, printable
 from fabopt.parts.price_books import KIND_OF_WORD, products
 from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
-from fabopt.schema.model import Model, Plan
 from fabopt.schema.product import Price, Product
-from fabopt.schema.server import Server
-from fabopt.units import exact, some
-from fabopt.workload.architecture import parameters
-from fabopt.workload.memory import GIB, least_memory, likely_memory
-from fabopt.workload.plans import fastest_plan
-from fabopt.workload.ranks import ranks_of
+from fabopt.units import some
 
 _DEFAULT = ("reference",)
-# The server and the numbers of GPUs that the list of models says plans for.
-_USUAL_SERVER, _CLUSTERS = "nvidia-dgx-h100", (8, 64, 1024)
-_BILLION = 10**9
 _LAST_KEYS = ("notes", "confidence", "source", "provenance")
 
 
@@ -45,39 +35,6 @@ def list_folder(kind: str) -> None:
         say(table([("name", False), ("description", False)], rows))
     else:
         tell(f"there are no {kind} in the library")
-
-
-def list_models() -> None:
-    """Print every AI model of the library: its task, its size, and plans that fit so many GPUs of a usual server."""
-    server = next(one for one in _catalog(None).servers if one.id == _USUAL_SERVER)
-    columns = [("name", False), ("task", False), ("parameters", True)]
-    columns += [(f"{some(gpus, 'GPU')}", False) for gpus in _CLUSTERS]
-    models = [read_model(name, Path()) for name in names("models")]
-    say(table(columns, (_model_row(model, server) for model in models)))
-    tell(
-        f"plans: predicted to be fastest on {_USUAL_SERVER} of what fits its {server.gpu_memory_gb:g} GB a GPU, and "
-        "the memory that they are likely to take; a case has the like with `workload.plan: auto`"
-    )
-
-
-def _model_row(model: Model, server: Server) -> list[str]:
-    size = parameters(model.architecture).total / _BILLION
-    return [model.name, model.task, f"{size:,.4g} B", *(_fitting(model, server, gpus) for gpus in _CLUSTERS)]
-
-
-def _fitting(model: Model, server: Server, gpus: int) -> str:
-    """The fastest plan that fits so many GPUs, with the memory that it is likely to take."""
-    plan = fastest_plan(model, model.plan, server, gpus)
-    if plan is None:
-        return "none fits"
-    likely, least = (memory(model, ranks_of(model, plan, gpus)).total / GIB for memory in (likely_memory, least_memory))
-    tight = server.gpu_memory_gb is not None and likely > exact(server.gpu_memory_gb)
-    return f"{_plan_text(plan)}: {f'{float(least):.0f} GB at least' if tight else f'{float(likely):.0f} GB'}"
-
-
-def _plan_text(plan: Plan) -> str:
-    ways = {"tensor": plan.tensor, "context": plan.context, "pipeline": plan.pipeline, "expert": plan.expert}
-    return ", ".join(f"{name} {number}" for name, number in ways.items() if number > 1) or "data only"
 
 
 def _description(path: Path | None) -> str:

@@ -191,11 +191,15 @@ def _first_with_a_plan(
     return None
 
 
-def _on_more_gpus(model: Model, plan: Plan, server: Server, gpus: int) -> str:
-    """Where no plan fits on so many GPUs: how many more would do, by doubling them."""
-    none = "no plan of this model on so many GPUs"
+def enough_gpus(model: Model, plan: Plan, server: Server, gpus: int) -> int | None:
+    """Where no plan fits on so many GPUs: how many would do, by doubling them."""
     more = (gpus * 2**times for times in range(1, MOST_DOUBLINGS + 1))
-    enough = _first_with_a_plan(more, model, plan, server)
+    return _first_with_a_plan(more, model, plan, server)
+
+
+def _on_more_gpus(model: Model, plan: Plan, server: Server, gpus: int) -> str:
+    """Say on how many GPUs some plan would fit, where none does."""
+    none, enough = "no plan of this model on so many GPUs", enough_gpus(model, plan, server, gpus)
     return none if enough is None else f"{none}; with {enough} GPUs some plan does"
 
 

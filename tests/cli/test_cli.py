@@ -314,6 +314,21 @@ def test_models_may_be_none(run: Run) -> None:
     assert run("models").code == 0
 
 
+def test_a_model_says_what_it_takes(run: Run, folder: Path) -> None:
+    """A model file of one's own: its size by hand, plans, and where none fits the number of GPUs on which one does."""
+    architecture = "{layers: 64, hidden: 8192, heads: 64, feed_forward: 32768, vocabulary: 32768, sequence: 4096}"
+    (folder / "mine.yaml").write_text(
+        f"architecture: {architecture}\nplan: {{tensor: 8, pipeline: 4, batch: 512}}\n"
+        "sources: [{url: none, kind: estimate}]\n"
+    )
+    code, out, err = run("models", "./mine.yaml")
+    billions = (64 * (4 * 8192**2 + 3 * 8192 * 32768 + 2 * 8192) + 2 * 8192 * 32768 + 8192) / 10**9
+    assert code == 0 and out.startswith(f"mine: training of {billions:,.4g} billion parameters, in bf16")
+    assert "its own: tensor 8, pipeline 4" in out and "none fits, some do on 16" in out
+    assert "80 GB a GPU" in err
+    assert run("models", "./nothing.yaml").code == 2
+
+
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_schemas_are_printed_and_current(run: Run, kind: str) -> None:
     code, out, _ = run("schema", kind)

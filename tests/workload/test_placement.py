@@ -12,7 +12,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.design import design_bytes
-from fabopt.output.terminal.workload import needs_line, placement_lines
+from fabopt.output.terminal.workload import needs_line, placement_lines, step_line
 from fabopt.output.words import plain
 from fabopt.schema.design import Design
 from fabopt.schema.model import Overlap
@@ -144,6 +144,16 @@ def test_both_ends_are_said(packed: Design) -> None:
     assert lines[0].startswith("ranks packed; a step with ranks packed ")
     assert "at most " in lines[0] and " at the leaf" in lines[0]
     assert "3:1 " in lines[1]
+    assert "all servers are under the same leaves" in list(placement_lines(use.model_copy(update={"tapers": ()})))[-1]
+
+
+def test_tokens_a_second_have_a_band(packed: Design) -> None:
+    """As steps have: no figure is said more exactly than it is known."""
+    use = packed.workload
+    assert use is not None
+    slow, fast = (use.tokens_per_step / bound for bound in reversed(use.step_band_s))
+    said = step_line(use).removesuffix(" tokens/s").replace(",", "").split()
+    assert [float(said[-3]), float(said[-1])] == [float(f"{slow:.3g}"), float(f"{fast:.3g}")]
 
 
 def failed(content: Json) -> set[str]:

@@ -68,10 +68,11 @@ def _ratio(ratio: int | float) -> str:
 def step_line(use: WorkloadUse) -> str:
     """Say what a step takes on this design."""
     low, high = map(duration, use.step_band_s)
+    slow, fast = (_three_digits(use.tokens_per_s * use.step_s / bound) for bound in reversed(use.step_band_s))
     step = f"a step of {count(round(use.tokens_per_step))} tokens takes about {duration(use.step_s)} ({low} to {high})"
     waits = f"{_PERCENT * use.exposed_communication:.2g} % of it exposed communication"
     binds = f" ({use.binding} binds)" if use.binding is not None else ""
-    return f"{step}, {waits}{binds}: {count(round(use.tokens_per_s))} tokens/s"
+    return f"{step}, {waits}{binds}: {count(slow)} to {count(fast)} tokens/s"
 
 
 def memory_line(use: WorkloadUse) -> str:
@@ -101,6 +102,8 @@ def placement_lines(use: WorkloadUse) -> Iterator[str]:
             for ratio, one in others
         )
         yield f"against 1:1 {where} a step takes longer by, packed to scattered: {slower}"
+    if not use.tapers and any(one.place != "domain" for one in use.communicators):
+        yield "all servers are under the same leaves, so that no ratio above these makes a step longer"
 
 
 def _tapers(use: WorkloadUse) -> dict[str, list[tuple[int | float, TaperedStep]]]:
@@ -142,8 +145,13 @@ def utilization_line(use: WorkloadUse) -> str:
 
 
 def _about(usd: float) -> str:
-    """Dollars in three digits: more would be more than a prediction knows."""
-    return money(round(float(f"{usd:.3g}")))
+    """Dollars in three digits."""
+    return money(_three_digits(usd))
+
+
+def _three_digits(amount: float) -> int:
+    """Three digits of a number: more would be more than a prediction knows."""
+    return round(float(f"{amount:.3g}"))
 
 
 def workload_title(use: WorkloadUse) -> str:

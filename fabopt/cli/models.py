@@ -1,0 +1,128 @@
+"""Commands about AI models: what is in the library, and what one of them takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fabopt.cli.output import say, tell
+from fabopt.io.catalog import read_catalog
+from fabopt.io.library import names
+from fabopt.io.workload import read_model
+from fabopt.output.terminal.summary import table
+from fabopt.output.terminal.workload import duration
+from fabopt.output.words import count
+from fabopt.schema.model import SHARED_PARAMETERS, Model, Plan
+from fabopt.schema.server import Server
+from fabopt.schema.workload import DEFAULT_EXPOSED
+from fabopt.units import exact, some
+from fabopt.workload.architecture import expert_layers, parameters
+from fabopt.workload.checks import enough_gpus
+from fabopt.workload.memory import GIB, least_memory, likely_memory
+from fabopt.workload.needs import Reach, flat, least_mbps
+from fabopt.workload.plans import COMPARED_MBPS, fastest_plan, fits
+from fabopt.workload.ranks import ranks_of, replica_gpus
+from fabopt.workload.stages import band
+from fabopt.workload.timing import step_on, workload_of
+
+# The server and the numbers of GPUs that plans are said for.
+_USUAL_SERVER, _CLUSTERS = "nvidia-dgx-h100", (8, 64, 1024)
+_BILLION, _MBPS_PER_GBPS, _PERCENT = 10**9, 1000, 100
+
+
+def list_models() -> None:
+    """Print every AI model of the library: its task, its size, and plans that fit so many GPUs of a usual server."""
+    server = _usual_server()
+    columns = [("name", False), ("task", False), ("parameters", True)]
+    columns += [(f"{some(gpus, 'GPU')}", False) for gpus in _CLUSTERS]
+    models = [read_model(name, Path()) for name in names("models")]
+    say(table(columns, (_model_row(model, server) for model in models)))
+    tell(
+        f"plans: predicted to be fastest on {_USUAL_SERVER} of what fits its {server.gpu_memory_gb:g} GB a GPU, and "
+        "the memory that they are likely to take; a case has the like with `workload.plan: auto`, and `fabopt models "
+        "NAME` says more of a model"
+    )
+
+
+def show_model(text: str) -> None:
+    """Print what an AI model is, and on so many GPUs its plan, memory, step and what it needs of a network."""
+    model, server = read_model(text, Path()), _usual_server()
+    for line in _lines(model):
+        say(line)
+    columns = [("GPUs", True), ("plan", False), ("memory", False), ("step", False), ("Gb/s a GPU", True)]
+    say(table(columns, _rows(model, server)))
+    tell(
+        f"on {_USUAL_SERVER} with {server.gpu_memory_gb:g} GB a GPU; plans: the model's own, and those predicted to be "
+        "fastest with 400 Gb/s everywhere; memory: at least, and likely; step: with typical software; Gb/s: the least "
+        f"at 1:1 with which GPUs wait {_PERCENT * DEFAULT_EXPOSED:g} % of it at most, if only servers are near"
+    )
+
+
+def _usual_server() -> Server:
+    return next(one for one in read_catalog(["reference"], Path()).servers if one.id == _USUAL_SERVER)
+
+
+def _lines(model: Model) -> Iterator[str]:
+    sizes, counts = model.architecture, parameters(model.architecture)
+    active = "" if sizes.experts is None else f", of which a token meets {counts.active / _BILLION:,.4g} billion"
+    size = f"{counts.total / _BILLION:,.4g} billion parameters{active}"
+    yield f"{model.name}: {model.task} of {size}, in {model.precision.compute}"
+    yield f"  {model.description}"
+    yield (
+        f"  {some(sizes.layers, 'layer')} of {count(sizes.hidden)}, {some(sizes.heads, 'head')}, "
+        f"sequences of {count(sizes.sequence)} tokens, {count(model.plan.batch)} of them in a step"
+    )
+    if sizes.experts is not None:
+        routed = sizes.experts
+        near = routed.servers_per_token
+        limit = "" if near is None else f" in {near} scale-up domains at most"
+        layers = some(expert_layers(sizes), "layer")
+        yield f"  {some(routed.count, 'expert')} in {layers}, {routed.top_k} for each token{limit}"
+
+
+def _rows(model: Model, server: Server) -> Iterator[list[str]]:
+    """The model's own plan on the largest cluster, and the fastest on each."""
+    own = _CLUSTERS[-1]
+    if own % replica_gpus(model.plan) == 0 and fits(model, model.plan, server, own):
+        yield _row(model, model.plan, server, own, "its own: ")
+    for gpus in _CLUSTERS:
+        plan = fastest_plan(model, model.plan, server, gpus)
+        if plan is None:
+            enough = enough_gpus(model, model.plan, server, gpus)
+            yield [count(gpus), "none fits" if enough is None else f"none fits, some do on {count(enough)}", "", "", ""]
+        else:
+            yield _row(model, plan, server, gpus)
+
+
+def _row(model: Model, plan: Plan, server: Server, gpus: int, whose: str = "") -> list[str]:
+    run = workload_of(model, ranks_of(model, plan, gpus), server, None)
+    step_s = step_on(run, flat(COMPARED_MBPS, Reach(run.domain_gpus))).step_s
+    off = band(model, run.roof.software, False)
+    low, high = (duration(float(step_s * bound)) for bound in (1 - off, 1 + off))
+    least, likely = (memory(model, run.ranks).total / GIB for memory in (least_memory, likely_memory))
+    mbps = least_mbps(run, exact(DEFAULT_EXPOSED), Reach(run.domain_gpus))
+    needs = "none is enough" if mbps is None else f"{mbps / _MBPS_PER_GBPS:.3g}"
+    memory = f"{float(least):.0f} to {float(likely):.0f} GB"
+    return [count(gpus), f"{whose}{_plan_text(plan)}", memory, f"{low} to {high}", needs]
+
+
+def _model_row(model: Model, server: Server) -> list[str]:
+    size = parameters(model.architecture).total / _BILLION
+    return [model.name, model.task, f"{size:,.4g} B", *(_fitting(model, server, gpus) for gpus in _CLUSTERS)]
+
+
+def _fitting(model: Model, server: Server, gpus: int) -> str:
+    """The fastest plan that fits so many GPUs, with the memory that it is likely to take."""
+    plan = fastest_plan(model, model.plan, server, gpus)
+    if plan is None:
+        return "none fits"
+    likely, least = (memory(model, ranks_of(model, plan, gpus)).total / GIB for memory in (likely_memory, least_memory))
+    tight = server.gpu_memory_gb is not None and likely > exact(server.gpu_memory_gb)
+    return f"{_plan_text(plan)}: {f'{float(least):.0f} GB at least' if tight else f'{float(likely):.0f} GB'}"
+
+
+def _plan_text(plan: Plan) -> str:
+    ways = {"tensor": plan.tensor, "context": plan.context, "pipeline": plan.pipeline, "expert": plan.expert}
+    split = [f"{name} {number}" for name, number in ways.items() if number > 1] or ["data only"]
+    split += ["parameters sharded"] * (plan.zero_stage >= SHARED_PARAMETERS)
+    return ", ".join([*split, *["all computed again"] * (plan.recomputation == "full")])

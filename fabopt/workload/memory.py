@@ -79,7 +79,21 @@ def _gb(amount: Fraction) -> int | float:
     return plain_fraction(amount / GIB, 2)
 
 
+def state_bytes(model: Model, ranks: Ranks) -> Fraction:
+    """Bytes of weights, gradients and optimizer, which take as much however activations are kept."""
+    return sum(_state(model, ranks.plan, ranks.data), Fraction(0))
+
+
 def _memory(model: Model, plan: Plan, data: int, likely: bool) -> Memory:
+    return Memory(
+        *_state(model, plan, data),
+        activations=_activations(model, plan, data, likely),
+        kv_cache=Fraction(0) if model.task == "training" else _kv_cache(model, plan, data, likely),
+    )
+
+
+def _state(model: Model, plan: Plan, data: int) -> tuple[Fraction, Fraction, Fraction]:
+    """Bytes of weights, gradients and the optimizer's state."""
     dense, routed = _held(model.architecture, plan)
     sharers, copies = sharers_of(plan, data)
     formats, training = model.precision, model.task == "training"
@@ -91,13 +105,10 @@ def _memory(model: Model, plan: Plan, data: int, likely: bool) -> Memory:
     if plan.zero_stage >= SHARED_PARAMETERS:
         # two layers are whole at a time: that at work and the next
         weights += 2 * exact(formats.parameter_bytes) * (dense + routed) / model.architecture.layers
-    return Memory(
-        weights=weights,
-        gradients=kept(exact(formats.gradient_bytes), plan.shares_gradients) if training else Fraction(0),
-        optimizer=kept(Fraction(OPTIMIZER_STATE_BYTES), plan.zero_stage > 0) if training else Fraction(0),
-        activations=_activations(model, plan, data, likely),
-        kv_cache=Fraction(0) if training else _kv_cache(model, plan, data, likely),
-    )
+    if not training:
+        return weights, Fraction(0), Fraction(0)
+    gradients = kept(exact(formats.gradient_bytes), plan.shares_gradients)
+    return weights, gradients, kept(Fraction(OPTIMIZER_STATE_BYTES), plan.zero_stage > 0)
 
 
 def _held(model: Architecture, plan: Plan) -> tuple[Fraction, Fraction]:

@@ -11,7 +11,7 @@ from fabopt.schema.model import SHARED_PARAMETERS, Model, Plan
 from fabopt.schema.server import Server
 from fabopt.schema.workload import Software
 from fabopt.units import exact
-from fabopt.workload.memory import GIB, Memory, least_memory, likely_memory
+from fabopt.workload.memory import GIB, Memory, least_memory, likely_memory, state_bytes
 from fabopt.workload.needs import Reach, flat
 from fabopt.workload.ranks import Ranks, can_be_dealt, can_be_shared, ranks_of
 from fabopt.workload.timing import DOMAIN, ModelRun, Step, step_on, workload_of
@@ -139,7 +139,8 @@ def fits(model: Model, plan: Plan, server: Server, gpus: int) -> bool:
 def _holds(memory: Callable[[Model, Ranks], Memory], model: Model, plan: Plan, server: Server, gpus: int) -> bool:
     if server.gpu_memory_gb is None:
         return True
-    return memory(model, ranks_of(model, plan, gpus)).total <= exact(server.gpu_memory_gb) * GIB
+    ranks, room = ranks_of(model, plan, gpus), exact(server.gpu_memory_gb) * GIB
+    return state_bytes(model, ranks) <= room and memory(model, ranks).total <= room
 
 
 def nearest_plan(model: Model, plan: Plan, server: Server, gpus: int) -> Plan | None:

@@ -144,7 +144,7 @@ def test_both_ends_are_said(packed: Design) -> None:
     assert lines[0].startswith("ranks packed; a step with ranks packed ")
     assert "at most " in lines[0] and " at the leaf" in lines[0]
     assert "3:1 " in lines[1]
-    assert "all servers are under the same leaves" in list(placement_lines(use.model_copy(update={"tapers": ()})))[-1]
+    assert "all servers are on the same switches" in list(placement_lines(use.model_copy(update={"tapers": ()})))[-1]
 
 
 def test_tokens_a_second_have_a_band(packed: Design) -> None:

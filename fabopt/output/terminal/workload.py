@@ -103,7 +103,7 @@ def placement_lines(use: WorkloadUse) -> Iterator[str]:
         )
         yield f"against 1:1 {where} a step takes longer by, packed to scattered: {slower}"
     if not use.tapers and any(one.place != "domain" for one in use.communicators):
-        yield "all servers are under the same leaves, so that no ratio above these makes a step longer"
+        yield "all servers are on the same switches, so that no ratio beyond these makes a step longer"
 
 
 def _tapers(use: WorkloadUse) -> dict[str, list[tuple[int | float, TaperedStep]]]:

@@ -34,6 +34,11 @@ def with_own_last_group(fabric: FabricProblem, case: Case) -> FabricProblem | No
     return other if other.may_be_odd else None
 
 
+def with_equal_groups(fabric: FabricProblem) -> FabricProblem:
+    """A fabric whose leaf groups are all alike."""
+    return replace(fabric, last_group="equal", last_leaf=())
+
+
 def with_one_product(problem: Problem) -> Problem:
     """A problem without rule ``switches_are_interchangeable``; itself where that stands for nothing."""
     if all(fabric.stand_ins is None for fabric in problem.fabrics):

@@ -8,7 +8,7 @@ ends where t is no more than the least step of any network, or nothing is in tim
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -16,6 +16,7 @@ from math import inf
 from typing import NamedTuple
 
 from fabopt.parts.finance import weights_of
+from fabopt.problem.other_choices import with_equal_groups
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
@@ -38,6 +39,8 @@ SAMPLES = 8
 NEARER = 3
 # How near to the least what is on a shortlist has to be at first.
 NEAR_ENOUGH = 0.0003
+# How often a leaner design is looked for, to see how far designs are apart that are about as good.
+LEANEST = 2
 # Steps that are looked at, from an answer's own up, where its like of another kind is compared with it.
 NEAR = 2
 
@@ -172,6 +175,31 @@ class RatioSearch:
                 self._cheapest(deadline)
         return self._best if self._best.value is None else replace(self._best, verdict="feasible")
 
+    def spread(self, most: Fraction, answer: Optimum) -> Iterator[Optimum]:
+        """Designs with equal leaf groups, which are few, whose (S + C) T may be below ``most``: with little above their
+        leaves, then one that is faster than an answer. Nothing is proven of them.
+        """
+        assert answer.value is not None
+        fabrics, cents = tuple(map(with_equal_groups, self.problem.fabrics)), answer.value
+        alike = RatioSearch(replace(self.problem, fabrics=fabrics), self.settings, self.clock, context=self.context)
+
+        def cheapest(most_s: Fraction) -> Optimum | None:
+            is_over = self.clock.is_over()
+            optimum = None if is_over else alike._cheapest_in_time(Deadline(self.pace, most_s), None, ties=False)
+            return None if optimum is None or optimum.value is None else optimum
+
+        for _ in range(LEANEST):
+            # what costs less in so much time is below it too
+            lean = cheapest(most / self._spent(cents))
+            if lean is None or lean.value is None:
+                break
+            yield lean
+            cents = lean.value
+        least_s = self._least_step_s
+        fast = cheapest(least_s + (self._step_s(answer) - least_s) / NEARER)
+        if fast is not None:
+            yield fast
+
     def _sample(self, slowest: Fraction) -> None:
         """Good designs, so that the proof has little to look at: fast ones, up to a step with which none is better."""
         least = self._least_step_s
@@ -194,7 +222,7 @@ class RatioSearch:
         """
         known = list(self._floors)
         if any(one.may_be_odd for one in self.problem.fabrics):
-            alike = tuple(replace(one, last_group="equal", last_leaf=()) for one in self.problem.fabrics)
+            alike = tuple(map(with_equal_groups, self.problem.fabrics))
             self._shortlist = self._listed(replace(self.problem, fabrics=alike), NEAR_ENOUGH)
             if self._shortlist is not None:
                 self._prove()

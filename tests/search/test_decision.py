@@ -153,6 +153,9 @@ def test_edges_of_cliffs_come_out_only_where_they_are_asked_for() -> None:
     robust, lean = solved(content), solved(content | {"rules": {"robust-designs": False}})
     ratios = [max(one.fabrics[0].oversubscription.values(), default=0) for one in (robust, lean)]
     assert ratios[1] >= 2 * ratios[0]
+    decision = robust.objective.decision
+    assert decision is not None and decision.leaf_oversubscription is not None
+    assert decision.leaf_oversubscription[0] <= ratios[0] < decision.leaf_oversubscription[1]
     spines = robust.fabrics[0].tiers[1]
     assert spines.count >= 2
     value, least = robust.objective.value, lean.objective.value

@@ -96,9 +96,7 @@ def vendors_that_do(problem: Problem, fabric: FabricProblem) -> Callable[[Vendor
     """
     rules = problem.case.procurement
     beside = _beside(problem, fabric)
-    of_one = not _may_be_exchanged(problem, fabric) and "switch" in kinds_of_one_vendor(
-        rules.single_vendor.get(fabric.name, "optics")
-    )
+    of_one = switches_of_one_vendor(problem, fabric)
     if not beside and not of_one:
         return None
 
@@ -112,6 +110,18 @@ def vendors_that_do(problem: Problem, fabric: FabricProblem) -> Callable[[Vendor
         return True
 
     return do
+
+
+def switches_of_one_vendor(problem: Problem, fabric: FabricProblem) -> bool:
+    """Whether all switches of a candidate are to be of one vendor; False where others may stand in for them."""
+    what = problem.case.procurement.single_vendor.get(fabric.name, "optics")
+    return "switch" in kinds_of_one_vendor(what) and not _may_be_exchanged(problem, fabric)
+
+
+def optics_of_switch_vendor(problem: Problem, fabric: FabricProblem) -> bool:
+    """Whether transceivers and cables of a candidate are to be of the vendor of its switches."""
+    both = problem.case.procurement.single_vendor.get(fabric.name) == "both"
+    return both and switches_of_one_vendor(problem, fabric)
 
 
 def tiers_that_do(problem: Problem, fabric: FabricProblem) -> tuple[int, ...]:

@@ -78,10 +78,10 @@ def test_few_vendors_cost_what_the_best_of_so_many_does(family: str, seed: int) 
     agrees(parts, wanted, {"max_vendors": {kind: most}}, least(chosen, wanted))
 
 
-@pytest.mark.parametrize("seed", range(70, 72))
+@pytest.mark.parametrize(("family", "seed"), [("linear", 70), ("three_tier", 71)])
 @pytest.mark.parametrize("what", ["switches", "optics", "both"])
-def test_one_vendor_costs_what_the_best_of_each_does(what: str, seed: int) -> None:
-    parts, wanted = generate("linear", seed)
+def test_one_vendor_costs_what_the_best_of_each_does(what: str, family: str, seed: int) -> None:
+    parts, wanted = generate(family, seed)
     wanted["objective"] = "capex_usd"
     parts = dealt(parts, seed)
     kinds = {"switches": ("switch",), "optics": ("transceiver", "cable")}.get(what, ("switch", "transceiver", "cable"))

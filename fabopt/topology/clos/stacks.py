@@ -7,9 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.problem.vendors import optics_of_switch_vendor, switches_of_one_vendor
+from fabopt.schema.procurement import OPTICS
 from fabopt.topology.clos.blocks import Block, Stack, Upper
 from fabopt.topology.clos.bounds import Bounds
+from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.shape import Shape
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
@@ -23,11 +27,15 @@ class Stacks:
         self.bounds = bounds
         self.fabric = bounds.fabric
         self.cutoff = cutoff
+        self.of_one_vendor = bounds.prune and switches_of_one_vendor(bounds.problem, bounds.fabric)
+        self.with_optics = bounds.prune and optics_of_switch_vendor(bounds.problem, bounds.fabric)
 
     def above(self, block: Block, shape: Shape, base: Floats) -> Iterator[tuple[Stack, Floats]]:
         """Spine switches above the block with which some rows stay below the cutoff, and what rows cost with each,
         infinite past it, shape (rows,).
         """
+        if not self._has_optics(block, "server-leaf", block.nic.port, block.down.port):
+            return
         early_uplinks = self.bounds.early.uplinks(block.parts, shape)
         shares = self.bounds.upper_shares(block.uplinks.port, block.protocol, block.tiers)
         # of all at once, without what earlier stages need: that leaves most of them out
@@ -69,18 +77,35 @@ class Stacks:
         alone = self.bounds.problem.offering.terms.most_part_numbers("switch") == 1
         all_ = self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers)
         for spine in all_ if wanted is None else [all_[place] for place in np.flatnonzero(wanted).tolist()]:
-            own = not alone or spine.switch.item is block.leaf.item
+            own = (not alone or spine.switch.item is block.leaf.item) and self._may_join(block.leaf, spine.switch)
+            own = own and self._has_optics(block, "leaf-spine", block.uplinks.port, spine.down.port)
             managed = block.tiers > 2 or self._may_be_managed(block, block.leaf, spine.switch)
             if own and managed and self.fabric.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
                 yield spine
 
     def cores(self, block: Block, spine: Upper) -> Iterator[tuple[SwitchType, CageUse]]:
         """Core switches that may be above a spine with uplinks and its leaves. Rule ``generations_agree``"""
-        leaf, switch = block.leaf, spine.switch
-        for core, use in self.bounds.cores(spine.up.lane.port_mbps, block.protocol) if spine.up is not None else ():
+        leaf, switch, up = block.leaf, spine.switch, spine.up
+        if up is None:
+            return
+        for core, use in self.bounds.cores(up.lane.port_mbps, block.protocol):
             agree = self.fabric.are_of_one_generation(leaf=leaf, spine=switch, core=core)
+            agree = agree and self._may_join(leaf, core)
+            agree = agree and self._has_optics(block, "spine-core", up.port, use.port)
             if agree and self._may_be_managed(block, leaf, switch, core):
                 yield core, use
+
+    def _may_join(self, leaf: SwitchType, upper: SwitchType) -> bool:
+        """Whether a switch above a leaf is of a vendor that it may be of beside it. ``vendors_are_kept``"""
+        return not self.of_one_vendor or upper.item.vendor == leaf.item.vendor
+
+    def _has_optics(self, block: Block, kind: str, near: PortType, far: PortType) -> bool:
+        """Whether links can be made with optics of the leaf's vendor, where these are wanted. ``vendors_are_kept``"""
+        vendor = block.leaf.item.vendor
+        return not self.with_optics or any(
+            all(item.vendor == vendor for item in assembly.items if item.kind in OPTICS)
+            for assembly in joins_of(self.bounds.problem, self.fabric, kind, near, far, block.protocol, all_=True)
+        )
 
     def _may_be_managed(self, block: Block, *switches: SwitchType) -> bool:
         return may_be_managed(self.fabric, self.bounds.problem.servers, block.protocol, block.nic, switches)

@@ -17,8 +17,10 @@ from fabopt.workload.stages import layers_of_stage
 from fabopt.workload.timing import ModelRun
 
 GIB = 2**30
-# Bytes of a parameter in the optimizer, of a logit, of a number that is kept, of a score of attention.
-OPTIMIZER, LOGIT, NUMBER, SCORE = 12, 6, 2, 5
+# Bytes of a parameter in the optimizer, of a number that is kept, of a score of attention; of a logit with its loss, or
+# with the gradient in its place.
+OPTIMIZER, NUMBER, SCORE = 12, 2, 5
+LOGIT, LEAST_LOGIT = 6, 2
 
 
 class CountedMemory:
@@ -79,7 +81,7 @@ class CountedMemory:
         if not fuses and plan.recomputation == "none":
             layer += Fraction(SCORE * plan.micro_batch * self.sizes.sequence**2 * self.sizes.heads,
                               plan.tensor * plan.context)  # fmt: skip
-        logits = self.tokens * Fraction(LOGIT * self.sizes.vocabulary, plan.tensor)
+        logits = self.tokens * Fraction((LOGIT if likely else LEAST_LOGIT) * self.sizes.vocabulary, plan.tensor)
         if not self.trains:
             return max(layer, logits)
         at_work = Fraction(0)

@@ -22,8 +22,9 @@ GIB = 2**30
 # Master copy and two moments in 32 bits. Source: Rajbhandari et al. 2020 (ZeRO), section 3.1.
 OPTIMIZER_STATE_BYTES = 12
 _WIDE = 2
-# A logit in 16 bits, and in 32 bits for the loss.
-_LOGIT_BYTES = 6
+# A logit in 16 bits, and in 32 bits for the loss; at the least in 16 bits, whose place its gradient takes. Source: Hsu
+# et al. 2024 (Liger Kernel, arXiv 2410.10989), section 3.2.
+_LOGIT_BYTES, _LEAST_LOGIT_BYTES = 6, 2
 # Scores of attention that is not fused: 5 bytes for each pair of tokens and head (section 4.1 of the same).
 _SCORE_BYTES = 5
 
@@ -129,7 +130,7 @@ def _activations(model: Model, plan: Plan, data: int, likely: bool) -> Fraction:
     if likely and not plan.fuses_attention and plan.recomputation == "none":
         layer += Fraction(_SCORE_BYTES * plan.micro_batch * architecture.sequence**2 * architecture.heads,
                           plan.tensor * plan.context)  # fmt: skip
-    logits = _LOGIT_BYTES * tokens * Fraction(architecture.vocabulary, plan.tensor)
+    logits = (_LOGIT_BYTES if likely else _LEAST_LOGIT_BYTES) * tokens * Fraction(architecture.vocabulary, plan.tensor)
     if model.task != "training":
         return max(layer, logits)
     most, _ = layers_of_stage(architecture.layers, plan)

@@ -46,7 +46,7 @@ def _of_leaves(spans: Sequence[Bounds], protocol: str, nic: NicOption, upward: U
     least = np.full(1, np.inf)
     for bounds in spans:
         for _, leaf, down in bounds.lowers(nic.port, protocol, None):
-            numbers = np.arange(1, min(bounds.most_on_leaf, usable_ports(down, leaf)) + 1)
+            numbers = np.arange(1, min(bounds.most.on_leaf, usable_ports(down, leaf)) + 1)
             link = float(bounds.least_link(nic.port, down.port, "server-leaf", protocol)[0])
             below = float(bounds.costs.of(leaf.item)[0]) + link * numbers
             least = np.pad(least, (0, max(0, numbers.size - least.size)), constant_values=np.inf)

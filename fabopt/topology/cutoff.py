@@ -21,7 +21,8 @@ class Cutoff:
     Arrays of costs have shape (metrics, size): row 0 is the objective, the others those that ``caps``, shape
     (metrics,), limits. Without ``prune`` the objective cuts nothing. ``sizing``: of other parts of the space, which is
     added to. ``admits``: which candidates of a batch may be kept at all, shape (size,); None: all. Once
-    ``should_stop`` says so nothing more is within, if anything was met.
+    ``should_stop`` says so nothing more is within, if anything was met. Raises ``ArithmeticError`` for what is not a
+    number.
     """
 
     def __init__(
@@ -65,6 +66,8 @@ class Cutoff:
         return self._under_caps(cost, np.isfinite(cost[0]))
 
     def _under_caps(self, cost: Floats, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        if np.isnan(cost).any():  # it is below no limit, so that what it bounds would be lost without a word
+            raise ArithmeticError("a bound of the search is not a number")
         for metric, cap in self._caps:
             inside = inside & (cost[metric] <= cap)
         return inside

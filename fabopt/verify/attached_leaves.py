@@ -94,6 +94,11 @@ class Exchanged:
     def __init__(self, racks: Mapping[str, Sequence[str]], kinds: Mapping[str, Sequence[Hashable]]) -> None:
         self._racks = racks
         self._kinds = kinds
+        # switches for which no other one stands, in their order
+        self._left: dict[tuple[str, Hashable], list[int]] = defaultdict(list)
+        for tier, of_tier in kinds.items():
+            for number, kind in enumerate(of_tier):
+                self._left[tier, kind].append(number)
         self._other: dict[tuple[str, int], int] = {}
         self._taken: Counter[str] = Counter()
         self._own: dict[int, Counter[str]] = defaultdict(Counter)
@@ -107,12 +112,11 @@ class Exchanged:
         tier, number = place
         if not self._racks:
             return place
-        racks, kinds, own = self._racks[tier], self._kinds[tier], self._own[owner]
+        racks, own = self._racks[tier], self._own[owner]
         if place not in self._other:
-            given = {other for (of_tier, _), other in self._other.items() if of_tier == tier}
-            left = [other for other, kind in enumerate(kinds) if kind == kinds[number] and other not in given]
-            ranks = [(own[racks[other]], self._taken[racks[other]], other) for other in left]
-            self._other[place] = min(ranks)[-1]
+            left = self._left[tier, self._kinds[tier][number]]
+            self._other[place] = min(left, key=lambda other: (own[racks[other]], self._taken[racks[other]], other))
+            left.remove(self._other[place])
         other = self._other[place]
         own[racks[other]] += 1
         self._taken[racks[other]] += 1

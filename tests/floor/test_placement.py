@@ -18,7 +18,13 @@ from fabopt.network.clos_links import ClosNumbers
 from fabopt.schema.case import Floor
 from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
+from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.floor_bounds import LayoutBounds
+from fabopt.topology.clos.floor_runs import NearKey
+from fabopt.topology.clos.leaves import Leaves
+from fabopt.topology.clos.run_bounds import LinkRows
+from fabopt.topology.cutoff import Cutoff
+from fabopt.topology.link_parts import Floats
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.oracles.brute_floor import toy
@@ -109,23 +115,59 @@ def test_links_cost_no_less_once_placed(rails: str, monkeypatch: pytest.MonkeyPa
     """What links cost at least before any switch is placed is below what they cost then, and not far below."""
     shares: dict[str, list[float]] = {"server_links": [], "uplinks": []}
 
+    def of_servers(self: LayoutBounds, links: LinkRows) -> Floats:
+        return self.near_server_links(links.ends, np.atleast_1d(links.shape.g))
+
+    def of_leaves(self: LayoutBounds, links: LinkRows) -> Floats:
+        near = self.near_uplinks(links)
+        for row, spines in enumerate(np.atleast_1d(links.shape.spines).tolist()):
+            for fewest in range(1, spines + 1):
+                anywhere = self.least_uplinks(links.ends, NearKey(fewest, links.sizes[1]))[:, 0]
+                assert (anywhere <= near[:, row] * (1 + 1e-9)).all()
+        return near
+
     def beside(name: str, placed: Any, near: Any) -> Any:
-        def costs(self: LayoutBounds, links: Any) -> Any:
+        def costs(self: LayoutBounds, links: LinkRows) -> Floats:
             cost, least = placed(self, links), near(self, links)
             assert (least <= cost * (1 + 1e-9)).all()
             shares[name] += (least / cost)[0][np.isfinite(cost[0])].tolist()
-            return cost
+            return np.asarray(cost)
 
         return costs
 
-    for name in shares:
-        placed, near = getattr(LayoutBounds, name), getattr(LayoutBounds, f"near_{name}")
-        monkeypatch.setattr(LayoutBounds, name, beside(name, placed, near))
+    for name, near in (("server_links", of_servers), ("uplinks", of_leaves)):
+        monkeypatch.setattr(LayoutBounds, name, beside(name, getattr(LayoutBounds, name), near))
     fabric = {"tiers": 2, "rails": rails, "nics": ["nic-400"], "nics_per_server": 2}
     rules = {"rack-spread": True, "rack-rules": True}
     floor = {"rows": 2, "racks_per_row": 8, "rack_units": 32}
     assert_proven(solved(on_floor(floor, fabric, servers=14, rules=rules)))
     assert all(np.median(of_kind) > 0.7 for of_kind in shares.values())
+
+
+@pytest.mark.parametrize("rules", ["none", {"rack-spread": True, "rack-rules": True}])
+@pytest.mark.parametrize("rails", ["aligned", "any"])
+def test_no_size_is_below_the_bound_of_its_leaves_in_a_layout(
+    rails: str, rules: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bound on all sizes of a leaf switch counts links by the size of the group, and is near the least of them."""
+    expand, offer = Leaves.expand, Cutoff.offer
+    bounds, shares = [0.0], []
+
+    def expanded(self: Leaves, block: Block) -> None:
+        bounds[0] = float(self.least_in_layout(block)[0]) if block.tiers > 1 and self.bounds.runs.differ else 0.0
+        expand(self, block)
+
+    def offered(self: Cutoff, batch: Any) -> None:
+        assert bounds[0] <= float(batch.cost[0].min()) * (1 + 1e-9)
+        shares.append(bounds[0] / float(batch.cost[0].min()))
+        offer(self, batch)
+
+    monkeypatch.setattr(Leaves, "expand", expanded)
+    monkeypatch.setattr(Cutoff, "offer", offered)
+    fabric = {"tiers": 2, "rails": rails, "nics": ["nic-400"], "nics_per_server": 2, "groups": "any"}
+    floor = {"rows": 2, "racks_per_row": 8, "rack_units": 32}
+    solved(on_floor(floor, fabric, servers=14, rules=rules), prune=False)
+    assert max(shares) > 0.9
 
 
 @pytest.mark.parametrize("last_k", [1, 2])

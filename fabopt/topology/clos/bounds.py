@@ -8,7 +8,7 @@ have, and is taken for each metric on its own. See docs/formulation/search.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
@@ -20,8 +20,9 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.blocks import Block, Lower, Upper
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
 from fabopt.topology.clos.joins import attachment_joins, fewest_together
-from fabopt.topology.clos.last_leaves import LeavesByPorts, Saving, leaves_by_ports, most_in_last_group
+from fabopt.topology.clos.last_leaves import LeavesByPorts, Saving, leaves_by_ports
 from fabopt.topology.clos.link_bounds import LinkBounds
+from fabopt.topology.clos.most_ports import MOST_PORTS, MostPorts
 from fabopt.topology.clos.scopes import scope_key
 from fabopt.topology.clos.shape import (
     Ints,
@@ -36,9 +37,6 @@ from fabopt.topology.clos.stage_bounds import EarlyCosts
 from fabopt.topology.link_parts import Costs, Floats, scaled_ceil
 from fabopt.topology.remembered import Scope, remembered
 from fabopt.units import Number
-
-# More ports than any switch has.
-MOST_PORTS = 2**31
 
 
 class BoundedCosts(Costs):
@@ -80,13 +78,15 @@ class Bounds(LinkBounds):
     def __init__(self, problem: Problem, fabric: FabricProblem, costs: BoundedCosts, prune: bool) -> None:
         super().__init__(problem, fabric, costs)
         self.prune = prune
+        self._ratio = float(fabric.oversubscription_leaf)
+        self.most = MostPorts(fabric, problem.servers)
         self.early = EarlyCosts(problem, fabric, costs)
         self._scopes: dict[tuple[str, ...], Scope] = {}
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
         """What bounds follow from that depend on the runs of these kinds: shared with fabrics that have equal ones."""
         if runs not in self._scopes:
-            most = self.most_on_leaf, self.most_in_last, self.most_on_last
+            most = self.most.on_leaf, self.most.servers_in_last, self.most.on_last
             self._scopes[runs] = self.costs.scope((self.prune, scope_key(self.problem, self.fabric, runs, most)))
         return self._scopes[runs]
 
@@ -125,7 +125,7 @@ class Bounds(LinkBounds):
     @remembered("server-leaf", "attachment-leaf")
     def _leaf_uses(self, port_mbps: int, protocol: str, without: str | None, of_last: bool) -> list[Lower]:
         """Leaf switches but one for server ports of a speed, with their share alone."""
-        most = self.most_on_last if of_last else self.most_on_leaf
+        most = self.most.on_last if of_last else self.most.on_leaf
         share = self.share_alone if self.fabric.may_be_alike else partial(self._share_of_two_tiers, protocol)
         return [
             Lower(share(leaf, down, most), leaf, down)
@@ -176,6 +176,11 @@ class Bounds(LinkBounds):
     def leaf_uplinks(self, down_links: Number, down: CageUse, up: CageUse) -> Ints:
         """Fewest uplinks of a leaf for so many endpoints."""
         return uplinks_needed(down_links, down, up, self.fabric.oversubscription_leaf)
+
+    def fewest_uplinks(self, block: Block) -> float:
+        """No leaves of a block have fewer uplinks together."""
+        mbps = self.problem.servers * block.nic.ports_per_server * block.down.lane.port_mbps
+        return mbps / (self._ratio * block.uplinks.lane.port_mbps)
 
     def spine_uplinks(self, down_links: Number, down: CageUse, up: CageUse) -> Ints:
         """Fewest uplinks of a spine for so many down links."""
@@ -237,9 +242,9 @@ class Bounds(LinkBounds):
     # -- bounds -----------------------------------------------------------------------------------------------
 
     def of_servers(self, nic: NicOption, share: Floats) -> Floats:
-        """The cost of all servers' NICs and of the share that each of their ports has."""
+        """The cost of all servers' NICs and of the share that each of their ports has, shape of ``share``."""
         nics = self.costs.of(nic.item) * nic.nics_per_server
-        return np.asarray(self.problem.servers * (nics + nic.ports_per_server * share))
+        return np.asarray(self.problem.servers * (nics + nic.ports_per_server * share.T).T)
 
     def lowest(self, protocol: str, port_mbps: int | None, without: str | None) -> float:
         """No network costs less, whatever is above its leaves; of NICs of one speed, without one type of leaf."""
@@ -255,28 +260,34 @@ class Bounds(LinkBounds):
     def of_leaves(self, place: int, nic: NicOption, protocol: str, without: str | None) -> Floats:
         """The least that servers on leaves at a place of ``lowers`` cost, whatever their last group is on."""
         lower = self.lowers(nic.port, protocol, without)[place]
-        return self.of_servers(nic, lower.share) + self._last_saving(nic, protocol, without).beside(lower)
+        return self.of_servers(nic, lower.share) + self._last_saving(nic, protocol, without).beside(lower.share)
 
     @remembered("server-leaf", "attachment-leaf")
     def _last_saving(self, nic: NicOption, protocol: str, without: str | None) -> Saving:
         """What the leaves of a last group can save: of any type, for the bounds of leaves rise as their shares do."""
         differ = self.fabric.span is not None or protocol in self.fabric.last_leaf
-        lowers = self.lowers(nic.port, protocol, without, True) if differ and self.most_in_last else []
-        return Saving(lowers, nic, self.most_in_last)
+        lowers = self.lowers(nic.port, protocol, without, True) if differ and self.most.servers_in_last else []
+        return Saving(lowers, nic, self.most.servers_in_last)
 
     def of_block(self, block: Block, tiers: int) -> Floats:
         """The least that a block costs with any leaves of a last group, if only so many of its tiers (2 up) counted."""
-        return self._of_block(block, tiers, bool(self.most_in_last) and block.tiers in self.fabric.odd_tiers)
+        return self._of_block(block, tiers, self._may_be_odd(block))
+
+    def _may_be_odd(self, block: Block) -> bool:
+        return bool(self.most.servers_in_last) and block.tiers in self.fabric.odd_tiers
 
     @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
     def _of_block(self, block: Block, tiers: int, may_be_odd: bool) -> Floats:
-        least = self.of_servers(block.nic, share := self._port_share(block, tiers, self.most_on_leaf))
-        if not may_be_odd:
-            return least
+        share = self.port_share(block, tiers, self.most.on_leaf)
+        return self.of_servers(block.nic, share) + self.saving(block, tiers).beside(share)
+
+    def saving(self, block: Block, tiers: int) -> Saving:
+        """What a last group of a block may save, if only so many of its tiers (2 up) counted."""
+        if not self._may_be_odd(block):
+            return Saving([], block.nic, 0)
         looks = block.nic, block.protocol, block.down.port, block.uplinks.port, tiers
         differs = block.protocol in self.fabric.last_leaf
-        saving = self._saving_under(*looks) if differs else self._saving_of([block], tiers)
-        return least + saving.beside(Lower(share, block.leaf, block.down))
+        return self._saving_under(*looks) if differs else self._saving_of([block], tiers)
 
     @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
     def _saving_under(self, nic: NicOption, protocol: str, down: PortType, up: PortType, tiers: int) -> Saving:
@@ -285,18 +296,22 @@ class Bounds(LinkBounds):
         return self._saving_of([Block(protocol, tiers, nic, *use) for use in uses], tiers)
 
     def _saving_of(self, lasts: Sequence[Block], tiers: int) -> Saving:
-        shares = [self._port_share(last, tiers, self.most_on_last) for last in lasts]
+        shares = [self.port_share(last, tiers, self.most.on_last) for last in lasts]
         lowers = [Lower(share, last.leaf, last.down) for share, last in zip(shares, lasts, strict=True)]
-        return Saving(lowers, lasts[0].nic, self.most_in_last)
+        return Saving(lowers, lasts[0].nic, self.most.servers_in_last)
 
-    def _port_share(self, block: Block, tiers: int, most: int) -> Floats:
-        """The least of a server port's link, and of its share of a leaf of so many such ports and all above."""
+    def port_share(self, block: Block, tiers: int, most: Number) -> Floats:
+        """The least of a server port's link, and of its share of a leaf of so many such ports and all above.
+
+        Shape (metrics, *most).
+        """
         link = self.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
-        return link + self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers, most)
+        share = self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers, most)
+        return np.asarray((link + share.T).T)
 
     def last_leaves(self, block: Block, without: str | None) -> list[SwitchUse]:
         """Other types of leaf for the last group of a block, whose cages look to parts as the block's do, but one."""
-        if not self.most_in_last or block.protocol not in self.fabric.last_leaf:
+        if not self.most.servers_in_last or block.protocol not in self.fabric.last_leaf:
             return []
         alike = self._leaves_by_ports(block.protocol, without)[block.down.port, block.uplinks.port]
         return [use for use in alike if use.switch is not block.leaf]
@@ -309,36 +324,12 @@ class Bounds(LinkBounds):
         """The least share of a switch that one down port, of ``most``, can have, what is above left aside."""
         return np.asarray(self.costs.of(switch.item) / min(most, usable_ports(down, switch)))
 
-    @cached_property
-    def most_on_leaf(self) -> int:
-        """No leaf has more ports of servers, in the sizes of groups that are looked at; but for an odd last group."""
-        if self.fabric.span is None:
-            return MOST_PORTS
-        most = min(self.problem.servers - self.fabric.may_be_odd, self.fabric.span.group[1])
-        # Rule ``rails_are_aligned``
-        alone = self.fabric.aligned and most < self.problem.servers
-        return most if alone else most * self._most_together
-
-    @cached_property
-    def most_in_last(self) -> int:
-        """No last group that is unlike the others has more servers; 0: there is none."""
-        return most_in_last_group(self.fabric, self.problem.servers)
-
-    @cached_property
-    def most_on_last(self) -> int:
-        """No leaf of such a group has more ports of servers."""
-        return self.most_in_last * self._most_together
-
-    @cached_property
-    def _most_together(self) -> int:
-        """No leaf has more ports of one server."""
-        nics = (one for options in self.fabric.nics.values() for one in options)
-        return max((nic.ports_per_plane for nic in nics), default=1)
-
-    def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int, most: int) -> Floats:
+    def _leaf_share(
+        self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int, most: Number
+    ) -> Floats:
         """The least share of a leaf, its uplinks and all above them that one endpoint of at most so many can have."""
         shares = self._leaf_shares(leaf, down, up, protocol, tiers)
-        return np.asarray(shares[:, min(most, shares.shape[1]) - 1])
+        return np.asarray(shares[:, np.minimum(most, shares.shape[1]) - 1])
 
     @remembered("leaf-spine", "spine-core")
     def _leaf_shares(self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int) -> Floats:
@@ -348,26 +339,30 @@ class Bounds(LinkBounds):
     def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
         """The least that one leaf uplink costs with everything above it: link, spine share, cores' share."""
         best = np.full(self.costs.table.shape[0], np.inf)
-        for down, share in self._spine_shares(up.lane.port_mbps, protocol, tiers).items():
+        for spine, share in self._spine_shares(up.lane.port_mbps, protocol, tiers, self.runs.differ):
             if (share < best).any():
-                best = np.minimum(best, self.least_link(up, down, "leaf-spine", protocol) + share)
+                best = np.minimum(best, self.least_uplink(up, spine, protocol) + share)
         return best
 
     @remembered("spine-core")
-    def _spine_shares(self, port_mbps: int, protocol: str, tiers: int) -> dict[PortType, Floats]:
-        """The least share of any spine, and all above it, that a down link can have, by the cage that it is in."""
-        shares: dict[PortType, Floats] = {}
+    def _spine_shares(self, port_mbps: int, protocol: str, tiers: int, differ: bool) -> list[tuple[Upper, Floats]]:
+        """The least share of any spine, and all above it, that a down link can have, by the cage that it is in.
+
+        Where runs ``differ``, of every spine.
+        """
+        shares: dict[Hashable, tuple[Upper, Floats]] = {}
         for spine in self.uppers(port_mbps, protocol, tiers):
-            best = shares.get(spine.down.port, np.full(self.costs.table.shape[0], np.inf))
+            looks = spine if differ else spine.down.port
+            _, best = shares.get(looks, (spine, np.full(self.costs.table.shape[0], np.inf)))
             if (self.share_alone(spine.switch, spine.down) < best).any():
-                shares[spine.down.port] = np.minimum(best, self.spine_share(spine, protocol))
-        return shares
+                shares[looks] = spine, np.minimum(best, self.spine_share(spine, protocol))
+        return list(shares.values())
 
     @remembered("leaf-spine", "spine-core")
     def upper_shares(self, up: PortType, protocol: str, tiers: int) -> Floats:
         """The least objective of a leaf uplink with its share of each of ``uppers`` and all above, shape (uppers,)."""
         uppers = self.uppers(up.lane.port_mbps, protocol, tiers)
-        links = (self.least_link(up, spine.down.port, "leaf-spine", protocol) for spine in uppers)
+        links = (self.least_uplink(up, spine, protocol) for spine in uppers)
         return np.array([float((link + self.spine_share(spine, protocol))[0])
                          for link, spine in zip(links, uppers, strict=True)])  # fmt: skip
 

@@ -33,6 +33,7 @@ from fabopt.topology.clos.floor_runs import (
 from fabopt.topology.clos.run_bounds import LinkEnds, LinkRows, LinksByClass, OwnRuns, Within
 from fabopt.topology.clos.shape import Ints, Shape, chunks
 from fabopt.topology.link_parts import Floats
+from fabopt.units import ceil_of
 
 # Rows whose switches are placed at a time.
 _FEW = 16
@@ -65,9 +66,11 @@ class FloorBounds(ABC):
     def server_links(self, links: LinkRows) -> Floats:
         """The least that a server's link costs on average, shape (metrics, rows)."""
 
-    def near_server_links(self, links: LinkRows) -> Floats:
-        """The least that a server's link costs before any placing, shape (metrics, rows); 0: nothing is known."""
-        return np.zeros((1, np.size(links.shape.g)))
+    def near_server_links(self, ends: LinkEnds, g: Ints) -> Floats:
+        """The least that a link of a server in groups of g costs before any placing, shape (metrics, rows); 0: nothing
+        is known.
+        """
+        return np.zeros((1, g.size))
 
     @abstractmethod
     def uplinks(self, links: LinkRows) -> Floats:
@@ -79,6 +82,10 @@ class FloorBounds(ABC):
     def near_uplinks(self, links: LinkRows) -> Floats:
         """The least that a leaf's uplink costs before any placing, shape (metrics, rows); 0: nothing is known."""
         return np.zeros((1, np.size(links.shape.g)))
+
+    def least_uplinks(self, ends: LinkEnds, fewest: NearKey) -> Floats:
+        """The least that a leaf's uplink to so many spines or more costs, shape (metrics, 1); 0: nothing is known."""
+        return np.zeros((1, 1))
 
     @abstractmethod
     def core_links(self, links: LinkRows) -> Floats:
@@ -110,6 +117,8 @@ class FloorBounds(ABC):
 class LayoutBounds(FloorBounds):
     """Bounds in a layout. Arrays of costs have shape (metrics, rows)."""
 
+    differ = True
+
     def __init__(self, problem: Problem, layout: Layout, links_by_class: LinksByClass) -> None:
         super().__init__(problem, links_by_class)
         self.layout = layout
@@ -118,6 +127,7 @@ class LayoutBounds(FloorBounds):
         self._by_group: dict[tuple[GroupsKey, LinkEnds], Floats] = {}
         self._near_by_group: dict[LinkEnds, Floats] = {}
         self._sums: dict[LinkEnds, tuple[Floats, Ints]] = {}
+        self._least_uplinks: dict[tuple[NearKey, LinkEnds], Floats] = {}
         self._near_means: dict[tuple[NearKey, LinkEnds], Floats] = {}
         self._uplink_means: dict[_RowKey, Floats] = {}
         self._core_link_means: dict[_RowKey, Floats] = {}
@@ -146,11 +156,11 @@ class LayoutBounds(FloorBounds):
             return self._unmade(links.ends)
         return self._mean(groups_key(int(shape.g), links.nic, shape, size), runs, links.ends)
 
-    def near_server_links(self, links: LinkRows) -> Floats:
+    def near_server_links(self, ends: LinkEnds, g: Ints) -> Floats:
         """The cost of a server's link, each leaf being in the rack that is best for the servers of its group."""
-        ends, servers, g = links.ends, self.layout.servers, np.atleast_1d(links.shape.g)
+        servers = self.layout.servers
         if len(self.layout.leaf_racks) * servers > _MOST_SUMMED:
-            return super().near_server_links(links)
+            return super().near_server_links(ends, g)
         if ends not in self._near_by_group:
             self._near_by_group[ends] = np.full((len(self._unmade(ends)), servers + 1), np.nan)
         known = self._near_by_group[ends]
@@ -189,8 +199,8 @@ class LayoutBounds(FloorBounds):
 
         Only where rules of racks say how many switches these have.
         """
-        limits, shape = self.layout.plan.limits, links.shape
-        if limits.switches == NO_LIMIT and not limits.spread_spines:
+        shape = links.shape
+        if not self._rules_tell:
             return super().near_uplinks(links)
         spines, of_spines = np.unique(np.atleast_1d(shape.spines), return_inverse=True)
         means = np.stack([self._near(links.ends, NearKey(count, links.sizes[1])) for count in spines.tolist()])
@@ -205,6 +215,30 @@ class LayoutBounds(FloorBounds):
                 own = means[:, :, shares > 0] @ shares[shares > 0]
                 least[:, rows] = np.maximum(least[:, rows], own.T[:, of_spines[rows]])
         return np.asarray(least * (np.atleast_1d(shape.links_per_pair) * shape.spines / np.atleast_1d(shape.u)))
+
+    @property
+    def _rules_tell(self) -> bool:
+        """Whether rules of racks say how many spines these have."""
+        limits = self.layout.plan.limits
+        return limits.switches != NO_LIMIT or limits.spread_spines
+
+    def least_uplinks(self, ends: LinkEnds, fewest: NearKey) -> Floats:
+        """The cost of an uplink of a leaf in the best rack, each spine being in the racks nearest to it, as
+        ``near_uplinks``.
+
+        Of more spines a rack holds no larger share than of so many, or than of some number soon after that: a share of
+        one in so many racks and one spine over is largest where the spines are one more than a multiple of these racks.
+        """
+        if not self._rules_tell:
+            return super().least_uplinks(ends, fewest)
+        if (fewest, ends) not in self._least_uplinks:
+            spreads = self.layout.plan.limits.spread_spines
+            numbers = range(fewest.spines, 2 * fewest.spines + 1)
+            shares = [self.layout.most_together(number, spreads) / number for number in numbers]
+            tried = numbers[: shares.index(max(shares)) + 1]
+            means = [self._near(ends, fewest._replace(spines=number)).min(axis=1) for number in tried]
+            self._least_uplinks[fewest, ends] = np.min(means, axis=0)[:, np.newaxis]
+        return self._least_uplinks[fewest, ends]
 
     def _near(self, ends: LinkEnds, key: NearKey) -> Floats:
         """The least mean over the links of a leaf to so many spines by the rack of the leaf, shape (metrics, racks of
@@ -273,6 +307,8 @@ class SpreadBounds(FloorBounds):
     A rack holds so many servers, so those of one leaf are in several racks, at best in those around the leaf's own.
     """
 
+    differ = True
+
     def __init__(self, problem: Problem, fabric: FabricProblem, links_by_class: LinksByClass) -> None:
         super().__init__(problem, links_by_class)
         self._runs_m = fabric.runs_m
@@ -300,14 +336,16 @@ class SpreadBounds(FloorBounds):
 
     def server_links(self, links: LinkRows) -> Floats:
         """The cost of a server's link: the mean over the servers that are nearest to a leaf."""
-        if links.ends not in self._sums:
-            self._sums[links.ends] = self._sums_of_nearest(links.ends)
-        sums, shape = self._sums[links.ends], links.shape
-        g, last = np.atleast_1d(shape.g), np.atleast_1d(shape.last_group)
-        whole = np.atleast_1d(shape.groups) - 1
-        full = np.where(whole > 0, sums[:, np.minimum(g, shape.servers)], 0.0)
-        total = whole * full + sums[:, last]
-        return np.asarray(total / shape.servers)
+        return self.near_server_links(links.ends, np.atleast_1d(links.shape.g))
+
+    def near_server_links(self, ends: LinkEnds, g: Ints) -> Floats:
+        """The mean over the servers that are nearest to a leaf, for which nothing has to be placed."""
+        if ends not in self._sums:
+            self._sums[ends] = self._sums_of_nearest(ends)
+        sums, servers = self._sums[ends], self.problem.servers
+        whole = ceil_of(servers, g) - 1
+        full = np.where(whole > 0, sums[:, np.minimum(g, servers)], 0.0)
+        return np.asarray((whole * full + sums[:, servers - whole * g]) / servers)
 
     def _sums_of_nearest(self, ends: LinkEnds) -> Floats:
         """What the links of the i servers nearest to a leaf cost together, shape (metrics, servers + 1)."""

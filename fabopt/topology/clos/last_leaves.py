@@ -52,12 +52,13 @@ class Saving:
         on_leaf = [min(most_servers, usable_ports(one.down, one.leaf)) for one in lowers]
         self._ports = np.array(on_leaf)[:, np.newaxis] * nic.ports_per_server
 
-    def beside(self, own: Lower) -> Floats:
+    def beside(self, share: Floats) -> Floats:
         """The most that is saved where a port of the other groups has this share, as what is added: 0 or less.
 
-        Shape (metrics,).
+        Shape of ``share``, (metrics,) or (metrics, sizes).
         """
-        if not self._shares.size or not np.isfinite(own.share[0]):
-            return np.zeros_like(own.share)
-        saved = self._ports * (self._shares - own.share)
-        return np.asarray(np.minimum(saved.min(axis=0, initial=0.0), 0.0))
+        if not self._shares.size:
+            return np.zeros_like(share)
+        can_be = np.isfinite(share[0])
+        saved = self._ports * (self._shares - np.where(can_be, share, 0.0).T[..., np.newaxis, :])
+        return np.where(can_be, saved.min(axis=-2, initial=0.0).T, 0.0)

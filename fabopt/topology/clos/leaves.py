@@ -93,14 +93,25 @@ class Leaves:
         for own_last in self._with_last_leaves(block) if odd else ():
             self._with_odd_sizes(own_last, worth)
 
+    def least_in_layout(self, block: Block) -> Floats:
+        """The least that a block costs with each leaf in the rack that is best for its group, shape (metrics,).
+
+        Of small groups links are short, and of large ones leaves are cheap.
+        """
+        bounds, nic = self.bounds, block.nic
+        g = group_sizes(self.fabric, self.problem.servers)
+        share = bounds.port_share(block, block.tiers, np.minimum(bounds.most.on_leaf, bounds.most.in_groups(g)))
+        link = bounds.least_link(nic.port, block.down.port, "server-leaf", block.protocol)
+        cost = bounds.of_servers(nic, share + self._near_links(block, g) - link[:, np.newaxis])
+        return np.asarray((cost + bounds.saving(block, block.tiers).beside(share)).min(axis=1, initial=np.inf))
+
     def _with_odd_sizes(self, block: Block, worth: WorthOfLeaves) -> None:
         """Add uplinks to sizes whose last group is unlike the others."""
         all_sizes, least = self._odd_sizes(block, self.rules)
         self.sizes_met |= bool(all_sizes)
         if self.plain or not all_sizes:
             return
-        link = self.bounds.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
-        of_servers = self.bounds.of_servers(block.nic, link)[:, np.newaxis]
+        of_servers = self.bounds.of_servers(block.nic, self._near_links(block, least.g))
         inside = self.cutoff.within(of_servers + least.with_uplinks)
         if inside.any():
             inside &= (of_servers + least.alone)[0] <= worth.most(least.g, *least.pairs)
@@ -224,16 +235,15 @@ class Leaves:
         if shape.is_odd:
             shape = replace(shape, odd_u=self._fewest_of_last(block, shape))
         above = self._above(block, replace(shape, u=fewest))
+        # to place leaves takes a while
+        base = self._with_near_leaves(block, shape, base)
         open_ = np.flatnonzero((fewest <= most) & self.cutoff.within(base + above))
         if not open_.size:
             return
-        base = base.copy()
-        # to place leaves takes a while
-        for placed in (False, True):
-            base[:, open_] = self._with_own_runs(block, shape.take(open_), base[:, open_], placed)
-            open_ = open_[self.cutoff.within((base + above)[:, open_])]
-            if not open_.size:
-                return
+        base[:, open_] = self._with_own_runs(block, shape.take(open_), base[:, open_])
+        open_ = open_[self.cutoff.within((base + above)[:, open_])]
+        if not open_.size:
+            return
         rows, u = ranges(fewest[open_], fewest[open_] if self.plain else most[open_])
         rows = open_[rows]
         wide = replace(shape.take(rows), u=u)
@@ -288,16 +298,26 @@ class Leaves:
         fewest = np.maximum(fewest, uplinks_of_last(fabric, parts, shape, gpus, endpoints))
         return np.maximum(fewest, classes.leaf_uplinks(fabric, parts, shape, of_last=True))
 
-    def _with_own_runs(self, block: Block, shape: Shape, base: Floats, placed: bool = True) -> Floats:
-        """``base`` with the servers' links as long as they will be, shape (metrics, rows); or, leaves not being
-        ``placed``, as long as they are at least.
-        """
+    def _with_own_runs(self, block: Block, shape: Shape, base: Floats) -> Floats:
+        """``base`` with the servers' links as long as they will be, shape (metrics, rows)."""
 
         def least(runs: OwnRuns) -> Floats:
             size = switch_size(self.problem, block.leaf, block.uses, block.protocol)
             links = LinkRows((block.nic.port, block.down.port, block.protocol), block.nic, shape, (size,))
             count = self.problem.servers * block.nic.ports_per_server
-            link = runs.server_links(links) if placed else runs.near_server_links(links)
-            return np.asarray(self._devices_cost(block, shape) + link * count)
+            return np.asarray(self._devices_cost(block, shape) + runs.server_links(links) * count)
 
         return self.bounds.runs.raised(base, least)
+
+    def _with_near_leaves(self, block: Block, shape: Shape, base: Floats) -> Floats:
+        """``base`` with the servers' links as long as they are at least before any leaf is placed, as a copy."""
+        link = self._near_links(block, np.atleast_1d(shape.g))
+        count = self.problem.servers * block.nic.ports_per_server
+        return np.maximum(base, self._devices_cost(block, shape) + link * count)
+
+    def _near_links(self, block: Block, g: Ints) -> Floats:
+        """The least that a link of a server in groups of g costs, shape (metrics, sizes)."""
+        ends = block.nic.port, block.down.port, block.protocol
+        link = self.bounds.least_link(ends[0], ends[1], "server-leaf", ends[2])
+        alone = np.repeat(link[:, np.newaxis], g.size, axis=1)
+        return self.bounds.runs.raised(alone, lambda runs: runs.near_server_links(ends, g))

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
+
 import numpy as np
 
 from fabopt.floor.arrangements import Anywhere, InLayout
@@ -12,9 +17,14 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.topology.clos.blocks import Upper
 from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
+from fabopt.topology.clos.floor_runs import NearKey
 from fabopt.topology.clos.joins import joins_of, run_of, runs_differ, server_joins
+from fabopt.topology.clos.redundancy import fewest_spines
 from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
+from fabopt.topology.clos.shape import usable_ports
+from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.link_parts import Costs, Floats
 
 
@@ -49,6 +59,38 @@ class LinkBounds:
         if kind == "server-leaf":
             return self.runs.server_link(near, far, protocol)
         return self.link_at(near, far, run_of(self.fabric, kind), protocol, kind)
+
+    def least_uplink(self, up: PortType, spine: Upper, protocol: str) -> Floats:
+        """The least that a link of a leaf to spines costs on average, with its share of what it has in common."""
+        link = self.least_link(up, spine.down.port, "leaf-spine", protocol)
+        is_even = self.fabric.even and protocol not in self.fabric.mixes_spines
+        if spine.up is not None or not is_even:
+            return link
+        ends = up, spine.down.port, protocol
+        return self.runs.raised(
+            link[:, np.newaxis], lambda runs: runs.least_uplinks(ends, self._fewest_spines(spine, protocol))
+        )[:, 0]
+
+    def _fewest_spines(self, spine: Upper, protocol: str) -> NearKey:
+        """The fewest spines of a plane of two tiers, whose ports take the uplinks that the ratio asks for."""
+        spine_mbps = usable_ports(spine.down, spine.switch) * spine.down.lane.port_mbps
+        needed = ceil(self._least_mbps.get(protocol, Fraction(0)) / self.fabric.oversubscription_leaf / spine_mbps)
+        size = switch_size(self.problem, spine.switch, (spine.down,), protocol)
+        return NearKey(max(needed, fewest_spines(self.fabric, self._most_planes)), size)
+
+    @cached_property
+    def _least_mbps(self) -> Mapping[str, Fraction]:
+        """The least that all servers' ports in a plane have together, by protocol."""
+        return {
+            protocol: Fraction(
+                self.problem.servers * min((nic.ports_per_plane * nic.port.lane.port_mbps for nic in nics), default=0)
+            )
+            for protocol, nics in self.fabric.nics.items()
+        }
+
+    @cached_property
+    def _most_planes(self) -> int:
+        return max((nic.planes for nics in self.fabric.nics.values() for nic in nics), default=1)
 
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str, kind: str = "server-leaf") -> Floats:
         """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""

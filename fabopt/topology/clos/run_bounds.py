@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fabopt.floor.shares import SwitchSize
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
+from fabopt.topology.clos.floor_runs import NearKey
 from fabopt.topology.clos.shape import Ints, Shape
 from fabopt.topology.link_parts import Floats
 
@@ -48,14 +49,19 @@ class OwnRuns(Protocol):
     def server_links(self, links: LinkRows) -> Floats:
         """The cost of a server's link."""
 
-    def near_server_links(self, links: LinkRows) -> Floats:
-        """The cost of a server's link before anything is placed; 0 where nothing is known."""
+    def near_server_links(self, ends: LinkEnds, g: Ints) -> Floats:
+        """The cost of a link of a server in groups of g before anything is placed; 0 where nothing is known."""
 
     def uplinks(self, links: LinkRows) -> Floats:
         """The cost of a leaf's uplink."""
 
     def near_uplinks(self, links: LinkRows) -> Floats:
         """The cost of a leaf's uplink before anything is placed; 0 where nothing is known."""
+
+    def least_uplinks(self, ends: LinkEnds, fewest: NearKey) -> Floats:
+        """The cost of an uplink of any leaf, with as many to each of so many spines or more, before anything is placed,
+        shape (metrics, 1); 0 where nothing is known.
+        """
 
     def core_links(self, links: LinkRows) -> Floats:
         """The cost of a spine's uplink."""
@@ -66,6 +72,10 @@ class RunBounds(Protocol):
 
     Arrays of the costs of sized candidates have shape (metrics, rows).
     """
+
+    @property
+    def differ(self) -> bool:
+        """Whether servers' links run as far as the size of their group says."""
 
     def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
         """The least that a server's link costs, shape (metrics,)."""
@@ -82,6 +92,8 @@ class FlatBounds:
 
     Arrays of the costs of sized candidates have shape (metrics, rows), those of rows (rows,).
     """
+
+    differ = False
 
     def __init__(self, runs_m: Mapping[str, float], link_at: LinkAt) -> None:
         self._runs_m = runs_m

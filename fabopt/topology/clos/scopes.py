@@ -23,9 +23,13 @@ def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], mo
         (problem.links.length_on_sale_m(fabric.runs_m[run]), runs_differ(problem, fabric, run)) for run in runs
     )
     hardware = fabric.hardware if "attachment-leaf" in runs else fabric.hardware_above_leaves
-    if not of_servers:
-        return hardware, runs, lengths
     arrangement = fabric.arrangement
-    # there servers' links run as far as it is to where leaves may be
+    # there links run as far as it is to where leaves may be, and to as many spines as there are at least
     layout = arrangement.layout if arrangement.bounds == "measured" else None
-    return hardware, runs, lengths, problem.servers, fabric.span is None, fabric.may_be_alike, most, layout
+    of_spines: Hashable = None
+    if layout is not None and "leaf-spine" in runs:
+        stripes = fabric.even, fabric.mixes_spines, fabric.kept_rules
+        of_spines = layout, problem.servers, stripes, tuple(fabric.nics.items())
+    if not of_servers:
+        return hardware, runs, lengths, of_spines
+    return hardware, of_spines, runs, lengths, problem.servers, fabric.span is None, fabric.may_be_alike, most, layout

@@ -120,7 +120,7 @@ def _costs_of_spines(bounds: Bounds, up: PortType, protocol: str, tiers: int) ->
     """What an uplink of a leaf and a whole spine cost at least, for each spine that is not dearer in both."""
     costs: list[tuple[float, float]] = []
     for spine in bounds.uppers(up.lane.port_mbps, protocol, tiers):
-        link = bounds.least_link(up, spine.down.port, "leaf-spine", protocol)
+        link = bounds.least_uplink(up, spine, protocol)
         above = 0.0 if spine.up is None else bounds.core_link(spine.up.port, protocol)
         costs.append((float((bounds.costs.of(spine.switch.item) + above)[0]), float(link[0])))
     kept: list[tuple[float, float]] = []

@@ -146,14 +146,15 @@ class ClosSpace:
             # what is past the cutoff is not queued, for that only falls
             limit = cutoff.limit
             for tighter, block, leaves in self._finer(queued, parts):
-                if tighter[0] <= limit and cutoff.possible(tighter):
+                if cutoff.possible(tighter) and tighter[0] <= limit:
                     later = max(queued.bound, float(tighter[0]))
                     heapq.heappush(queue, _Queued(later, queued.level + 1, next(numbers), block, queued.next, leaves))
 
     def _finer(self, queued: _Queued, parts: Sequence[Leaves]) -> Iterator[tuple[Floats, Block, Leaves | None]]:
         """What a block is taken apart into, with bounds, by its uplinks and then by parts; nothing once it is expanded.
 
-        At every step after the first, its bound counts a tier more.
+        At every step after the first, its bound counts a tier more, and in a layout of a floor how far the links of
+        servers run by the size of groups.
         """
         block, level = queued.block, queued.level
         ups = [block._replace(up=up) for up in block.leaf.uses] if level == 1 and block.tiers > 1 else [block]
@@ -162,20 +163,33 @@ class ClosSpace:
                 for finer in ups:
                     leaves.expand(finer)
         elif level < block.tiers:
-            yield from ((self._tighter(finer, level, queued.bound), finer, None) for finer in ups)
-        elif len(parts) == 1:
+            limit = parts[0].cutoff.limit
+            for finer in ups:
+                alone = queued.bound + self._least_uplinks(finer) if level == 1 else queued.bound
+                if not alone > limit:
+                    yield self._tighter(finer, level, alone), finer, None
+        elif len(parts) == 1 and not self.bounds.runs.differ:
             parts[0].expand(block)
+        elif len(parts) == 1:
+            yield parts[0].least_in_layout(block), block, parts[0]
         else:
             yield from ((leaves.bounds.of_block(block, level), block, leaves) for leaves in parts)
 
+    def _least_uplinks(self, block: Block) -> float:
+        """The least that uplinks of leaves, as many as the ratio asks for, cost with everything above them."""
+        if not self.fabric.may_be_alike:  # there a bound of leaves alone has them already
+            return 0.0
+        links = self.bounds.fewest_uplinks(block)
+        above = float(self.bounds.above(block.uplinks.port, block.protocol, block.tiers)[0]) * links
+        if block.tiers < 3:
+            return above
+        spines = fewest_of_all_spines(self.bounds, block)
+        return max(above, float(least_with_spines(self.bounds, block, links, spines)))
+
     def _tighter(self, block: Block, level: int, bound: float) -> Floats:
-        """A bound that counts one more tier of a block; ``bound``: that without, of leaves alone at first."""
+        """A bound that counts one more tier of a block; ``bound``: that without, and with any uplinks at first."""
         tighter = self.bounds.of_block(block, level + 1)
-        if level == 1 and block.tiers > 2:
-            spines = fewest_of_all_spines(self.bounds, block)
-            tighter = tighter.copy()
-            tighter[0] = max(tighter[0], bound + float(least_with_spines(self.bounds, block, 0, spines)))
-        return tighter
+        return np.concatenate([np.maximum(tighter[:1], bound), tighter[1:]])
 
     @property
     def _has_tiers(self) -> bool:

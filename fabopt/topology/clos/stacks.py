@@ -57,7 +57,7 @@ class Stacks:
             upward = self.bounds.core_link(spine.up.port, block.protocol)
         if not np.isfinite(upward[0]):
             return None
-        least = self.bounds.least_link(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
+        least = self.bounds.least_uplink(block.uplinks.port, spine, block.protocol)
         share = least + self.bounds.spine_share(spine, block.protocol)
         above = np.multiply.outer(share, block.nic.planes * shape.uplinks)
         uses = ((spine.switch, spine.down),)

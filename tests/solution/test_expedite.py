@@ -9,12 +9,14 @@ import random
 from fractions import Fraction
 from typing import Any
 
+import openpyxl
 import pytest
 
 from fabopt.errors import InputError
 from fabopt.inspect.quote_audit import QuoteComparison, compared
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.bill import bill_bytes
+from fabopt.output.export.orders import EXPEDITED, order_lines, order_table
 from fabopt.output.export.quotes import quote_table
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, with_price_books
 from fabopt.parts.quotes import Quote, QuoteLine
@@ -120,6 +122,16 @@ def test_bill_and_request_say_what_is_expedited() -> None:
     table = quote_table(design)
     remarks = [row[[name for name, *_ in table.columns].index("Remarks")] for row in table.rows]
     assert sum("2 for stage-2 expedited, in 13 weeks" in str(remark) for remark in remarks) == 1
+
+
+def test_the_sheet_of_orders_says_which_are_expedited() -> None:
+    design = designed(**LATE, expedite=SOONER)
+    heads, *lines = openpyxl.load_workbook(io.BytesIO(bill_bytes(design, ".xlsx")))["Orders"].values
+    rows = [dict(zip(heads, line, strict=True)) for line in lines]
+    assert [row[EXPEDITED] for row in rows if row["Kind"] == "switch"] == [None, 500]
+    orders = len(order_lines(design)) + 1
+    assert lines[-1][heads.index("Total USD")] == f"=SUM($N$2:$N${orders})"
+    assert EXPEDITED not in [name for name, *_ in order_table(designed()).columns]
 
 
 def test_terms_of_a_price_book_and_changes_of_prices() -> None:

@@ -8,6 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from xlsxwriter.format import Format
+from xlsxwriter.utility import xl_col_to_name
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.design.bill import order_date
@@ -20,6 +21,7 @@ from fabopt.schema.design import BomRow, Design
 # Orders of the past and the future alike: before what has no date.
 NO_MONTH = float("-inf")
 TOTAL = "Total USD"
+EXPEDITED = "Expedited, in unit price USD"
 
 
 class OrderLine(NamedTuple):
@@ -73,18 +75,24 @@ def _line(design: Design, rows: list[BomRow], bought: int, from_stock: int, arri
 
 
 def order_table(design: Design) -> QuoteTable:
-    """The orders as a table, real dates where the case has a calendar; own work is no order."""
+    """The orders as a table, real dates where the case has a calendar; own work is no order.
+
+    What has to be asked for sooner than the vendor delivers has its surcharge, in a column where any line has one.
+    """
+    lines = order_lines(design)
+    hurries = [True] if any(line.row.expedite_usd is not None for line in lines) else []
     columns = [
         ("Order by", 12, "date"), ("Order by month", 9, "number"), ("Vendor", 18, "text"), ("Stage", 14, "text"),
         ("Kind", 12, "text"), ("Part number", 24, "text"), ("Id", 30, "text"), ("Length m", 9, "number"),
         ("Order", 9, "count"), ("From own stock", 9, "count"), ("Arrives by month", 9, "count"),
-        ("Arrives by", 12, "date"), (TOTAL, 16, "money"),
+        ("Arrives by", 12, "date"), *((EXPEDITED, 14, "money") for _ in hurries), (TOTAL, 16, "money"),
     ]  # fmt: skip
     rows = [
         (line.day, line.month, line.vendor, line.row.stage, line.row.kind,
          code_of(design, line.row.id, line.row.length_m).code, line.row.id, line.row.length_m,
-         line.quantity, line.from_stock or None, line.stage_month, line.arrives, line.total_cents / 100)
-        for line in order_lines(design)
+         line.quantity, line.from_stock or None, line.stage_month, line.arrives,
+         *(line.row.expedite_usd for _ in hurries), line.total_cents / 100)
+        for line in lines
     ]  # fmt: skip
     return QuoteTable(columns, rows)
 
@@ -94,13 +102,14 @@ def write_orders(sheet: Worksheet, formats: dict[str, Format], design: Design) -
     table = order_table(design)
     write_table(sheet, formats, table)
     last, end = len(table.columns) - 1, len(table.rows) + 1
+    column = xl_col_to_name(last, col_abs=True)
     vendors = Counter[str]()
     for order in order_lines(design):
         vendors[order.vendor] += order.total_cents
     for number, (vendor, amount) in enumerate(sorted(vendors.items()), start=end + 1):
         write_text(sheet, number, 2, vendor, formats["label"])
-        formula = f"=SUMIF($C$2:$C${end},C{number + 1},$M$2:$M${end})"
+        formula = f"=SUMIF($C$2:$C${end},C{number + 1},{column}$2:{column}${end})"
         sheet.write_formula(number, last, formula, formats["money"], amount / 100)
     total = end + 1 + len(vendors)
     write_text(sheet, total, 2, "all orders", formats["total"])
-    sheet.write_formula(total, last, f"=SUM($M$2:$M${end})", formats["total_money"], sum(vendors.values()) / 100)
+    sheet.write_formula(total, last, f"=SUM({column}$2:{column}${end})", formats["total_money"], sum(vendors.values()) / 100)

@@ -151,10 +151,13 @@ class Counted:
         if np.isinf(slack):
             sizing.stopped, slack = True, abs(sizing.least)
         first = abs(sizing.least) * FIRST_DEARER
-        for wider in (slack, *(slack + first * DEARER**rise for rise in range(MOST_DEARER)), np.inf):
-            self._add_suiting(sizing, totals, wider)
+        self._add_suiting(sizing, totals, slack)
+        if len(self.problem.stages) > 1 and not (sizing.batches or sizing.stopped):
+            self._add_guessed(sizing, totals)
+        for wider in (*(slack + first * DEARER**rise for rise in range(MOST_DEARER)), np.inf):
             if sizing.batches or sizing.stopped:
                 break
+            self._add_suiting(sizing, totals, wider)
         return sizing
 
     def _add_suiting(self, sizing: Sizing, totals: set[ByStage], slack: float) -> None:
@@ -163,6 +166,7 @@ class Counted:
         least_others = min(totals, key=lambda total: total[-1])
         fewest = fewest_own(self.problem, self.context, self.fabric, least_others)
         limit, left, added = sizing.least + slack, totals, dict[ByStage, _Added]()
+        is_staged = len(self.problem.stages) > 1
         for own in count(fewest):
             if own >= fewest + MOST_OWN:
                 sizing.stopped = True
@@ -171,18 +175,67 @@ class Counted:
             if np.isinf(slack) and sizing.batches:
                 # whatever it costs, it is a first answer, which says how far to look
                 return
-            numbers = {plus(total, mine) for total in left for mine in self._own(own)} - added.keys()
+            numbers = {plus(total, mine) for total in left for mine in self._own(own)}
+            if is_staged:
+                if not self._add_below(sizing, numbers, totals, limit, added):
+                    return
+                continue
+            numbers -= added.keys()
             added |= {number: self._add(sizing, number, totals, sizing.least + slack) for number in numbers}
             if own == fewest:
                 limit = max(limit, *(added[number].least for number in numbers))
-            if len(self.problem.stages) == 1:
-                # more ports never cost less, so that beside these others the cheapest that suits has been met
-                suits = {total: min(one.suiting.get(total, np.inf) for one in added.values()) for total in left}
-                least = {total: added[plus(total, (own,))].least for total in left}
-                left = {
-                    total for total in left if np.isfinite(least[total]) and least[total] <= max(limit, suits[total])
-                }
+            # more ports never cost less, so that beside these others the cheapest that suits has been met
+            suits = {total: min(one.suiting.get(total, np.inf) for one in added.values()) for total in left}
+            least = {total: added[plus(total, (own,))].least for total in left}
+            left = {total for total in left if np.isfinite(least[total]) and least[total] <= max(limit, suits[total])}
         raise AssertionError("counting has no end")
+
+    def _add_below(
+        self,
+        sizing: Sizing,
+        numbers: set[ByStage],
+        totals: set[ByStage],
+        limit: float,
+        added: dict[ByStage, _Added],
+    ) -> bool:
+        """Add what suits and is no dearer than a limit, the fewest switches first; whether anything is no dearer.
+
+        More ports at any stage never cost less, so that numbers past one that is too dear are left. If all are, so are
+        those with more switches of its own: each is past one with fewer.
+        """
+        limit *= 1 + RELATIVE_SLACK
+        dear = [number for number, known in added.items() if known.least > limit]
+        is_any = False
+        for number in sorted(numbers, key=lambda number: (sum(number), number)):
+            if any(all(few <= many for few, many in zip(past, number, strict=True)) for past in dear):
+                continue
+            if number not in added:
+                added[number] = self._add(sizing, number, totals, limit)
+            if added[number].least > limit:
+                dear.append(number)
+            else:
+                is_any = True
+        return is_any
+
+    def _add_guessed(self, sizing: Sizing, totals: set[ByStage]) -> None:
+        """Add what suits the others where as many switches are counted as its own best beside them has: a first answer,
+        which says how far to look.
+        """
+        guessed: set[ByStage] = set()
+        for total in sorted(totals):
+            own: ByStage = (1,) * len(total)
+            for _ in range(MOST_GUESSES):
+                number = plus(total, own)
+                if number in guessed:
+                    break
+                guessed.add(number)
+                if self._add(sizing, number, totals, -np.inf).suiting:
+                    return
+                best = self.look(self.context.numbered(self.fabric, number), 0.0)
+                ways = set().union(*(place for batch in best.batches for place in self._by_place(batch)))
+                if not ways:
+                    break
+                own = min(ways, key=lambda way: (way[-1], way))
 
     def _own(self, last: int) -> Iterator[ByStage]:
         """Numbers of switches of its own that a design can have at each stage, so many at the last one.

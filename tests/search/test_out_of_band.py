@@ -433,3 +433,21 @@ def test_the_fewest_own_are_beside_the_fewest_others_of_the_last_stage(monkeypat
     counted = Counted(problem, Any, problem.fabrics[1], Any, Any, Any, 1.0)  # type: ignore[arg-type]
     counted._add_suiting(Sizing(least=1.0), {(1, 30), (2, 1)}, 0.0)
     assert beside == [(2, 1)]
+
+
+def test_three_stages_are_looked_at_where_they_may_be_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of switches past one that is too dear are left; with all of them the search took minutes."""
+    looked: list[tuple[int, ...]] = []
+    add = Counted._add
+
+    def counted(self: Counted, sizing: Any, number: tuple[int, ...], *rest: Any) -> Any:
+        looked.append(number)
+        return add(self, sizing, number, *rest)
+
+    monkeypatch.setattr(Counted, "_add", counted)
+    sizes = {"a": (0, 2), "b": (6, 6), "c": (12, 12)}
+    stages = [{"name": name, "month": month, "servers": servers} for name, (month, servers) in sizes.items()]
+    content = case(COMPUTE, OOB, servers=None, stages=stages)
+    design = solve(inputs_from_objects(content, parts()), alternatives_s=0)
+    assert design.status == "optimal" and design.objective.value == 11180
+    assert len(looked) < 80

@@ -112,4 +112,5 @@ def write_orders(sheet: Worksheet, formats: dict[str, Format], design: Design) -
         sheet.write_formula(number, last, formula, formats["money"], amount / 100)
     total = end + 1 + len(vendors)
     write_text(sheet, total, 2, "all orders", formats["total"])
-    sheet.write_formula(total, last, f"=SUM({column}$2:{column}${end})", formats["total_money"], sum(vendors.values()) / 100)
+    formula = f"=SUM({column}$2:{column}${end})"
+    sheet.write_formula(total, last, formula, formats["total_money"], sum(vendors.values()) / 100)

@@ -161,6 +161,14 @@ def test_the_summary_has_answer_proof_checks_and_assumptions(design: Design) -> 
     assert all(check.name in labels for check in design.checks)
 
 
+def test_what_prices_rest_on_stands_below_the_answer(design: Design) -> None:
+    """As it does in the terminal, and not among the notes alone, far below."""
+    note = "prices: the bill is 60 % estimates, 40 % list prices"
+    rows = sheets(bill_bytes(design.model_copy(update={"notes": ("compute: a note", note)}), ".xlsx"))["Summary"]
+    answer = next(number for number, row in enumerate(rows) if row[0] == "Answer")
+    assert rows[answer + 1][:2] == ["Prices", "the bill is 60 % estimates, 40 % list prices"]
+
+
 # -- text is never a formula --------------------------------------------------------------------------------------
 
 

@@ -36,7 +36,7 @@ from fabopt.output.export.spreadsheet import (
 )
 from fabopt.output.purchased import SHARES, has_any
 from fabopt.output.space import floor_line, pages_line
-from fabopt.output.terminal.answer import headline, proof_line, served, totals_line
+from fabopt.output.terminal.answer import headline, leading_notes, proof_line, served, totals_line
 from fabopt.output.terminal.networks import NetworkShare, network_shares
 from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
 from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
@@ -144,6 +144,9 @@ class _Summary:
         self.line("Answer", served(design) if REPRICED in marks else headline(design))
         for title, mark in marks.items():
             self.line(title, mark)
+        for note in leading_notes(design):
+            kind, _, words = note.partition(": ")
+            self.line(kind.capitalize(), words)
         self.single_points(design)
         if design.totals is not None:
             self.line("Totals", totals_line(design))

@@ -20,7 +20,9 @@ from fabopt.output.words import (
     power,
     signed_money,
 )
+from fabopt.parts.price_basis import PRICES
 from fabopt.schema.base import NO_SINGLE_LIMIT
+from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import Alternative, Conflict, Design, FabricDesign, NicUse, Number
 from fabopt.units import some
 
@@ -41,6 +43,11 @@ def metric_name(metric: str) -> str:
 def metric_value(metric: str, value: int | float) -> str:
     """A value of the objective with its unit."""
     return money(value) if "usd" in metric else power(value)
+
+
+def leading_notes(design: Design) -> list[str]:
+    """Notes that a reader must know with the answer: what its prices rest on, and that it is just above a cliff."""
+    return [note for note in design.notes if note.startswith((PRICES, CLIFF))]
 
 
 def headline(design: Design) -> str:

@@ -16,6 +16,7 @@ from fabopt.output.terminal.answer import (
     about_lines,
     fabric_line,
     headline,
+    leading_notes,
     metric_name,
     search_line,
     spares_line,
@@ -35,8 +36,6 @@ from fabopt.output.terminal.single_points import lead_line, point_rows, rack_lin
 from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
 from fabopt.output.terminal.workload import workload_lines, workload_rows, workload_title
 from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, run, signed_money, signed_power
-from fabopt.parts.price_basis import PRICES
-from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
 from fabopt.units import some
 
@@ -53,8 +52,8 @@ def summary(design: Design) -> RenderableType:
 
 def _blocks(design: Design) -> Iterator[RenderableType]:
     yield Text(headline(design), style="bold")
-    prices = [note for note in design.notes if note.startswith((PRICES, CLIFF))]
-    yield from (_line(note) for note in prices)
+    leading = leading_notes(design)
+    yield from (_line(note) for note in leading)
     yield from _single_points(design)
     for fabric in design.fabrics:
         yield from _fabric(design, fabric)
@@ -84,9 +83,9 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if design.alternatives:
         yield _heading("What else", "the best design of each other kind, against this one")
         yield _alternative_table(design)
-    if len(design.notes) > len(prices):
+    if len(design.notes) > len(leading):
         yield _heading("Notes")
-        yield from (_line(note) for note in design.notes if note not in prices)
+        yield from (_line(note) for note in design.notes if note not in leading)
 
 
 def _growth(design: Design) -> Iterator[RenderableType]:

@@ -101,6 +101,12 @@ def test_answer_is_one_sentence_and_its_proof() -> None:
     )
 
 
+def test_what_prices_rest_on_stands_below_the_answer() -> None:
+    note = "prices: the bill is 60 % estimates, 40 % list prices"
+    text = page_bytes(solved("plain").model_copy(update={"notes": (note,)}), ()).decode()
+    assert '<p class="note">Prices: the bill is 60 % estimates, 40 % list prices.</p>' in text.partition("</header>")[0]
+
+
 def test_answer_claims_no_more_than_is_proven() -> None:
     design = solved("plain")
     stopped = design.model_copy(update={"status": "feasible"})

@@ -21,7 +21,7 @@ from fabopt.output.html.space import with_links, words_of
 from fabopt.output.html.tables import cash_view, futures_view
 from fabopt.output.html.workload import workload_view
 from fabopt.output.space import floor_line, pages_line
-from fabopt.output.terminal.answer import conflict_quantity, needed_text, proof_line, totals_line
+from fabopt.output.terminal.answer import conflict_quantity, leading_notes, needed_text, proof_line, totals_line
 from fabopt.output.terminal.cash import TITLE as CASH_TITLE
 from fabopt.output.terminal.futures import TITLE as FUTURES_TITLE
 from fabopt.output.words import limit_name, sentence
@@ -53,6 +53,7 @@ def _of_every_design(design: Design) -> dict[str, Any]:
         "description": design.case.content.get("description") or "",
         "status": STATUS_WORDS[design.status],
         "answer": with_links(answer(design), design),
+        "leading": leading_notes(design),
         "figures": key_figures(design),
         "conflicts": conflicts,
         "assumptions": assumptions(design),

@@ -175,30 +175,25 @@ class RatioSearch:
                 self._cheapest(deadline)
         return self._best if self._best.value is None else replace(self._best, verdict="feasible")
 
-    def spread(self, most: Fraction, answer: Optimum) -> Iterator[Optimum]:
-        """Designs with equal leaf groups, which are few, whose (S + C) T may be below ``most``: with little above their
-        leaves, then one that is faster than an answer. Nothing is proven of them.
+    def leaner(self, most: Fraction, answer: Optimum) -> Iterator[Optimum]:
+        """Designs that cost less than an answer and whose (S + C) T is below ``most``, as its own is.
+
+        Of those with equal leaf groups, which are few; nothing is proven of them.
         """
         assert answer.value is not None
         fabrics, cents = tuple(map(with_equal_groups, self.problem.fabrics)), answer.value
         alike = RatioSearch(replace(self.problem, fabrics=fabrics), self.settings, self.clock, context=self.context)
-
-        def cheapest(most_s: Fraction) -> Optimum | None:
-            is_over = self.clock.is_over()
-            optimum = None if is_over else alike._cheapest_in_time(Deadline(self.pace, most_s), None, ties=False)
-            return None if optimum is None or optimum.value is None else optimum
-
         for _ in range(LEANEST):
+            if self.clock.is_over():
+                return
             # what costs less in so much time is below it too
-            lean = cheapest(most / self._spent(cents))
+            deadline = Deadline(self.pace, most / self._spent(cents))
+            lower_than = cents if self.problem.site.method == "sizes" else None
+            lean = alike._cheapest_in_time(deadline, lower_than, ties=False)
             if lean is None or lean.value is None:
-                break
+                return
             yield lean
             cents = lean.value
-        least_s = self._least_step_s
-        fast = cheapest(least_s + (self._step_s(answer) - least_s) / NEARER)
-        if fast is not None:
-            yield fast
 
     def _sample(self, slowest: Fraction) -> None:
         """Good designs, so that the proof has little to look at: fast ones, up to a step with which none is better."""

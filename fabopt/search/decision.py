@@ -120,8 +120,8 @@ class _Decider:
         most = own.product_of(least.optimum) * (1 + ERROR)
         robust = self._below(Cap(self.pace, most, least.floors), least.met)
         met = {}
-        spread = own.spread(most, robust.optimum) if robust.is_proven else ()
-        for optimum in (*least.met, *robust.met, *spread):
+        leaner = own.leaner(most, robust.optimum) if robust.is_proven else ()
+        for optimum in (*least.met, *robust.met, *leaner):
             cents = cents_per_effective_gpu(self.problem, list(optimum.picked))
             if own.product_of(optimum) < most:
                 ratios = self._ratios(optimum)

@@ -289,6 +289,20 @@ def test_a_large_floor_that_is_not_ruled_out_names_the_obstacle(monkeypatch: pyt
     assert design.conflicts[0].detail.startswith("compute, ")
 
 
+def test_fabrics_on_a_large_floor_share_racks_by_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Racks with six switches: two for each of three fabrics are too few where one has six and the others one each."""
+    large(monkeypatch)
+    content = on_floor({"rows": 1, "racks_per_row": 7, "rack_units": 32}, servers=12, rules={"rack-rules": True})
+    content["site"]["rack_rules"] = {"switches": 6}
+    content["fabrics"][0] |= {"nics_per_server": 2, "tiers": 2}
+    small = {"min_gbps_per_gpu": 25, "nics_per_server": 1, "tiers": 1, "max_oversubscription": 4}
+    content["fabrics"] += [{"name": role, "role": role, **small} for role in ("storage", "in-band")]
+    design = solve(inputs(content, parts()), alternatives_s=0)
+    assert design.status == "feasible" and all(check.ok for check in design.checks)
+    switches = [sum(tier.count for tier in fabric.tiers) for fabric in design.fabrics]
+    assert switches == [6, 1, 1]
+
+
 @pytest.mark.parametrize(("share", "status"), [(0.05, "infeasible"), (0.999, "unknown"), (1.0, "feasible")])
 def test_budgets_on_a_large_floor(monkeypatch: pytest.MonkeyPatch, share: float, status: str) -> None:
     """Below what any place takes: proven. Between that and the best found: open, with both figures."""

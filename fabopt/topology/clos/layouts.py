@@ -47,7 +47,7 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
     """Layouts with room for the switches of all fabrics; none on too small a floor.
 
     All fabrics have the same layouts in the same order, that of number ``index`` its share of every rack: an equal one,
-    and, where its switches are placed for certain, also by what they need. ``sketches``: of all fabrics; ``counted``:
+    and one by what its switches need. ``sketches``: of all fabrics; ``counted``:
     with ports for the switches of all.
     """
     floor, pins = problem.floor, _pins(problem, problem.fabrics[index])
@@ -67,7 +67,7 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
         for racks in dict.fromkeys(max(of_limits, min(sums.switches, over or 1)) for of_limits in wanted)
         for layout in sized(racks, lambda policy: equal, over)
     ]
-    if len(sketches) > 1 and floor.method != "estimates":
+    if len(sketches) > 1:
         needs = [switch_needs(problem, *one) for one in counted]
         racks = racks_by_need(floor.plan, needs)
         for over in (None, *as_the_rule):

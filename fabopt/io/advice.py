@@ -82,7 +82,8 @@ def advice_on_place(key: str, steps: Steps) -> str:
     nearest = [path for path in same if path.count(".") == min(other.count(".") for other in same)]
     if not 0 < len(nearest) <= _MOST_NAMED:
         return ""
-    return f"did you mean `{'` or `'.join(nearest)}`?"
+    named = [f"`{path}`" if "." in path else f"`{path}` at the top of the case" for path in nearest]
+    return f"did you mean {' or '.join(named)}?"
 
 
 def _with(key: str, names: dict[str, str]) -> list[str]:

@@ -430,7 +430,8 @@ def test_the_fewest_own_are_beside_the_fewest_others_of_the_last_stage(monkeypat
     content, catalog, _ = growing(0)
     made = inputs(content, catalog)
     problem = problem_of(made.case, made.catalog)
-    counted = Counted(problem, Any, problem.fabrics[1], Any, Any, Any, 1.0)  # type: ignore[arg-type]
+    unused: Any = None
+    counted = Counted(problem, unused, problem.fabrics[1], unused, unused, unused, 1.0)
     counted._add_suiting(Sizing(least=1.0), {(1, 30), (2, 1)}, 0.0)
     assert beside == [(2, 1)]
 

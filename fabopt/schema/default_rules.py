@@ -87,8 +87,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
         DefaultRule(
             ROBUST_DESIGNS,
             "of designs whose cost of a working GPU the model cannot tell from the least, the one is picked that costs "
-            "least where flows are hashed, a spine is lost or GPUs are a quarter faster, where `workload.scenarios` "
-            "does not say what counts",
+            "least where flows are hashed, a spine is lost or GPUs are a quarter faster",
             "status_is_honest",
             "docs/workloads.md#what-the-model-cannot-tell-apart",
         ),

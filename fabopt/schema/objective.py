@@ -16,9 +16,10 @@ class DecidedBy(Strict):
     """``by``: robustness among designs that the model cannot tell apart, or the worst regret of the case's scenarios.
 
     ``least_usd``: what a working GPU costs with the design that has the least; ``error``: the share by which others may
-    be above it and count as equal; ``designs``: how many such designs were met, and ``leaf_oversubscription``,
-    ``spine_oversubscription``: between which ratios at the leaves, and above pods, they are. ``regret``: the worst of
-    the design, the least of any; ``regret_usd``: that of growth that is not certain.
+    be above it and count as equal (of regret: in their worst scenario, over what is best for it); ``designs``: how many
+    such designs were met, and ``leaf_oversubscription``, ``spine_oversubscription``: between which ratios at the
+    leaves, and above pods, they are. ``regret``: the worst of the design, ``least_regret``: the least of any;
+    ``regret_usd``: that of growth that is not certain.
     """
 
     by: Literal["robustness", "regret"]
@@ -28,6 +29,7 @@ class DecidedBy(Strict):
     leaf_oversubscription: tuple[Number, Number] | None = None
     spine_oversubscription: Annotated[tuple[Number, Number] | None, Field(exclude_if=is_open)] = None
     regret: Number | None = None
+    least_regret: Annotated[Number | None, Field(exclude_if=is_open)] = None
     regret_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
 
 

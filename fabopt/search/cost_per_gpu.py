@@ -138,7 +138,7 @@ class RatioSearch:
                 return Ratio(self._best)
             return Ratio(
                 replace(self._best, verdict="feasible", sized=self._sized),
-                self._per_gpu(self._product),
+                self.per_gpu(self._product),
                 met=tuple(self._met),
                 pace=self.pace,
             )
@@ -163,7 +163,7 @@ class RatioSearch:
         if ties and proven and not self.clock.is_over():
             self._cheapest(Deadline(self.pace, self._best_step_s), ties=True)
         optimum = replace(self._best, verdict="optimal" if proven else "feasible", sized=self._sized)
-        figures = self._per_gpu(self._product), self._per_gpu(bound)
+        figures = self.per_gpu(self._product), self.per_gpu(bound)
         return Ratio(optimum, *figures, met=tuple(self._met), pace=self.pace, floors=floors)
 
     def near(self, answer: Optimum) -> Optimum:
@@ -338,7 +338,7 @@ class RatioSearch:
         product = self._spent(optimum.value) * step_s
         if self._best.value is None or product < self._product or (as_good and product == self._product):
             self._best, self._best_step_s = optimum, step_s
-            per_gpu = usd(rounded(self._per_gpu(product)))
+            per_gpu = usd(rounded(self.per_gpu(product)))
             self.settings.progress(f"${per_gpu:,} per effective GPU so far, looking for better")
 
     def _floor_at(self, most_s: Fraction | float) -> int | float:
@@ -384,7 +384,7 @@ class RatioSearch:
         assert total is not None
         return Fraction(total)
 
-    def _per_gpu(self, product: Fraction) -> Fraction:
-        """Cents per effective GPU: over the GPUs and the utilization, which is a constant over T."""
+    def per_gpu(self, product: Fraction) -> Fraction:
+        """Cents per effective GPU of a product: over the GPUs and the utilization, which is a constant over T."""
         workload = self.pace.workload
         return product * workload.peak_flops / (workload.gpu_flops(hardware=False) * workload.ranks.gpus)

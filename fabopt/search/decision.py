@@ -1,9 +1,9 @@
-"""Which design is picked for its cost of a working GPU: by the mean over scenarios, by regret, by robustness.
+"""Which design is picked for its cost of a working GPU: by the mean over scenarios or by regret, and by robustness.
 
-The model tells two networks apart no better than ``ERROR``. So of all designs within it of the least, the one is picked
-that costs least under stress (rule ``robust-designs``), where the case does not say what counts. With
-``decide_by: regret`` it is the one whose worst scenario is nearest to what is best for that scenario alone. Both are
-exact: (S + C) times a step that gets no longer with bandwidth, among designs below a cap on another such product.
+What counts is the mean step over the scenarios of the case, or with ``decide_by: regret`` the scenario that is farthest
+from what is best for it alone. The model tells two networks apart no better than ``ERROR``: so of all designs within it
+of the least, the one is picked that costs least under stress (rule ``robust-designs``). All are exact: (S + C) times a
+step that gets no longer with bandwidth, among designs below a cap on another such product.
 """
 
 from __future__ import annotations
@@ -43,32 +43,42 @@ def best_ratio(problem: Problem, settings: Settings, clock: Clock, context: Cont
     wanted, pace = problem.case.workload, problem.pace
     assert wanted is not None and pace is not None
     decider = _Decider(problem, settings, clock, context, pace)
-    if wanted.decide_by == "regret":
-        return decider.least_regret()
-    least = decider.search().run()
-    if wanted.scenarios or not is_kept(problem.case.rules, ROBUST_DESIGNS) or not least.is_proven:
+    least = decider.least_regret() if wanted.decide_by == "regret" else decider.search().run()
+    if not is_kept(problem.case.rules, ROBUST_DESIGNS) or not least.is_proven:
         return least
     settings.progress("looking for the most robust of the designs that the model cannot tell apart")
     return decider.most_robust(least)
 
 
-def stressed(workload: ModelRun) -> Pace:
-    """The mean step of a workload, ranks scattered, where flows are hashed, a spine is lost or GPUs are faster.
+def stressed(pace: Pace) -> Pace:
+    """The mean over runs, ranks scattered, of steps where flows are hashed, a spine is lost or GPUs are faster.
 
     Traffic may change its rail between servers, as collectives do unless they are told not to, so that leaves which
     hold all servers need uplinks too. Jobs that a scheduler keeps within pods stay there: only where they do not,
     do links above pods carry all.
     """
+    weights: dict[object, tuple[Fraction, ModelRun]] = {}
+    for weight, run in pace.runs:
+        stresses = _under_stress(run)
+        for stress in stresses:
+            # scenarios that differ in the placement alone are alike under stress
+            alike = stress.placing, stress.speed, stress.utilization
+            known, of_run = weights.get(alike, (Fraction(0), stress))
+            weights[alike] = known + weight / len(stresses), of_run
+    return Pace(pace.workload, tuple(weights.values()))
+
+
+def _under_stress(workload: ModelRun) -> tuple[ModelRun, ...]:
+    """The runs that a run is stressed by, which weigh alike."""
     own = workload.placing
     placing = own if isinstance(own.placement, Within) and own.holds("pod") else replace(own, placement="scattered")
     placing = replace(placing, crosses_rails=True)
     hashed = placing.uplinks * uplink_share(QueuePairs(queue_pairs=STRESS_QUEUE_PAIRS), 0)
-    runs = (
+    return (
         replace(workload, placing=replace(placing, uplinks=hashed)),
         replace(workload, placing=replace(placing, loses_spine=True)),
         at_speed(replace(workload, placing=placing), STRESS_SPEED),
     )
-    return Pace(workload, tuple((Fraction(1, len(runs)), run) for run in runs))
 
 
 @dataclass(frozen=True)
@@ -115,10 +125,11 @@ class _Decider:
 
     def most_robust(self, least: Ratio) -> Ratio:
         """Of designs that are within the error of the least, the one that costs least under stress."""
-        assert least.cents is not None and least.optimum.value is not None
-        own = self.search()
-        most = own.product_of(least.optimum) * (1 + ERROR)
-        robust = self._below(Cap(self.pace, most, least.floors), least.met)
+        assert least.cents is not None and least.optimum.value is not None and least.pace is not None
+        own = self.search(least.pace)
+        product = own.product_of(least.optimum)
+        most = product * (1 + ERROR)
+        robust = self._below(Cap(least.pace, most, least.floors), least.met)
         met = {}
         leaner = own.leaner(most, robust.optimum) if robust.is_proven else ()
         for optimum in (*least.met, *robust.met, *leaner):
@@ -126,22 +137,26 @@ class _Decider:
             if own.product_of(optimum) < most:
                 ratios = self._ratios(optimum)
                 met[optimum.value, cents, *ratios.values()] = ratios
+        # products of regret are each over the least of its scenario
+        by_regret = least.decision is not None
         decision = DecidedBy(
-            by="robustness",
-            least_usd=usd(rounded(least.cents)),
+            by="regret" if by_regret else "robustness",
+            least_usd=None if by_regret else usd(rounded(least.cents)),
+            least_regret=plain_fraction(own.per_gpu(product) - 1) if by_regret else None,
             error=plain_fraction(ERROR),
             designs=len(met),
             leaf_oversubscription=_band(met.values(), "leaf"),
             spine_oversubscription=_band(met.values(), "spine"),
         )
         cents = cents_per_effective_gpu(self.problem, list(robust.optimum.picked))
-        return replace(robust, cents=cents, bound=least.bound, pace=self.pace, decision=decision)
+        robust = replace(robust, cents=cents, bound=least.bound, decision=decision)
+        return replace(robust, pace=least.pace, least=least.least)
 
     def _below(self, cap: Cap, known: Sequence[Optimum]) -> Ratio:
         """Of designs below a cap the one that costs least under stress; a model that sends nothing over the network
         says nothing of it, so that there the ratios of its task's profile hold, if any such design is below the cap.
         """
-        pace, usual = stressed(self.pace.workload), self._usual_ratio
+        pace, usual = stressed(self.pace), self._usual_ratio
         if usual is not None:
             fabrics = tuple(
                 replace(one, oversubscription_leaf=usual, oversubscription_spine=usual) if self._computes(one) else one

@@ -11,6 +11,7 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.default_rules import ROBUST_DESIGNS, is_kept
 from fabopt.schema.design import FabricDesign, Totals
 from fabopt.schema.objective import DecidedBy
+from fabopt.schema.prediction import WorkloadUse
 from fabopt.units import (
     CENTS_PER_USD,
     MILLIWATTS_PER_WATT,
@@ -243,7 +244,8 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
 
     optimal: bound = value, gap 0; feasible: bound <= value, gap = (value - bound) / value where it is known;
     infeasible and unknown: no design. A floor is no more than what is proven. A design that was picked for its
-    robustness (rule ``robust-designs``) or regret is not the least: bound <= value, and within the error of the least.
+    robustness (rule ``robust-designs``) or regret is not the least: bound <= value, and it, or where regret decides the
+    worst regret, is within the error of the least.
     Source: design file, ``status``.
     """
     design, objective = evidence.design, evidence.design.objective
@@ -279,17 +281,32 @@ def _decision_is_honest(proof: Proof, evidence: Evidence, decision: DecidedBy) -
     case, value, use = evidence.case, evidence.design.objective.value, evidence.design.workload
     if case.workload is None or use is None or value is None:
         raise LookupError("a decision for a workload that the file does not have")
+    proof.equal("decide_by", case.workload.decide_by, "regret" if decision.by == "regret" else "mean")
+    if decision.error is not None:
+        proof.holds(is_kept(case.rules, ROBUST_DESIGNS), "robustness decides")
+        proof.equal("error", decision.error, plain_fraction(MEASURED_BAND))
     if decision.by == "regret":
-        proof.equal("decide_by", case.workload.decide_by, "regret")
-        regrets = [row.regret for row in use.scenarios if row.regret is not None]
-        proof.equal("regret", decision.regret, max(regrets, default=None))
-        proof.holds(min(regrets, default=0) >= 0, "a scenario costs less than the least of any design")
+        _regret_is_honest(proof, use, decision)
         return
-    proof.holds(is_kept(case.rules, ROBUST_DESIGNS) and not case.workload.scenarios, "robustness decides")
     least, error = decision.least_usd, decision.error
     if least is None or error is None:
         raise LookupError("the least value and the error are missing")
-    proof.equal("error", error, plain_fraction(MEASURED_BAND))
     proof.holds(least <= value <= least * (1 + error), f"value {value}, the least {least}")
     if evidence.design.status == "optimal":
         proof.equal("objective.bound", evidence.design.objective.bound, least)
+
+
+def _regret_is_honest(proof: Proof, use: WorkloadUse, decision: DecidedBy) -> None:
+    """The regret is the worst of the scenarios, and where robustness decides, within the error of the least."""
+    regrets = [row.regret for row in use.scenarios if row.regret is not None]
+    proof.equal("regret", decision.regret, max(regrets, default=None))
+    proof.holds(min(regrets, default=0) >= 0, "a scenario costs less than the least of any design")
+    if decision.error is None:
+        return
+    least, worst = decision.least_regret, decision.regret
+    if least is None or worst is None:
+        raise LookupError("the least regret is missing")
+    # from figures to the cent, and to six places
+    rounding = 1 / min(cents(row.least_usd_per_effective_gpu or 1) for row in use.scenarios) + 1e-6
+    is_within = -rounding <= worst - least <= (1 + least) * decision.error + rounding
+    proof.holds(is_within, f"regret {worst}, the least {least}")

@@ -78,7 +78,7 @@ def served(design: Design) -> str:
 def _claim(design: Design) -> str:
     decision = design.objective.decision
     if design.status == "optimal" and decision is not None:
-        return f"the {_CHOSEN[decision.by]}; proven"
+        return f"the {_CHOSEN[decision.by, decision.error is not None]}; proven"
     if design.status == "optimal":
         return f"the {_least(design.objective.metric)}{space_line(design) or 'design that was searched for'}; proven"
     if design.objective.gap is None:
@@ -87,10 +87,11 @@ def _claim(design: Design) -> str:
     return f"the best found; no other {other} can be more than {percent(float(design.objective.gap))} better"
 
 
-# What a design is that was picked by more than its objective.
+# What a design is that was picked by more than its objective, and whether within an error.
 _CHOSEN = {
-    "robustness": "most robust of the designs whose cost per working GPU the model cannot tell from the least",
-    "regret": "design with the least worst regret over the scenarios",
+    ("robustness", True): "most robust of the designs whose cost per working GPU the model cannot tell from the least",
+    ("regret", False): "design with the least worst regret over the scenarios",
+    ("regret", True): "most robust of the designs whose worst regret the model cannot tell from the least",
 }
 
 
@@ -126,7 +127,9 @@ def _proof(design: Design) -> list[str]:
     if objective.value is not None:
         parts.append(f"{metric} {metric_value(objective.metric, objective.value)}")
     if objective.decision is not None and objective.decision.regret is not None:
-        parts.append(f"worst regret {percent(float(objective.decision.regret))}")
+        least = objective.decision.least_regret
+        of_any = "" if least is None else f", the least of any {percent(float(least))}"
+        parts.append(f"worst regret {percent(float(objective.decision.regret))}{of_any}")
     if objective.decision is not None and objective.decision.regret_usd is not None:
         parts.append(f"worst regret {money(objective.decision.regret_usd)}")
     if objective.bound is not None:

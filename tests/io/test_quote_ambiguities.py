@@ -10,7 +10,7 @@ from fabopt.io.catalog import named_catalogs
 from fabopt.io.quote.headings import role_of
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.sheets import Cell
-from fabopt.io.quote.values import wait_of
+from fabopt.io.quote.times import wait_of
 from tests.io.test_quotes import HEAD, JUMPER, QM, SR8, prices, read, told, whole
 from tests.samples.quote_samples import Book
 

@@ -10,7 +10,7 @@ from fabopt.errors import InputError
 from fabopt.io.catalog import read_catalog
 from fabopt.io.quote.headings import role_of
 from fabopt.io.quote.reading import quote_options, read_quote
-from fabopt.io.quote.values import date_in
+from fabopt.io.quote.times import date_in
 from tests.io.test_quotes import HEAD, JUMPER, QM, SR8, prices, read, whole
 from tests.samples.quote_samples import Book, write_csv
 

@@ -9,7 +9,8 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from fabopt.errors import cut
-from fabopt.io.quote.values import agreed, date_in, days_of_unit, signs_in
+from fabopt.io.quote.times import date_in, days_of_unit
+from fabopt.io.quote.values import agreed, signs_in
 
 _VALID = re.compile(
     r"(?:\b(?:valid(?:ity|ité)?|expir(?:y|es|ation)|gültig(?:keit)?|bindefrist|valable|válid[oa]|validez|vigencia|validità|geldig|"

@@ -15,6 +15,7 @@ from fabopt.io.quote.matching import MatchedLine, NamedLine, matched
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import MOST_USD, HeadedPrice, NetPrice, StatedPrice, net_price
 from fabopt.io.quote.sheets import CSV_SHEET, Cell, Sheet, letters
+from fabopt.io.quote.times import date_in, wait_of
 from fabopt.io.quote.values import (
     CURRENCIES,
     DOLLAR,
@@ -23,12 +24,10 @@ from fabopt.io.quote.values import (
     agreed_sign,
     amount_of,
     count_of,
-    date_in,
     discounts_of,
     is_sign,
     length_of,
     signs_in,
-    wait_of,
 )
 from fabopt.parts.quotes import CHARGE_REMARK, QuoteLine
 

@@ -1,4 +1,4 @@
-"""What a cell of a quote says: amounts in any notation, currencies, shares, lead times, dates, lengths.
+"""What a cell of a quote says: amounts in any notation, currencies, shares, counts, lengths.
 
 What can be read in two ways is not read.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import date
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -15,58 +14,11 @@ from fabopt.io.quote.sheets import Cell
 from fabopt.units import exact
 
 # ISO 4217; what quotes for data centres are written in.
-CURRENCIES = frozenset(
-    [
-        "AED",
-        "ARS",
-        "AUD",
-        "BGN",
-        "BRL",
-        "CAD",
-        "CHF",
-        "CLP",
-        "CNY",
-        "COP",
-        "CZK",
-        "DKK",
-        "EGP",
-        "EUR",
-        "GBP",
-        "HKD",
-        "HUF",
-        "IDR",
-        "ILS",
-        "INR",
-        "ISK",
-        "JPY",
-        "KRW",
-        "KWD",
-        "MAD",
-        "MXN",
-        "MYR",
-        "NGN",
-        "NOK",
-        "NZD",
-        "PEN",
-        "PHP",
-        "PKR",
-        "PLN",
-        "QAR",
-        "RON",
-        "RSD",
-        "RUB",
-        "SAR",
-        "SEK",
-        "SGD",
-        "THB",
-        "TRY",
-        "TWD",
-        "UAH",
-        "USD",
-        "VND",
-        "ZAR",
-    ]
-)
+CURRENCIES = frozenset((
+    "AED", "ARS", "AUD", "BGN", "BRL", "CAD", "CHF", "CLP", "CNY", "COP", "CZK", "DKK", "EGP", "EUR", "GBP", "HKD",
+    "HUF", "IDR", "ILS", "INR", "ISK", "JPY", "KRW", "KWD", "MAD", "MXN", "MYR", "NGN", "NOK", "NZD", "PEN", "PHP",
+    "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB", "TRY", "TWD", "UAH", "USD", "VND", "ZAR",
+))  # fmt: skip
 DOLLAR, HOME = "$", "USD"
 _SYMBOLS = {
     "US$": "USD", "A$": "AUD", "AU$": "AUD", "C$": "CAD", "CA$": "CAD", "S$": "SGD", "HK$": "HKD", "NT$": "TWD",
@@ -261,111 +213,6 @@ def discounts_of(cell: Cell, heading: str, mark: str = "") -> list[Discount]:
     return [Discount(share=share) for share in shares if share < 1 and (is_percent or not is_money)] + [
         Discount(amount=amount) for amount in amounts
     ]
-
-
-# -- times ----------------------------------------------------------------------------------------------------------
-
-_DAYS_OF = (
-    (
-        re.compile(
-            r"(?:business|working|arbeits)[\s-]*(?:days?|tagen?|tage)|\b[wb]d\b|werktagen?|werktage|工作日|"
-            r"días (?:hábiles|laborables)|jours ouvr\w+"
-        ),
-        Fraction(7, 5),
-    ),
-    (re.compile(r"weeks?|\bwks?\b|wochen?|\bwo\b|semaines?|semanas?|settimane|weken|\bw\b|周|星期"), Fraction(7)),
-    (re.compile(r"months?|\bmo\b|monaten?|monate?|mois|meses|个月"), Fraction(365, 12)),
-    (re.compile(r"days?|tagen?|tage|jours?|d[ií]as?|\bd\b|giorni|dagen|天"), Fraction(1)),
-)
-_SPAN = re.compile(r"([0-9]+(?:[.,][0-9]+)?)\s*(?:(?:-|–|—|to|bis|\.\.|/|à|a)\s*([0-9]+(?:[.,][0-9]+)?))?")
-_IN_STOCK = re.compile(
-    r"\b(?:in stock|ex stock|stock|(?:ab|auf) lager|lagernd|vorrätig|en stock|disponible|en existencia|disponibile|"
-    r"op voorraad|immediate(?:ly)?|inmediat[oa]|sofort)\b|现货"
-)
-_NOT = re.compile(r"\b(?:not|no|non|nicht|kein|out of|pas|sin|niet|if|when|back ?order)\b")
-_CALENDAR_WEEK = re.compile(r"\b(?:kw|cw|wk|week)\s*[0-9]")
-
-
-class Wait(NamedTuple):
-    """A lead time in weeks, and what a reader must know of how it was read."""
-
-    weeks: float
-    remark: str = ""
-
-
-def days_of_unit(text: str) -> Fraction | None:
-    """Days of the unit of time that a text names."""
-    return next((days for pattern, days in _DAYS_OF if pattern.search(text.lower())), None)
-
-
-def wait_of(cell: Cell, heading: str) -> Wait | None:
-    """The lead time that a cell states; of a span its end. None where it has no unit, neither there nor above."""
-    text = cell.text.lower()
-    if isinstance(cell.value, date) or _CALENDAR_WEEK.search(text):
-        return None
-    spans = _SPAN.findall(text)
-    if not spans and _IN_STOCK.search(text) and not _NOT.search(text):
-        return Wait(0, f"`{cell.text}` is read as a lead time of 0 weeks; nothing is taken for stock of one's own")
-    days = days_of_unit(text) or days_of_unit(heading)
-    if len(spans) != 1 or days is None:
-        return None
-    first, last = (word.replace(",", ".") for word in spans[0])
-    weeks = round(float(exact(last or first) * days / 7), 2)
-    remark = f"lead time `{cell.text}` is read as its end, {weeks:g} weeks" if last else ""
-    return Wait(weeks, remark) if weeks <= 5200 else None
-
-
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        ("jan ene gen", "feb fév", "mar mär mrz mrt", "apr avr abr", "may mai mei mag", "jun juin giu", "jul juil lug",
-         "aug août ago", "sep set", "oct okt ott", "nov", "dec dez déc dic"), start=1)
-    for name in names.split()
-}  # fmt: skip
-_ISO = re.compile(r"(?<![0-9])(20[0-9]{2})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
-_CHINESE = re.compile(r"(20[0-9]{2})\s?年\s?([0-9]{1,2})\s?月\s?([0-9]{1,2})\s?日")
-_POINTS = re.compile(r"(?<![0-9])([0-9]{1,2})\.\s?([0-9]{1,2})\.\s?(20[0-9]{2})(?![0-9])")
-_SLASHES = re.compile(r"(?<![0-9])([0-9]{1,2})[/-]([0-9]{1,2})[/-](20[0-9]{2})(?![0-9])")
-_DAY_FIRST = re.compile(
-    r"(?<![0-9])([0-9]{1,2})\.?(?:st|nd|rd|th)?[\s-]+(?:de\s+)?([^\W\d_]{3,10})\.?,?[\s-]+(?:del?\s+)?(20[0-9]{2})(?![0-9])"
-)
-_MONTH_FIRST = re.compile(r"([^\W\d_]{3,9})\.?\s+([0-9]{1,2})(?:st|nd|rd|th)?,?\s+(20[0-9]{2})(?![0-9])")
-
-
-# Ways to write a date, with the groups of its year, month and day.
-_DATES = (
-    (_ISO, (1, 2, 3)), (_CHINESE, (1, 2, 3)), (_POINTS, (3, 2, 1)), (_SLASHES, (3, 2, 1)), (_DAY_FIRST, (3, 2, 1)),
-    (_MONTH_FIRST, (3, 1, 2)),
-)  # fmt: skip
-
-
-def date_in(text: str) -> date | None:
-    """The first date in a text; None where there is none, or one of two readings, such as 03/04/2026."""
-    written = [(match, parts) for pattern, parts in _DATES if (match := pattern.search(text))]
-    if not written:
-        return None
-    match, (year, month, day) = min(written, key=lambda entry: entry[0].start())
-    if match.re is _SLASHES:
-        first, second, own_year = match.groups()
-        readings = {_date(own_year, first, second), _date(own_year, second, first)} - {None}
-        return readings.pop() if len(readings) == 1 else None
-    return _date(match.group(year), _month(match.group(month)), match.group(day))
-
-
-def _month(name: str) -> str:
-    name = name.lower()
-    return (
-        name
-        if name.isdigit()
-        else str(next((number for short, number in _MONTHS.items() if name.startswith(short)), 0))
-    )
-
-
-def _date(year: str, month: str, day: str) -> date | None:
-    try:
-        return date(int(year), int(month), int(day))
-    except ValueError:
-        return None
 
 
 # -- lengths --------------------------------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ def test_letters_for_digits_that_look_alike_are_what_is_meant(code: str, near: s
      ("Prezzo unitario", "unit"), ("Quantità", "quantity"), ("Aantal", "quantity"), ("Omschrijving", "description"),
      ("Herst.-Nr.", "part"), ("Prix unitaire HT", "unit"), ("Montant HT", "total"), ("Net Unit", "unit"),
      ("Ships in", "lead"), ("Qty Ordered", "quantity"),
-     ("Preiseinheit", "per"), ("Offer B total", "total"), ("Prix unitaire TTC", "")],
+     ("Preiseinheit", "per"), ("Offer B total", "total"), ("Prix unitaire TTC", "taxed")],
 )  # fmt: skip
 def test_headings_of_further_languages(heading: str, role: str) -> None:
     assert role_of(heading) == role

@@ -132,7 +132,13 @@ def test_a_dollar_sign_is_the_dollar_that_the_quote_names(heading: str, said: st
 
 @pytest.mark.parametrize(
     ("heading", "role"),
-    [("单价（USD）", "unit"), ("数量", "quantity"), ("P. unitario", "unit"), ("Unit rate", "unit"), ("含税单价", "")],
+    [
+        ("单价（USD）", "unit"),
+        ("数量", "quantity"),
+        ("P. unitario", "unit"),
+        ("Unit rate", "unit"),
+        ("含税单价", "taxed"),
+    ],
 )
 def test_headings(heading: str, role: str) -> None:
     assert role_of(heading) == role

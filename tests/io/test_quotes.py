@@ -432,7 +432,7 @@ def test_until_when_a_quote_holds(text: str, end: str | None) -> None:
         ("Preis je Stück (CHF)", "unit"),
         ("Unit price ex VAT", "unit"),
         ("Price exc. VAT", "unit"),
-        ("Price inc. VAT", ""),
+        ("Price inc. VAT", "taxed"),
         ("Ext. net", "total"),
         ("Unit $", "unit"),
         ("UoM", "measure"),

@@ -15,7 +15,8 @@ _USED = re.compile(
 _INSTEAD = re.compile(
     r"\b(?:(?:or|oder|ou|o|of|und|/) (?:an? )?(?:equal|equiv\w*|similar|better|gleichwertig\w*|vergleichbar\w*|"
     r"ähnlich\w*|équivalent\w*|similaire\w*|similar(?:es)?|equivalente\w*|gelijkwaardig\w*)|substitut\w+|equivalents?|"
-    r"(?:alternative|replacement|ersatz|replaces|remplace|sustituye)(?: (?:to|for|zu|für|à|a))?|"
+    r"(?:alternative|replacement|alternativ[aeo]?|alternativpos\w*|ersatz|replaces|remplace|"
+    r"sustituye)(?: (?:to|for|zu|für|à|a))?|"
     r"(?:3rd|third)[\s-]party|aftermarket|no[\s-]name|nachbau)\b|或同等|等同|替代|兼容",
     re.IGNORECASE,
 )
@@ -23,8 +24,15 @@ _INSTEAD = re.compile(
 _COMPATIBLE = re.compile(
     r"\b(?:compatibles?|kompatib(?:el|le[nrs]?))\b(?! (?:with|to|zu|mit|avec|con|für|for)\b)", re.IGNORECASE
 )
+# Words of columns for it. Not new are also its letters of trade: NOB (new, open box), REF, RFB, USD.
+_NEW = re.compile(
+    r"(?:brand |factory )?new(?:[\s,-]+(?:in box|sealed|factory sealed|oem))?|factory sealed|sealed|nib|nis|"
+    r"n|neu(?:ware)?|neuf|neuve|nuev[oa]|"
+    r"nov[oa]|nuov[oa]|nieuw|nowy|ny|全新|新品|新|신품",
+    re.IGNORECASE,
+)
 _OPTION = re.compile(
-    r"\b(?:option(?:al\w*|nel\w*|en)?|opci(?:ón|onal)|opzional\w*|eventualpos\w*|bedarfspos\w*)\b|可选|选配",
+    r"\bopt\.|\b(?:option(?:al\w*|nel\w*|en)?|opci(?:ón|onal)|opzional\w*|eventualpos\w*|bedarfspos\w*)\b|可选|选配",
     re.IGNORECASE,
 )
 _END = re.compile(
@@ -46,6 +54,11 @@ def why_another(texts: Iterable[str], described: str, is_compatible: bool) -> st
         if (match := _INSTEAD.search(text)) or (not is_compatible and (match := _COMPATIBLE.search(text))):
             return f"`{match.group(0)}` stands on the line: what is offered may be another part"
     return ""
+
+
+def is_new(condition: str) -> bool:
+    """Whether the condition of a part, as a column for it says, is that of a new one."""
+    return _NEW.fullmatch(condition.strip()) is not None
 
 
 def remarks_on(texts: Iterable[str], described: str) -> tuple[str, ...]:

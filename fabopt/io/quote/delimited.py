@@ -46,6 +46,8 @@ def _decoded(data: bytes, file: str) -> tuple[str, str]:
             return data.decode("utf-16"), ""
         except UnicodeDecodeError:
             raise InputError([fault(file, "", "not UTF-16 text, as its start says")]) from None
+    if len(data) % 2 == 0 and not any(data[1 : _SAMPLE // 10 : 2]):
+        return data.decode("utf-16-le", errors="replace"), "the file is read as UTF-16, which its start does not say"
     try:
         return data.decode("utf-8-sig"), ""
     except UnicodeDecodeError:

@@ -43,6 +43,18 @@ SCALED = re.compile(
     r"[千万]元",
     re.IGNORECASE,
 )
+# That tax is in a price.
+TAXED = re.compile(
+    r"(?<!not )(?<!nicht )(?<!no )\b(?:incl\w*|inkl\w*|inc|with|mit|avec)\W*(?:(?:of|der|la|the|all|[0-9.,]+\W*%)\W*)*"
+    r"(?:vat|mwst|mehrwertsteuer|ust|gst|(?:sales )?tax(?:es)?|tva|iva|btw|moms)\b|"
+    r"\b(?:ttc|toutes taxes comprises)\b|\b(?:vat|mwst|ust|gst|tax|tva|iva|btw|moms)\W*(?:incl|inkl)\w*|"
+    r"(?<!不)含税|税込|부가세 ?포함",
+    re.IGNORECASE,
+)
+_OF_PRICES = re.compile(
+    r"\b(?:prices?|amounts?|preise|beträge|prix|montants|precios|importes|prezzi|importi|prijzen|preços|valores|ceny)\b|价格|価格|가격",
+    re.IGNORECASE,
+)
 # A short text on its own, such as `in thousands of USD`.
 _UNIT_OF_ALL = re.compile(r"^\W*(?:in\b|us\$|[$€£]|(?:usd|eur)\b)(?P<rest>.{0,40})$", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.;]\s")
@@ -82,6 +94,12 @@ def facts_of(rows: Iterable[FactRow]) -> QuoteFacts:
 def scales_of(rows: Iterable[FactRow]) -> dict[str, str]:
     """By sheet, the text that says of its prices that they are in thousands or millions."""
     said = ((row.sheet, text) for row in rows for text in row.texts if _is_scaled(text))
+    return dict(reversed(list(said)))
+
+
+def taxed_of(rows: Iterable[FactRow]) -> dict[str, str]:
+    """By sheet, the text that says of its prices that tax is in them."""
+    said = ((row.sheet, text) for row in rows for text in row.texts if _OF_PRICES.search(text) and TAXED.search(text))
     return dict(reversed(list(said)))
 
 

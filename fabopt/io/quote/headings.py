@@ -4,105 +4,50 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fabopt.io.quote.facts import SCALED
+from fabopt.io.quote.facts import SCALED, TAXED
+from fabopt.io.quote.heading_words import CALLED
 from fabopt.io.quote.sheets import Cell, Sheet, letters
 from fabopt.io.quote.values import DOLLAR, HOME, agreed_sign, signs_in
 
-# What columns are called, in small letters, without punctuation, brackets and names of currencies.
-_CALLED: dict[str, str] = {
-    "part": """part number, part no, part nr, part num, part id, part code, parts number, partnumber, partno,
-        part, pn, p n, mpn, vpn, spn, sku, sku number, sku no, product number, product no, product code, product
-        id, article number, article no, article code, artikelnummer, artikelnr, artikel nr, artikel no, art nr,
-        art no, material number, material no, material code, teilenummer, teile nr, teil, bestellnummer, bestell
-        nr, herstellernummer, hersteller nr, order code, order number, ordering code, ordering number, catalog
-        number, catalogue number, model number, model no, item number, item no, item code, item id, item nr,
-        référence, réf, référence fabricant, réf fabricant, número de parte,
-        best nr, herst nr, herst art nr, herstellerartikelnummer, code article, code produit, código, cód,
-        código de producto,
-        código de artículo, nº de parte, no de parte, codice, codice articolo, codice prodotto, 型号, 产品型号,
-        规格型号, 料号, 物料号, 物料编码, 产品编号, 产品编码, 货号, 部件号, 订货号, 厂家型号""",
-    "id": "id, fabopt id",
-    "name": """item, items, product, produkt, artikel, article, model, modell, material, ref, reference,
-        hardware, position, posten,
-        artículo, producto, modelo, referencia, articolo, prodotto""",
-    "description": """description, descr, desc, item description, product description, article description, part
-        description, short description, long description, bezeichnung, artikelbezeichnung, beschreibung,
-        désignation, designation, details, specification, text, product name, item name, descripción,
-        descripcion, concepto, descrizione, omschrijving, libellé, 描述, 产品描述, 名称, 产品名称, 品名, 说明""",
-    "quantity": """quantity, qty, qtys, q ty, no of units, order qty, order quantity, total qty, total quantity,
-        quoted qty, qty ordered, ordered qty, unit qty, qty ea, qty pcs, quantity all, menge, anzahl, stk,
-        stück, stückzahl, qté, quantité, pcs,
-        pieces, units, cantidad,
-        cant, unidades, quantità, qtà, aantal, 数量""",
-    "unit": """unit price, unit cost, price, price each, price ea, price per unit, price per piece, price per
-        pc, price per item, price unit, price pc, cost each, cost per unit, each, net price, net unit price,
-        unit net price, unit price net, unit net, net unit, your price, our price, your unit price, customer price,
-        special price, offer price, quoted unit price, quoted price, sell price, unit sell, unit sell price,
-        sales price, discounted price, discounted unit price, einzelpreis, einzel, preis einzel, e preis, ep,
-        stückpreis, preis, preis
-        stk, preis stück, preis pro stk, preis pro stück, preis je stk, preis je stück, nettopreis,
-        nettoeinzelpreis, einzelpreis netto, prix unitaire, prix, pu, p u, pu ht, p u ht, precio, precio unitario,
-        precio unit, p unit, precio neto, precio unitario neto, precio por unidad, prix net, pu net, prix unitaire
-        net, vk, vk preis, prezzo, prezzo unitario, prijs, prijs per stuk, stuksprijs, p unitario, p u net,
-        pu net ht, prix unitaire ht, unit rate, rate each, 单价, 未税单价, 不含税单价, 优惠价""",
-    "list": """list price, list, unit list price, list unit price, list price each, unit list, msrp, rrp, gpl,
-        catalog price, gross price, gross unit price, retail price, listenpreis, bruttopreis, uvp,
-        precio de lista, precio lista, prix catalogue, prix public, prezzo di listino, p u brut, pu brut, prix
-        brut, prix unitaire brut, prix tarif, liste, 目录价, 列表价""",
-    "discount": """discount, disc, discount rate, discount percent, disc pct, discount pct, rabatt, remise,
-        nachlass, descuento, dto, dcto, sconto, korting""",
-    "total": """total, total price, total cost, total amount, total net, total net price, net total, line total,
-        line amount, line price, line value, ext, ext price, ext cost, ext amount, extended, extended price,
-        extended cost, extended amount, extended net price, net extended price, ext net, ext net price,
-        extended net, price total, preis gesamt, price ext, price extended, total value, total sell, amount, net amount,
-        sum, subtotal, sub total, gesamtpreis, gesamt, summe, betrag, gesamtbetrag, gp, positionspreis,
-        montant, montant ht, total ht, importe, quoted total,
-        g preis, ges preis, prix total, prix total ht, precio total, importe total, total neto, importo,
-        prezzo totale, totale, bedrag, totaalprijs, 总价, 金额, 合计, 小计, 总金额""",
-    "currency": "currency, curr, cur, ccy, currency code, währung, whrg, devise, moneda, divisa, valuta, 币种, 货币",
-    "lead": """lead time, leadtime, lead, lt, lead time weeks, lead time wks, lead time in weeks, lead time
-        days, lead time in days, lead time aro, est lead time, estimated lead time, standard lead time, quoted
-        lead time, quoted lead time weeks, ships in, ship time, shipping time, delivery, delivery time,
-        delivery weeks, delivery time weeks,
-        delivery time days, delivery days, eta, availability, lieferzeit, lieferzeit wochen, lieferzeit in
-        wochen, lieferzeit tage, lieferzeit in tagen, lieferfrist, délai, délai de livraison, plazo,
-        plazo de entrega, tiempo de entrega, entrega, délai livraison, tempi di consegna, levertijd,
-        交期, 货期, 交货期, 交货周期""",
-    "validity": """valid, validity, valid until, valid to, valid till, valid through, valid thru, price valid
-        until, price validity, quote valid until, quote expiry, offer valid until, expiry, expires, expires on,
-        expiry date, expiration, expiration date, validity date, gültig bis, gültigkeit, preis gültig bis,
-        validez, vigencia, válido hasta, validité, 有效期""",
-    "minimum": """moq, minimum order, minimum order quantity, minimum order qty, min order, min order qty, min
-        order quantity, minimum quantity, minimum qty, min qty, min quantity, mindestmenge, mindestbestellmenge,
-        mindestabnahme, 最小起订量, 起订量""",
-    "pack": """pack, packs, pack size, pack qty, pack quantity, package size, package qty, packaging unit, units
-        per pack, pcs per pack, qty per pack, order multiple, multiple, spq, box qty, box size, ve, vpe,
-        verpackungseinheit, 包装数量""",
-    "measure": """uom, u o m, unit of measure, unit of measurement, units of measure, einheit, mengeneinheit, me,
-        unité, unité de mesure, unidad, 单位""",
-    "per": "per, pe, price per, per qty, preis per, preiseinheit, prix par, prijs per",
-    "length": """length, length m, length in m, length metres, length meters, len, len m, cable length, cable
-        length m, länge, länge m, länge in m, kabellänge, longueur, longitud, lunghezza, 长度""",
-    "vendor": """vendor, manufacturer, mfr, mfg, make, maker, brand, hersteller, oem, marke, fabricant, fabricante,
-        marca, 品牌, 厂商, 制造商""",
-    "stock": "stock, in stock, stock qty, stock level, on hand, qty available, lagerbestand, bestand",
-    "remarks": "remarks, remark, notes, note, comments, comment, bemerkung, bemerkungen, kommentar, 备注",
-}
-_ROLES = {" ".join(name.split()): role for role, names in _CALLED.items() for name in names.split(",")}
+_ROLES = {" ".join(name.split()): role for role, names in CALLED.items() for name in names.split(",")}
 # Words before the name of a column that do not change what it is.
 _WHOSE = re.compile(
     r"^(?:(?:mfr|mfg|manufacturers?|vendors?|suppliers?|oem|makers?|herstellers?|our|your|quoted|s"
     r"|(?:offer|option|alternative|angebot|offre|oferta) \w{1,2})\s)+"
 )
+_WHOSE_AFTER = re.compile(
+    r"\s(?:(?:du|do|del|des|der|vom) )?(?:mfr|mfg|manufacturer|vendor|supplier|oem|maker|hersteller|"
+    r"constructeur|fabricant|fournisseur|"
+    r"fabricante|proveedor|produttore|fornitore|fornecedor|fabrikant|producenta)$"
+)
+# Other headings that speak of a price, and those of them that are not what a unit costs.
+_OF_PRICE = re.compile(r"\b(?:prices?|prix|precio|prezzo|prijs|preço|pris|cena)\b|\w*preis\b|价$|価格$|単価|단가|가격")
+_OF_SUM = re.compile(r"\b(?:total\w*|ext\w*|amount|gesamt\w*|summe|betrag|montant|importe?|valor)\b")
+_NOT_PAID = re.compile(
+    r"\b(?:per|pro|je|par|por|old|previous|last|former|was|alt\w*|historic\w*|budget|target|market|reference|total|ext\w*|line|"
+    r"all|lead|valid\w*|date|book|basis|group|class|type|code|level|incl\w*|inkl\w*|list|validity|unit of)\b"
+)
+# A range of quantities, as headings of prices by quantity are: `1-99`, `100+`, `ab 500 Stk`.
+_RANGE = re.compile(
+    r"(?:(?:qty|quantity|menge|quantité|cantidad|数量)\s*)?(?:(?:from|ab|up to|bis|jusqu'à|à partir de|dès|"
+    r"desde|hasta|a partir de|[<>≥≤]=?)\s*"
+    r"[0-9][0-9,.]*|[0-9][0-9,.]*\s*(?:[-–—+]|to|bis|à|a)\s*(?:[0-9][0-9,.]*|up|more)?)\s*(?:pcs?|pieces?|units?|ea|stk|stück|uds?|个)?",
+    re.IGNORECASE,
+)
 # Of names, those that are of things; the others may be numbers of lines.
 _THINGS = ("product", "produkt", "article", "artikel", "model", "modell", "material", "hardware")
+# Of several columns, each a part of the quantity: `Qty Berlin`, `Frankfurt qty`.
+SHARE = "share"
+_IS_SHARE = re.compile(
+    r"(?:qty|quantity|menge|anzahl|qté|quantité|cantidad|cant|quantità|qtde|数量)\b.+|.+\b(?:qty|quantity|menge|anzahl|数量)"
+)
 IDENTITY = ("part", "id", "name")
 PRICES = ("unit", "total", "list")
-MONEY = (*PRICES, "discount")
+MONEY = (*PRICES, "discount", "taxed")
 _BRACKETS = re.compile(r"[(\[{][^)\]}]*[)\]}]")
 _NOT_WORDS = re.compile(r"[^\w\s]")
 _MONEY = re.compile(
@@ -137,6 +82,11 @@ class Header:
         return [column for column, heading in self.headings.items() if heading.role == role]
 
     @property
+    def is_named(self) -> bool:
+        """Whether a column says what the lines are."""
+        return any(self.columns(role) for role in (*IDENTITY, "description"))
+
+    @property
     def currency(self) -> str:
         """The one currency that headings of prices name; empty where none or several are."""
         return agreed_sign(heading.currency for heading in self.headings.values()) or ""
@@ -148,7 +98,13 @@ class Header:
 
     def as_read(self) -> dict[str, list[str]]:
         """Letters of the columns by role."""
-        return {role: [letters(column) for column in self.columns(role)] for role in _CALLED if self.columns(role)}
+        return {role: [letters(column) for column in self.columns(role)] for role in CALLED if self.columns(role)}
+
+    def found_parts(self, sheet: str) -> list[str]:
+        """Columns of part numbers that no heading says, but what stands in them."""
+        unsaid = [column for column in self.columns("part") if role_of(self.headings[column].text) != "part"]
+        what = "has the part numbers by what stands in it"
+        return [f"column {letters(column)} of {sheet} {what}: `{self.headings[column].text}`" for column in unsaid]
 
     def not_read(self) -> list[str]:
         """Columns that mean nothing here, as they are headed."""
@@ -160,10 +116,15 @@ def role_of(text: str) -> str:
     """The role of a column with this heading; empty where it is none that is known."""
     whole = _BRACKETS.sub(" ", unicodedata.normalize("NFKC", text).lower().replace("_", " "))
     plain = _MONEY.sub(" ", _SCALE.sub(" ", whole))
-    if role := _called(plain) or (signs_in(whole.upper()) and _called(f"{plain} price")):
-        return role
-    roles = [role for part in re.split(r"[/|,]", plain) if (role := _called(part))]
-    return min(roles, key=list(_CALLED).index, default="")
+    role = _called(plain) or _called(whole) or (_called(f"{plain} price") if signs_in(whole.upper()) else "")
+    if not role:
+        roles = [role for part in re.split(r"[/|,]", plain) if (role := _called(part))]
+        role = min(roles, key=list(CALLED).index, default="")
+    if not role and ((_OF_PRICE.search(plain) and not _NOT_PAID.search(whole)) or _RANGE.fullmatch(whole.strip())):
+        role = "unit"
+    if TAXED.search(text) and (role in PRICES or _OF_PRICE.search(plain) or _OF_SUM.search(plain)):
+        return "taxed"
+    return role
 
 
 def _plain(text: str) -> str:
@@ -172,8 +133,11 @@ def _plain(text: str) -> str:
 
 
 def _called(text: str) -> str:
-    words = _plain(text)
-    return _ROLES.get(words) or _ROLES.get(_WHOSE.sub("", words), "")
+    for words in (_plain(text), _plain(text.replace(".", ""))):
+        for named in (words, _WHOSE.sub("", words), _WHOSE_AFTER.sub("", words)):
+            if role := _ROLES.get(named):
+                return role
+    return ""
 
 
 def header_at(sheet: Sheet, row: int, asked: int) -> Header | None:
@@ -211,10 +175,9 @@ def _header(first: int, last: int, texts: Mapping[int, str], asked: int) -> Head
     headings = {column: _heading(texts[column], asked) for column in sorted(texts)}
     headings = _with_one_currency(_with_plain_quantity(_with_unit(_without_weak_names(headings))))
     roles = [heading.role for heading in headings.values()]
-    has_name = any(role in (*IDENTITY, "description") for role in roles)
-    if not has_name or not any(role in PRICES for role in roles):
-        return None
-    return Header(first, last, headings)
+    header = Header(first, last, _with_shares(headings))
+    has_price = any(role in (*PRICES, "taxed") for role in roles)
+    return header if has_price and (header.is_named or "quantity" in roles) else None
 
 
 def _heading(text: str, asked: int) -> Heading:
@@ -258,6 +221,14 @@ def _with_plain_quantity(headings: dict[int, Heading]) -> dict[int, Heading]:
             for column, heading in headings.items()}  # fmt: skip
 
 
+def _with_shares(headings: dict[int, Heading]) -> dict[int, Heading]:
+    """With columns that each count a part of a quantity, as for several sites, where none counts all."""
+    shares = [c for c, heading in headings.items() if not heading.role and _IS_SHARE.fullmatch(_plain(heading.text))]
+    if len(shares) < 2 or any(heading.role == "quantity" for heading in headings.values()):
+        return headings
+    return {c: heading._replace(role=SHARE) if c in shares else heading for c, heading in headings.items()}
+
+
 def _with_one_currency(headings: dict[int, Heading]) -> dict[int, Heading]:
     """With prices in one currency, where they stand in several beside each other: dollars, else the first."""
     named = [heading.currency for heading in headings.values() if heading.currency]
@@ -268,8 +239,11 @@ def _with_one_currency(headings: dict[int, Heading]) -> dict[int, Heading]:
             for column, heading in headings.items()}  # fmt: skip
 
 
-def headers_of(sheet: Sheet, asked: int) -> Sequence[Header]:
-    """All headers of a sheet, from the top; a table may begin again below another."""
+def headers_of(sheet: Sheet, asked: int, is_part: Callable[[str], bool]) -> Sequence[Header]:
+    """All headers of a sheet, from the top; a table may begin again below another.
+
+    ``is_part``: whether a text is the name of a product. A column of these has the part numbers, whatever it is called.
+    """
     headers: list[Header] = []
     for row in sorted(sheet.rows):
         if headers and row <= headers[-1].last:
@@ -277,7 +251,22 @@ def headers_of(sheet: Sheet, asked: int) -> Sequence[Header]:
         header = header_at(sheet, row, asked)
         if header is not None:
             headers.append(_as_shown(header, sheet))
-    return headers
+    ends = [*(header.first for header in headers[1:]), max(sheet.rows, default=0) + 1]
+    named = (_with_parts(header, sheet, end, is_part) for header, end in zip(headers, ends, strict=False))
+    return [header for header in named if header.is_named]
+
+
+def _with_parts(header: Header, sheet: Sheet, end: int, is_part: Callable[[str], bool]) -> Header:
+    """The header with a column of part numbers by what stands in it, where none is called so; ``end``: row after it."""
+    if header.columns("part") or header.columns("id"):
+        return header
+    rows = [sheet.rows[row] for row in range(header.last + 1, end) if row in sheet.rows]
+    for column, heading in header.headings.items():
+        texts = [row[column].text for row in rows if column in row]
+        parts = sum(map(is_part, texts))
+        if not heading.role and parts and 2 * parts >= len(texts):
+            return Header(header.first, header.last, {**header.headings, column: heading._replace(role="part")})
+    return header
 
 
 def _as_shown(header: Header, sheet: Sheet) -> Header:

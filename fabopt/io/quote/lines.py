@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from fractions import Fraction
 
 from fabopt.errors import Fault, fault
+from fabopt.io.quote.conditions import is_new
 from fabopt.io.quote.facts import SCALED
-from fabopt.io.quote.headings import IDENTITY, PRICES, Header
+from fabopt.io.quote.headings import IDENTITY, PRICES, SHARE, Header
 from fabopt.io.quote.matching import MatchedLine, NamedLine, matched
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import MOST_USD, HeadedPrice, NetPrice, StatedPrice, net_price
 from fabopt.io.quote.sheets import CSV_SHEET, Cell, Sheet, letters
-from fabopt.io.quote.times import date_in, wait_of
+from fabopt.io.quote.times import day_of, wait_of
 from fabopt.io.quote.values import (
     CURRENCIES,
     DOLLAR,
@@ -32,11 +32,15 @@ from fabopt.io.quote.values import (
 from fabopt.parts.quotes import CHARGE_REMARK, QuoteLine
 
 _SUM = re.compile(
-    r"\W*(?:sub\W?-?totals?|(?:grand |net |section |line |page )?totals?|sums?|summe|zwischensumme|amount due|"
+    r"\W*(?:sub\W?-?totals?|(?:grand |net |section |line |page )?totals?|sums?|summe|zwischen(?:summe|"
+    r"total)|amount due|"
     r"gesamt(?:summe|betrag|preis)?|(?:net|netto|brutto)(?:summe|betrag|gesamt)?|sous-total|montant|"
     r"(?:carried|brought) forward|übertrag|(?:(?:plus|zzgl|inkl|incl)\W+)?(?:[0-9.,]+\s?%\s?)?"
     r"(?:vat|mwst|ust|tva|gst|iva|btw|(?:sales )?tax(?:es)?|umsatzsteuer|mehrwertsteuer)|base imponible|"
-    r"(?:importe )?total(?:e|es)?|totaal|subtotale|不?(?:含税)?(?:合计|总计|小计|总价|税额|增值税))"
+    r"(?:importe |valor )?total(?:e|es|t)?|totaal|subtotale|razem|summa|suma|moms|impostos|icms|小計|合計|"
+    r"総計|総額|消費税|税込合計|"
+    r"소계|합계|총계|총액|부가세|부가가치세|"
+    r"不?(?:含税)?(?:合计|总计|小计|总价|税额|增值税))"
     r"(?![\w-]*[0-9])(?!\w)",
     re.IGNORECASE,
 )
@@ -45,9 +49,15 @@ _SUM_AT_END = re.compile(r".*\b(?:sub-?total|total|gesamt|summe)\W*$", re.IGNORE
 _PARTED = re.compile(r"(?:.*\D)?\d{1,3},\d{3}(?!\d)", re.DOTALL)
 # Units of measure that are one of what is sold.
 _ONE = re.compile(
-    r"\W*(?:1|c62|each|eaches|ea|pcs?|pces?|pieces?|units?|st|stk|stück|stueck|stck|u|un|unités?|pz|no|nos|item|qty|uds?|unidad(?:es)?|stuks?|pezz[oi]|[个台件只条块根])\W*",
+    r"\W*(?:1|c62|each|eaches|ea|pcs?|pces?|pieces?|units?|st|stk|stück|stueck|stck|u|un|unités?|pz|no|nos|item|qty|uds?|unidad(?:es)?|stuks?|pezz[oi]|unid|pç|pc\.?a|szt|[个台件只条块根個本枚式개대])\W*",
     re.IGNORECASE,
 )
+_INCLUDED = re.compile(
+    r"\W*(?:incl\w*|inkl\w*|inbegriffen|enthalten|compris|inclu[sí]\w*|in (?:price|preis|above)|bundled|"
+    r"包含|含|込み?)\b",
+    re.IGNORECASE,
+)
+_MINUS = ("-", "−", "–", "(")
 _TERMS = ("lead", "validity", "minimum", "pack", "stock")
 _NUMBERS = {"minimum": "minimum_order", "pack": "pack_size", "stock": "in_stock"}
 
@@ -56,7 +66,7 @@ _NUMBERS = {"minimum": "minimum_order", "pack": "pack_size", "stock": "in_stock"
 class QuoteReading:
     """What holds for all lines of a quote: names, the mark before decimals, a currency where none stands, rates.
 
-    ``scales``: by sheet what says that its prices are in thousands;
+    ``scales``, ``taxed``: by sheet what says that its prices are in thousands, or with tax;
     ``faults``: gathers what makes the file unfit to be read; ``assumed``: rows of whose currency nothing was said.
     """
 
@@ -66,6 +76,7 @@ class QuoteReading:
     currency: str
     rates: Mapping[str, Fraction]
     scales: Mapping[str, str] = field(default_factory=dict)
+    taxed: Mapping[str, str] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     assumed: list[int] = field(default_factory=list)
 
@@ -104,6 +115,14 @@ class RowReader:
             or (is_named and any(letter.isdigit() for letter in cell.text))
             for _, cell in self.cells(row, *PRICES)
         )
+
+    def is_struck(self, row: int) -> bool:
+        """Whether what the row names, counts or asks for is struck through."""
+        return any(cell.struck for _, cell in self.cells(row, *IDENTITY, "quantity", *PRICES))
+
+    def is_included(self, row: int) -> bool:
+        """Whether a row says in place of a price that it is in another one."""
+        return any(_INCLUDED.match(cell.text) for _, cell in self.cells(row, *PRICES))
 
     def own_texts(self, row: int) -> list[str]:
         """All texts of a row that are its own, from the left."""
@@ -157,7 +176,9 @@ class RowReader:
 
     def _named(self, row: int, names: Sequence[str], description: str) -> NamedLine:
         lengths = [length for _, cell in self.cells(row, "length") if (length := length_of(cell)) is not None]
-        return NamedLine(names, description, self.text(row, "vendor"), next(iter(lengths), None), self.own_texts(row))
+        length, named = next(iter(lengths), None), self.text(row, "length")
+        texts = self.own_texts(row)
+        return NamedLine(names, description, self.text(row, "vendor"), length, "" if lengths else named, texts)
 
     def _is_alone(self, row: int) -> bool:
         """Whether a number stands alone in its row, as sums below a column do."""
@@ -166,6 +187,9 @@ class RowReader:
     def _without_price(self, row: int, base: QuoteLine, known: MatchedLine) -> QuoteLine:
         """A row that states no price: a line if it has a product or a quantity, else a note."""
         shown = next((cell.text for _, cell in self.cells(row, *PRICES) if cell.text), "")
+        if taxed := next((cell.text for _, cell in self.cells(row, "taxed") if amount_of(cell, self.reading.mark)), ""):
+            reason = known.reason or f"its price is with tax: `{taxed}`; ask for the one without it"
+            return _changed(base, status="left over", reason=reason, suggestion=known.suggestion or known.id)
         if not (known.id or shown or (base.part and any(True for _ in self.cells(row, "quantity")))):
             return base
         reason = f"its price is `{shown}`" if shown else "no price is stated"
@@ -199,14 +223,21 @@ class RowReader:
         if price is None:
             shown = next((cell.text for _, cell in self.cells(row, *PRICES)), "")
             return f"its price cannot be read: `{shown}`"
+        if any(cell.text.startswith(_MINUS) for _, cell in self.cells(row, "quantity")):
+            return "its quantity is below zero: a credit or a return, no offer"
         measure = self.text(row, "measure")
         if measure and not _ONE.fullmatch(measure):
             return f"its price is for a unit of `{measure}`, not for one"
         per = self.text(row, "per")
         if not all(_ONE.fullmatch(word) for word in per.split()):
             return f"its price is for `{per}`, not for one"
+        condition = self.text(row, "condition")
+        if condition and not is_new(condition):
+            return f"its condition is `{condition}`: its price may not be that of a new part"
         if scale := self._scale(row):
             return f"its price is not in units of a currency: `{scale}`; write it out"
+        if taxed := self.reading.taxed.get(self.sheet.name):
+            return f"its price is with tax, as the quote says: `{taxed}`; ask for the one without it"
         if any(self._names_others(row, column) for column, _ in self.cells(row, *PRICES)):
             return "one price for several lines: what each of them costs is not said"
         if currency not in self.reading.rates:
@@ -262,7 +293,11 @@ class RowReader:
             self.reading.assumed.append(row)
         if own in ("", DOLLAR):
             return HOME, ""
-        return (own, f"`{own}` is the sign of several currencies") if is_sign(own) else (own, "")
+        return (
+            (own, f"`{own}` is the sign of several currencies: `--currency` says which is meant")
+            if is_sign(own)
+            else (own, "")
+        )
 
     def _net(self, row: int, is_known: bool) -> NetPrice:
         stated = StatedPrice(
@@ -294,7 +329,15 @@ class RowReader:
         return next((price for _, price in self._amounts(row, role, False)), None)
 
     def _quantity(self, row: int) -> int | None:
+        if any(True for _ in self.cells(row, SHARE)):
+            return self._shared(row)
         return next((count_of(cell, self.reading.mark) for _, cell in self.cells(row, "quantity")), None)
+
+    def _shared(self, row: int) -> int | None:
+        """The sum of quantities in several columns, as of sites, where price and total say that it is the quantity."""
+        counts = [count_of(cell, self.reading.mark) or 0 for _, cell in self.cells(row, SHARE)]
+        unit, total = self._amount(row, "unit"), self._amount(row, "total")
+        return sum(counts) if unit and total and unit * sum(counts) == total else None
 
     def _discounts(self, row: int) -> list[list[Discount]]:
         """What each cell for discounts may mean; an empty list where that is nothing that can be read."""
@@ -309,8 +352,11 @@ class RowReader:
     def _terms(self, row: int) -> dict[str, object]:
         """Lead time, end, minimum, pack and vendor's stock of a line; what cannot be read of them is a remark."""
         remarks: list[str] = []
-        if self._quantity(row) is None:
+        if (quantity := self._quantity(row)) is None:
             remarks += [self._not_read(column, cell) for column, cell in self.cells(row, "quantity")][:1]
+        if shares := [self.header.headings[column].text for column, _ in self.cells(row, SHARE)]:
+            outcome = "its quantity is not said" if quantity is None else f"their sum, {quantity:,}, makes the total"
+            remarks.append(f"of the quantities {', '.join(shares)}: {outcome}")
         terms: dict[str, object] = {}
         for role in _TERMS:
             for column, cell in list(self.cells(row, role))[:1]:
@@ -329,8 +375,10 @@ class RowReader:
                 remarks += [wait.remark] if wait.remark else []
                 return {"lead_time_weeks": wait.weeks}
         elif role == "validity":
-            end = cell.value if isinstance(cell.value, date) else date_in(cell.text)
+            end = day_of(cell)
             if end is not None:
+                if isinstance(cell.value, float):
+                    remarks.append(f"`{cell.text}` is read as the day that it is in a spreadsheet, {end.isoformat()}")
                 return {"valid_until": end.isoformat()}
         elif (number := count_of(cell, self.reading.mark)) is not None:
             return {_NUMBERS[role]: number}

@@ -24,12 +24,13 @@ _SERVICE = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _CHARGE = re.compile(
-    r"^\W*(?:less\W+)?(?:(?:additional|project|volume|special|extra|promotional|exceptional|one-time|import|expedited?|"
-    r"frais de) )*(?:freight|carriage|courier|postage|shipping|shipment|delivery|handling|insurance|packaging|discount|"
+    r"^\W*(?:less\W+)?(?:(?:additional|loyalty|trade-in|goodwill|project|volume|special|extra|promotional|exceptional|one-time|import|expedited?|"
+    r"frais de) )*(?:freight|carriage|courier|postage|shipping|shipment|delivery|handling|insurance|"
+    r"packaging|discount|credits?|"
     r"rebate|surcharge|tariffs?|customs|duty|duties|commissioning|installation|transport|montage|"
     r"inbetriebnahme|\w*(?:rabatt|nachlass|zuschlag|pauschale)|(?:fracht|versand|liefer|verpackungs?|transport)(?:ung|kosten)?|"
     r"remise|rabais|ristourne|escompte|livraison|port|emballage|assurance|descuento|envío|portes?|sconto|spedizione|"
-    r"trasporto|korting|verzending)\b(?!\s*[0-9/-])|^\W*(?:运费|折扣|优惠|安装|保险)",
+    r"trasporto|korting|verzending|frete|desconto|instalação|seguro|frakt|rabatt|dostawa|rabat)\b(?!\s*[0-9/-](?![0-9.,]*\s?%))|^\W*(?:运费|折扣|优惠|安装|保险|送料|値引|設置|배송비|할인|설치)",
     re.IGNORECASE,
 )
 # Words after a part number by which the price is, or may be, for something else than that part, new and alone.
@@ -49,13 +50,15 @@ _MOST_SHOWN = 4
 class NamedLine:
     """What a line calls its product.
 
-    ``names``: cells of part numbers and ids; ``length_m``: of a column of its own; ``texts``: all that the row says.
+    ``names``: cells of part numbers and ids; ``length_m``: of a column of its own, ``unread_length``: what stands there
+    and is none; ``texts``: all that the row says.
     """
 
     names: Sequence[str] = ()
     description: str = ""
     vendor: str = ""
     length_m: float | None = None
+    unread_length: str = ""
     texts: Sequence[str] = ()
 
 
@@ -153,6 +156,8 @@ def _with_length(line: NamedLine, names: QuotedNames, id_: str, matches: set[Nam
         return MatchedLine(id_)
     sold = sorted(length.m for length in product.lengths)
     shown = ", ".join(f"{m:g}" for m in sold)
+    if line.unread_length:
+        return MatchedLine(reason=f"its length is not clear: `{line.unread_length}`", suggestion=id_)
     said = {match.length_m for match in matches if match.length_m is not None}
     said |= {line.length_m} if line.length_m is not None else set()
     written = lengths_in(line.description)

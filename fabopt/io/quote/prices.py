@@ -120,6 +120,8 @@ def _less_discount(stated: StatedPrice) -> NetPrice | None:
 
 def _of_unit(stated: StatedPrice, headed: HeadedPrice) -> NetPrice:
     unit = headed.price
+    if stated.list is not None and unit > stated.list:
+        return NetPrice(reason=f"its unit price {plain(unit)} is above its list price {plain(stated.list)}")
     is_net = stated.list is not None or bool(_NET.search(headed.heading))
     if not is_net and not stated.is_clear and stated.total is None:
         return NetPrice(reason=_UNCLEAR)

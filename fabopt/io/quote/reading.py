@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +14,7 @@ from fabopt.io.faults import refuse
 from fabopt.io.files import DEVICE, is_device, read_bytes, shown
 from fabopt.io.quote.conditions import said_of_all
 from fabopt.io.quote.delimited import read_delimited
-from fabopt.io.quote.facts import FactRow, QuoteFacts, facts_of, scales_of
+from fabopt.io.quote.facts import FactRow, QuoteFacts, facts_of, scales_of, taxed_of
 from fabopt.io.quote.headings import PRICES, Header, headers_of
 from fabopt.io.quote.lines import QuoteReading, RowReader
 from fabopt.io.quote.names import QuotedNames
@@ -29,7 +29,9 @@ from fabopt.units import exact, some
 # Of hidden rows, so many are named.
 _MOST_NAMED = 10
 ENDINGS = (".xlsx", ".csv", ".tsv", ".txt")
-_RATE = re.compile(r"([A-Z]{3})=([0-9]{1,9}(?:\.[0-9]{1,9})?)")
+_HIDDEN = "{what} is hidden: if this is offered, show it and read the file again"
+_STRUCK = "it is struck through: if this is offered, take the line away and read the file again"
+_RATE = re.compile(r"([A-Z]{3})=([0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9})")
 _WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body|table|meta|\?xml)\b", re.IGNORECASE)
 _ALLOWED = (
     "a row with a heading for part numbers or descriptions and one for prices, such as `Part number` and `Unit price`"
@@ -76,13 +78,16 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     With faults no book may be made of it.
     """
     file = shown(Path(path))
-    tables = _tables(read_sheets(Path(path), "a quote"), options.asked)
+    names = QuotedNames(catalog)
+    tables = _tables(read_sheets(Path(path), "a quote"), options.asked, lambda text: bool(names.called(text)))
     if not any(headers for _, headers in tables):
-        raise InputError([fault(file, "", "no table of prices was found in any sheet", allowed=_ALLOWED)])
+        hint = "; ".join(f"{sheet.encoding_note}: save it as UTF-8" for sheet, _ in tables if sheet.encoding_note)
+        raise InputError([fault(file, "", "no table of prices was found in any sheet", allowed=_ALLOWED, hint=hint)])
     outside = list(_outside(tables))
     facts, mark = facts_of(outside), decimal_mark(_price_texts(tables))
+    currency, scales, taxed = facts.currency or options.currency, scales_of(outside), taxed_of(outside)
     reading = QuoteReading(
-        file, QuotedNames(catalog), mark, facts.currency or options.currency, options.rates, _scales(tables, outside)
+        file, names, mark, currency, options.rates, _of_sheets(tables, scales), _of_sheets(tables, taxed)
     )
     lines = tuple(line for sheet, headers in tables for line in _lines(sheet, headers, reading))
     reading.faults.extend(_two_prices(lines, file))
@@ -120,9 +125,9 @@ def read_sheets(path: Path, what: str) -> list[Sheet]:
 _Tables = Sequence[tuple[Sheet, Sequence[Header]]]
 
 
-def _tables(sheets: Sequence[Sheet], asked: int) -> _Tables:
+def _tables(sheets: Sequence[Sheet], asked: int, is_part: Callable[[str], bool]) -> _Tables:
     """Sheets with the headers of their tables; where one was made to be filled in, those of it only."""
-    tables = [(sheet, headers_of(sheet, asked)) for sheet in sheets]
+    tables = [(sheet, headers_of(sheet, asked, is_part)) for sheet in sheets]
     if any(header.is_quoted for _, headers in tables for header in headers):
         return [(sheet, [header for header in headers if header.is_quoted]) for sheet, headers in tables]
     return tables
@@ -158,11 +163,10 @@ def _titles(outside: Sequence[FactRow]) -> Iterator[str]:
             yield f"{row.place} says `{cut(said, 60)}`: the lines below it are read as they stand"
 
 
-def _scales(tables: _Tables, outside: Sequence[FactRow]) -> dict[str, str]:
-    """By sheet what says that its prices are in thousands; what a sheet without a table says is said of all."""
-    scales = scales_of(outside)
-    of_all = [scales[sheet.name] for sheet, headers in tables if not headers and sheet.name in scales]
-    return {**{sheet.name: text for sheet, _ in tables for text in of_all}, **scales}
+def _of_sheets(tables: _Tables, said: dict[str, str]) -> dict[str, str]:
+    """By sheet what is said of its prices; what a sheet without a table says is said of all."""
+    of_all = [said[sheet.name] for sheet, headers in tables if not headers and sheet.name in said]
+    return {**{sheet.name: text for sheet, _ in tables for text in of_all}, **said}
 
 
 def _price_texts(tables: _Tables) -> Iterator[str]:
@@ -173,21 +177,35 @@ def _price_texts(tables: _Tables) -> Iterator[str]:
             yield from (cell.value for cell in cells if cell is not None and isinstance(cell.value, str))
 
 
-def _lines(sheet: Sheet, headers: Sequence[Header], reading: QuoteReading) -> Iterator[QuoteLine]:
+def _lines(sheet: Sheet, headers: Sequence[Header], reading: QuoteReading) -> list[QuoteLine]:
     readers = {header.first: RowReader(sheet, header, reading) for header in headers}
+    lines: list[QuoteLine] = []
     for row, header in _rows(sheet, headers):
         if header is not None:
-            line = readers[header.first].line
-            yield line(row) if not sheet.is_hidden(row) else _unseen(sheet, header, reading, row)
+            reader = readers[header.first]
+            reason = _HIDDEN if sheet.is_hidden(row) else _STRUCK if reader.is_struck(row) else ""
+            line = reader.line(row) if not reason else _unseen(sheet, header, reading, row, reason)
+            if line.status == "unpriced" and line.id and reader.is_included(row):
+                _leave_over(lines, line)
+            lines.append(line)
+    return lines
 
 
-def _unseen(sheet: Sheet, header: Header, reading: QuoteReading, row: int) -> QuoteLine:
-    """A row that is not shown: listed, and its price not taken; what is wrong with it does not spoil the file."""
+def _leave_over(lines: list[QuoteLine], included: QuoteLine) -> None:
+    """Leave over the last line with a price: it is that of a product below it too."""
+    index = next((i for i in reversed(range(len(lines))) if lines[i].status in ("matched", "left over")), None)
+    if index is not None and lines[index].status == "matched":
+        line = lines[index]
+        reason = f"its price may be for {included.id} of row {included.row} too, which has none of its own"
+        lines[index] = replace(line, status="left over", id="", length_m=None, reason=reason, suggestion=line.id)
+
+
+def _unseen(sheet: Sheet, header: Header, reading: QuoteReading, row: int, reason: str) -> QuoteLine:
+    """A row that is not offered: listed, and its price not taken; what is wrong with it does not spoil the file."""
     line = RowReader(sheet, header, replace(reading, faults=[], assumed=[])).line(row)
     if line.status not in ("matched", "charge", "left over"):
         return line
-    what = f"sheet {sheet.name}" if sheet.hidden else "the row"
-    reason = f"{what} is hidden: if this is offered, show it and read the file again"
+    reason = reason.format(what=f"sheet {sheet.name}" if sheet.hidden else "the row")
     return replace(line, status="left over", id="", length_m=None, reason=reason, suggestion=line.id or line.suggestion)
 
 
@@ -239,6 +257,7 @@ def _notes(lines: Sequence[QuoteLine], tables: _Tables, facts: QuoteFacts, optio
     for sheet, headers in tables:
         if sheet.encoding_note:
             yield sheet.encoding_note
+        yield from (note for header in headers for note in header.found_parts(sheet.name))
         if not headers and sheet.rows:
             yield f"sheet {sheet.name}: no table of prices, {some(len(sheet.rows), 'row')} not read"
         if sheet.hidden and headers:

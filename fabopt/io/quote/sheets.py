@@ -22,10 +22,14 @@ LONGEST_TEXT = 2_000
 
 
 class Cell(NamedTuple):
-    """What a cell holds. ``value``: None for a formula whose value was not kept; ``look``: its number format."""
+    """What a cell holds. ``value``: None for a formula whose value was not kept; ``look``: its number format.
+
+    ``struck``: whether it, or a part of its text, is struck through.
+    """
 
     value: str | float | date | None
     look: str = ""
+    struck: bool = False
 
     @property
     def text(self) -> str:
@@ -118,7 +122,11 @@ def letters(column: int) -> str:
     return text
 
 
+# Letters, digits and marks as wide as a Chinese one, with the plain ones: U+FF01 to U+FF5E (Unicode 16, chapter 18.5).
+_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+
+
 def plain_text(text: str) -> str:
     """Text on one line, without spaces at its ends and without what cannot be printed."""
-    words = " ".join(text[:LONGEST_TEXT].split())
+    words = " ".join(text[:LONGEST_TEXT].translate(_FULL_WIDTH).split())
     return words if words.isprintable() else "".join(letter for letter in words if letter.isprintable())

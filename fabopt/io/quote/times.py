@@ -6,7 +6,7 @@ What can be read in two ways is not read.
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, timedelta
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -16,14 +16,27 @@ from fabopt.units import exact
 _DAYS_OF = (
     (
         re.compile(
-            r"(?:business|working|arbeits)[\s-]*(?:days?|tagen?|tage)|\b[wb]d\b|werktagen?|werktage|工作日|"
-            r"días (?:hábiles|laborables)|jours ouvr\w+"
+            r"(?:business|working|arbeits)[\s-]*(?:days?|tagen?|tage)|(?<![a-z])[wb]d\b|werktagen?|werktage|工作日|営業日|영업일|"
+            r"d[ií]as (?:hábiles|laborables|úteis)|jours ouvr\w+|dni robocz\w+"
         ),
         Fraction(7, 5),
     ),
-    (re.compile(r"weeks?|\bwks?\b|wochen?|\bwo\b|semaines?|semanas?|settimane|weken|\bw\b|周|星期"), Fraction(7)),
-    (re.compile(r"months?|\bmo\b|monaten?|monate?|mois|meses|个月"), Fraction(365, 12)),
-    (re.compile(r"days?|tagen?|tage|jours?|d[ií]as?|\bd\b|giorni|dagen|天"), Fraction(1)),
+    (
+        re.compile(
+            r"weeks?|(?<![a-z])wks?\b|wochen?|(?<![a-z])wo\b|semaines?|semanas?|settimane|weken|(?<![a-z])w\b|周|星期|週|주|tygodni|veckor|uker|uger"
+        ),
+        Fraction(7),
+    ),
+    (
+        re.compile(
+            r"months?|(?<![a-z])mo\b|monaten?|monate?|mois|\bm[eê]s(?:es)?\b|\bmesi\b|个月|か月|ヶ月|개월|miesi\w+|månader"
+        ),
+        Fraction(365, 12),
+    ),
+    (
+        re.compile(r"days?|tagen?|tage|jours?|d[ií]as?|(?<![a-z])d\b|giorni|dagen|天|日|일|\bdni\b|dagar|dager|dage"),
+        Fraction(1),
+    ),
 )
 _SPAN = re.compile(r"([0-9]+(?:[.,][0-9]+)?)\s*(?:(?:-|–|—|to|bis|\.\.|/|à|a)\s*([0-9]+(?:[.,][0-9]+)?))?")
 _IN_STOCK = re.compile(
@@ -63,15 +76,14 @@ def wait_of(cell: Cell, heading: str) -> Wait | None:
     return Wait(weeks, remark) if weeks <= 5200 else None
 
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        ("jan ene gen", "feb fév", "mar mär mrz mrt", "apr avr abr", "may mai mei mag", "jun juin giu", "jul juil lug",
-         "aug août ago", "sep set", "oct okt ott", "nov", "dec dez déc dic"), start=1)
-    for name in names.split()
-}  # fmt: skip
-_ISO = re.compile(r"(?<![0-9])(20[0-9]{2})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
-_CHINESE = re.compile(r"(20[0-9]{2})\s?年\s?([0-9]{1,2})\s?月\s?([0-9]{1,2})\s?日")
+_NAMES_OF_MONTHS = (
+    "jan ene gen", "feb fév fev", "mar mär mrz mrt", "apr avr abr", "may mai mei mag maj", "jun juin giu",
+    "jul juil lug", "aug août ago", "sep set", "oct okt ott out", "nov", "dec dez déc dic des",
+)  # fmt: skip
+_MONTHS = {name: number for number, names in enumerate(_NAMES_OF_MONTHS, start=1) for name in names.split()}
+# With the year first no other order of month and day is in use.
+_ISO = re.compile(r"(?<![0-9])(20[0-9]{2})(?:-|/|\.\s?)([0-9]{1,2})(?:-|/|\.\s?)([0-9]{1,2})(?![0-9])")
+_CHINESE = re.compile(r"(20[0-9]{2})\s?[年년]\s?([0-9]{1,2})\s?[月월]\s?([0-9]{1,2})\s?[日일]")
 _POINTS = re.compile(r"(?<![0-9])([0-9]{1,2})\.\s?([0-9]{1,2})\.\s?(20[0-9]{2})(?![0-9])")
 _SLASHES = re.compile(r"(?<![0-9])([0-9]{1,2})[/-]([0-9]{1,2})[/-](20[0-9]{2})(?![0-9])")
 _DAY_FIRST = re.compile(
@@ -80,6 +92,9 @@ _DAY_FIRST = re.compile(
 _MONTH_FIRST = re.compile(r"([^\W\d_]{3,9})\.?\s+([0-9]{1,2})(?:st|nd|rd|th)?,?\s+(20[0-9]{2})(?![0-9])")
 
 
+_FIRST = date(1899, 12, 30)
+# Numbers that are days of 2020 to 2099 where dates are not shown as such (ECMA-376 part 1, 18.17.4).
+_SERIAL = range(43831, 73051)
 # Ways to write a date, with the groups of its year, month and day.
 _DATES = (
     (_ISO, (1, 2, 3)), (_CHINESE, (1, 2, 3)), (_POINTS, (3, 2, 1)), (_SLASHES, (3, 2, 1)), (_DAY_FIRST, (3, 2, 1)),
@@ -98,6 +113,15 @@ def date_in(text: str) -> date | None:
         readings = {_date(own_year, first, second), _date(own_year, second, first)} - {None}
         return readings.pop() if len(readings) == 1 else None
     return _date(match.group(year), _month(match.group(month)), match.group(day))
+
+
+def day_of(cell: Cell) -> date | None:
+    """The day that a cell of a column of days states; of a number, as spreadsheets count days from 1900."""
+    if isinstance(cell.value, date):
+        return cell.value
+    if isinstance(cell.value, float):
+        return _FIRST + timedelta(days=int(cell.value)) if cell.value in _SERIAL else None
+    return date_in(cell.text)
 
 
 def _month(name: str) -> str:

@@ -27,7 +27,8 @@ _SYMBOLS = {
 }  # fmt: skip
 _WORDS = {
     "euro": "EUR", "euros": "EUR", "dollar": DOLLAR, "dollars": DOLLAR, "sterling": "GBP", "rmb": "CNY",
-    "人民币": "CNY", "美元": "USD", "欧元": "EUR", "港元": "HKD", "日元": "JPY", "元": "¥",
+    "人民币": "CNY", "美元": "USD", "欧元": "EUR", "港元": "HKD", "日元": "JPY", "元": "¥", "円": "JPY", "원": "KRW",
+    "ユーロ": "EUR", "米ドル": "USD", "달러": DOLLAR,
 }  # fmt: skip
 # Currencies that a plain sign may stand for.
 _OF_SIGN = {
@@ -39,7 +40,8 @@ _SIGN = re.compile(r"(?:US|AU?|CA?|S|HK|NT|NZ|R)\$|[€£₹₩₺₪$¥￥]|zł
 _CODE = re.compile(r"(?<![A-Za-z])([A-Z]{3})(?![A-Za-z])")
 # Chinese is written without spaces: 元 is no part of another currency, nor of tens of thousands (万元).
 _WORD = re.compile(
-    rf"\b(?:{'|'.join(filter(str.isascii, _WORDS))})\b|人民币|美元|欧元|港元|日元|(?<![千万亿美欧港日])元",
+    rf"\b(?:{'|'.join(filter(str.isascii, _WORDS))})\b|人民币|美元|欧元|港元|日元|(?<![千万亿美欧港日])元|"
+    rf"(?<![千万億])円|(?<![천만억])원|ユーロ|米ドル|달러",
     re.IGNORECASE,
 )
 # Of number formats: a currency with its language, and what is not shown.
@@ -218,17 +220,18 @@ def discounts_of(cell: Cell, heading: str, mark: str = "") -> list[Discount]:
 # -- lengths --------------------------------------------------------------------------------------------------------
 
 _LENGTH = re.compile(
-    r"(?<![\w.,])([0-9]{1,4}(?:[.,][0-9]{1,2})?)\s?(m|cm|meters?|metres?|mètres?|metros?|metri|米)(?![\w²³/])",
+    r"(?<![\w.,])(?:[0-9]+\s?(?P<span>[-–/]|to|bis|or)\s?)?([0-9]{1,4}(?:[.,][0-9]{1,2})?)\s?(m|cm|meters?|metres?|mètres?|metros?|metri|米)(?![\w²³/])",
     re.IGNORECASE,
 )
 _METRES_PER_CM = Fraction(1, 100)
 
 
 def lengths_in(text: str) -> set[float]:
-    """All lengths that a text names, in metres."""
+    """All lengths that a text names, in metres; of a span, such as ``5-10 m``, none."""
     return {
         float(exact(number.replace(",", ".")) * (_METRES_PER_CM if unit.lower() == "cm" else 1))
-        for number, unit in _LENGTH.findall(text)
+        for span, number, unit in _LENGTH.findall(text)
+        if not span
     }
 
 

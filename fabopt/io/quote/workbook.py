@@ -129,7 +129,7 @@ class _Workbook:
         for target in links.of_type("styles") & names:
             self.parse(target, looks)
         return [
-            self._sheet(name, links.targets[link], hidden, _Cells(self, name, texts.all, looks, outline.epoch))
+            self._sheet(name, links.targets[link], hidden, _Cells(self, name, texts, looks, outline.epoch))
             for name, link, hidden in outline.sheets
             if links.types.get(link) == "worksheet"
         ]
@@ -188,10 +188,11 @@ class _Links:
 
 
 class _Texts:
-    """Texts that cells name by number; what says how they sound is left out."""
+    """Texts that cells name by number, and which are struck through; what says how they sound is left out."""
 
     def __init__(self, workbook: _Workbook) -> None:
         self.all: list[str] = []
+        self.struck: set[int] = set()
         self._workbook = workbook
         self._pieces: list[str] = []
         self._is_sound = False
@@ -199,6 +200,8 @@ class _Texts:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "si":
             self._pieces = []
+        elif tag == "strike" and _is_on(attributes):
+            self.struck.add(len(self.all))
         self._is_sound = self._is_sound or tag == "rPh"
 
     def end(self, tag: str, text: str) -> None:
@@ -213,29 +216,42 @@ class _Texts:
 
 
 class _Looks:
-    """Number formats by style."""
+    """Number formats by style, and whether it strikes through."""
 
     def __init__(self) -> None:
         self._codes: dict[int, str] = dict(_BUILT_IN)
-        self._styles: list[int] = []
-        self._is_within = False
+        self._styles: list[tuple[int, int]] = []
+        self._struck: list[bool] = []
+        self._within = ""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "numFmt":
             self._codes[int(attributes["numFmtId"])] = attributes.get("formatCode", "")
-        elif tag == "cellXfs":
-            self._is_within = True
-        elif tag == "xf" and self._is_within:
-            self._styles.append(int(attributes.get("numFmtId", "0")))
+        elif tag in ("fonts", "cellXfs"):
+            self._within = tag
+        elif tag == "font" and self._within == "fonts":
+            self._struck.append(False)
+        elif tag == "strike" and self._within == "fonts" and _is_on(attributes):
+            self._struck[-1] = True
+        elif tag == "xf" and self._within == "cellXfs":
+            self._styles.append((int(attributes.get("numFmtId", "0")), int(attributes.get("fontId", "0"))))
 
     def end(self, tag: str, text: str) -> None:
-        if tag == "cellXfs":
-            self._is_within = False
+        if tag == self._within:
+            self._within = ""
+
+    def strikes(self, style: str | None) -> bool:
+        """Whether cells of a style are struck through."""
+        font = self._style(style)[1]
+        return 0 <= font < len(self._struck) and self._struck[font]
+
+    def _style(self, style: str | None) -> tuple[int, int]:
+        number = int(style or "0")
+        return self._styles[number] if 0 <= number < len(self._styles) else (0, 0)
 
     def of(self, style: str | None) -> tuple[str, bool]:
         """The number format of a style, and whether it is one of dates."""
-        number = int(style or "0")
-        kind = self._styles[number] if 0 <= number < len(self._styles) else 0
+        kind, _ = self._style(style)
         code = self._codes.get(kind, "")
         first = _IN_QUOTES.sub("", code.partition(";")[0])
         return code, kind in _DATES or _DATE_LETTERS.search(first) is not None
@@ -244,7 +260,7 @@ class _Looks:
 class _Cells:
     """The cells of a sheet."""
 
-    def __init__(self, workbook: _Workbook, name: str, texts: list[str], looks: _Looks, epoch: date) -> None:
+    def __init__(self, workbook: _Workbook, name: str, texts: _Texts, looks: _Looks, epoch: date) -> None:
         self.rows: dict[int, dict[int, Cell]] = {}
         self.merges: list[Merge] = []
         self.hidden_rows: set[int] = set()
@@ -254,7 +270,7 @@ class _Cells:
         self._cell: Mapping[str, str] = {}
         self._value: str | None = None
         self._pieces: list[str] = []
-        self._has_formula = self._is_sound = self._is_hidden = False
+        self._has_formula = self._is_sound = self._is_hidden = self._is_struck = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "row":
@@ -263,6 +279,9 @@ class _Cells:
         elif tag == "c":
             self._column = _place(attributes["r"])[1] if "r" in attributes else self._column + 1
             self._cell, self._value, self._pieces, self._has_formula = attributes, None, [], False
+            self._is_struck = self._looks.strikes(attributes.get("s"))
+        elif tag == "strike" and _is_on(attributes):
+            self._is_struck = True
         elif tag == "col" and _is_hidden(attributes, "width"):
             first_column, last_column = int(attributes["min"]), int(attributes["max"])
             self.hidden_columns.update(range(first_column, min(last_column, MOST_COLUMNS) + 1))
@@ -297,14 +316,16 @@ class _Cells:
             if self._is_hidden:
                 self.hidden_rows.add(self._row)
         self._workbook.count(is_row=False)
-        self.rows[self._row][self._column] = cell
+        self.rows[self._row][self._column] = cell._replace(struck=True) if self._is_struck else cell
 
     def _made(self) -> Cell | None:
         kind = self._cell.get("t", "n")
         if self._has_formula and (self._value is None or (self._value == "" and kind == "n")):
             return Cell(None)
         if kind == "s":
-            text = self._texts[int(self._value or "")]
+            number = int(self._value or "")
+            text = self._texts.all[number]
+            self._is_struck = self._is_struck or number in self._texts.struck
             return Cell(text) if text else None
         if kind in ("n", "") and self._value:
             return self._number(float(self._value))
@@ -318,6 +339,11 @@ class _Cells:
         if is_date and 1 <= number < 2_000_000:
             return Cell(self._epoch + timedelta(days=int(number)), code)
         return Cell(number, code)
+
+
+def _is_on(attributes: Mapping[str, str]) -> bool:
+    """Whether an element that is there switches something on."""
+    return attributes.get("val", "1") not in ("0", "false")
 
 
 def _is_hidden(attributes: Mapping[str, str], size: str) -> bool:

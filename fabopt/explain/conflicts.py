@@ -154,7 +154,7 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     buying = _asked(inquiry, delivery_conflicts, buying_conflicts)
     conflicts = buying + _asked(inquiry, _named_rules, _servers, path_conflicts)
     if any(map(_is_far_too_many, conflicts)):
-        return conflicts
+        return conflicts + _asked(inquiry, _groups)
     return conflicts + _asked(inquiry, *(() if buying else (_structure, _runs)), demand_conflicts)
 
 
@@ -242,11 +242,19 @@ def _largest(inquiry: Inquiry, most: int, first_guess: int) -> tuple[int, bool]:
 # -- what the case forbids --------------------------------------------------------------------------------------
 
 
-def _structure(inquiry: Inquiry) -> Iterator[Conflict]:
+def _structure(inquiry: Inquiry, *keys: str) -> Iterator[Conflict]:
+    """What fabrics prescribe, by these keys if any, where they have a design without."""
     for fabric in inquiry.case.fabrics:
         for update, conflict in _freedoms(inquiry, fabric):
+            if keys and not set(keys) & set(update):
+                continue
             if inquiry.design(changed(inquiry.case, fabric, **update)) is not None:
                 yield conflict
+
+
+def _groups(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Groups that a fabric prescribes: too large for any leaf they leave few servers, however many could be reached."""
+    yield from _structure(inquiry, "group_by", "groups")
 
 
 def _freedoms(inquiry: Inquiry, fabric: Fabric) -> Iterator[tuple[dict[str, object], Conflict]]:

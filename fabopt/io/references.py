@@ -17,14 +17,16 @@ from fabopt.parts.offering import is_chosen
 from fabopt.parts.rails import FEWEST_RAILS, cannot_forward
 from fabopt.problem.demand import computing, stages_of
 from fabopt.problem.names import confused_names
+from fabopt.schema.base import parse_split
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog
 from fabopt.schema.procurement import Procurement
+from fabopt.schema.product import Protocol
 from fabopt.schema.rack_rules import RackGroups
 from fabopt.schema.resilience import losses_of
 from fabopt.schema.server import Server
 from fabopt.schema.topologies import TIERED, refused
-from fabopt.units import mbps
+from fabopt.units import gbps, mbps
 from fabopt.workload.prediction import cluster_cents
 
 _A_KIND = dict(
@@ -180,22 +182,37 @@ class _ReferenceCheck:
             self.report(f"{path}.group_by", f"`{asked}` needs `site.servers_per_rack` or `site.floor`", asked)
 
     def group_size(self, fabric: Fabric, path: str, case: Case, server: Server) -> None:
-        """Report groups of whole racks, equal by the case's own word, that have more servers than any leaf ports."""
+        """Report groups of whole racks, equal by the case's own word, that have more servers than any leaf has ports at
+        a speed of their NICs.
+        """
         size = servers_in_group(fabric, case, server)
         if size is None or fabric.groups != "equal":
             return
         size = min(size, stages_of(case, server)[-1].servers or size)
-        leaves = [
-            one for one in self.catalog.switches
-            if fabric.protocol in ("any", one.protocol) and is_chosen(one, fabric.switches.leaf)
-        ]  # fmt: skip
-        largest = max(leaves, key=lambda one: one.most_ports, default=None)
-        if largest is not None and largest.most_ports < size:
+        largest = max(
+            ((one.ports_at(speed), one.id, speed)
+             for one in self.catalog.switches for speed in self.nic_speeds(fabric, server, one.protocol)
+             if fabric.protocol in ("any", one.protocol) and is_chosen(one, fabric.switches.leaf)),
+            default=None,
+        )  # fmt: skip
+        if largest is not None and largest[0] < size:
+            ports, leaf, speed = largest
             asked = {"racks": fabric.racks_per_group} if isinstance(fabric.group_by, RackGroups) else fabric.group_by
             problem = (
-                f"`groups: equal` has {size} servers in a group, and no leaf has more than {largest.most_ports} ports"
+                f"`groups: equal` has {size} servers in a group, and no leaf has more than {ports} ports of a speed "
+                "that their NICs have"
             )
-            self.report(f"{path}.group_by", problem, asked, hint=f"group fewer racks; {largest.id} is the largest leaf")
+            hint = f"group fewer racks; {leaf} has {ports} ports of {gbps(speed)} Gb/s"
+            self.report(f"{path}.group_by", problem, asked, hint=hint)
+
+    def nic_speeds(self, fabric: Fabric, server: Server, protocol: Protocol) -> set[int]:
+        """Speeds in Mb/s that a port of a server may have in a fabric: those of its own NICs, or of all it may have."""
+        nics = {nic.id: nic for nic in self.catalog.nics if protocol in nic.protocols}
+        own = [one for one in server.nics if one.role == fabric.role and one.id in nics]
+        cages = [cage for one in own for cage in one.cages or nics[one.id].cages] if own else [
+            cage for nic in nics.values() if is_chosen(nic, fabric.nics) for cage in nic.cages
+        ]  # fmt: skip
+        return {parse_split(split).port_mbps for cage in cages for split in cage.splits}
 
     def sold_in_racks(self, case: Case) -> bool:
         """Whether the case's server comes in whole racks."""

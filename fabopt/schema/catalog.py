@@ -77,6 +77,13 @@ class Switch(Modular, Manageable, Product, Purchasable):
         split = sum(cage.count * max(parse_split(split).ports for split in cage.splits) for cage in self.cages)
         return self.max_ports or split
 
+    def ports_at(self, port_mbps: int) -> int:
+        """Logical ports of one speed that it drives at most."""
+        lanes = [[parse_split(split) for split in cage.splits] for cage in self.cages]
+        ports = [max((lane.ports for lane in of_cage if lane.port_mbps == port_mbps), default=0) for of_cage in lanes]
+        of_all = sum(cage.count * number for cage, number in zip(self.cages, ports, strict=True))
+        return min(of_all, self.most_ports)
+
     @property
     def reduces(self) -> bool:
         """Whether it reduces what goes through it."""

@@ -134,6 +134,19 @@ def test_groups_that_no_leaf_holds_are_refused_where_they_are_asked_for_by_name(
     solved(case({"groups": "equal", "group_by": {"racks": 5}}, servers=4, site={"servers_per_rack": 20}))
 
 
+def test_groups_are_held_against_ports_at_the_speed_of_the_nics() -> None:
+    """The largest leaf has 24 ports of 200 Gb/s and 12 of 400, and a rack 14 servers."""
+    racks = {"groups": "equal", "group_by": "rack", "tiers": "any"}
+    site = {"servers_per_rack": 14}
+    with pytest.raises(InputError, match=r"fabrics\[0\]\.group_by: .* no leaf has more than 12 ports"):
+        solved(case({**racks, "nics": ["nic-400"]}, servers=60, site=site))
+    unmet = solved(case({**racks, "nics": ["nic-200"]}, servers=60, site=site))
+    assert unmet.status == "infeasible"
+    # far more servers than are reached, as every group is too large beside the uplinks of a leaf
+    assert [one.limit for one in unmet.conflicts] == ["stages.servers", "fabrics.compute.group_by"]
+    assert solved(case({"tiers": "any", "nics": ["nic-200"]}, servers=60)).status == "optimal"
+
+
 def test_by_hand() -> None:
     """13 servers in three groups of 4 and one of 1: a leaf of 2 + 4 ports for the last one, not two of 1 + 4.
 

@@ -67,6 +67,8 @@ def audit_quote(request: AuditRequest) -> int:
     best = _best(request.solve, design, catalog, quote) if found_whole else None
     if not found_whole:
         notes.append("the best design was not looked for: not all catalogs of the case are found; --catalog names them")
+    elif not quote.with_status("matched"):
+        notes.append("the best design was not looked for: no line of the quote has a price that is taken")
     elif best is None:
         notes.append("the best design on the same prices is not known: none was found in time")
     comparison = replace(comparison, findings=(*comparison.findings, *_ends_early(quote, design),

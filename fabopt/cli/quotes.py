@@ -19,6 +19,10 @@ from fabopt.parts.price_books import check_price_book
 from fabopt.parts.quotes import Quote, book_of
 from fabopt.schema.catalog import Catalog
 
+_ASK = (
+    "no line states a price: fill in the column of prices, such as `Quoted unit price USD`, or name the vendor of an "
+    "RFQ sheet whose columns have them (`--asked 2`)"
+)
 _DEFAULT = ("reference",)
 
 
@@ -40,7 +44,8 @@ def import_quote(
     catalog = quoted_catalog(catalogs)
     quote, faults = read_quote(file, catalog, options)
     if not faults and not quote.with_status("matched"):
-        faults = [fault(quote.file, "", "no line could be priced, so there is no book to write")]
+        hint = "" if quote.with_status("left over") else _ASK
+        faults = [fault(quote.file, "", "no line could be priced, so there is no book to write", hint=hint)]
     if not faults:
         book = book_of(quote, None, f"quote {PurePath(file).name}")
         faults = check_price_book(book, quote.file, "", catalog)

@@ -20,7 +20,7 @@ _OWN_WORK = "other"
 Key = tuple[str, float | None]
 FindingKind = Literal[
     "missing", "surplus", "wrong-length", "wrong-airflow", "does-not-mate", "stand-in", "not-matched", "unpriced",
-    "no-quantity", "above-planned", "above-best", "ends-early",
+    "no-quantity", "above-planned", "above-best", "ends-early", "read-as",
 ]  # fmt: skip
 Severity = Literal["fault", "remark"]
 
@@ -134,7 +134,7 @@ def compared(quote: Quote, design: Design, catalog: Catalog) -> QuoteComparison:
     counts.pair_lengths()
     counts.pair_stand_ins(stand_ins(design, counts.missing_optics(), counts.other_optics(catalog)))
     findings = (*counts.findings, *_airflows(quote, design), *counts.rest(), *_lines(quote, planned),
-                *_prices(planned, quoted), *_charges(quote, design))  # fmt: skip
+                *_prices(planned, quoted), *_charges(quote, design), *_remarks(quote))  # fmt: skip
     return QuoteComparison(planned, quoted, findings, _sums(planned, quoted, counts.lacking()))
 
 
@@ -173,20 +173,26 @@ class _Counts:
         )
 
     def pair_lengths(self) -> None:
-        """What is quoted in another length than planned, as far as units go, the shortest first.
+        """What is quoted in another length than planned, as far as units go.
 
-        A cable that is longer will do; one that is too short leaves the planned one missing.
+        A cable that is longer will do: the longest run without one has the shortest that reaches it. One that is too
+        short leaves the planned one missing.
         """
-        for short in sorted(self._with_sign(-1), key=str):
-            for long in sorted(self._with_sign(1), key=lambda key: key[1] or 0):
-                number = min(-self.left[short], self.left[long])
-                if short[0] != long[0] or short[1] is None or long[1] is None or number <= 0:
-                    continue
-                what = "too short for its run" if long[1] < short[1] else "longer than it has to be"
-                text = f"{number:,} x {short[0]} of {short[1]:g} m are planned, {long[1]:g} m is quoted: {what}"
-                self.findings.append(self.finding("wrong-length", text, long))
-                self.left[short] += number if long[1] > short[1] else 0
-                self.left[long] -= number
+        for is_longer in (True, False):
+            for planned in sorted(self._with_sign(-1), key=_metres, reverse=True):
+                for other in sorted(self._with_sign(1), key=_metres, reverse=not is_longer):
+                    if planned[0] == other[0] and (_metres(other) > _metres(planned)) == is_longer:
+                        self._pair_length(planned, other, is_longer)
+
+    def _pair_length(self, planned: Key, other: Key, is_longer: bool) -> None:
+        number = min(-self.left[planned], self.left[other])
+        if number <= 0 or planned[1] is None or other[1] is None:
+            return
+        what = "longer than it has to be" if is_longer else "too short for its run"
+        text = f"{number:,} x {planned[0]} of {planned[1]:g} m are planned, {other[1]:g} m is quoted: {what}"
+        self.findings.append(self.finding("wrong-length", text, other))
+        self.left[planned] += number if is_longer else 0
+        self.left[other] -= number
 
     def missing_optics(self) -> list[str]:
         """Transceivers of which some are missing."""
@@ -229,6 +235,18 @@ class _Counts:
         for key in self.quoted:
             if not self._is_counted(key):
                 yield self.finding("no-quantity", f"{named(key)} is quoted without a quantity", key, "remark")
+
+
+def _metres(key: Key) -> float:
+    return key[1] or 0
+
+
+def _remarks(quote: Quote) -> Iterator[QuoteFinding]:
+    """How lines were read, and words on them that a buyer must know."""
+    for line in quote.lines:
+        if line.remarks:
+            text = f"{named(line.key) if line.id else line.part or line.description}: {'; '.join(line.remarks)}"
+            yield QuoteFinding("read-as", text, "remark", *line.key, line.sheet, line.row, None, line.quantity)
 
 
 def _airflows(quote: Quote, design: Design) -> Iterator[QuoteFinding]:

@@ -17,6 +17,10 @@ from fabopt.units import CENTS_PER_USD, rounded, usd
 LineStatus = Literal["matched", "unpriced", "left over", "charge", "subtotal", "note"]
 # What an RFQ sheet says of its charges begins so; it is read back by that.
 CHARGE_REMARK = "a charge: "
+# Sheets of a bill's workbook beside the one that asks for quotes: what they say is not what a vendor says.
+SHEETS_OF_A_BILL = (
+    "Summary", "Bill", "Stages", "Orders", "Deliveries", "Cash flow", "Offers", "Prices & sources", "Alternatives",
+)  # fmt: skip
 Value = TypeVar("Value")
 
 

@@ -220,6 +220,7 @@ def test_the_redlined_workbook_and_the_table_of_findings(run: Run) -> None:
     assert [row[2].value for row in struck] == ["acme-t5", unknown]
     assert [(row[4].value, row[10].value.startswith("add: ")) for row in added] == [("acme-nic", True)]
     assert len(rows) == len(lines) + 1 and not rows[0][2].font.strike
+    assert not any(row[10].font.strike for row in rows), "what is said of a line can be read"
     assert _lines_that_show(book["Redlined quote"], "K") and _lines_that_show(book["Findings"], "J")
     with open("findings.csv", newline="") as stream:
         table = list(csv.DictReader(stream))
@@ -242,6 +243,42 @@ def test_what_is_to_be_added_has_the_code_that_orders_it(run: Run) -> None:
     audited(run, lines, "-o", "red.xlsx")
     rows = openpyxl.load_workbook("red.xlsx")["Redlined quote"].iter_rows(min_row=2)
     assert [row[2].value for row in rows if row[2].font.underline] == [f"MFP7E10-N{length_m:03}"]
+
+
+@pytest.mark.usefixtures("desk")
+def test_a_part_without_a_price_is_asked_for_in_its_own_line(run: Run) -> None:
+    lines = bill()
+    of(lines, "acme-nic")[3] = "TBD"
+    _, audit = audited(run, lines, "-o", "red.xlsx")
+    assert {("missing", "acme-nic"), ("unpriced", "acme-nic")} <= set(kinds(audit))
+    rows = openpyxl.load_workbook("red.xlsx")["Redlined quote"].iter_rows(min_row=2)
+    assert not any(row[2].font.underline for row in rows), "nothing is added that is there"
+
+
+@pytest.mark.usefixtures("desk")
+def test_how_lines_were_read_is_a_remark(run: Run) -> None:
+    lines = [[*line, ""] for line in bill()]
+    of(lines, "acme-nic")[4] = "optional"
+    rows = [",".join(map(str, line)) for line in [[*HEAD, "Note"], *lines]]
+    write_csv("\n".join(rows))
+    ran = run("quote", "audit", "quote.csv", "--design", "design.json", "-o", "red.xlsx")
+    assert ran.code == 0 and "0 faults, 1 remark" in ran.out
+    assert "acme-nic: `optional` stands on the line: its quantity may be no part of what is" in " ".join(
+        ran.out.split()
+    )
+    (row,) = (row for row in openpyxl.load_workbook("red.xlsx")["Redlined quote"].iter_rows(min_row=2) if row[10].value)
+    assert row[0].fill.start_color.rgb == "FFFFF2CC"
+
+
+@pytest.mark.usefixtures("desk")
+def test_an_rfq_that_came_back_without_prices(run: Run) -> None:
+    assert run("bom", "design.json", "-o", "rfq.xlsx").code == 0
+    ran = run("quote", "import", "rfq.xlsx", "-o", "book.yaml", "--catalog", "./acme.yaml")
+    assert ran.code == 2 and "name the vendor of an RFQ sheet whose columns have them (`--asked 2`)" in ran.err
+    assert "Summary" not in ran.out, "nothing is said of the sheets that are not the vendor's"
+    ran = run("quote", "audit", "rfq.xlsx", "--design", "design.json")
+    assert ran.code == 1
+    assert "the best design was not looked for: no line of the quote has a price that is taken" in ran.out
 
 
 @pytest.mark.usefixtures("desk")

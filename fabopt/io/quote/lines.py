@@ -195,7 +195,7 @@ class RowReader:
         reason = f"its price is `{shown}`" if shown else "no price is stated"
         line = _changed(base, status="unpriced", id=known.id, length_m=known.length_m, quantity=self._quantity(row))
         if known.id:
-            return _changed(line, reason=reason)
+            return _changed(line, reason=reason, remarks=known.remarks)
         return _changed(line, reason=f"{known.reason}; {reason}", suggestion=known.suggestion)
 
     # -- lines with a price -----------------------------------------------------------------------------------------

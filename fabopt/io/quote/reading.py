@@ -22,7 +22,7 @@ from fabopt.io.quote.prices import plain
 from fabopt.io.quote.sheets import Sheet
 from fabopt.io.quote.values import CURRENCIES, HOME, decimal_mark
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
-from fabopt.parts.quotes import Quote, QuoteColumns, QuoteLine
+from fabopt.parts.quotes import SHEETS_OF_A_BILL, Quote, QuoteColumns, QuoteLine
 from fabopt.schema.catalog import Catalog
 from fabopt.units import exact, some
 
@@ -129,7 +129,8 @@ def _tables(sheets: Sequence[Sheet], asked: int, is_part: Callable[[str], bool])
     """Sheets with the headers of their tables; where one was made to be filled in, those of it only."""
     tables = [(sheet, headers_of(sheet, asked, is_part)) for sheet in sheets]
     if any(header.is_quoted for _, headers in tables for header in headers):
-        return [(sheet, [header for header in headers if header.is_quoted]) for sheet, headers in tables]
+        return [(sheet, [header for header in headers if header.is_quoted]) for sheet, headers in tables
+                if sheet.name not in SHEETS_OF_A_BILL]  # fmt: skip
     return tables
 
 

@@ -22,7 +22,7 @@ from fabopt.output.export.spreadsheet import (
     write_headings,
     write_text,
 )
-from fabopt.parts.quotes import Quote, QuoteLine
+from fabopt.parts.quotes import Quote
 
 # How a line looks: as planned, with a remark, wrong, and one that is to be added.
 _STRUCK = {"font_color": "#C00000", "font_strikeout": True}
@@ -33,8 +33,10 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "struck": {**_STRUCK, "bg_color": "#FDE9E7"},
     "added": {"font_color": "#C00000", "underline": 1, "bg_color": "#FDE9E7"},
 }
+# Texts that stand beside numbers.
+_BESIDE = {"wrap": {"indent": 1}}
 _COLUMNS: tuple[tuple[str, float, str], ...] = (
-    ("Sheet", 12, "text"), ("Row", 6, "count"), ("Part as quoted", 26, "text"), ("Description", 40, "wrap"),
+    ("Sheet", 12, "text"), ("Row", 6, "count"), ("Part as quoted", 30, "wrap"), ("Description", 40, "wrap"),
     ("Product", 30, "text"), ("Length m", 9, "number"), ("Quoted", 10, "count"), ("Planned", 10, "count"),
     ("Quoted unit price USD", 14, "money"), ("Planned unit price USD", 14, "money"), ("What to change", 80, "wrap"),
 )  # fmt: skip
@@ -57,7 +59,7 @@ def redline_bytes(quote: Quote, comparison: QuoteComparison, summary: Sequence[t
     book.set_properties({"title": f"{quote.file}: redlined", "author": "fabopt", "created": CREATED})
     formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
     formats |= {
-        f"{look} {name}": book.add_format({**CELL_FORMATS[name], **extra})
+        f"{look} {name}": book.add_format({**CELL_FORMATS[name], **extra, **_BESIDE.get(name, {})})
         for look, extra in _LOOKS.items()
         for name in ("text", "wrap", "count", "number", "money")
     }
@@ -83,7 +85,8 @@ def _redlined(sheet: Worksheet, formats: dict[str, Format], quote: Quote, compar
     rows = [*_quoted_rows(quote, comparison), *_missing_rows(comparison)]
     for row, (look, cells) in enumerate(rows, start=1):
         for column, value in enumerate(cells):
-            write_cell(sheet, row, column, value, formats[f"{look} {_COLUMNS[column][2]}"])
+            own = "changed" if look == "struck" and column == len(cells) - 1 else look
+            write_cell(sheet, row, column, value, formats[f"{own} {_COLUMNS[column][2]}"])
         wrapped = zip(cells, _COLUMNS, strict=True)
         set_height(sheet, row, [(str(value), width) for value, (_, width, kind) in wrapped if kind == "wrap"])
     sheet.autofilter(0, 0, max(1, len(rows)), len(_COLUMNS) - 1)
@@ -106,12 +109,8 @@ def _quoted_rows(quote: Quote, comparison: QuoteComparison) -> Iterator[tuple[st
         yield _look(own), [
             line.sheet, line.row, line.part, line.description, line.id, line.length_m, line.quantity,
             planned.quantity if planned else None, quote.unit_usd(line), planned.unit_usd if planned else None,
-            "; ".join([*(one.text for one in own), *_remarks(line)]),
+            "; ".join(one.text for one in own),
         ]  # fmt: skip
-
-
-def _remarks(line: QuoteLine) -> tuple[str, ...]:
-    return line.remarks
 
 
 def _look(findings: Sequence[QuoteFinding]) -> str:
@@ -126,8 +125,9 @@ def _look(findings: Sequence[QuoteFinding]) -> str:
 
 def _missing_rows(comparison: QuoteComparison) -> Iterator[tuple[str, list[object]]]:
     """What is on the bill and in no line of the quote, to be added."""
+    lines = {(finding.id, finding.length_m) for finding in comparison.findings if finding.kind == "unpriced"}
     for finding in comparison.findings:
-        if finding.kind == "missing" and finding.row is None:
+        if finding.kind == "missing" and finding.row is None and (finding.id, finding.length_m) not in lines:
             planned = comparison.planned[finding.id, finding.length_m]
             yield "added", [
                 "", None, planned.part_number, planned.description, finding.id, finding.length_m, None,

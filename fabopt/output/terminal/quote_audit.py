@@ -63,7 +63,10 @@ def _sums(audit: QuoteAudit) -> Iterator[tuple[str, str]]:
     missing = f" + {money(sums.missing_usd)} that is missing = {money(sums.completed_usd)}" if sums.missing_usd else ""
     yield "Quoted", f"{money(sums.quoted_usd)}{missing}"
     if audit.best is not None and audit.best.totals is not None:
-        yield "Best design on the same prices", f"{money(audit.best.totals.capex_usd)}, {proof_of(audit.best)}"
+        best_usd = audit.best.totals.capex_usd
+        above = round(sums.completed_usd - best_usd, 2)
+        text = f": this quote is {money(above)} above it" if above > 0 else ""
+        yield "Best design on the same prices", f"{money(best_usd)}, {proof_of(audit.best)}{text}"
 
 
 def proof_of(best: Design) -> str:

@@ -216,6 +216,14 @@ class Deadline:
         own = self.product.limit * (1 + MARGIN) / self.pace.steps_s(networks) - self.product.before
         return np.asarray(np.minimum(most, own))
 
+    def most_cost_at(self, injection: Fraction, gpus: int, reduces: bool) -> float:
+        """The most that any network that gives GPUs so much may cost for its product to be wanted; minus infinity where
+        none is in time. ``gpus``: of all.
+        """
+        whole = np.array([gpus], dtype=np.int64)
+        block = Blocks(injection, whole, gpus, reduces)
+        return float(self._most_at_shares(block, False)[0, -1])
+
     def most_cost_of_leaves(
         self, block: Blocks, most: float, share_cost: float, in_pods: bool, least: float = 0.0
     ) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -21,6 +22,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search import cost_per_gpu
 from fabopt.search.cost_per_gpu import RatioSearch
+from fabopt.search.decision import stressed
 from fabopt.search.shortlist import Shortlist, shortlist_of
 from fabopt.solution import optimize
 from fabopt.solution.formulation_text import formulation_text
@@ -33,7 +35,7 @@ from fabopt.study.sweep import sweep as sweeps
 from fabopt.units import usd
 from fabopt.verify import verify
 from fabopt.workload import many
-from fabopt.workload.deadline import pace_of_run
+from fabopt.workload.deadline import CostTimesStep, Deadline, pace_of_run
 from fabopt.workload.many import FabricBandwidths, StepTimes
 from fabopt.workload.timing import FabricBandwidth, step_on
 from tests.oracles.brute_effective import timed
@@ -165,6 +167,27 @@ def test_many_steps_are_those_of_one_at_a_time(kept: int, monkeypatch: pytest.Mo
             assert pace.steps_s(networks).tolist() == pytest.approx(one, rel=1e-12) and some == [
                 pytest.approx(one[place], rel=1e-12) for place in (7, 2)
             ]
+
+
+@pytest.mark.parametrize("plan", [{}, {"expert": 16}, {"pipeline": 4, "context": 2, "zero_stage": 3}])
+def test_no_network_is_worth_more_than_all_its_nics_give(plan: Json) -> None:
+    """Random networks with the same NICs, whatever is above them: none may cost more, at two paces at once."""
+    dice = random.Random(11)
+    read = inputs_from_objects(case({"model": experts(**plan), "max_exposed_communication": 0.99}) | {"servers": 16})
+    work = case_workload(read.case, next(iter(read.catalog.servers)))
+    assert work is not None
+    own, stress = pace_of_run(work), stressed(pace_of_run(work))
+    hours = Fraction(3600)
+    within = Deadline(stress, hours, product=CostTimesStep(1e6, 9e7))
+    deadline = Deadline(own, hours, also=within, product=CostTimesStep(1e6, 8e7))
+    for injection in (Fraction(25_000), Fraction(400_000)):
+        most = deadline.most_cost_at(injection, 128, False)
+        rates = float(injection) / np.array([dice.uniform(1, 9) for _ in range(20)])
+        groups = np.array([8 * dice.choice((1, 2, 3, 8, 16)) for _ in range(20)])
+        pods = np.minimum(2 * groups, 128)
+        networks = FabricBandwidths(float(injection), rates, rates / 2, groups, pods, False)
+        assert deadline.most_cost(networks).max() <= most < np.inf
+    assert replace(deadline, most_s=Fraction(1, 10**6)).most_cost_at(Fraction(400_000), 128, False) == -np.inf
 
 
 def picked(family: str, seed: int, **changes: Any) -> Design:

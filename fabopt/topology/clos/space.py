@@ -146,7 +146,7 @@ class ClosSpace:
             # what is past the cutoff is not queued, for that only falls
             limit = cutoff.limit
             for tighter, block, leaves in self._finer(queued, parts):
-                if cutoff.possible(tighter) and tighter[0] <= limit:
+                if cutoff.possible(tighter) and tighter[0] <= min(limit, self._most_worth(block)):
                     later = max(queued.bound, float(tighter[0]))
                     heapq.heappush(queue, _Queued(later, queued.level + 1, next(numbers), block, queued.next, leaves))
 
@@ -157,6 +157,8 @@ class ClosSpace:
         servers run by the size of groups.
         """
         block, level = queued.block, queued.level
+        if queued.bound > self._most_worth(block):
+            return
         ups = [block._replace(up=up) for up in block.leaf.uses] if level == 1 and block.tiers > 1 else [block]
         if parts[0].plain or level == block.tiers == 1 or queued.leaves is not None:
             for leaves in parts if queued.leaves is None else [queued.leaves]:
@@ -174,6 +176,14 @@ class ClosSpace:
             yield parts[0].least_in_layout(block), block, parts[0]
         else:
             yield from ((leaves.bounds.of_block(block, level), block, leaves) for leaves in parts)
+
+    def _most_worth(self, block: Block) -> float:
+        """The most that a network with the NICs of a block may cost for its step, however good all above them is."""
+        demands = self.fabric.figure_demands
+        if demands is None or demands.deadline is None:
+            return np.inf
+        reduces = block.leaf.product.reduces
+        return demands.deadline.most_cost_at(block.nic.injection, self.problem.gpus, reduces)
 
     def _least_uplinks(self, block: Block) -> float:
         """The least that uplinks of leaves, as many as the ratio asks for, cost with everything above them."""

@@ -72,9 +72,9 @@ def lines(catalog: Catalog) -> Iterator[str]:
     yield ""
     for what, key in FIGURES:
         rest = [switch.id for switch in selectable if confidence(switch, key) != "high"]
-        share = round(100 * (1 - len(rest) / len(selectable)))
-        listing = ", ".join(f"`{id_}`" for id_ in rest)
         count = len(selectable) - len(rest)
+        share = 100 * count // len(selectable)
+        listing = ", ".join(f"`{id_}`" for id_ in rest)
         yield f"- the {what} of {count} ({share} %); not of {listing}." if count else f"- the {what} of none."
 
     servers = catalog.servers

@@ -172,7 +172,7 @@ class SonicPorts(Strict):
     """How SONiC numbers the ports of a switch: the first, by how many cages are apart, and what their index is.
 
     ``alias``: of the first cage, as in ``etp1``; ``lanes``: the first lane of the ASIC behind each cage, cage by cage,
-    others follow it; None: not known.
+    others follow it; None: not known. ``most_per_cage``: ports into which it parts a cage at most; None: as the switch.
     """
 
     first: Annotated[int, Field(ge=0, le=100)]
@@ -180,6 +180,7 @@ class SonicPorts(Strict):
     index_from: Annotated[int, Field(ge=0, le=1)] = 1
     alias: Word | None = None
     lanes: tuple[Annotated[int, Field(ge=0, le=10_000)], ...] | None = None
+    most_per_cage: Annotated[int, Field(ge=1, le=16)] | None = None
 
 
 class BufferPool(Strict):

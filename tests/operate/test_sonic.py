@@ -152,6 +152,21 @@ def test_what_is_not_known_is_refused(keys: small.Json, message: str, tmp_path: 
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_cage_is_parted_as_the_platform_does(most: int, tmp_path: Path) -> None:
+    parts = catalog()
+    for switch in parts["switches"]:
+        switch["sonic_ports"]["most_per_cage"] = most
+    split = small.solved(CASES["splitters"], parts)
+    if most == 2:
+        assert configs(split, tmp_path)
+        return
+    with pytest.raises(
+        InputError, match=r"does not part a cage of [0-9]+ switch(es)? into 2 ports .*allowed: up to 1;"
+    ):
+        configs(split, tmp_path)
+
+
 # Every one of these is accepted or refused by SONiC's models; none may pass here.
 BROKEN: dict[str, Edit] = {
     "speed": lambda config: config["PORT"]["Ethernet0"].update(speed="401000"),

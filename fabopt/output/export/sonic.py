@@ -82,6 +82,14 @@ def _refused(plan: OperationPlan, embedded: Embedded, switches: Sequence[NamedDe
             yield fault(
                 "--to sonic", product, problem, allowed=some(sum(cage.count for cage in switch.cages), "number")
             )
+        most = switch.sonic_ports.most_per_cage if switch.sonic_ports is not None else None
+        parted = {
+            port.lanes for device in switches if device.product == product for port, _ in plan.ports_at[device.row]
+        }
+        if most is not None and max(parted, default=0) > most:
+            problem = f"SONiC does not part a cage of {number} into {max(parted)} ports (`sonic_ports.most_per_cage`)"
+            hint = "another system (`operate.systems`), or another switch or split, takes its place"
+            yield fault("--to sonic", product, problem, allowed=f"up to {most}", hint=hint)
 
 
 def config_of(plan: OperationPlan, embedded: Embedded, device: NamedDevice, lossless: LosslessSwitch | None) -> Tables:

@@ -39,6 +39,8 @@ SAMPLES = 8
 NEARER = 3
 # How near to the least what is on a shortlist has to be at first.
 NEAR_ENOUGH = 0.0003
+# How many times the least step of any network one is that says little of what is worth it.
+FAR = Fraction(11, 10)
 # How often a leaner design is looked for, to see how far designs are apart that are about as good.
 LEANEST = 2
 # Steps that are looked at, from an answer's own up, where its like of another kind is compared with it.
@@ -154,6 +156,9 @@ class RatioSearch:
                 return Ratio(first)
         if not self.known and not self._can_list:
             self._sample(self._best_step_s)
+        elif self._can_list and self._best_step_s > FAR * self._least_step_s:
+            # a shortlist is long where all that is known is a design with next to no uplinks
+            self._cheapest(Deadline(self.pace, FAR * self._least_step_s))
         floors = tuple(self._floors)
         bound = self._prove_by_shortlist() if self._can_list else None
         if bound is None:

@@ -18,10 +18,10 @@ from fabopt.output.terminal.answer import headline, proof_line
 from fabopt.output.terminal.workload import needs_line
 from fabopt.problem.demand import case_workload
 from fabopt.problem.problem import problem_of
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Design
 from fabopt.search import cost_per_gpu
-from fabopt.search.cost_per_gpu import RatioSearch
+from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.decision import stressed
 from fabopt.search.shortlist import Shortlist, shortlist_of
 from fabopt.solution import optimize
@@ -330,6 +330,25 @@ def test_a_stopped_search_says_what_nothing_is_below() -> None:
     stopped = found.run()
     assert stopped.optimum.verdict == "feasible" and stopped.cents is not None and stopped.bound is not None
     assert best is not None and stopped.bound <= 100 * best + 1 and stopped.bound < stopped.cents
+
+
+def test_time_that_is_over_early_leaves_a_design_that_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cheapest of all has next to no uplinks; what is known before all candidates are listed is not that one."""
+
+    def stopped(*args: Any) -> None:
+        raise StoppedError
+
+    read = inputs_from_objects(
+        case({"model": experts(expert=16)}) | {"servers": 16, "objective": "usd_per_effective_gpu"}
+    )
+    problem = problem_of(read.case, read.catalog)
+    whole = RatioSearch(problem, Settings(), Clock(None)).run()
+    cheapest = min(whole.met, key=lambda one: one.value or 0)
+    monkeypatch.setattr(RatioSearch, "_listed", stopped)
+    found = RatioSearch(problem, Settings(), Clock(None)).run()
+    assert found.optimum.verdict == "feasible" and found.cents is not None and whole.cents is not None
+    assert cents_per_effective_gpu(problem, list(cheapest.picked)) > 5 * whole.cents
+    assert found.cents <= whole.cents * Fraction(6, 5)
 
 
 def test_a_changed_value_is_found_out() -> None:

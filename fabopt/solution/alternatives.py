@@ -71,9 +71,9 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     networks for management are not compared: they cost little. Raises ``StoppedError`` when the clock is over.
     """
     comparison = _Comparison(answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock)
-    # first lines tell of cliffs, and rules of whose parts are used ask for their cost: before time may be over
-    yield from comparison.below_cliffs()
+    # rules of whose parts are used ask for their cost, and first lines tell of cliffs: before time may be over
     yield from comparison.other_sources()
+    yield from comparison.below_cliffs()
     yield from comparison.fewer_switches()
     for index, fabric in enumerate(answer.problem.fabrics):
         if fabric.role not in MANAGEMENT:

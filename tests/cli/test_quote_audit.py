@@ -276,6 +276,7 @@ def test_an_rfq_that_came_back_without_prices(run: Run) -> None:
     ran = run("quote", "import", "rfq.xlsx", "-o", "book.yaml", "--catalog", "./acme.yaml")
     assert ran.code == 2 and "name the vendor of an RFQ sheet whose columns have them (`--asked 2`)" in ran.err
     assert "Summary" not in ran.out, "nothing is said of the sheets that are not the vendor's"
+    assert "not read" not in ran.out, "nor of columns that are not for a vendor to fill in"
     ran = run("quote", "audit", "rfq.xlsx", "--design", "design.json")
     assert ran.code == 1
     assert "the best design was not looked for: no line of the quote has a price that is taken" in ran.out

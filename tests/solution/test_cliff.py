@@ -61,6 +61,16 @@ def test_it_is_said_first_with_what_would_do() -> None:
     assert note in text.get().splitlines()[1]
 
 
+def test_what_rules_of_whose_parts_are_used_cost_comes_before() -> None:
+    """They are asked for by name, and looked for fast: at 1,024 GPUs a cliff takes all the time there is."""
+    content = case(
+        SMALL, servers=17, site=SHORT, procurement={"max_part_numbers": {"switch": 9}, "max_vendors": {"nic": 2}}
+    )
+    found: list[Alternative] = []
+    optimize.solve(inputs(content, parts(200)), alternatives_s=60, compared=found.append)
+    assert [row.what for row in found][:2] == ["sourcing", "planes"]
+
+
 def test_it_is_not_said_below() -> None:
     design, rivals = with_rivals(16)
     assert on_cliff(design) == []

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from fabopt.io.quote.facts import SCALED, TAXED
@@ -59,6 +60,13 @@ _SCALE = re.compile(rf"(?:\b(?:in|en)\s+)?(?:{SCALED.pattern})", re.IGNORECASE)
 # Of a sheet that asks for quotes, the columns of the second vendor asked and on.
 _OF_ASKED = re.compile(r"\s*\(([2-8])\)$")
 QUOTED = "quoted unit price"
+# What else such a sheet has, which is not for vendors to fill in.
+OWN_COLUMNS = frozenset(
+    ["Kind", "Quantity all", "Of these spares", "Of these left over", "From own stock", "Planned USD", "Order by month",
+     "Order by", "Remarks"]
+)  # fmt: skip
+# Rows of a table by which a column of part numbers is known.
+_SAMPLE = 200
 
 
 class Heading(NamedTuple):
@@ -107,9 +115,11 @@ class Header:
         return [f"column {letters(column)} of {sheet} {what}: `{self.headings[column].text}`" for column in unsaid]
 
     def not_read(self) -> list[str]:
-        """Columns that mean nothing here, as they are headed."""
+        """Columns that mean nothing here, as headed; of a sheet that asks for quotes, those that it had not."""
+        own = self.is_quoted
         return [f"{letters(column)} `{heading.text}`" for column, heading in self.headings.items()
-                if heading.role in ("", "remarks")]  # fmt: skip
+                if heading.role in ("", "remarks")
+                and not (own and (heading.text in OWN_COLUMNS or _OF_ASKED.search(heading.text)))]  # fmt: skip
 
 
 def role_of(text: str) -> str:
@@ -260,7 +270,8 @@ def _with_parts(header: Header, sheet: Sheet, end: int, is_part: Callable[[str],
     """The header with a column of part numbers by what stands in it, where none is called so; ``end``: row after it."""
     if header.columns("part") or header.columns("id"):
         return header
-    rows = [sheet.rows[row] for row in range(header.last + 1, end) if row in sheet.rows]
+    below = (row for row in range(header.last + 1, end) if row in sheet.rows)
+    rows = [sheet.rows[row] for row in islice(below, _SAMPLE)]
     for column, heading in header.headings.items():
         texts = [row[column].text for row in rows if column in row]
         parts = sum(map(is_part, texts))

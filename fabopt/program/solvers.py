@@ -85,6 +85,10 @@ def _cp_sat_at_once(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, 
     parameters.linearization_level = 2
     # with symmetries, its presolve ends the process on some small programs (a failed check inside OR-Tools 9.15)
     parameters.symmetry_level = 0
+    if hint:
+        # what else presolve can find takes longer than to break a tie
+        parameters.cp_model_probing_level, parameters.max_presolve_iterations = 0, 1
+        parameters.presolve_inclusion_work_limit = 0
     # it would take Ctrl-C to stop itself, say nothing, and leave no handler
     parameters.catch_sigint_signal = False
     if (seconds := _seconds(clock)) is not None:

@@ -14,7 +14,7 @@ def alternative_table(design: Design) -> QuoteTable:
     column.
     """
     columns = [
-        ("Instead", 24, "text"), ("Which", 24, "text"), ("Design", 80, "wrap"), ("Cost USD", 16, "money"),
+        ("Instead", 24, "wrap"), ("Which", 40, "wrap"), ("Design", 80, "wrap"), ("Cost USD", 16, "money"),
         ("More cost USD", 16, "money"), ("Power W", 14, "number"), ("More power W", 14, "number"),
     ]  # fmt: skip
     rows: list[Sequence[object]] = [

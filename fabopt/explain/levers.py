@@ -18,6 +18,9 @@ from fabopt.schema.design import Conflict, Needed, Number
 
 # So near to a value that fails, a value is told: twice as near as it has to be.
 PRECISION = 1 / 2000
+# What is said of a value where it is not known whether a nearer one would do, and where none a thousandth nearer does.
+UNSETTLED = "whether a smaller change would do was not settled in time"
+SETTLED_FINELY = "a thousandth less would not do"
 # By lever, its value; None: as far as it goes.
 Values = Mapping["Lever", Number | None]
 
@@ -162,7 +165,9 @@ def _nearest(inquiry: Inquiry, lever: Lever, others: Values, works: Number) -> t
 
 def _conflict(lever: Lever, needed: Number, minimal: bool) -> Conflict:
     shown = lever.shown(needed)
-    conflict = advice(lever.limit, lever.shown(lever.value), shown, lever.words, minimal)
+    least = (SETTLED_FINELY if lever.between is finely else "") if minimal else UNSETTLED
+    words = "; ".join(part for part in (lever.words, least) if part)
+    conflict = advice(lever.limit, lever.shown(lever.value), shown, words, minimal)
     along = lever.along(needed)
     if not along:
         return conflict

@@ -166,7 +166,7 @@ def _period_lever(budgets: PeriodBudgets, entry: int, value: int) -> Lever:
 
     place = f".{entry}" if len(budgets.cents) > 1 else ""
     limit = f"${usd(value):,}"
-    paid = f"what has to be paid in one {PERIOD_WORDS[budgets.months]} with all else kept (to a thousandth)"
+    paid = f"what has to be paid in one {PERIOD_WORDS[budgets.months]} with all else kept"
     words = f"{paid}; the limit is {limit}"
     return Lever(f"limits.{key}{place}", value, words, applied, taken, finely, lambda value: usd(int(value)))
 
@@ -193,7 +193,7 @@ def _stage_lever(name: str, number: int, limit: SpendingLimit, value: int) -> Le
     def taken(problem: Problem, optimum: Optimum) -> Number:
         return max(value, _spent_at(problem, optimum, number)[limit.field])
 
-    words = f"what stage {name} takes at least with all else kept (to a thousandth); the limit is {limit.said(value)}"
+    words = f"what stage {name} takes with all else kept; the limit is {limit.said(value)}"
     return Lever(f"stages.{name}.limits.{limit.key}", value, words, applied, taken, finely, limit.shown)
 
 

@@ -10,6 +10,7 @@ from fabopt.units import plural
 
 Number = int | float
 _THOUSAND = 1000
+ALMOST_NOTHING = "<0.01 %"
 # Kinds of parts on a bill, in its order.
 KIND_NAMES = {
     "switch": "switches",
@@ -91,7 +92,7 @@ def percent(share: float) -> str:
     """``7.3 %`` of a share of one; ``<0.01 %`` for what would read as nothing."""
     value = share * 100
     if 0 < value < 0.01:
-        return "<0.01 %"
+        return ALMOST_NOTHING
     return f"{value:.2f} %" if value < 1 else f"{value:.1f} %"
 
 

@@ -124,10 +124,10 @@ class Search:
 
     def _prove(self, ties: bool) -> Optimum:
         prices = np.zeros(len(self.expansion.caps) - 1)
-        expanded = self.expansion.expand(prices)
+        expanded = self._expanded_first(prices)
         if not np.isfinite(expanded.bound) or expanded.is_empty:
             return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
-        slack, best, known = 0.0, Optimum("unknown"), -np.inf
+        slack, best, known = 0.0, Optimum("unknown"), self._known_bound
         if len(prices) and self.settings.prune:
             priced = self._price_limits(expanded)
             if priced is None:
@@ -163,6 +163,12 @@ class Search:
             self.settings.progress(f"expanding candidates up to {share:.2g}% above the bound")
             expanded = self.expansion.expand(prices, slack)
         raise AssertionError("the cutoff was infinite and the program undecided")
+
+    def _expanded_first(self, prices: Floats) -> Expanded:
+        """The fabrics searched before any program, with the bound that stays known if the clock ends the first one."""
+        expanded = self.expansion.expand(prices)
+        self._known_bound = -np.inf if expanded.stopped else expanded.bound
+        return expanded
 
     def _is_settled(self, rise: int) -> bool:
         """Whether nothing is left to be looked at where no design was found: all was, or there is no room for any."""

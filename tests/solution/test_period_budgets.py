@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from fabopt.explain import relaxation
 from fabopt.output.cash import ORDERS, cash_flow
+from fabopt.output.terminal.answer import proof_line
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.settings import StoppedError
 from fabopt.schema.design import Design
 from fabopt.schema.stages import QUARTER, YEAR
+from fabopt.search.search import Search
+from fabopt.topology.candidate import Candidate
 from fabopt.verify.checks import verify
 from tests.samples import small
 from tests.samples.growth_samples import eight, grown, solved
@@ -60,8 +67,40 @@ def test_advice_is_what_would_do(limits: Json) -> None:
     (found,) = [conflict for conflict in design.conflicts if conflict.limit == f"limits.{key}"]
     assert found.value == limits[key] and isinstance(found.needed, int | float) and found.minimal
     assert growing({key: found.needed}).totals is not None
-    # to a thousandth
+    assert found.detail.endswith("a thousandth less would not do")
     assert growing({key: found.needed * 0.999 - 0.01}).totals is None
+
+
+def test_advice_that_was_not_settled_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        raise StoppedError
+
+    # the first design that is found is all that there is time for
+    monkeypatch.setattr(relaxation, "nearest", stopped)
+    (found,) = [one for one in growing({"yearly_budget_usd": 1500}).conflicts if "budget" in one.limit]
+    assert not found.minimal and "not settled in time" in found.detail and "thousandth" not in found.detail
+
+
+def test_a_clock_that_ends_the_first_program_leaves_the_bound_that_was_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    best, solve = growing({"yearly_budget_usd": 2500}), Search._solve
+
+    def ended(search: Search, candidates: Sequence[Candidate]) -> Optimum:
+        solve(search, candidates)
+        raise StoppedError
+
+    monkeypatch.setattr(Search, "_solve", ended)
+    cut = growing({"yearly_budget_usd": 2500}).objective
+    assert cut.bound is not None and best.objective.value is not None
+    assert 0 < cut.bound <= best.objective.value
+
+
+def test_a_gap_that_the_file_rounds_away_is_not_nothing() -> None:
+    design = growing({})
+    value = design.objective.value
+    assert value is not None
+    assert "gap 0 " in proof_line(design)
+    near = design.objective.model_copy(update={"bound": value - 0.001, "gap": 0})
+    assert "gap <0.01 %" in proof_line(design.model_copy(update={"status": "feasible", "objective": near}))
 
 
 def slow_or_dear(**changes: Any) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabopt.output.space import space_line
-from fabopt.output.terminal.answer import metric_name
+from fabopt.output.terminal.answer import gap_share, metric_name
 from fabopt.output.words import count, listed, measured, money, percent, plain, power
 from fabopt.schema.design import Design, FabricDesign, Number, Totals
 from fabopt.units import some
@@ -62,8 +62,7 @@ def _claim(design: Design) -> str:
         return f"No other {space} {less}: {_PROVEN_THEN}."
     if design.objective.gap is None:
         return "It is the best that was found; how much better another could be is not known."
-    better = percent(float(design.objective.gap))
-    other = space_line(design) or "design"
+    better, other = gap_share(design), space_line(design) or "design"
     return f"It is the best that was found; no other {other} can be more than {better} better: {_PROVEN_THEN}."
 
 

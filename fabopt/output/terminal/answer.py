@@ -9,6 +9,7 @@ from fabopt.output.slots import slot_words
 from fabopt.output.space import space_line
 from fabopt.output.terminal.families import links_of, shape_of
 from fabopt.output.words import (
+    ALMOST_NOTHING,
     KIND_NAMES,
     count,
     has_three_digits,
@@ -84,7 +85,7 @@ def _claim(design: Design) -> str:
     if design.objective.gap is None:
         return "the best found before the search stopped"
     other = space_line(design) or "design"
-    return f"the best found; no other {other} can be more than {percent(float(design.objective.gap))} better"
+    return f"the best found; no other {other} can be more than {gap_share(design)} better"
 
 
 # What a design is that was picked by more than its objective, and whether within an error.
@@ -135,8 +136,16 @@ def _proof(design: Design) -> list[str]:
     if objective.bound is not None:
         parts.append(f"lower bound {metric_value(objective.metric, objective.bound)}")
     if objective.gap is not None:
-        parts.append(f"gap {percent(float(objective.gap)) if objective.gap else '0'}")
+        parts.append(f"gap {gap_share(design)}")
     return parts
+
+
+def gap_share(design: Design) -> str:
+    """By how much another design could be better: in the file a gap of less than a millionth is 0."""
+    objective = design.objective
+    if objective.gap:
+        return percent(float(objective.gap))
+    return "0" if objective.bound == objective.value else ALMOST_NOTHING
 
 
 def fabric_line(fabric: FabricDesign) -> str:

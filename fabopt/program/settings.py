@@ -37,6 +37,7 @@ class Settings:
     ``told``: takes, where there is no design, first None and then what stands in the way, as it is found.
     ``compared``: takes each design of another kind, as it is found beside an answer.
     ``most_candidates``: without a floor, a proof that takes more of them is not wanted; the likeliest will do.
+    ``most_bounds``: a search that holds more bounds against its cutoff is not wanted; the best met by then will do.
     """
 
     engine: str = "cp-sat"
@@ -45,6 +46,7 @@ class Settings:
     progress: Callable[[str], None] = lambda text: None
     told: Callable[[Conflict | None], None] = lambda conflict: None
     most_candidates: int | None = None
+    most_bounds: int | None = None
     compared: Callable[[Alternative], None] = lambda alternative: None
     bracket: Callable[[Number | None, Number | None], None] = lambda best, bound: None
 

@@ -50,6 +50,8 @@ FLAT_RUN_M = 30
 MANAGEMENT = ("in-band", "oob")
 # Candidates that are compared for a design of another kind, where its proof would take more.
 MOST_OF_A_KIND = 200
+# Bounds that are held against the cutoff for it, of sizes whole or in part: a few seconds at the most.
+MOST_BOUNDS = 20_000
 # What a design without some default rules is called, and those rules.
 WITHOUT_RULES = (
     ("redundancy", OF_REDUNDANCY),
@@ -62,6 +64,7 @@ SWITCHES = "switches"
 GROUPS = "groups"
 SPINES = "spines"
 NOTHING_CHEAPER = "nothing cheaper"
+NONE_FOUND = "nothing cheaper found"
 BEST_FOUND = " (the best found)"
 
 
@@ -107,6 +110,7 @@ class _Comparison:
         self.sums = sums_of(answer.problem, answer.picked)
         self.settings = replace(settings, bracket=settings.quiet.bracket)
         self.quiet = settings.quiet
+        self.bounded = replace(self.quiet, most_bounds=MOST_BOUNDS)
         self.clock = clock
 
     def other_kinds(self, index: int) -> Iterator[Alternative]:
@@ -135,7 +139,7 @@ class _Comparison:
             if not is_kept(self.problem.case.rules, ROBUST_DESIGNS):
                 return ratio.near(self.answer.optimum)
             return ratio.run(ties=False).optimum
-        return search_of(self.problem, self.quiet, self.clock, restrictions, near, context=self.context).run()
+        return search_of(self.problem, self.bounded, self.clock, restrictions, near, context=self.context).run()
 
     def _cheaper_rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
         """The same where only a lower objective than the answer's is wanted; there may be none."""
@@ -143,7 +147,7 @@ class _Comparison:
         if value is None or self.answer.ratio is not None:
             return self._rival(restrictions)
         part = restrictions, value, None, self.context
-        return search_of(self.problem, self.quiet, self.clock, *part, lower_than=value).run()
+        return search_of(self.problem, self.bounded, self.clock, *part, lower_than=value).run()
 
     def _is_cheaper(self, rival: Optimum) -> bool:
         """Whether a design has a lower objective than the answer; of a ratio every one is looked at."""
@@ -283,6 +287,9 @@ class _Comparison:
                 yield alternative.model_copy(update={"summary": alternative.summary + service})
             elif rival.verdict == "infeasible" or (rival.bound is not None and rival.bound >= value):
                 yield beside(self.problem, self.sums, self.sums, prefix + other.what, other.value, NOTHING_CHEAPER)
+            else:
+                self.clock.look()  # past the number of bounds, or the time
+                yield beside(self.problem, self.sums, self.sums, prefix + other.what, other.value, NONE_FOUND)
 
     def _part_without(self, rules: frozenset[str]) -> dict[str, Restriction]:
         """The part of the space in which some rules leave designs out: those of InfiniBand alone concern only that."""
@@ -362,8 +369,7 @@ class _Comparison:
             value = design.leaf.id
         if what.endswith(("topology", "torus of", "family")):
             summary += f"; {some(sums.cables, 'cable')}; {carries(design, self.problem.gpus)}"
-        is_least = self.answer.ratio is not None and is_kept(self.problem.case.rules, ROBUST_DESIGNS)
-        if rival.verdict != "optimal" and (self.problem.site.settles or is_least):
+        if rival.verdict != "optimal":
             summary += BEST_FOUND
         alternative = beside(self.problem, self.sums, sums, what, value, summary)
         if self.answer.ratio is None:

@@ -21,8 +21,8 @@ class Cutoff:
     Arrays of costs have shape (metrics, size): row 0 is the objective, the others those that ``caps``, shape
     (metrics,), limits. Without ``prune`` the objective cuts nothing. ``sizing``: of other parts of the space, which is
     added to. ``admits``: which candidates of a batch may be kept at all, shape (size,); None: all. Once
-    ``should_stop`` says so nothing more is within, if anything was met. Raises ``ArithmeticError`` for what is not a
-    number.
+    ``should_stop`` says so nothing more is within, if anything was met or there is a cost to beat. Raises
+    ``ArithmeticError`` for what is not a number.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Cutoff:
 
     def within(self, cost: Floats) -> NDArray[np.bool_]:
         """Which of these costs (or bounds) are below the cutoff and the caps, shape (size,)."""
-        if self.sizing.batches and self._should_stop():
+        if self._should_stop() and np.isfinite(self.sizing.least):
             self.sizing.stopped = True
             return np.zeros(cost.shape[1:], dtype=np.bool_)
         return self._is_kept(cost)

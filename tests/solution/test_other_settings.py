@@ -8,8 +8,8 @@ import pytest
 
 from fabopt.problem.problem import problem_of
 from fabopt.schema.design import Alternative, Design
-from fabopt.solution import optimize
-from fabopt.solution.alternatives import NOTHING_CHEAPER
+from fabopt.solution import alternatives, optimize
+from fabopt.solution.alternatives import BEST_FOUND, NONE_FOUND, NOTHING_CHEAPER
 from fabopt.solution.other_settings import LITTLE_HIGHER, at_ratio
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, case, catalog, inputs
@@ -105,14 +105,36 @@ def test_on_a_floor_rows_are_the_best_found(servers: int) -> None:
     content = case({"max_oversubscription": 1}, servers=servers) | {"site": {"servers_per_rack": 3, "floor": floor}}
     design, rows = compared(content, parts)
     assert design.totals is not None
-    assert {what for what, row in rows.items() if row.summary != NOTHING_CHEAPER} == {"rails"}
+    assert set(rows) == {*SETTINGS, "oversubscription"}
+    assert {what for what, row in rows.items() if row.summary not in (NOTHING_CHEAPER, NONE_FOUND)} == {"rails"}
     for what, row in rows.items():
         other = with_settings(content, parts, what).totals
         assert other is not None
         if row.summary == NOTHING_CHEAPER:
             assert other.capex_usd >= design.totals.capex_usd
+        elif row.summary == NONE_FOUND:
+            assert row.capex_delta_usd == 0
         else:
             assert other.capex_usd <= row.capex_usd < design.totals.capex_usd
+
+
+@pytest.mark.parametrize("most", [0, 3, 10, 20_000])
+def test_past_so_many_bounds_rows_are_the_best_found(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """A row that was not looked at to its end says so, and is no better than what its case gives."""
+    monkeypatch.setattr(alternatives, "MOST_BOUNDS", most)
+    content, parts = case({"max_oversubscription": 1}, servers=9), catalog()
+    _, rows = compared(content, parts)
+    unproven = 0
+    for what, row in rows.items():
+        other = with_settings(content, parts, what).totals
+        assert other is not None
+        if row.summary not in (NOTHING_CHEAPER, NONE_FOUND):
+            assert other.capex_usd <= row.capex_usd
+            assert BEST_FOUND in row.summary or other.capex_usd == row.capex_usd
+        elif row.summary == NOTHING_CHEAPER:
+            assert other.capex_usd >= row.capex_usd
+        unproven += row.summary == NONE_FOUND or BEST_FOUND in row.summary
+    assert (unproven > 0) == (most < 20_000)
 
 
 def test_another_ratio_is_that_of_every_stage_with_the_same() -> None:

@@ -34,7 +34,7 @@ from fabopt.topology.clos.shape import (
     usable_ports,
 )
 from fabopt.topology.clos.share_costs import fewest_pods, least_with_spines
-from fabopt.topology.clos.stacks import Stacks
+from fabopt.topology.clos.stacks import SpineReach, Stacks, farthest_reach
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
@@ -59,7 +59,8 @@ class Spines:
     def expand(self, block: Block, shape: Shape, base: Floats, least: Floats, most: Floats) -> None:
         """Offer what is made of leaves, which costs ``least``, for its step at ``most``; both have shape (size,)."""
         rows, spines = self._spine_counts(shape)
-        rows, spines, most = self._worth_their_spines(block, shape, SpineRows(rows, spines, most[rows]), base)
+        tried = SpineRows(rows, spines, most[rows])
+        rows, spines, most = tried.take(self._worth_their_spines(block, shape, tried, base, fewest_pods(block)))
         wide, gpus = replace(shape.take(rows), spines=spines), self.bounds.problem.server.gpus
         if step_deadline.loses_spine(self.fabric):
             most = step_deadline.leaves_may_cost(self.fabric, block.parts, wide, gpus)
@@ -186,26 +187,29 @@ class Spines:
         return best
 
     def _worth_their_spines(
-        self, block: Block, shape: Shape, tried: SpineRows, base: Floats, rail_pods: int = 0
-    ) -> SpineRows:
-        """Rows that may be worth their spines, all of which are whole; ``rail_pods``: as of ``fewest_pods``."""
+        self, block: Block, shape: Shape, tried: SpineRows, base: Floats, pods: Number
+    ) -> NDArray[np.bool_]:
+        """Which rows may be worth their spines, all of which are whole, in so many pods or more; shape (rows,)."""
         links = np.broadcast_to(block.nic.planes * shape.uplinks, np.shape(shape.g))[tried.rows]
-        above = least_with_spines(self.bounds, block, links, self._fewest_spines(block, tried, rail_pods))
-        return tried.take(base[0, tried.rows] + above <= np.minimum(tried.most, self.cutoff.limit))
-
-    def _fewest_spines(self, block: Block, tried: SpineRows, rail_pods: int) -> Ints:
-        return np.asarray(block.nic.planes * fewest_pods(block, rail_pods) * tried.spines)
+        above = least_with_spines(self.bounds, block, links, block.nic.planes * pods * tried.spines)
+        return np.asarray(base[0, tried.rows] + above <= np.minimum(tried.most, self.cutoff.limit))
 
     # -- three tiers ------------------------------------------------------------------------------------------
 
     def _three_tiers(self, block: Block, shape: Shape, tried: SpineRows, rail_pods: bool, base: Floats) -> None:
         rails = int(shape.rails) if rail_pods else 0
-        tried = self._worth_their_spines(block, shape, tried, base, rails)
-        if not tried.rows.size:
+        reach = farthest_reach(self.bounds, block.uplinks.lane.port_mbps, block.protocol)
+        fewest, most = self._groups_per_pod(shape, tried.rows, tried.spines, reach, rail_pods)
+        pods = np.maximum(
+            fewest_pods(block, rails), ceil_of(shape.groups[tried.rows], np.maximum(most, 1)) * max(1, rails)
+        )
+        worth = (fewest <= most) & self._worth_their_spines(block, shape, tried, base, pods)
+        if not worth.any():
             return
+        tried, pods = tried.take(worth), pods[worth]
         used, places = np.unique(tried.rows, return_inverse=True)
         shape, base, tried = shape.take(used), base[:, used], tried._replace(rows=places)
-        links, spines = (block.nic.planes * shape.uplinks)[places], self._fewest_spines(block, tried, rails)
+        links, spines = (block.nic.planes * shape.uplinks)[places], block.nic.planes * pods * tried.spines
         alone = base[0, places]
         for stack, bound in self.stacks.above(block, shape, base):
             of_spine = float(self.costs.of(stack.spine.switch.item)[0] + stack.upward[0])
@@ -214,20 +218,33 @@ class Spines:
             open_ &= whole <= self.cutoff.limit
             if not open_.any():
                 continue
-            pod_rows, wide, most = self._pods(stack, shape, tried.take(open_), rail_pods)
+            pod_rows, wide, most_cost = self._pods(stack, shape, tried.take(open_), rail_pods)
             if pod_rows.size:
-                self._sized_pods(stack, wide, base[:, pod_rows], most)
+                self._sized_pods(stack, wide, base[:, pod_rows], most_cost)
 
     def _pods(self, stack: Stack, shape: Shape, tried: SpineRows, rail_pods: bool) -> tuple[Ints, Shape, Floats]:
         """Every pod size whose leaves fit on the spines, as (row of ``shape``, wide shape, what it may cost)."""
         rows, spines, most_cost = tried
-        widest = self.bounds.most_pods(stack.spine, stack.block.protocol)
-        pods_of_a_rail = widest // int(shape.rails) if rail_pods else widest
+        ports = self.bounds.spine_ports(stack.spine)
+        pods = self.bounds.most_pods(stack.spine, stack.block.protocol)
+        least, most = self._groups_per_pod(shape, rows, spines, SpineReach(ports, pods), rail_pods)
+        if self.plain:
+            least = np.maximum(least, most)
+        index, per_pod = ranges(least, most)
+        from_rows = rows[index]
+        wide = replace(shape.take(from_rows), spines=spines[index], groups_per_pod=per_pod, rail_pods=int(rail_pods))
+        return from_rows, wide, most_cost[index]
+
+    def _groups_per_pod(
+        self, shape: Shape, rows: Ints, spines: Ints, reach: SpineReach, rail_pods: bool
+    ) -> tuple[Ints, Ints]:
+        """The fewest and the most groups of a pod that spines and cores can reach, each of shape (rows,)."""
+        pods_of_a_rail = reach.pods // int(shape.rails) if rail_pods else reach.pods
         leaves = 1 if rail_pods else int(shape.rails)
         groups = shape.groups[rows]
         # ceil(T * leaves * u / S) <= ports (or T * ceil(leaves * u / S)), so T is at most this:
-        ports, uplinks = self.bounds.spine_ports(stack.spine), leaves * shape.u[rows]
-        most = ports // ceil_of(uplinks, spines) if shape.by_rail else ports * spines // uplinks
+        uplinks = leaves * shape.u[rows]
+        most = reach.ports // ceil_of(uplinks, spines) if shape.by_rail else reach.ports * spines // uplinks
         if shape.is_odd and rail_pods:  # the last group's leaf, beside all others, may need fewer of a spine's ports
             most = np.where(most == groups - 1, groups, most)
         most = np.minimum(most, groups)
@@ -236,13 +253,7 @@ class Spines:
             most = np.minimum(most, groups - 1)
         # a core has a link to every pod, so T is at least this (and past all groups where it has none to spare):
         least = ceil_of(groups, pods_of_a_rail) if pods_of_a_rail else groups + 1
-        least, most = pod_sizes(self.fabric, shape.g[rows], least, most)
-        if self.plain:
-            least = np.maximum(least, most)
-        index, per_pod = ranges(least, most)
-        from_rows = rows[index]
-        wide = replace(shape.take(from_rows), spines=spines[index], groups_per_pod=per_pod, rail_pods=int(rail_pods))
-        return from_rows, wide, most_cost[index]
+        return pod_sizes(self.fabric, shape.g[rows], least, most)
 
     def _sized_pods(self, stack: Stack, shape: Shape, base: Floats, most_cost: Floats) -> None:
         """Add the spine tier, and then cores to what is left below the cutoff, and ``most_cost`` of each row."""
@@ -329,6 +340,8 @@ class Spines:
         bound = base + share * (num_spines * shape.x)
         bound[0] += early
         open_ = np.flatnonzero(self.cutoff.within(bound))
+        if not open_.size:
+            return
         rows, wide = self._core_groups(shape, open_, ports)
         if rows.size and (self.fabric.resilience or self.fabric.on_free_ports or TWO_CORES in self.fabric.kept_rules):
             kept = enough_cores(self.fabric, wide) & self.survives(stack.parts(core, use), wide)

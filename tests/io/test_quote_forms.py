@@ -95,6 +95,12 @@ def test_a_price_after_a_rebate() -> None:
     assert (line.status, line.unit_price) == ("matched", 30000)
 
 
+def test_another_price_than_that_of_a_unit() -> None:
+    line = only("Part,Qty,Unit price,Street price,Price per port\nMQM9700-NS2F,4,33000,35000,515\n")
+    assert (line.status, line.unit_price) == ("matched", 33000)
+    assert only("Part,Qty,Street price\nMQM9700-NS2F,4,35000\n").unit_price == 35000
+
+
 def test_what_is_struck_through_is_not_offered() -> None:
     book = Book().rows(["Part", "Qty", "Unit price"], ["MQM9700-NS2F", 4, 33000], ["MQM9700-NS2F", 4, 31000],
                        ["MMA4Z00-NS", 4, 690], ["MFP7E10-N010", 4, 112])  # fmt: skip
@@ -201,7 +207,8 @@ def test_utf_16_that_does_not_say_so_and_other_encodings() -> None:
 @pytest.mark.parametrize(
     ("heading", "role"),
     [("Ext Sell", "total"), ("Sell", "unit"), ("Line Net", "total"), ("Old price", ""), ("Price per port", ""),
-     ("Price validity", "validity"), ("Exchange rate", ""), ("Zustand", "condition"), ("Projektpreis", "unit"),
+     ("Price validity", "validity"), ("Exchange rate", ""), ("Zustand", "condition"),
+     ("Estado", ""), ("Projektpreis", "unit"),
      ("Part number (manufacturer)", "part"), ("Référence constructeur", "part"), ("2026", ""), ("100G", "")],
 )  # fmt: skip
 def test_headings(heading: str, role: str) -> None:

@@ -94,8 +94,7 @@ CALLED: dict[str, str] = {
         cable length m, länge, länge m, länge in m, kabellänge, longueur, longitud, lunghezza, 长度""",
     "vendor": """vendor, manufacturer, mfr, mfg, make, maker, brand, hersteller, oem, marke, fabricant,
         fabricante, marca, 品牌, 厂商, 制造商, メーカー, メーカ, 제조사, producent, tillverkare""",
-    "condition": """condition, cond, item condition, zustand, état, estado, stato, condizione, toestand, stan,
-        状态, 成色, 状態, 상태, skick""",
+    "condition": "condition, cond, item condition, zustand, condición, condizione, toestand, 成色, skick",
     "stock": "stock, in stock, stock qty, stock level, on hand, qty available, lagerbestand, bestand",
     "remarks": "remarks, remark, notes, note, comments, comment, bemerkung, bemerkungen, kommentar, 备注, 備考, 비고",
 }

@@ -32,6 +32,13 @@ _NOT_PAID = re.compile(
     r"\b(?:per|pro|je|par|por|old|previous|last|former|was|alt\w*|historic\w*|budget|target|market|reference|total|ext\w*|line|"
     r"all|lead|valid\w*|date|book|basis|group|class|type|code|level|incl\w*|inkl\w*|list|validity|unit of)\b"
 )
+# Of these, what is paid in the end, or for so many.
+_PAID = re.compile(
+    r"[0-9]|\b(?:after|net\w*|final\w*|rebate\w*|discount\w*|promo\w*|special|project|deal|your|our|offer\w*|quoted|less|nach|après)\b|"
+    r"\b(?:projekt|aktions|sonder|angebots|end)preis\b"
+)
+# A price that is what one unit costs if no other column is.
+_MAYBE_UNIT = "maybe unit"
 # A range of quantities, as headings of prices by quantity are: `1-99`, `100+`, `ab 500 Stk`.
 _RANGE = re.compile(
     r"(?:(?:qty|quantity|menge|quantité|cantidad|数量)\s*)?(?:(?:from|ab|up to|bis|jusqu'à|à partir de|dès|"
@@ -130,8 +137,10 @@ def role_of(text: str) -> str:
     if not role:
         roles = [role for part in re.split(r"[/|,]", plain) if (role := _called(part))]
         role = min(roles, key=list(CALLED).index, default="")
-    if not role and ((_OF_PRICE.search(plain) and not _NOT_PAID.search(whole)) or _RANGE.fullmatch(whole.strip())):
+    if not role and _RANGE.fullmatch(whole.strip()):
         role = "unit"
+    elif not role and _OF_PRICE.search(plain) and not _NOT_PAID.search(whole):
+        role = "unit" if _PAID.search(whole) else _MAYBE_UNIT
     if TAXED.search(text) and (role in PRICES or _OF_PRICE.search(plain) or _OF_SUM.search(plain)):
         return "taxed"
     return role
@@ -184,8 +193,8 @@ def _are_texts(cells: Mapping[int, Cell]) -> bool:
 def _header(first: int, last: int, texts: Mapping[int, str], asked: int) -> Header | None:
     headings = {column: _heading(texts[column], asked) for column in sorted(texts)}
     headings = _with_one_currency(_with_plain_quantity(_with_unit(_without_weak_names(headings))))
-    roles = [heading.role for heading in headings.values()]
-    header = Header(first, last, _with_shares(headings))
+    header = Header(first, last, _with_shares(_with_other_prices(headings)))
+    roles = [heading.role for heading in header.headings.values()]
     has_price = any(role in (*PRICES, "taxed") for role in roles)
     return header if has_price and (header.is_named or "quantity" in roles) else None
 
@@ -228,6 +237,13 @@ def _with_plain_quantity(headings: dict[int, Heading]) -> dict[int, Heading]:
     plain = [column for column in columns if headings[column].text.strip().lower() in ("quantity", "qty", "menge")]
     kept = (plain or columns)[:1]
     return {column: heading._replace(role="") if column in columns and column not in kept else heading
+            for column, heading in headings.items()}  # fmt: skip
+
+
+def _with_other_prices(headings: dict[int, Heading]) -> dict[int, Heading]:
+    """With columns of other prices as those of a unit where none is headed as that, else not read."""
+    role = "" if any(heading.role == "unit" for heading in headings.values()) else "unit"
+    return {column: heading._replace(role=role) if heading.role == _MAYBE_UNIT else heading
             for column, heading in headings.items()}  # fmt: skip
 
 

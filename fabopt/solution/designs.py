@@ -97,7 +97,7 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
     gap = None if bound is None else (round((value - bound) / value, 6) if value else 0)
     decision = DecidedBy(by="regret") if problem.best_alone else _decision(answer, use)
     if optimum.verdict == "optimal":
-        bound, gap = _proven(value, decision)
+        bound, gap = bound_of_proven(value, decision)
     return Objective(
         metric=metric,
         value=value,
@@ -111,7 +111,7 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
     )
 
 
-def _proven(value: int | float, decision: DecidedBy | None) -> tuple[int | float | None, int | float | None]:
+def bound_of_proven(value: int | float, decision: DecidedBy | None) -> tuple[int | float | None, int | float | None]:
     """The bound of a proven design, and the gap to it: none, but for one that was picked by more than its value."""
     if decision is None:
         return value, 0

@@ -82,7 +82,9 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     runs = runs_of(evidence.case, evidence.server, workload)
     leasts = [row.least_usd_per_effective_gpu for row in claimed.scenarios]
     least = tuple(cents(usd) for usd in leasts if usd is not None)
-    proof.holds(len(least) == (len(runs) if evidence.case.workload.decide_by == "regret" else 0), "leasts to regret")
+    # a point of a front was not picked by its regret
+    is_known = evidence.case.workload.decide_by == "regret" and bool(least or evidence.design.objective.decision)
+    proof.holds(len(least) == (len(runs) if is_known else 0), "leasts to regret")
     again = whole_use(Prediction(workload, network, spent, limit, runs, least), claimed.needs)
     for name in WorkloadUse.model_fields:
         proof.equal(name, getattr(claimed, name), getattr(again, name))

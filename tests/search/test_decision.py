@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from fabopt.design.points import design_at
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.design import design_bytes
@@ -17,10 +18,12 @@ from fabopt.output.terminal.answer import headline, proof_line
 from fabopt.output.terminal.workload import placement_lines
 from fabopt.problem.demand import at_speed
 from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.schema.workload import PROFILES, QueuePairs, Within
 from fabopt.search.decision import ERROR, stressed
 from fabopt.solution import optimize
+from fabopt.study.sweep import sweep as sweeps
 from fabopt.units import exact, rounded, usd
 from fabopt.verify import verify
 from fabopt.workload.deadline import pace_of_run
@@ -182,6 +185,20 @@ def test_of_designs_with_about_the_least_regret_the_most_robust_is_picked(
     changed["objective"]["decision"]["least_regret"] = decision.least_regret - 0.05
     failed = {check.name for check in verify(Design.model_validate_json(json.dumps(changed))) if not check.ok}
     assert failed == {"status_is_honest"}
+
+
+@pytest.mark.parametrize("said", [{}, {"scenarios": SCENARIOS}, {"scenarios": SCENARIOS, "decide_by": "regret"}])
+def test_points_of_sweeps_are_the_answers_of_cases(said: Json) -> None:
+    """The same design, by what it was picked included, and each stands the proof on its own."""
+    content = case(said, tiers=2) | {"objective": "usd_per_effective_gpu"}
+    read = inputs_from_objects(content)
+    grid = sweeps.grid_of(read, None, ["servers=4,16"])
+    front = sweeps.sweep(read, grid, sweeps.Execution(), None, Settings(), Clock(None), lambda *told: None)
+    for number, servers in enumerate((4, 16)):
+        alone, point = solved({**content, "servers": servers}), design_at(front, number + 1)
+        assert point.totals == alone.totals and point.objective.decision == alone.objective.decision is not None
+        assert (point.status, point.objective.bound) == (alone.status, alone.objective.bound)
+        assert [check.detail for check in verify(point) if not check.ok] == []
 
 
 @pytest.mark.parametrize(

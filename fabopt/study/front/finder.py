@@ -24,8 +24,9 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import FrontPoint
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
-from fabopt.search.cost_per_gpu import RatioSearch
+from fabopt.search.cost_per_gpu import Ratio, RatioSearch
 from fabopt.search.deadlines import in_time, ratio_deadline, useful_deadline
+from fabopt.search.decision import best_ratio
 from fabopt.search.search import Search
 from fabopt.search.step_time import least_bisection_kbps
 from fabopt.solution.subnet_hosts import Host
@@ -66,12 +67,15 @@ class Managed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GradedDesign:
-    """A design that is the best under some demands, and its grades. ``point``: as a file has it, if it was made."""
+    """A design that is the best under some demands, and its grades. ``point``: as a file has it, if it was made;
+    ``ratio``: by what it was picked for its cost of a working GPU, if that is what the case decides by.
+    """
 
     optimum: Optimum
     grades: Mapping[str, int]
     point: FrontPoint | None = None
     managed: Managed | None = None
+    ratio: Ratio | None = None
 
     @property
     def is_proven(self) -> bool:
@@ -169,6 +173,12 @@ class Finder:
             return None
         optimum = RatioSearch(problem, self.settings, self.clock, context=self.context).run().optimum
         return self._graded(problem, optimum)
+
+    def decided(self) -> GradedDesign | None:
+        """The design that the case decides for by its cost of a working GPU, as ``fabopt solve`` does."""
+        ratio = best_ratio(self.problem, self.settings, self.clock, self.context)
+        graded = self._graded(self.problem, ratio.optimum)
+        return None if graded is None else replace(graded, ratio=ratio)
 
     def lacks_managers(self, designs: Iterable[GradedDesign]) -> bool:
         """Whether some designs that were listed together would be others if their subnets were managed."""

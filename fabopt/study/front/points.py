@@ -17,7 +17,7 @@ from fabopt.schema.front import FrontPoint
 from fabopt.schema.hashes import sha256_of
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.search.answer import Answer
-from fabopt.solution.designs import floor_value
+from fabopt.solution.designs import bound_of_proven, floor_value
 from fabopt.solution.optimize import answered, proven
 from fabopt.solution.question import Question, SameHardware
 from fabopt.solution.summaries import summaries_of
@@ -108,6 +108,8 @@ def point_of(
     assert design.totals is not None
     values = {**shown(graded.grades), "servers": problem.servers, **_predicted(design.workload)}
     value = values[place.metric] if place.metric in values else getattr(design.totals, place.metric)
+    decision = design.objective.decision
+    bound, gap = bound_of_proven(value, decision) if graded.is_proven else (None, None)
     return FrontPoint(
         budget_usd=place.budget_usd,
         over=dict(place.over or {}),
@@ -117,9 +119,10 @@ def point_of(
         objective=Objective(
             metric=place.metric,
             value=value,
-            bound=value if graded.is_proven else None,
-            gap=0 if graded.is_proven else None,
+            bound=bound,
+            gap=gap,
             engine=place.engine,
+            decision=decision,
         ),
         objective_floor=floor_value(answer) if floors else None,
         totals=design.totals,
@@ -142,7 +145,7 @@ def _as_managed(managed: Managed, problem: Problem, place: Place) -> tuple[Probl
 def _answer(problem: Problem, graded: GradedDesign) -> Answer:
     picked: list[Picked] = list(graded.optimum.picked)
     value = sums_of(problem, picked).objective + problem.fixed_energy
-    return Answer(problem, Optimum("feasible", graded.optimum.picked, value))
+    return Answer(problem, Optimum("feasible", graded.optimum.picked, value), graded.ratio)
 
 
 def _design(answer: Answer, graded: GradedDesign, place: Place, twin: SameHardware | None) -> Design:

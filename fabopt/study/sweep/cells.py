@@ -109,7 +109,7 @@ class CellSolver:
     def _best(self, problem: Problem, place: Place) -> FrontPoint:
         """The best design of the case as it is there."""
         finder = Finder(problem, self.settings, self.clock, self._context.beside())
-        graded = finder.best((MEASURES[place.metric],), {})
+        graded = finder.decided() if place.metric == EFFECTIVE else finder.best((MEASURES[place.metric],), {})
         if graded is not None:
             return point_of(*self._with_managers(problem, graded, place))
         bound_less = relaxed(problem, self.settings, self.clock, self._context.beside())

@@ -25,7 +25,7 @@ from fabopt.units import exact, plain_fraction, rounded, usd
 # What comes after the future that a plan is made for weighs so much.
 NEXT_TO_NOTHING = Fraction(1, 1000)
 # The longest look at plans for one future.
-MOST_SECONDS = 10.0
+MOST_SECONDS = 20.0
 # Cents in each future.
 Spent = Sequence[Fraction]
 

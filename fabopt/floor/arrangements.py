@@ -27,11 +27,12 @@ ANYWHERE = Anywhere("alike")
 class InLayout:
     """Switches are in the racks that a layout has for them.
 
-    ``bounds``: whether links count as running alike, or as far as they do once switches are placed.
+    ``bounds``: whether links count as running alike, as far as they do at least before any spine is placed, or as they
+    do once switches are placed.
     """
 
     layout: Layout
-    bounds: Literal["alike", "measured"]
+    bounds: Literal["alike", "nearest", "measured"]
 
     @property
     def policy(self) -> str:

@@ -23,8 +23,10 @@ from fabopt.schema.case import Case, Distances
 from fabopt.schema.default_rules import ATTACHMENT_RUNS, LENGTHS, is_kept
 from fabopt.schema.server import Server
 
-# On larger floors only the candidates that look best are measured, and nothing is called optimal.
-MOST_SERVERS_PROVEN_ON_FLOOR = 512
+# On larger floors only the candidates that look best are measured, and nothing is called optimal: of one fabric, and of
+# several, whose layouts are searched one by one.
+MOST_SERVERS_PROVEN_ON_FLOOR = 1024
+MOST_SERVERS_OF_SEVERAL_FABRICS = 512
 # On floors of few racks, up to so many servers, switches may be anywhere.
 MOST_SERVERS_ANYWHERE = 32
 
@@ -148,7 +150,8 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
     plan = FloorPlan(floor, appliances.taken, rack_limits(case), case.pinned_racks)
     assert per_rack is not None, "a case with a floor is refused if its server has no height"
     method: Method = "layouts"
-    if servers > MOST_SERVERS_PROVEN_ON_FLOOR:
+    several = len(case.fabrics) > 1
+    if servers > (MOST_SERVERS_OF_SEVERAL_FABRICS if several else MOST_SERVERS_PROVEN_ON_FLOOR):
         method = "estimates"
     elif plan.usable_racks <= MOST_RACKS and servers <= MOST_SERVERS_ANYWHERE and not grows:
         method = "places"

@@ -110,8 +110,8 @@ def test_a_last_group_of_its_own_stands_on_a_floor(
     assert servers != 14 or fabric.get("attachments") or cut.fabrics[0].clos.last_group is not None
 
 
-@pytest.mark.parametrize("rails", ["aligned", "any"])
-def test_links_cost_no_less_once_placed(rails: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("rails", "tiers"), [("aligned", 2), ("any", 2), ("any", 3)])
+def test_links_cost_no_less_once_placed(rails: str, tiers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What links cost at least before any switch is placed is below what they cost then, and not far below."""
     shares: dict[str, list[float]] = {"server_links": [], "uplinks": []}
 
@@ -124,7 +124,9 @@ def test_links_cost_no_less_once_placed(rails: str, monkeypatch: pytest.MonkeyPa
             for fewest in range(1, spines + 1):
                 anywhere = self.least_uplinks(links.ends, NearKey(fewest, links.sizes[1]))[:, 0]
                 assert (anywhere <= near[:, row] * (1 + 1e-9)).all()
-        return near
+        in_pods = self.pod_uplinks(links)
+        assert (near <= in_pods * (1 + 1e-9)).all()
+        return in_pods
 
     def beside(name: str, placed: Any, near: Any) -> Any:
         def costs(self: LayoutBounds, links: LinkRows) -> Floats:
@@ -137,7 +139,7 @@ def test_links_cost_no_less_once_placed(rails: str, monkeypatch: pytest.MonkeyPa
 
     for name, near in (("server_links", of_servers), ("uplinks", of_leaves)):
         monkeypatch.setattr(LayoutBounds, name, beside(name, getattr(LayoutBounds, name), near))
-    fabric = {"tiers": 2, "rails": rails, "nics": ["nic-400"], "nics_per_server": 2}
+    fabric = {"tiers": tiers, "rails": rails, "nics": ["nic-400"], "nics_per_server": 2}
     rules = {"rack-spread": True, "rack-rules": True}
     floor = {"rows": 2, "racks_per_row": 8, "rack_units": 32}
     assert_proven(solved(on_floor(floor, fabric, servers=14, rules=rules)))

@@ -44,7 +44,7 @@ def test_cables_that_are_too_short_are_told_of_any_separation() -> None:
 
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every floor count as too large for proofs."""
-    for most in ("MOST_SERVERS_PROVEN_ON_FLOOR", "MOST_SERVERS_ANYWHERE"):
+    for most in ("MOST_SERVERS_PROVEN_ON_FLOOR", "MOST_SERVERS_OF_SEVERAL_FABRICS", "MOST_SERVERS_ANYWHERE"):
         monkeypatch.setattr(sites, most, 0)
 
 

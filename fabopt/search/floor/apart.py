@@ -143,7 +143,7 @@ def _miss(
 
 def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape], index: int) -> str:
     """What keeps a candidate out of the fabric's layout: racks that are full, or a run that nothing reaches."""
-    clos, layout = clos_of(fabric, batch.parts, batch.shape.row(index)), _layout(fabric)
+    clos, layout = clos_of(fabric, batch.parts, batch.shape.row(index)), layout_of(fabric)
     placement = in_racks(problem, layout, clos.parts, clos.shape)
     if placement is None:
         tiers = (clos.parts.leaf, clos.parts.spine, clos.parts.core)
@@ -165,7 +165,7 @@ def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape]
 
 def nothing_joins(fabric: FabricProblem) -> str:
     """Why no size is worth placing in the fabric's layout."""
-    layout = _layout(fabric)
+    layout = layout_of(fabric)
     racks = np.unique(np.concatenate([layout.switch_racks, layout.server_racks, *layout.pins.values()]))
     if not layout.free_units[racks].any():
         return f"{fabric.name}, {layout.policy}: servers leave no unit of their racks for switches, and no rack is free"
@@ -175,6 +175,7 @@ def nothing_joins(fabric: FabricProblem) -> str:
     return f"{fabric.name}, {layout.policy}: nothing on sale joins switches over the runs that are usual there: {runs}"
 
 
-def _layout(fabric: FabricProblem) -> Layout:
+def layout_of(fabric: FabricProblem) -> Layout:
+    """The layout that a fabric is looked at in."""
     assert isinstance(fabric.arrangement, InLayout)
     return fabric.arrangement.layout

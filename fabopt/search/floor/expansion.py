@@ -14,12 +14,14 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import least_of
 from fabopt.search.context import Context, OwnBest, SearchKey
 from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
+from fabopt.search.floor.apart import layout_of
 from fabopt.search.floor.chosen import Placed
 from fabopt.search.floor.variants import layouts_for
+from fabopt.search.out_of_band import with_fewest
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
-from fabopt.topology.clos.layouts import in_layouts, in_places, spread
+from fabopt.topology.clos.layouts import before_placing, in_layouts, in_places, spread
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.family import Restriction
@@ -122,6 +124,16 @@ class FloorExpansion(Expansion):
             if part.layout in (None, number) and part.policy in (None, variant.arrangement.policy)
         ]
 
+    def least_before_placing(self) -> float:
+        """No design in the part of the space that is searched costs less, by bounds for which no spine is placed."""
+        costs, total = self.costs_of(0), float(-self.saving)
+        for fabric in (with_fewest(self.problem, self.context, one) for one in self.problem.fabrics):
+            sizing = Sizing()
+            for variant in self.wanted(fabric, costs):
+                self.space(before_placing(self.problem, variant, layout_of(variant)), costs).search(0.0, sizing)
+            total += -np.inf if sizing.stopped else sizing.least
+        return total
+
     def variants(self, fabric: FabricProblem, costs: BoundedCosts) -> tuple[FabricProblem, ...]:
         """The fabric in all layouts; worked out once."""
         known, key = self.context.variants, (self.problem.fabrics, fabric)
@@ -192,6 +204,10 @@ class PlaceExpansion(FloorExpansion):
 
     def _variants(self, fabric: FabricProblem, costs: BoundedCosts) -> tuple[FabricProblem, ...]:
         return in_places(self.problem, fabric)
+
+    def least_before_placing(self) -> float:
+        """Nothing is known."""
+        return -np.inf
 
     def _candidates_of(self, sizing: Sizing, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
         limit = _limit(sizing, expanded)

@@ -37,6 +37,8 @@ class FloorSearch(Search):
     method: Method = "layouts"
     _expansion = FloorExpansion
     expansion: FloorExpansion
+    # what no design costs less than, once that was asked
+    _own_bound: float | None = None
 
     def _best(self, ties: bool) -> Optimum:
         if self._is_beaten:
@@ -131,11 +133,19 @@ class FloorSearch(Search):
 
     def least_bound(self) -> float:
         """No design has a lower objective, by what each fabric costs at least; -inf if that is left open."""
+        if self._own_bound is None:
+            try:
+                with self.clock.bounded():
+                    self._own_bound = self._least() + self.fixed
+            except StoppedError:
+                return -np.inf
+        return self._own_bound
+
+    def _least(self) -> float:
         try:
-            with self.clock.bounded():
-                return self.expansion.least() + self.fixed
-        except (StoppedError, TooManyPlacesError):
-            return -np.inf
+            return self.expansion.least()
+        except TooManyPlacesError:
+            return self.expansion.least_before_placing()
 
     def _bound_anywhere(self) -> float:
         """No design has a lower objective, wherever servers and switches are; -inf if time leaves that open."""
@@ -288,16 +298,11 @@ class EstimateSearch(FloorSearch):
         if outcome.value is None:
             verdict = "infeasible" if self.near is None and self._cannot_be() else "unknown"
             return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
-        bound = least - self.expansion.saving
+        bound = max(least - self.expansion.saving, self.least_bound() - self.fixed) if self.near is None else least
         return self._finished(replace(outcome, verdict="feasible"), bound, not self.clock.is_over())
 
-    def _bounds_of(self, searches: Sequence[FloorSearch], known: Sequence[float]) -> list[float]:
-        """Nothing more is known before, as typical runs bound nothing."""
-        return list(known)
-
-    def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
-        """An estimate's bound holds wherever switches are, so for layouts in which nothing was found too."""
-        return bool(known)
+    def _least(self) -> float:
+        return self.expansion.least_before_placing()
 
     def _likely(self, costs: BoundedCosts) -> list[Candidate]:
         """What looks best; ports of management are those of what the other fabrics have."""

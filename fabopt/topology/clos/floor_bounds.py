@@ -1,4 +1,4 @@
-"""What links cannot cost less than on a floor: in a layout, or wherever switches are.
+"""What links cannot cost less than in a layout of a floor; anywhere on it: ``fabopt.topology.clos.spread_bounds``.
 
 Where leaves are follows from the sizes of groups alone, so their servers' runs are known before any spine is looked at;
 spines are bounded by the best racks for them.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +15,7 @@ import numpy as np
 from fabopt.floor.layouts import Layout
 from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.rack_rules import NO_LIMIT
-from fabopt.floor.racks import height_m
 from fabopt.parts.port_types import PortType
-from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.floor_runs import (
     GroupsKey,
@@ -33,7 +30,6 @@ from fabopt.topology.clos.floor_runs import (
 from fabopt.topology.clos.run_bounds import LinkEnds, LinkRows, LinksByClass, OwnRuns, Within
 from fabopt.topology.clos.shape import Ints, Shape, chunks
 from fabopt.topology.link_parts import Floats
-from fabopt.units import ceil_of
 
 # Rows whose switches are placed at a time.
 _FEW = 16
@@ -83,6 +79,10 @@ class FloorBounds(ABC):
         """The least that a leaf's uplink costs before any placing, shape (metrics, rows); 0: nothing is known."""
         return np.zeros((1, np.size(links.shape.g)))
 
+    def pod_uplinks(self, links: LinkRows) -> Floats:
+        """The least that a leaf's uplink costs with leaves placed, shape (metrics, rows); 0: nothing is known."""
+        return np.zeros((1, np.size(links.shape.g)))
+
     def least_uplinks(self, ends: LinkEnds, fewest: NearKey) -> Floats:
         """The least that a leaf's uplink to so many spines or more costs, shape (metrics, 1); 0: nothing is known."""
         return np.zeros((1, 1))
@@ -129,6 +129,7 @@ class LayoutBounds(FloorBounds):
         self._sums: dict[LinkEnds, tuple[Floats, Ints]] = {}
         self._least_uplinks: dict[tuple[NearKey, LinkEnds], Floats] = {}
         self._near_means: dict[tuple[NearKey, LinkEnds], Floats] = {}
+        self._near_pod_means: dict[tuple[LinkEnds, PlacesKey], Floats] = {}
         self._uplink_means: dict[_RowKey, Floats] = {}
         self._core_link_means: dict[_RowKey, Floats] = {}
 
@@ -194,27 +195,48 @@ class LayoutBounds(FloorBounds):
         return self._by_row(self._uplink_means, self._uplink, links)
 
     def near_uplinks(self, links: LinkRows) -> Floats:
-        """The cost of a leaf's uplink, leaves being where they will be and the spines of the pod of each in the racks
-        nearest to it that have room for them.
+        """The cost of an uplink of a leaf in the best rack, the spines of its pod being in the racks nearest to it that
+        have room for them.
 
         Only where rules of racks say how many switches these have.
         """
-        shape = links.shape
         if not self._rules_tell:
             return super().near_uplinks(links)
-        spines, of_spines = np.unique(np.atleast_1d(shape.spines), return_inverse=True)
-        means = np.stack([self._near(links.ends, NearKey(count, links.sizes[1])) for count in spines.tolist()])
-        # leaves of a last group may have more links, or fewer: it is not known what share of all is theirs
-        alike = np.atleast_1d(shape.links_per_pair == shape.last_links_per_pair)
-        least = np.moveaxis(means.min(axis=2, initial=np.inf), 0, 1)[:, of_spines]
-        different, first, of_groups = np.unique(np.atleast_1d(shape.g), return_index=True, return_inverse=True)
-        for group in range(len(different)):
-            shares = self._runs.leaf_shares(links.nic, shape.row(int(first[group])), links.sizes[0])
-            rows = np.flatnonzero((of_groups == group) & alike)
-            if shares is not None:
-                own = means[:, :, shares > 0] @ shares[shares > 0]
-                least[:, rows] = np.maximum(least[:, rows], own.T[:, of_spines[rows]])
-        return np.asarray(least * (np.atleast_1d(shape.links_per_pair) * shape.spines / np.atleast_1d(shape.u)))
+        spines, of_spines = np.unique(np.atleast_1d(links.shape.spines), return_inverse=True)
+        means = [self._near(links.ends, NearKey(count, links.sizes[1])).min(axis=1) for count in spines.tolist()]
+        return np.asarray(np.stack(means, axis=1)[:, of_spines] * _share_of_even(links.shape))
+
+    def pod_uplinks(self, links: LinkRows) -> Floats:
+        """The cost of a leaf's uplink, leaves being where they will be and the spines of a pod in the racks nearest to
+        all of its leaves that have room for them.
+
+        Only where rules of racks say how many switches these have.
+        """
+        if not self._rules_tell:
+            return super().pod_uplinks(links)
+        means = [self._near_pods(links, links.shape.row(row)) for row in range(np.size(links.shape.g))]
+        return np.asarray(np.stack(means, axis=1) * _share_of_even(links.shape))
+
+    def _near_pods(self, links: LinkRows, shape: Shape) -> Floats:
+        """The mean over all uplinks, the spines of a pod being in the racks nearest to all of its leaves.
+
+        Shape (metrics,); 0 where leaves do not fit.
+        """
+        key = links.ends, places_key(links.nic, shape, links.sizes)
+        if key not in self._near_pod_means:
+            shares = self._runs.uplink_shares(links.nic, shape, links.sizes[0])
+            alone = np.zeros(1) if shares is None else self._mean_of_pods(links, int(shape.spines), shares)
+            self._near_pod_means[key] = alone
+        return self._near_pod_means[key]
+
+    def _mean_of_pods(self, links: LinkRows, spines: int, shares: Floats) -> Floats:
+        near = self._runs.near(NearKey(spines, links.sizes[1]))
+        costs = self._costs(near.classes, links.ends)[:, near.place]
+        can_be = np.isfinite(costs)
+        of_pod = shares.sum(axis=1)
+        means = shares @ np.where(can_be, costs, 0.0) / of_pod[:, np.newaxis]
+        means[(shares > 0).astype(np.int64) @ (~can_be).astype(np.int64) > 0] = np.inf
+        return np.asarray(_filled(means, near.room, spines) @ of_pod)
 
     @property
     def _rules_tell(self) -> bool:
@@ -246,15 +268,7 @@ class LayoutBounds(FloorBounds):
         """
         if (key, ends) not in self._near_means:
             near = self._runs.near(key)
-            costs = self._costs(near.classes, ends)[:, near.place]
-            order = np.argsort(costs, axis=2, kind="stable")
-            costs, room = np.take_along_axis(costs, order, axis=2), near.room[order]
-            inside = np.minimum(np.cumsum(room, axis=2), key.spines)
-            taken = np.diff(inside, axis=2, prepend=0)
-            means = np.where(taken > 0, costs, 0.0) * taken
-            self._near_means[key, ends] = np.where(
-                inside[:, :, -1] < key.spines, np.inf, means.sum(axis=2) / key.spines
-            )
+            self._near_means[key, ends] = _filled(self._costs(near.classes, ends)[:, near.place], near.room, key.spines)
         return self._near_means[key, ends]
 
     def core_links(self, links: LinkRows) -> Floats:
@@ -301,63 +315,30 @@ class LayoutBounds(FloorBounds):
         return self._cost(np.inf, ends)
 
 
-class SpreadBounds(FloorBounds):
-    """Bounds wherever servers and switches are. Arrays of costs have shape (metrics, rows).
-
-    A rack holds so many servers, so those of one leaf are in several racks, at best in those around the leaf's own.
-    """
-
-    differ = True
-
-    def __init__(self, problem: Problem, fabric: FabricProblem, links_by_class: LinksByClass) -> None:
-        super().__init__(problem, links_by_class)
-        self._runs_m = fabric.runs_m
-        self._sums: dict[LinkEnds, Floats] = {}
-
-    @cached_property
-    def _classes(self) -> Ints:
-        """Classes that the runs from a leaf to the servers nearest to it are not below, rising, shape (servers,)."""
-        plan, per_rack, server = self.problem.floor.plan, self.problem.floor.servers_per_rack, self.problem.server
-        racks, floor = np.flatnonzero(plan.usable), plan.floor
-        away_m = np.sort(plan.tray_m(racks[:, None], racks), axis=1).min(axis=0)
-        units = float(server.rack_units or 1)
-        up_m = floor.tray_height_m - height_m(np.array(server.units_in_rack(per_rack)), units)
-        down_m = floor.tray_height_m - float(height_m(floor.rack_units, 1))
-        run_m = plan.spared_m(away_m[:, None] + up_m + down_m + 2 * floor.drop_m)
-        run_m[0] = plan.least_in_rack_m
-        beyond = np.full(max(0, self.problem.servers - run_m.size), np.inf)
-        return classes_of_runs(
-            self.problem.item_table.lengths_m, np.sort(np.concatenate([np.round(run_m, 9).ravel(), beyond]))
-        )
-
-    def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
-        """The cost of a server's link into its own rack, shape (metrics,)."""
-        return self._cost(self._runs_m["server-leaf"], (near, far, protocol))
-
-    def server_links(self, links: LinkRows) -> Floats:
-        """The cost of a server's link: the mean over the servers that are nearest to a leaf."""
-        return self.near_server_links(links.ends, np.atleast_1d(links.shape.g))
-
-    def near_server_links(self, ends: LinkEnds, g: Ints) -> Floats:
-        """The mean over the servers that are nearest to a leaf, for which nothing has to be placed."""
-        if ends not in self._sums:
-            self._sums[ends] = self._sums_of_nearest(ends)
-        sums, servers = self._sums[ends], self.problem.servers
-        whole = ceil_of(servers, g) - 1
-        full = np.where(whole > 0, sums[:, np.minimum(g, servers)], 0.0)
-        return np.asarray((whole * full + sums[:, servers - whole * g]) / servers)
-
-    def _sums_of_nearest(self, ends: LinkEnds) -> Floats:
-        """What the links of the i servers nearest to a leaf cost together, shape (metrics, servers + 1)."""
-        different, place_of = np.unique(self._classes, return_inverse=True)
-        sums = np.cumsum(self._costs(different, ends)[:, place_of], axis=1)
-        return np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)
+class NearestBounds(LayoutBounds):
+    """Bounds in a layout for which no spine is placed. Arrays of costs have shape (metrics, rows)."""
 
     def uplinks(self, links: LinkRows) -> Floats:
-        """The cost of a leaf's uplink to a spine beside it, shape (metrics, 1)."""
-        return self._cost(self._runs_m["leaf-spine"], links.ends)[:, np.newaxis]
+        """The cost of a leaf's uplink, the spines of a pod being in the racks nearest to all of its leaves."""
+        return self.pod_uplinks(links)
 
     def core_links(self, links: LinkRows) -> Floats:
-        """The cost of a spine's uplink to a core beside it."""
-        least = self._cost(self._runs_m["spine-core"], links.ends)[:, np.newaxis]
-        return np.repeat(least, np.size(links.shape.g), axis=1)
+        """Nothing is known of a spine's uplink."""
+        return np.zeros((1, np.size(links.shape.g)))
+
+
+def _filled(costs: Floats, room: Ints, count: int) -> Floats:
+    """The mean over so many switches, racks of the least ``costs``, shape (metrics, rows, racks), being filled first;
+    infinite without room. Shape (metrics, rows). ``room``: for some of them in each rack, shape (racks,).
+    """
+    order = np.argsort(costs, axis=2, kind="stable")
+    costs, room = np.take_along_axis(costs, order, axis=2), room[order]
+    inside = np.minimum(np.cumsum(room, axis=2), count)
+    taken = np.diff(inside, axis=2, prepend=0)
+    means = np.where(taken > 0, costs, 0.0) * taken
+    return np.asarray(np.where(inside[:, :, -1] < count, np.inf, means.sum(axis=2) / count))
+
+
+def _share_of_even(shape: Shape) -> Floats:
+    """The share of a leaf's uplinks that are as many to every spine, shape (rows,)."""
+    return np.asarray(np.atleast_1d(shape.links_per_pair) * shape.spines / np.atleast_1d(shape.u))

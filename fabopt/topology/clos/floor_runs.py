@@ -170,13 +170,19 @@ class LayoutRuns:
         key = LeavesKey(int(shape.g), int(shape.rails), int(shape.last_rails), nic.planes, size)
         return _LEAVES.of(self.layout.plan, (self.key, key), _placed_leaves, self.layout, nic, shape, size)
 
-    def leaf_shares(self, nic: NicOption, shape: Shape, size: SwitchSize) -> Floats | None:
-        """The share of all leaves that is in each of their racks, shape (racks of leaves,)."""
+    def uplink_shares(self, nic: NicOption, shape: Shape, size: SwitchSize) -> Floats | None:
+        """The share of all uplinks that is of leaves of each pod in each of their racks, shape (pods of all planes,
+        racks of leaves).
+        """
         leaves = self._leaves(nic, shape, size)
         if leaves is None:
             return None
-        racks = self.layout.leaf_racks
-        return np.asarray(np.bincount(np.searchsorted(racks, leaves.rack), minlength=len(racks)) / len(leaves.rack))
+        racks, numbers = self.layout.leaf_racks, numbers_of(nic, shape)
+        leaf, pod = _pods_of_leaves(numbers, len(leaves.rack))
+        pods, links = numbers.planes * numbers.pods, _links_of_leaves(numbers, leaf)
+        place = pod * len(racks) + np.searchsorted(racks, leaves.rack)
+        shares = np.bincount(place, links, minlength=pods * len(racks)) / links.sum()
+        return np.asarray(shares.reshape(pods, len(racks)))
 
     def near(self, key: NearKey) -> NearRuns:
         """Runs from every rack of leaves to every rack for switches, all switches being on top."""
@@ -224,15 +230,12 @@ class LayoutRuns:
 
     def _spine_runs(self, positions: tuple[Positions, ...], numbers: ClosNumbers) -> RunClasses:
         leaves, spines = positions
-        leaf = np.arange(len(leaves.rack))
-        pod = leaf // numbers.leaves * numbers.pods + (numbers.pod_of_leaf(leaf) if numbers.pods > 1 else 0)
+        leaf, pod = _pods_of_leaves(numbers, len(leaves.rack))
         spine = (pod * numbers.spines)[:, None] + np.arange(numbers.spines)
         run_m = self.layout.plan.run_m(
             leaves.rack[:, None], leaves.height_m[:, None], spines.rack[spine], spines.height_m[spine]
         )
-        own, last = links_of_kinds(numbers)
-        links = np.where(numbers.is_odd & (numbers.group_of_leaf(leaf) == numbers.groups - 1), last, own)
-        return self._counted(np.repeat(run_m, links, axis=0))
+        return self._counted(np.repeat(run_m, _links_of_leaves(numbers, leaf), axis=0))
 
     def _core_runs(self, spines: Positions) -> RackClasses:
         layout, plan = self.layout, self.layout.plan
@@ -252,6 +255,19 @@ class LayoutRuns:
         counts = np.bincount(classes)
         different = np.flatnonzero(counts)
         return RunClasses(different, counts[different])
+
+
+def _pods_of_leaves(numbers: ClosNumbers, leaves: int) -> tuple[Ints, Ints]:
+    """Leaves of all planes by their numbers, and the pod of each over all planes, both of shape (leaves,)."""
+    leaf = np.arange(leaves)
+    pod = leaf // numbers.leaves * numbers.pods + (numbers.pod_of_leaf(leaf) if numbers.pods > 1 else 0)
+    return leaf, np.asarray(pod)
+
+
+def _links_of_leaves(numbers: ClosNumbers, leaf: Ints) -> Ints:
+    """Links of leaves to each spine as ``links_of_kinds``, shape (leaves,)."""
+    own, last = links_of_kinds(numbers)
+    return np.where(numbers.is_odd & (numbers.group_of_leaf(leaf) == numbers.groups - 1), last, own)
 
 
 def _placed_leaves(layout: Layout, nic: NicOption, shape: Shape, size: SwitchSize) -> Positions | None:

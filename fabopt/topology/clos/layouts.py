@@ -165,6 +165,11 @@ def in_layout(problem: Problem, fabric: FabricProblem, layout: Layout) -> Fabric
     return replace(_with_runs(problem, fabric, least), arrangement=InLayout(layout, "measured"))
 
 
+def before_placing(problem: Problem, fabric: FabricProblem, layout: Layout) -> FabricProblem:
+    """The fabric in a layout, with bounds for which no spine has to be placed."""
+    return replace(in_layout(problem, fabric, layout), arrangement=InLayout(layout, "nearest"))
+
+
 def with_typical_runs(problem: Problem, fabric: FabricProblem, layout: Layout) -> FabricProblem:
     """The fabric with the middle one of the runs that a layout allows: to estimate with, not to prove."""
     return replace(_with_runs(problem, fabric, layout.typical_runs_m), arrangement=InLayout(layout, "alike"))

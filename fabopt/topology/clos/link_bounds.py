@@ -18,12 +18,13 @@ from fabopt.parts.switches import CageUse
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.blocks import Upper
-from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
+from fabopt.topology.clos.floor_bounds import LayoutBounds, NearestBounds
 from fabopt.topology.clos.floor_runs import NearKey
 from fabopt.topology.clos.joins import joins_of, run_of, runs_differ, server_joins
 from fabopt.topology.clos.redundancy import fewest_spines
 from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
 from fabopt.topology.clos.shape import usable_ports
+from fabopt.topology.clos.spread_bounds import SpreadBounds
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.link_parts import Costs, Floats
 
@@ -41,6 +42,8 @@ class LinkBounds:
         match self.fabric.arrangement:
             case InLayout(layout, "measured"):
                 return LayoutBounds(self.problem, layout, self.links_by_class)
+            case InLayout(layout, "nearest"):
+                return NearestBounds(self.problem, layout, self.links_by_class)
             case Anywhere("spread"):
                 return SpreadBounds(self.problem, self.fabric, self.links_by_class)
             case _:

@@ -58,6 +58,9 @@ class OwnRuns(Protocol):
     def near_uplinks(self, links: LinkRows) -> Floats:
         """The cost of a leaf's uplink before anything is placed; 0 where nothing is known."""
 
+    def pod_uplinks(self, links: LinkRows) -> Floats:
+        """The cost of a leaf's uplink with leaves placed, before any spine is; 0 where nothing is known."""
+
     def least_uplinks(self, ends: LinkEnds, fewest: NearKey) -> Floats:
         """The cost of an uplink of any leaf, with as many to each of so many spines or more, before anything is placed,
         shape (metrics, 1); 0 where nothing is known.

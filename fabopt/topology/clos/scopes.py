@@ -25,7 +25,7 @@ def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], mo
     hardware = fabric.hardware if "attachment-leaf" in runs else fabric.hardware_above_leaves
     arrangement = fabric.arrangement
     # there links run as far as it is to where leaves may be, and to as many spines as there are at least
-    layout = arrangement.layout if arrangement.bounds == "measured" else None
+    layout = arrangement.layout if arrangement.bounds in ("nearest", "measured") else None
     of_spines: Hashable = None
     if layout is not None and "leaf-spine" in runs:
         stripes = fabric.even, fabric.mixes_spines, fabric.kept_rules

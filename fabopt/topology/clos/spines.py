@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -121,7 +121,7 @@ class Spines:
                 kept = kept[self.cutoff.within(bound[:, kept])]
             if not kept.size:
                 continue
-            for rows in self.bounds.runs.in_turn(bound, kept, self.cutoff.within):
+            for rows in self._in_turn(stack, shape, bound, kept, cost):
                 some = shape.take(rows)
                 uplinks = self._uplink_cost(stack, some, spine.down.cages)
                 total = self._with_early(stack, some, cost[:, rows] + uplinks)
@@ -152,15 +152,29 @@ class Spines:
             lambda runs: runs.uplinks(self._link_rows(stack, stack.block.uplinks, stack.spine.down, shape)) * links,
         )
 
-    def _near_uplink_cost(self, stack: Stack, shape: Shape) -> Floats:
-        """What the leaves' uplinks cost at least before any switch is placed, shape (metrics, rows)."""
+    def _near_uplink_cost(self, stack: Stack, shape: Shape, in_pods: bool = False) -> Floats:
+        """What the leaves' uplinks cost at least before any spine is placed, or any leaf if not ``in_pods``, shape
+        (metrics, rows).
+        """
         links = stack.planes * shape.uplinks
+        rows = self._link_rows(stack, stack.block.uplinks, stack.spine.down, shape)
         return self.bounds.runs.raised(
             np.multiply.outer(stack.least, links),
-            lambda runs: (
-                runs.near_uplinks(self._link_rows(stack, stack.block.uplinks, stack.spine.down, shape)) * links
-            ),
+            lambda runs: (runs.pod_uplinks(rows) if in_pods else runs.near_uplinks(rows)) * links,
         )
+
+    def _in_turn(self, stack: Stack, shape: Shape, bound: Floats, rows: Ints, beside: Floats) -> Iterator[Ints]:
+        """Rows in the parts in which they are to be sized, if they are below the cutoff with spines where they are
+        best for the leaves of their pods.
+
+        ``beside``: what all but uplinks costs at least, shape (metrics, all rows).
+        """
+        for some in self.bounds.runs.in_turn(bound, rows, self.cutoff.within):
+            if self.bounds.runs.differ:
+                near = self._near_uplink_cost(stack, shape.take(some), in_pods=True)
+                some = some[self.cutoff.within(beside[:, some] + near)]
+            if some.size:
+                yield some
 
     def _link_rows(self, stack: Stack, near: CageUse, far: CageUse, shape: Shape) -> LinkRows:
         """Links between two uses of cages for every row of a shape."""
@@ -281,7 +295,8 @@ class Spines:
         near = self._near_uplink_cost(stack, shape.take(kept))
         bound[:, kept] += near - np.multiply.outer(stack.least, links[kept])
         kept = kept[self.cutoff.within(bound[:, kept])]
-        for rows in self.bounds.runs.in_turn(bound, kept, self.cutoff.within):
+        beside = base + switches + np.multiply.outer(stack.upward, num_spines * fewest)
+        for rows in self._in_turn(stack, shape, bound, kept, beside):
             some = shape.take(rows)
             uplinks = self._uplink_cost(stack, some, down_cage_limit(spine.down, up, fewest[rows]))
             cost = self._with_early(stack, some, base[:, rows] + switches[:, rows] + uplinks)

@@ -91,8 +91,9 @@ class Problem:
     # where the case has a model: what it needs of the computing fabric, and how long its steps take
     needs: WorkloadNeeds | None = None
     pace: Pace | None = None
-    # where the worst regret is minimized
+    # where the worst regret is minimized; some design has one of so many cents
     best_alone: tuple[BestAlone, ...] = ()
+    most_regret: Fraction | None = None
 
     @property
     def shares_slots(self) -> bool:

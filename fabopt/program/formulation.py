@@ -162,7 +162,7 @@ class Program:
     def objective(self) -> Level:
         """What the case minimizes."""
         if self.regrets is not None:
-            return Level("regret", pulp.LpAffineExpression([(self.regrets.worst, 1)], constant=0), 0)
+            return Level("regret", self.regrets.worst, 0)
         return self._weighed("objective", self.problem.weights)
 
     def ties(self) -> Iterator[Level]:

@@ -14,8 +14,14 @@ from fabopt.program.levels import Level
 from fabopt.program.libraries import pulp
 from fabopt.program.naming import Rule, Variables
 from fabopt.program.purchases import Purchases, Terms, is_ordered
+from fabopt.program.wide_sums import HIGH_UNIT, is_wide
 
-REGRET = Variables("regret", (), "cents times what makes energy whole", "the most spent in any future beyond its best")
+REGRET = Variables(
+    "regret",
+    ("word",),
+    "cents times what makes energy whole",
+    f"the most spent in any future beyond its best; word 1, where that is wide, in units of {HIGH_UNIT:,}",
+)
 
 
 @dataclass
@@ -30,7 +36,12 @@ class Regrets:
     def __post_init__(self) -> None:
         self.scale = scale_of(self.problem)
         self.regrets = list(self._regrets())
-        self.worst = REGRET.integer(0, max(0, *map(_most, self.regrets)))
+        most, known = max(0, *map(_most, self.regrets)), self.problem.most_regret
+        most = most if known is None else min(most, math.floor(self.scale * known))
+        words = [(REGRET.integer(0, most, 0), 1)]
+        if any(_is_wide(regret, most) for regret in self.regrets):
+            words = [(REGRET.integer(0, most // HIGH_UNIT, 1), HIGH_UNIT), (REGRET.integer(0, HIGH_UNIT - 1, 0), 1)]
+        self.worst = pulp.LpAffineExpression(words, constant=0)
 
     def worst_regret_is_held(self) -> None:
         """What is spent in every future is at most the best for it alone and the worst regret, which is minimized."""
@@ -70,6 +81,11 @@ class Regrets:
         """What a unit in use weighs: its price, if it is bought when it is used, and its energy."""
         cents = 0 if is_ordered(self.problem, item) else item.cost_at(prices(item, stage), 1)
         return self.scale * cents + int(self.scale * energy[stage]) * item.power_mw
+
+
+def _is_wide(level: Level, most: int) -> bool:
+    """Whether a quantity less a regret of so much may come to more than an engine takes."""
+    return is_wide(pulp.LpAffineExpression([*level.expression.items()], constant=abs(level.offset) + most))
 
 
 def _most(level: Level) -> int:

@@ -157,7 +157,7 @@ class _Regrets:
 
     def _proven(self, chosen: _Weighed) -> _Proven:
         """The least worst regret, over all candidates that could have it at some weights."""
-        problem = replace(chosen.problem, best_alone=self.best)
+        problem = replace(chosen.problem, best_alone=self.best, most_regret=self._least_met)
         best: _Proven | None = None
         for number, part in enumerate(self._search(problem).parts()):
             optimum = self._proven_in(part, chosen.weights)
@@ -203,7 +203,8 @@ class _Regrets:
 
         Its program is that of the proof.
         """
-        picked, problem = proven.optimum, replace(self.problem, best_alone=self.best)
+        picked = proven.optimum
+        problem = replace(self.problem, best_alone=self.best, most_regret=self._least_met)
         spent = spent_in_futures(proven.problem, picked.picked)
         search = self._search(problem).parts()[proven.part]
         wanted = {(one.fabric, one.order) for one, _ in picked.picked}

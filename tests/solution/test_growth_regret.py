@@ -42,6 +42,16 @@ def test_the_worst_regret_decides_whatever_is_likely(probability: float) -> None
     assert "worst regret $2,000" in proof_line(design)
 
 
+def test_sums_beyond_the_numbers_of_an_engine_have_the_least_regret_too() -> None:
+    # beyond $46 million: energy that is discounted is told to the billionth of a cent
+    dear = {"switches": [switch("eight", cage(8, "1x100"), usd=2e7), switch("sixteen", cage(16, "1x100"), usd=6e7)]}
+    finance = {"energy_usd_per_kwh": 0.1, "discount_rate": 0.08}
+    case = uncertain(0.2, 4, 16, fabric={"tiers": [1, 2]}, **BY_REGRET) | {"finance": finance}
+    assert "regret_1" in formulation_text(inputs_from_objects(case, catalog(**dear)), "lp")
+    design = solved(catalog(**dear), case)
+    assert leaf_of(design) == "sixteen" and worst_of(design) == min(one.regret_usd for one in futures_of(design).plans)
+
+
 def test_of_equal_regret_the_less_is_expected_the_better() -> None:
     # A dearer switch of the same ports never wins; two futures alike in all but their names have no regret at all.
     case = grown(4, 8, objective="tco_usd", finance=NO_ENERGY, **BY_REGRET)

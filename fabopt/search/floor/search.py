@@ -282,7 +282,7 @@ class EstimateSearch(FloorSearch):
     method = "estimates"
 
     def _in_layouts(self, ties: bool) -> Optimum:
-        """The best of what looks best in every layout, and a bound for any place of the switches."""
+        """The best of what looks best in every layout, and a bound for switches that are placed in any of them."""
         costs = self.expansion.costs_of(0)
         least = sum(self._least_anywhere(costs)) if self.near is None else np.nan
         if np.isinf(least):

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fabopt.cli import main
+from fabopt.explain import conflicts
 from tests.samples.cli_samples import TINY, Ran, Run, write_case
 from tests.samples.system_parts import without
 
@@ -69,6 +70,12 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     patch = pytest.MonkeyPatch()
     folder: Path = tmp_path_factory.mktemp("cache")
     patch.setenv("XDG_CACHE_HOME", str(folder))
+
+
+@pytest.fixture
+def unadvised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask nothing of what would help where there is no design: for tests of the verdict alone."""
+    monkeypatch.setattr(conflicts, "MOST_QUESTIONS", 0)
 
 
 @pytest.fixture

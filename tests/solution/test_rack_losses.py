@@ -124,6 +124,7 @@ def test_devices_with_one_power_supply_are_not_used() -> None:
     assert "feeds_carry_racks" in broken(free.model_copy(update={"parts": said}))
 
 
+@pytest.mark.usefixtures("unadvised")
 def test_power_is_not_given_up_for_a_feed() -> None:
     """A rack holds its servers and no switch beside what makers state: without the ask that part of the rule goes."""
     given = parts()

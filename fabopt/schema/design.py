@@ -6,6 +6,7 @@ at most two decimals, power in watts, speed in Gb/s, length in metres.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -246,6 +247,19 @@ class FabricDesign(Strict):
     def places(self) -> Placement:
         """Where its switches are; nowhere without a floor."""
         return self.placement if self.placement is not None else NO_PLACES
+
+    @property
+    def switches(self) -> Iterator[TierUse]:
+        """Each tier once for each product that is bought for it: managed twins (rule ``subnet-manager``) apart."""
+        twins = self.subnet_manager.twins if self.subnet_manager is not None else ()
+        for tier in self.tiers:
+            own, *others = tier.types
+            exchanged = [
+                own.model_copy(update={"id": twin.id, "count": twin.count}) for twin in twins if twin.role == tier.role
+            ]
+            left = own.count - sum(twin.count for twin in exchanged)
+            rows = (*exchanged, own.model_copy(update={"count": left}), *others)
+            yield from (row for row in rows if row.count)
 
     @property
     def clos(self) -> Structure:

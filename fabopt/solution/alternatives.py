@@ -77,15 +77,15 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     # rules of whose parts are used ask for their cost, and first lines tell of cliffs: before time may be over
     yield from comparison.other_sources()
     yield from comparison.below_cliffs()
+    if comparison.may_be_cheaper_without_rules():
+        for what, rules in WITHOUT_RULES:
+            yield from comparison.without_rules(what, rules)
     yield from comparison.fewer_switches()
     for index, fabric in enumerate(answer.problem.fabrics):
         if fabric.role not in MANAGEMENT:
             yield from comparison.other_kinds(index)
             yield from comparison.flat_runs(index)
     yield from comparison.other_plans()
-    if comparison.may_be_cheaper_without_rules():
-        for what, rules in WITHOUT_RULES:
-            yield from comparison.without_rules(what, rules)
     for index in range(len(answer.problem.fabrics)):
         yield from comparison.own_last_group(index)
         yield from comparison.equal_groups(index)

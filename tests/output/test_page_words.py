@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from fabopt.cli import main
+from fabopt.floor.rack_rules import KeptUnits
 from fabopt.io.design import read_design
 from fabopt.output.charts.style import FILE_PALETTE, KINDS
 from fabopt.output.export.design import design_bytes
@@ -255,6 +256,19 @@ def test_large_halls_stay_small() -> None:
     assert len(data["racks"]) == 3200
     assert data["kinds"] == [["server", "gpu-8", "10.2 kW"]]
     assert len(json.dumps(data)) < MOST_BYTES / 2
+
+
+def test_a_rack_shows_what_is_kept_in_it() -> None:
+    """The page as the list of racks: a unit with a cable manager is not free."""
+    leaves = tuple(RackDevice(unit, 1, f"leaf-{unit}", "leaf", "compute", "switch", 900.0) for unit in (48, 46))
+    rack = Rack("A01", "", leaves, (KeptUnits(47, 1, "cable manager"), KeptUnits(1, 2, "PDU")))
+    data = racks.rack_data(Elevation((RackRow("A", (rack,)),), 48, None))
+    words, shown = data["racks"]["A01"]
+    assert words == "2 of 48 U, 3 U kept, 1.8 kW"
+    assert [entry[:3] for entry in shown] == [
+        [48, 1, "leaf-48"], [47, 1, "cable manager"], [46, 1, "leaf-46"], [1, 2, "PDU"]
+    ]  # fmt: skip
+    assert [data["kinds"][entry[3]][0] for entry in shown] == ["leaf", "kept", "leaf", "kept"]
 
 
 # -- form -------------------------------------------------------------------------------------------------------------

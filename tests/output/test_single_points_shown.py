@@ -45,6 +45,15 @@ def test_what_one_device_takes_is_one_line() -> None:
     assert lead_line(designed("growth with attachments")) == "one device cuts something off if it fails"
 
 
+def test_racks_are_no_devices() -> None:
+    assert lead_line(designed("floor")) == "any of 2 racks cuts something off if it fails"
+    points = designed("growth with attachments").single_points_of_failure
+    assert points is not None
+    both = (*points, points[0].model_copy(update={"device": "rack", "count": 2}))
+    design = designed("floor").model_copy(update={"single_points_of_failure": both})
+    assert lead_line(design) == "any of 1 device and 2 racks cuts something off if it fails"
+
+
 def test_none_is_said_too() -> None:
     assert lead_line(designed("planes")) == "no switch cuts anything off if it fails"
     assert "Single points of failure  no switch cuts anything off" in printed(designed("planes"))

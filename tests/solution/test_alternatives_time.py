@@ -8,7 +8,9 @@ from fabopt.cli.solving import SolveRequest
 from fabopt.errors import InputError
 from fabopt.program.settings import Clock
 from fabopt.solution.optimize import solve
+from tests.samples.lengths import USUAL
 from tests.samples.small import assert_proven, case, inputs
+from tests.solution import test_brute_force
 
 WANTED = case({"tiers": "any", "max_oversubscription": 2})
 
@@ -39,6 +41,17 @@ def test_the_time_of_the_answer_is_its_own() -> None:
     design = solve(inputs(WANTED), progress=progress, clock=clock)
     assert design.objective.solve_s is not None and told
     assert design.objective.solve_s <= told[0] + 0.001
+
+
+def test_what_rules_cost_is_looked_at_first() -> None:
+    """Before what takes longer: the time for it may be over."""
+    looks = list[str]()
+    wanted = test_brute_force.case(4, {"tiers": 2}, site={"distances_m": USUAL}, resilience="default")
+    design = solve(inputs(wanted, test_brute_force.catalog()), progress=looks.append)
+    others = [one for one in looks if one.startswith("looking at the best design with ")]
+    without = "looking at the best design without the rule of redundancy"
+    assert without in looks and others and looks.index(without) < looks.index(others[0])
+    assert design.alternatives[0].what == "redundancy"
 
 
 def test_a_clock_is_shortened_within_only() -> None:

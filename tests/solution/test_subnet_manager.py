@@ -77,6 +77,8 @@ def test_one_switch_is_exchanged_for_its_twin() -> None:
     assert (use.kept, use.subnets, use.nodes, use.managers) == (True, 1, 4, 1)
     assert use.twins == (TwinUse(role="leaf", id="twin", count=1),)
     assert any("1 leaf x twin for plain" in note for note in design.notes)
+    shown = [(row.role, row.id, row.count) for row in design.fabrics[0].switches]
+    assert shown == [("leaf", "twin", 1), ("leaf", "plain", 1), ("spine", "plain", 1)]
 
 
 def test_two_are_exchanged_where_redundancy_is_on() -> None:

@@ -60,6 +60,11 @@ class Rack:
         return sum(device.top_unit - device.unit + 1 for device in self.devices)
 
     @property
+    def kept_units(self) -> int:
+        """Units in which something else is."""
+        return sum(kept.units for kept in self.kept)
+
+    @property
     def power_w(self) -> float:
         """Power of its devices, NaN where that of one is unknown."""
         return sum(device.power_w for device in self.devices)
@@ -143,8 +148,9 @@ def _devices_by_rack(wiring: Wiring, power_w: Floats, most_w: Sequence[float]) -
 
 
 def units_text(rack: Rack, elevation: Elevation) -> str:
-    """Units in use as text: ``34 of 48 U``."""
-    return f"{rack.used_units} of {elevation.rack_units} U"
+    """Units in use as text: ``34 of 48 U``, and how many more are kept: ``34 of 48 U, 2 U kept``."""
+    kept = f", {rack.kept_units} U kept" if rack.kept else ""
+    return f"{rack.used_units} of {elevation.rack_units} U{kept}"
 
 
 def power_text(rack: Rack, elevation: Elevation) -> str:

@@ -153,8 +153,7 @@ class _Summary:
         self.line("Proof", f"{proof_line(design)} (stated by the search; no check proves it again)")
         self.line("Space", " - ".join(line for line in (floor_line(design), pages_line(design)) if line))
         for fabric in design.fabrics:
-            rows = (row for tier in fabric.tiers for row in tier.types)
-            tiers = ", ".join(f"{row.count:,} {row.role} {row.id}" for row in rows)
+            tiers = ", ".join(f"{row.count:,} {row.role} {row.id}" for row in fabric.switches)
             self.line(f"Fabric {fabric.name}", f"{fabric.protocol} {fabric.topology}: {tiers}")
         self.section("Totals", sorted(design.totals.model_dump().items()) if design.totals else [])
         shares = [(f"Fabric {one.name}", _share_line(one)) for one in network_shares(design)]

@@ -39,7 +39,7 @@ def fabric_view(design: Design, fabric: FabricDesign, drawing: Drawing | None) -
         None if drawing is None else drawn(drawing.svg),
         drawing is not None and drawing.aggregated,
         tuple(about_lines(design, fabric)),
-        tuple(_tier_row(fabric, row) for tier in fabric.tiers for row in tier.types),
+        tuple(_tier_row(fabric, row) for row in fabric.switches),
         links,
         len(links) <= _MOST_OPEN,
     )

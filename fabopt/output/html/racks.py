@@ -15,6 +15,7 @@ from fabopt.output.export.elevation import (
     units_text,
     watts_text,
 )
+from fabopt.output.export.racks import KEPT
 from fabopt.output.terminal.floor import floor_lines
 from fabopt.schema.design import Design
 from fabopt.units import some
@@ -95,7 +96,8 @@ def _use(rack: Rack) -> str:
 
 
 def rack_data(elevation: Elevation) -> dict[str, Any]:
-    """Return devices as [lowest unit, height, name, index of a kind]; a kind is [role, product, power].
+    """Return devices, and what is kept in other units, as [lowest unit, height, name, index of a kind]; a kind is
+    [role, product, power].
 
     Devices of a kind are alike but for their names: so a hall of thousands of servers stays small.
     """
@@ -109,11 +111,13 @@ def _filled(elevation: Elevation) -> Iterator[Rack]:
 
 
 def _rack(rack: Rack, elevation: Elevation, kinds: dict[tuple[str, str, str], int]) -> list[Any]:
-    """Return what is said of a rack, then its devices from the top down."""
-    devices = []
-    for device in rack.devices:
-        kind = (device.role, device.product, watts_text(device.power_w))
-        devices.append(
-            [device.unit, device.top_unit - device.unit + 1, device.name, kinds.setdefault(kind, len(kinds))]
-        )
+    """Return what is said of a rack, then its devices and what is kept in other units, from the top down."""
+    entries = [
+        (device.unit, device.top_unit - device.unit + 1, device.name, (device.role, device.product, watts))
+        for device in rack.devices
+        for watts in (watts_text(device.power_w),)
+    ]
+    entries += [(kept.unit, kept.units, kept.what, (KEPT, "", "")) for kept in rack.kept]
+    entries.sort(key=lambda entry: -entry[0])
+    devices = [[*entry[:3], kinds.setdefault(entry[3], len(kinds))] for entry in entries]
     return [f"{units_text(rack, elevation)}, {power_text(rack, elevation)}", devices]

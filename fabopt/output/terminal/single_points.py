@@ -20,20 +20,19 @@ def lead_line(design: Design) -> str:
     points = design.single_points_of_failure
     if points is None:
         return ""
-    numbers: dict[tuple[str, str], int] = {}
+    most: dict[tuple[str, str], int] = {}
     for point in points:
         if not point.degraded:
             kind = point.fabric, point.device
-            numbers[kind] = max(point.count, numbers.get(kind, 0))
-    number = sum(numbers.values())
-    if number == 0:
+            most[kind] = max(point.count, most.get(kind, 0))
+    racks = sum(number for (_, device), number in most.items() if device == "rack")
+    numbers = {"device": sum(most.values()) - racks, "rack": racks}
+    there = [(number, kind) for kind, number in numbers.items() if number]
+    if not there:
         told = f"no {'switch' if design.worst_rack is None else 'switch or rack'} cuts anything off if it fails"
         return f"{told}; without these, servers are degraded" if points else told
-    return (
-        "one device cuts something off if it fails"
-        if number == 1
-        else f"any of {count(number)} devices cuts something off if it fails"
-    )
+    told = f"one {there[0][1]}" if sum(most.values()) == 1 else f"any of {listed([some(*row) for row in there])}"
+    return f"{told} cuts something off if it fails"
 
 
 def redundancy_line(design: Design) -> str:

@@ -175,7 +175,7 @@ def table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]], to
 def _switch_table(fabric: FabricDesign) -> Table:
     columns = [("tier", False), ("switch", False), ("count", True), ("ports down", True), ("ports up", True)]
     columns += [("oversubscription", True)]
-    return table(columns, [_tier_row(fabric, row) for tier in fabric.tiers for row in tier.types])
+    return table(columns, [_tier_row(fabric, row) for row in fabric.switches])
 
 
 def _tier_row(fabric: FabricDesign, tier: TierUse) -> list[str]:

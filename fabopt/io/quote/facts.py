@@ -51,6 +51,21 @@ TAXED = re.compile(
     r"(?<!不)含税|税込|부가세 ?포함",
     re.IGNORECASE,
 )
+# That a price is for a time, as rents and leases are.
+RECURRING = re.compile(
+    r"\b(?:monthly|yearly|annual(?:ly)?|"
+    r"(?:per|a|par|al|pro|je) (?:month|year|annum|monat|jahr|mois|an|mese?s?|anno|año)|"
+    r"monatlich\w*|jährlich\w*|mensuel\w*|mensual\w*|mensil\w*|mensal|leas(?:e|ing)|rental|rent|miet(?:e|preis))\b|"
+    r"/\s?(?:mo|mth|month|monat|mois|mes|yr|year)\b|\bp\.\s?m\.|月額|月租|/月",
+    re.IGNORECASE,
+)
+_TIMED = f"(?:{RECURRING.pattern})"
+_RATES = r"(?:prices?|rates?|amounts?|fees?|preise|beträge|raten|prix|tarifs|precios|importes|cuotas|prezzi|prijzen)"
+_SAID_OF_THEM = (
+    r"(?:(?:are|is|in|all|shown|quoted|stated|sind|verstehen|sich|netto|net|en|sont|son|us\$|[a-z]{3}|[$€£])\W+){0,5}"
+)
+_ENDS = r"(?=\W*(?:(?:in|en|of|excl\w*|ex|net|netto|usd|eur)\b|$|[-–—:.,;(]))"
+_RECURRING_PRICES = re.compile(rf"{_TIMED}\W+{_RATES}\b{_ENDS}|\b{_RATES}\W+{_SAID_OF_THEM}{_TIMED}", re.IGNORECASE)
 _OF_PRICES = re.compile(
     r"\b(?:prices?|amounts?|preise|beträge|prix|montants|precios|importes|prezzi|importi|prijzen|preços|valores|ceny)\b|价格|価格|가격",
     re.IGNORECASE,
@@ -100,6 +115,12 @@ def scales_of(rows: Iterable[FactRow]) -> dict[str, str]:
 def taxed_of(rows: Iterable[FactRow]) -> dict[str, str]:
     """By sheet, the text that says of its prices that tax is in them."""
     said = ((row.sheet, text) for row in rows for text in row.texts if _OF_PRICES.search(text) and TAXED.search(text))
+    return dict(reversed(list(said)))
+
+
+def recurring_of(rows: Iterable[FactRow]) -> dict[str, str]:
+    """By sheet, the text that says of its prices that they are for a month or a year."""
+    said = ((row.sheet, text) for row in rows for text in row.texts if _RECURRING_PRICES.search(text))
     return dict(reversed(list(said)))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from fabopt.io.quote.facts import SCALED, TAXED
+from fabopt.io.quote.facts import RECURRING, SCALED, TAXED
 from fabopt.io.quote.heading_words import CALLED
 from fabopt.io.quote.sheets import Cell, Sheet, letters
 from fabopt.io.quote.values import DOLLAR, HOME, agreed_sign, signs_in
@@ -17,7 +17,8 @@ from fabopt.io.quote.values import DOLLAR, HOME, agreed_sign, signs_in
 _ROLES = {" ".join(name.split()): role for role, names in CALLED.items() for name in names.split(",")}
 # Words before the name of a column that do not change what it is.
 _WHOSE = re.compile(
-    r"^(?:(?:mfr|mfg|manufacturers?|vendors?|suppliers?|oem|makers?|herstellers?|our|your|quoted|s"
+    r"^(?:(?:mfr|mfg|manufacturers?|vendors?|suppliers?|oem|makers?|herstellers?|our|your|quoted|s|legacy|"
+    r"nvidia|mellanox|cisco|arista|dell|juniper|hpe"
     r"|(?:offer|option|alternative|angebot|offre|oferta) \w{1,2})\s)+"
 )
 _WHOSE_AFTER = re.compile(
@@ -27,6 +28,7 @@ _WHOSE_AFTER = re.compile(
 )
 # Other headings that speak of a price, and those of them that are not what a unit costs.
 _OF_PRICE = re.compile(r"\b(?:prices?|prix|precio|prezzo|prijs|preço|pris|cena)\b|\w*preis\b|价$|価格$|単価|단가|가격")
+_OF_RATE = re.compile(r"\b(?:rates?|fees?|payments?|costs?)\b", re.IGNORECASE)
 _OF_SUM = re.compile(r"\b(?:total\w*|ext\w*|amount|gesamt\w*|summe|betrag|montant|importe?|valor)\b")
 _NOT_PAID = re.compile(
     r"\b(?:per|pro|je|par|por|old|previous|last|former|was|alt\w*|historic\w*|budget|target|market|reference|total|ext\w*|line|"
@@ -43,7 +45,7 @@ _MAYBE_UNIT = "maybe unit"
 _RANGE = re.compile(
     r"(?:(?:qty|quantity|menge|quantité|cantidad|数量)\s*)?(?:(?:from|ab|up to|bis|jusqu'à|à partir de|dès|"
     r"desde|hasta|a partir de|[<>≥≤]=?)\s*"
-    r"[0-9][0-9,.]*|[0-9][0-9,.]*\s*(?:[-–—+]|to|bis|à|a)\s*(?:[0-9][0-9,.]*|up|more)?)\s*(?:pcs?|pieces?|units?|ea|stk|stück|uds?|个)?",
+    r"[0-9][0-9,.]*|[0-9](?:[0-9,.]*[0-9])?\s*(?:\+|(?:[-–—]|to|bis|à|a)\s*(?:[0-9][0-9,.]*|up|more)))\s*(?:pcs?|pieces?|units?|ea|stk|stück|uds?|个)?",
     re.IGNORECASE,
 )
 # Of names, those that are of things; the others may be numbers of lines.
@@ -55,7 +57,9 @@ _IS_SHARE = re.compile(
 )
 IDENTITY = ("part", "id", "name")
 PRICES = ("unit", "total", "list")
-MONEY = (*PRICES, "discount", "taxed")
+# Of columns of prices that are not what a unit costs.
+OTHER_PRICES = ("taxed", "recurring")
+MONEY = (*PRICES, "discount", *OTHER_PRICES)
 _BRACKETS = re.compile(r"[(\[{][^)\]}]*[)\]}]")
 _NOT_WORDS = re.compile(r"[^\w\s]")
 _MONEY = re.compile(
@@ -141,8 +145,11 @@ def role_of(text: str) -> str:
         role = "unit"
     elif not role and _OF_PRICE.search(plain) and not _NOT_PAID.search(whole):
         role = "unit" if _PAID.search(whole) else _MAYBE_UNIT
-    if TAXED.search(text) and (role in PRICES or _OF_PRICE.search(plain) or _OF_SUM.search(plain)):
-        return "taxed"
+    if role in PRICES or _OF_PRICE.search(plain) or _OF_SUM.search(plain):
+        role = "taxed" if TAXED.search(text) else role
+        role = "recurring" if RECURRING.search(text) else role
+    elif RECURRING.search(text) and _OF_RATE.search(plain):
+        role = "recurring"
     return role
 
 
@@ -195,7 +202,7 @@ def _header(first: int, last: int, texts: Mapping[int, str], asked: int) -> Head
     headings = _with_one_currency(_with_plain_quantity(_with_unit(_without_weak_names(headings))))
     header = Header(first, last, _with_shares(_with_other_prices(headings)))
     roles = [heading.role for heading in header.headings.values()]
-    has_price = any(role in (*PRICES, "taxed") for role in roles)
+    has_price = any(role in (*PRICES, *OTHER_PRICES) for role in roles)
     return header if has_price and (header.is_named or "quantity" in roles) else None
 
 
@@ -275,7 +282,7 @@ def headers_of(sheet: Sheet, asked: int, is_part: Callable[[str], bool]) -> Sequ
         if headers and row <= headers[-1].last:
             continue
         header = header_at(sheet, row, asked)
-        if header is not None:
+        if header is not None and not any(map(is_part, (heading.text for heading in header.headings.values()))):
             headers.append(_as_shown(header, sheet))
     ends = [*(header.first for header in headers[1:]), max(sheet.rows, default=0) + 1]
     named = (_with_parts(header, sheet, end, is_part) for header, end in zip(headers, ends, strict=False))

@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import takewhile
 
 from fabopt.errors import Fault, fault
 from fabopt.io.quote.conditions import is_new
 from fabopt.io.quote.facts import SCALED
-from fabopt.io.quote.headings import IDENTITY, PRICES, SHARE, Header
-from fabopt.io.quote.matching import MatchedLine, NamedLine, matched
+from fabopt.io.quote.headings import IDENTITY, OTHER_PRICES, PRICES, SHARE, Header
+from fabopt.io.quote.matching import MatchedLine, NamedLine, labelled_in, matched
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import MOST_USD, HeadedPrice, NetPrice, StatedPrice, net_price
+from fabopt.io.quote.row_words import INCLUDED, ONE, SUM, SUM_AT_END
 from fabopt.io.quote.sheets import CSV_SHEET, Cell, Sheet, letters
 from fabopt.io.quote.times import day_of, wait_of
 from fabopt.io.quote.values import (
@@ -31,32 +33,8 @@ from fabopt.io.quote.values import (
 )
 from fabopt.parts.quotes import CHARGE_REMARK, QuoteLine
 
-_SUM = re.compile(
-    r"\W*(?:sub\W?-?totals?|(?:grand |net |section |line |page )?totals?|sums?|summe|zwischen(?:summe|"
-    r"total)|amount due|"
-    r"gesamt(?:summe|betrag|preis)?|(?:net|netto|brutto)(?:summe|betrag|gesamt)?|sous-total|montant|"
-    r"(?:carried|brought) forward|übertrag|(?:(?:plus|zzgl|inkl|incl)\W+)?(?:[0-9.,]+\s?%\s?)?"
-    r"(?:vat|mwst|ust|tva|gst|iva|btw|(?:sales )?tax(?:es)?|umsatzsteuer|mehrwertsteuer)|base imponible|"
-    r"(?:importe |valor )?total(?:e|es|t)?|totaal|subtotale|razem|summa|suma|moms|impostos|icms|小計|合計|"
-    r"総計|総額|消費税|税込合計|"
-    r"소계|합계|총계|총액|부가세|부가가치세|"
-    r"不?(?:含税)?(?:合计|总计|小计|总价|税额|增值税))"
-    r"(?![\w-]*[0-9])(?!\w)",
-    re.IGNORECASE,
-)
-_SUM_AT_END = re.compile(r".*\b(?:sub-?total|total|gesamt|summe)\W*$", re.IGNORECASE)
 # Two cells that are one number, parted at the comma before its thousands.
 _PARTED = re.compile(r"(?:.*\D)?\d{1,3},\d{3}(?!\d)", re.DOTALL)
-# Units of measure that are one of what is sold.
-_ONE = re.compile(
-    r"\W*(?:1|c62|each|eaches|ea|pcs?|pces?|pieces?|units?|st|stk|stück|stueck|stck|u|un|unités?|pz|no|nos|item|qty|uds?|unidad(?:es)?|stuks?|pezz[oi]|unid|pç|pc\.?a|szt|[个台件只条块根個本枚式개대])\W*",
-    re.IGNORECASE,
-)
-_INCLUDED = re.compile(
-    r"\W*(?:incl\w*|inkl\w*|inbegriffen|enthalten|compris|inclu[sí]\w*|in (?:price|preis|above)|bundled|"
-    r"包含|含|込み?)\b",
-    re.IGNORECASE,
-)
 _MINUS = ("-", "−", "–", "(")
 _TERMS = ("lead", "validity", "minimum", "pack", "stock")
 _NUMBERS = {"minimum": "minimum_order", "pack": "pack_size", "stock": "in_stock"}
@@ -66,7 +44,7 @@ _NUMBERS = {"minimum": "minimum_order", "pack": "pack_size", "stock": "in_stock"
 class QuoteReading:
     """What holds for all lines of a quote: names, the mark before decimals, a currency where none stands, rates.
 
-    ``scales``, ``taxed``: by sheet what says that its prices are in thousands, or with tax;
+    ``scales``, ``taxed``, ``recurring``: by sheet what says that its prices are in thousands, with tax, or for a time;
     ``faults``: gathers what makes the file unfit to be read; ``assumed``: rows of whose currency nothing was said.
     """
 
@@ -77,6 +55,7 @@ class QuoteReading:
     rates: Mapping[str, Fraction]
     scales: Mapping[str, str] = field(default_factory=dict)
     taxed: Mapping[str, str] = field(default_factory=dict)
+    recurring: Mapping[str, str] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     assumed: list[int] = field(default_factory=list)
 
@@ -122,7 +101,7 @@ class RowReader:
 
     def is_included(self, row: int) -> bool:
         """Whether a row says in place of a price that it is in another one."""
-        return any(_INCLUDED.match(cell.text) for _, cell in self.cells(row, *PRICES))
+        return any(INCLUDED.match(cell.text) for _, cell in self.cells(row, *PRICES))
 
     def own_texts(self, row: int) -> list[str]:
         """All texts of a row that are its own, from the left."""
@@ -154,9 +133,9 @@ class RowReader:
         texts = self.own_texts(row)
         if not known.id and any(text.startswith(CHARGE_REMARK) for text in texts):
             return self._charge(row, base)
-        is_sum = any(_SUM.match(text) for text in texts)
+        is_sum = any(SUM.match(text) for text in texts)
         if self._quantity(row) is None:
-            is_sum = is_sum or any(_SUM_AT_END.match(text) for text in texts)
+            is_sum = is_sum or any(SUM_AT_END.match(text) for text in texts)
         if not known.id and is_sum:
             return _changed(base, status="subtotal", reason="a sum or a tax, no price of a part")
         if not self.is_priced(row, bool(names or description)):
@@ -178,7 +157,19 @@ class RowReader:
         lengths = [length for _, cell in self.cells(row, "length") if (length := length_of(cell)) is not None]
         length, named = next(iter(lengths), None), self.text(row, "length")
         texts = self.own_texts(row)
-        return NamedLine(names, description, self.text(row, "vendor"), length, "" if lengths else named, texts)
+        labelled = labelled_in([*texts, *self._texts_below(row)]) if self._has_figures(row) else []
+        return NamedLine(
+            names, description, self.text(row, "vendor"), length, "" if lengths else named, texts, labelled
+        )
+
+    def _has_figures(self, row: int) -> bool:
+        """Whether a row has anything in a column of quantities or prices."""
+        return any(True for _ in self.cells(row, "quantity", SHARE, *PRICES, *OTHER_PRICES))
+
+    def _texts_below(self, row: int) -> Iterator[str]:
+        """Texts of the rows right below a line that say more of it."""
+        below = takewhile(lambda row: row in self.sheet.rows and not self._has_figures(row), range(row + 1, row + 6))
+        return (text for row in below for text in self.own_texts(row))
 
     def _is_alone(self, row: int) -> bool:
         """Whether a number stands alone in its row, as sums below a column do."""
@@ -187,9 +178,15 @@ class RowReader:
     def _without_price(self, row: int, base: QuoteLine, known: MatchedLine) -> QuoteLine:
         """A row that states no price: a line if it has a product or a quantity, else a note."""
         shown = next((cell.text for _, cell in self.cells(row, *PRICES) if cell.text), "")
-        if taxed := next((cell.text for _, cell in self.cells(row, "taxed") if amount_of(cell, self.reading.mark)), ""):
-            reason = known.reason or f"its price is with tax: `{taxed}`; ask for the one without it"
-            return _changed(base, status="left over", reason=reason, suggestion=known.suggestion or known.id)
+        for column, cell in self.cells(row, *OTHER_PRICES):
+            if amount_of(cell, self.reading.mark):
+                heading = self.header.headings[column]
+                why = f"its price is with tax: `{cell.text}`; ask for the one without it"
+                if heading.role == "recurring":
+                    why = f"its price is for a time, as rents are: `{heading.text}`"
+                return _changed(
+                    base, status="left over", reason=known.reason or why, suggestion=known.suggestion or known.id
+                )
         if not (known.id or shown or (base.part and any(True for _ in self.cells(row, "quantity")))):
             return base
         reason = f"its price is `{shown}`" if shown else "no price is stated"
@@ -226,10 +223,10 @@ class RowReader:
         if any(cell.text.startswith(_MINUS) for _, cell in self.cells(row, "quantity")):
             return "its quantity is below zero: a credit or a return, no offer"
         measure = self.text(row, "measure")
-        if measure and not _ONE.fullmatch(measure):
+        if measure and not ONE.fullmatch(measure):
             return f"its price is for a unit of `{measure}`, not for one"
         per = self.text(row, "per")
-        if not all(_ONE.fullmatch(word) for word in per.split()):
+        if not all(ONE.fullmatch(word) for word in per.split()):
             return f"its price is for `{per}`, not for one"
         condition = self.text(row, "condition")
         if condition and not is_new(condition):
@@ -238,6 +235,8 @@ class RowReader:
             return f"its price is not in units of a currency: `{scale}`; write it out"
         if taxed := self.reading.taxed.get(self.sheet.name):
             return f"its price is with tax, as the quote says: `{taxed}`; ask for the one without it"
+        if recurring := self.reading.recurring.get(self.sheet.name):
+            return f"its price is for a time, as the quote says: `{recurring}`"
         if any(self._names_others(row, column) for column, _ in self.cells(row, *PRICES)):
             return "one price for several lines: what each of them costs is not said"
         if currency not in self.reading.rates:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from fabopt.io.quote.conditions import remarks_on, why_another
@@ -13,6 +13,7 @@ from fabopt.schema.catalog import Cable, Fibre
 
 # What is sold together; what comes with a device to put it into a rack does not make it a kit.
 _KIT = re.compile(r"\b(?:kits?|bundles?|combo|bündel|paket|set of|starter pack)\b", re.IGNORECASE)
+KIT = "a kit"
 _MOUNTING_KIT = re.compile(
     r"\b(?:rails?|rack|mount(?:ing)?|rack[\s-]?mount|installation|accessory|power|cable management)[\s-]+kits?\b",
     re.IGNORECASE,
@@ -41,6 +42,12 @@ _ELSE = re.compile(
     r"months?|x\s?[0-9]+|[0-9]+\s?x)\b",
     re.IGNORECASE,
 )
+# What says before a part number that it is one, as `Mfg. Part#: ` and `Hersteller-Nr.: ` do.
+_LABEL = re.compile(
+    r"(?:\bpart\s?(?:#\s?:?|(?:no|nr|number|num)\b\.?\s?[:#])|"
+    r"\b(?:mpn|pn|p/n|herst(?:eller)?\W{0,2}(?:artikel)?(?:nr|nummer)\b\.?)\s?[:#])\s*([^\s,;]*[0-9][^\s,;]*)",
+    re.IGNORECASE,
+)
 # How Cisco ends the part number of what is sold alone.
 _CISCO, _SPARE = "cisco", "="
 _MOST_SHOWN = 4
@@ -51,7 +58,7 @@ class NamedLine:
     """What a line calls its product.
 
     ``names``: cells of part numbers and ids; ``length_m``: of a column of its own, ``unread_length``: what stands there
-    and is none; ``texts``: all that the row says.
+    and is none; ``texts``: all that the row says; ``labelled``: part numbers after a label, on the line or right below.
     """
 
     names: Sequence[str] = ()
@@ -60,6 +67,7 @@ class NamedLine:
     length_m: float | None = None
     unread_length: str = ""
     texts: Sequence[str] = ()
+    labelled: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,10 @@ def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
         called = [described]
     if not called and not texts and (described := names.called(line.description)):
         called = [described]
-    if not called and (begun := _begun(line, names)):
+    if (labelled := _labelled(line, names, bool(called))) and not called:
+        line = replace(line, description=" ".join((*texts, line.description)))
+    called += [labelled] if labelled else []
+    if not called and not line.labelled and (begun := _begun(line, names)):
         return begun
     if not called:
         return _unknown(line, names)
@@ -105,6 +116,20 @@ def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
     return replace(known, remarks=(*known.remarks, *remarks_on(line.texts, own_words), *ended))
 
 
+def labelled_in(texts: Iterable[str]) -> list[str]:
+    """Part numbers of some texts that a label stands before."""
+    return [code for text in texts for code in _LABEL.findall(text)]
+
+
+def _labelled(line: NamedLine, names: QuotedNames, is_called: bool) -> set[NameMatch]:
+    """The product of the part numbers with a label; none where other words name another, or they differ."""
+    matches = {match for code in line.labelled for match in names.called(code)}
+    ids = {match.id for match in matches}
+    words = names.within(" ".join((*line.names, line.description)))
+    others = {match.id for word in words for match in names.called(word)} - ids
+    return matches if len(ids) == 1 and (is_called or not others) else set()
+
+
 def _begun(line: NamedLine, names: QuotedNames) -> MatchedLine | None:
     """The product whose part number begins the only text of a line, which goes on as the catalog describes it."""
     texts = [text for text in line.names if text]
@@ -125,7 +150,7 @@ def _why_more(line: NamedLine) -> str:
     if _SERVICE.search(text):
         return "a service for a product, not the product"
     if _KIT.search(_MOUNTING_KIT.sub("", text)):
-        return "a kit: its price is for more than the one product"
+        return f"{KIT}: its price is for more than the one product"
     return "the price may be of a pack, not of one" if _PACK.search(text) else ""
 
 
@@ -139,7 +164,7 @@ def _unknown(line: NamedLine, names: QuotedNames) -> MatchedLine:
         return MatchedLine(reason="a charge or a discount, not a product of the catalog")
     if _KIT.search(_MOUNTING_KIT.sub("", text)) or len(ids) > 1:
         named = f" ({_listed(ids)})" if ids else ""
-        return MatchedLine(reason=f"a kit of several products{named}: what each of them costs is not said")
+        return MatchedLine(reason=f"{KIT} of several products{named}: what each of them costs is not said")
     if not any(line.names):
         return MatchedLine(reason="no part number, and no product has this description", suggestion=_listed(ids))
     if len(ids) == 1 and len(codes) > 1:

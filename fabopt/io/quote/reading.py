@@ -14,9 +14,10 @@ from fabopt.io.faults import refuse
 from fabopt.io.files import DEVICE, is_device, read_bytes, shown
 from fabopt.io.quote.conditions import said_of_all
 from fabopt.io.quote.delimited import read_delimited
-from fabopt.io.quote.facts import FactRow, QuoteFacts, facts_of, scales_of, taxed_of
+from fabopt.io.quote.facts import FactRow, QuoteFacts, facts_of, recurring_of, scales_of, taxed_of
 from fabopt.io.quote.headings import PRICES, Header, headers_of
 from fabopt.io.quote.lines import QuoteReading, RowReader
+from fabopt.io.quote.matching import KIT
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import plain
 from fabopt.io.quote.sheets import Sheet
@@ -85,10 +86,9 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
         raise InputError([fault(file, "", "no table of prices was found in any sheet", allowed=_ALLOWED, hint=hint)])
     outside = list(_outside(tables))
     facts, mark = facts_of(outside), decimal_mark(_price_texts(tables))
-    currency, scales, taxed = facts.currency or options.currency, scales_of(outside), taxed_of(outside)
-    reading = QuoteReading(
-        file, names, mark, currency, options.rates, _of_sheets(tables, scales), _of_sheets(tables, taxed)
-    )
+    currency = facts.currency or options.currency
+    scales, taxed, recurring = (_of_sheets(tables, said(outside)) for said in (scales_of, taxed_of, recurring_of))
+    reading = QuoteReading(file, names, mark, currency, options.rates, scales, taxed, recurring)
     lines = tuple(line for sheet, headers in tables for line in _lines(sheet, headers, reading))
     reading.faults.extend(_two_prices(lines, file))
     quote = _quote(file, lines, tables, replace(facts, notes=(*facts.notes, *_titles(outside))), options)
@@ -188,6 +188,8 @@ def _lines(sheet: Sheet, headers: Sequence[Header], reading: QuoteReading) -> li
             line = reader.line(row) if not reason else _unseen(sheet, header, reading, row, reason)
             if line.status == "unpriced" and line.id and reader.is_included(row):
                 _leave_over(lines, line)
+            elif line.status == "left over" and line.unit_price == 0 and line.suggestion in reading.names.products:
+                _with_remark(lines, line)
             lines.append(line)
     return lines
 
@@ -199,6 +201,18 @@ def _leave_over(lines: list[QuoteLine], included: QuoteLine) -> None:
         line = lines[index]
         reason = f"its price may be for {included.id} of row {included.row} too, which has none of its own"
         lines[index] = replace(line, status="left over", id="", length_m=None, reason=reason, suggestion=line.id)
+
+
+def _with_remark(lines: list[QuoteLine], free: QuoteLine) -> None:
+    """Say of the last line that is matched that its price may be for a product below it too, whose own price is 0."""
+    matched = (
+        i for i in reversed(range(len(lines))) if lines[i].status == "matched" or lines[i].reason.startswith(KIT)
+    )
+    index = next(matched, None)
+    if index is not None and lines[index].status == "matched":
+        count = "" if free.quantity is None else f"{free.quantity:,} x "
+        remark = f"row {free.row} has a price of 0: this one may be for {count}{free.suggestion} too"
+        lines[index] = replace(lines[index], remarks=(*lines[index].remarks, remark))
 
 
 def _unseen(sheet: Sheet, header: Header, reading: QuoteReading, row: int, reason: str) -> QuoteLine:

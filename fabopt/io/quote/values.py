@@ -23,7 +23,7 @@ DOLLAR, HOME = "$", "USD"
 _SYMBOLS = {
     "US$": "USD", "A$": "AUD", "AU$": "AUD", "C$": "CAD", "CA$": "CAD", "S$": "SGD", "HK$": "HKD", "NT$": "TWD",
     "NZ$": "NZD", "R$": "BRL", "€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW", "zł": "PLN", "₺": "TRY", "₪": "ILS",
-    DOLLAR: DOLLAR, "¥": "¥", "￥": "¥", "kr": "kr",
+    DOLLAR: DOLLAR, "¥": "¥", "￥": "¥", "kr": "kr", "Rs": "Rs",
 }  # fmt: skip
 _WORDS = {
     "euro": "EUR", "euros": "EUR", "dollar": DOLLAR, "dollars": DOLLAR, "sterling": "GBP", "rmb": "CNY",
@@ -35,8 +35,9 @@ _OF_SIGN = {
     DOLLAR: ("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN", "ARS", "CLP", "COP"),
     "¥": ("JPY", "CNY"),
     "kr": ("SEK", "NOK", "DKK", "ISK"),
+    "Rs": ("INR", "PKR"),
 }
-_SIGN = re.compile(r"(?:US|AU?|CA?|S|HK|NT|NZ|R)\$|[€£₹₩₺₪$¥￥]|zł|\bkr\b")
+_SIGN = re.compile(r"(?:US|AU?|CA?|S|HK|NT|NZ|R)\$|[€£₹₩₺₪$¥￥]|zł|\b(?:kr|Rs)\b")
 _CODE = re.compile(r"(?<![A-Za-z])([A-Z]{3})(?![A-Za-z])")
 # Chinese is written without spaces: 元 is no part of another currency, nor of tens of thousands (万元).
 _WORD = re.compile(
@@ -55,6 +56,8 @@ _UNIT_WORDS = re.compile(
 _PERCENT = re.compile(r"%|\b(?:percent|per cent|pct|prozent|vh)\b", re.IGNORECASE)
 _ONE_MARK = re.compile(r"[0-9]+([.,])([0-9]+)")
 _THOUSANDS = 3
+# As numbers are grouped in India, `27,50,000`.
+_IN_LAKH = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}")
 
 
 class Amount(NamedTuple):
@@ -148,7 +151,8 @@ def number_in(text: str, mark: str = "") -> Fraction | None:
         own = "," if single.group(1) == "." else "."
     whole, _, rest = run.partition(own) if own else (run, "", "")
     groups = re.split(r"[.,]", whole)
-    if len(groups) > 1 and (len(groups[0]) > _THOUSANDS or any(len(group) != _THOUSANDS for group in groups[1:])):
+    in_threes = len(groups[0]) <= _THOUSANDS and all(len(group) == _THOUSANDS for group in groups[1:])
+    if len(groups) > 1 and not in_threes and not _IN_LAKH.fullmatch(whole):
         return None
     digits = "".join(groups)
     if not digits.isdigit() or (rest and not rest.isdigit()) or len(digits) > 15:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fabopt.parts.finance import Weights
 from fabopt.parts.items import CABLE_KINDS, Item
-from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.exchanges import exchanged, in_place_of, is_exchanged, most_together, pooled
 from fabopt.problem.problem import Problem, of_item
 from fabopt.problem.quotas import supplied_by
 from fabopt.schema.topologies import TIERED
@@ -48,11 +48,7 @@ def _with_others(problem: Problem, weights: Floats) -> Floats:
     """Weights with switches weighing no more than what may take the place of some: managed twins, stand-ins."""
     least = weights.copy()
     for fabric in problem.fabrics:
-        managers, stand_ins = fabric.binding_managers, fabric.stand_ins
-        others = [] if managers is None else [(id_, [twin.item]) for id_, twin in managers.twins.items()]
-        for (_, id_), products in () if stand_ins is None else stand_ins.products.items():
-            others.append((id_, [one.item for one in products]))
-        for switch_id, items in others:
+        for switch_id, items in exchanged(fabric):
             item = problem.item_table.item(switch_id)
             if item is not None:
                 cheapest = weights[:, [item.index, *(other.index for other in items)]].min(axis=1)
@@ -134,7 +130,8 @@ def without_short_devices(problem: Problem, sizing: Sizing) -> Sizing:
     """A sizing without candidates that have more switches or NICs than can be there by some stage.
 
     Rules ``supply_lasts``, ``orders_arrive_in_time`` and ``quarterly_supply_lasts``, of which the program holds the
-    rest: spares, whole packs, what other fabrics order. Switches that may be exchanged for others are not looked at.
+    rest: spares, whole packs, what other fabrics order. Of switches that may be exchanged for others there are no more
+    than of all of these together.
     """
     if not any(
         (item.is_ordered or item.rationed) and item.kind in ("switch", "nic") for item in problem.item_table.items
@@ -153,28 +150,21 @@ def _are_there(problem: Problem, batch: AnyBatch) -> NDArray[np.bool_]:
     there, nic = np.ones(len(batch), dtype=bool), batch.parts.nic
     fabric = batch.fabric
     last = len(problem.stages) - 1
+    others = in_place_of(problem, fabric)
     for number, stage in enumerate(problem.stages):
         counts: dict[Item, Number] = dict(batch.switch_counts() if number == last else batch.leaves_by(stage.servers))
         if nic.item is not None:
             counts[nic.item] = nic.nics_per_server * stage.servers
-        for item, count in counts.items():
-            most = item.most_by(number)
-            if most is not None and not _is_exchanged(fabric, item):
-                there &= np.asarray(count <= most)
+        for pool in pooled(counts, others):
+            there &= np.asarray(sum(counts[item] for item in pool.sized) <= most_together(pool.products, number))
         for quota, units in supplied_by(problem.deliveries, number).items():
             bought = [
                 np.maximum(0, count - item.stock)
                 for item, count in counts.items()
-                if quota.holds(item.kind, item.vendor) and not _is_exchanged(fabric, item)
+                if quota.holds(item.kind, item.vendor) and not is_exchanged(fabric, item)
             ]
             there &= np.asarray(sum(bought) <= units)
     return there
-
-
-def _is_exchanged(fabric: FabricProblem, item: Item) -> bool:
-    """Whether some of a switch may be exchanged for others, managed twins or stand-ins."""
-    managers, stand_ins = fabric.binding_managers, fabric.stand_ins
-    return (managers is not None and item.id in managers.twins) or (stand_ins is not None and stand_ins.has(item.id))
 
 
 def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Floats:
@@ -189,7 +179,7 @@ def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Flo
     if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.family not in TIERED:
         return total
     counts: dict[Item, Floats] = {item: total + count for item, count in batch.switch_counts().items()}
-    if any(_is_exchanged(batch.fabric, item) for item in counts):
+    if any(is_exchanged(batch.fabric, item) for item in counts):
         return total
     for item, count in counts.items():
         if not item.stock and item.spares is None and not item.incremental:

@@ -32,8 +32,8 @@ def problem(fabric: Json | None = None, parts: Json | None = None, **changes: An
     return problem_of(given.case, given.catalog)
 
 
-def expansion(made: Problem) -> Expansion:
-    return Expansion(made, Settings(), Clock(None), {})
+def expansion(made: Problem, prune: bool = True) -> Expansion:
+    return Expansion(made, Settings(prune=prune), Clock(None), {})
 
 
 def priced(**prices: Any) -> Json:
@@ -48,9 +48,9 @@ def breaks(*steps: tuple[int, int]) -> list[Json]:
     return [{"from": start, "usd": usd} for start, usd in steps]
 
 
-def batch_of(made: Problem, leaf: str, spine: str) -> AnyBatch:
+def batch_of(made: Problem, leaf: str, spine: str, prune: bool = True) -> AnyBatch:
     """Everything with these switches."""
-    found = expansion(made).expand(np.zeros(0), slack=1e12).sizings[0]
+    found = expansion(made, prune).expand(np.zeros(0), slack=1e12).sizings[0]
     return next(
         one
         for one in found.batches
@@ -136,6 +136,7 @@ def test_what_its_switches_make_too_dear_is_left_out() -> None:
 # -- devices that cannot be there ---------------------------------------------------------------------------------
 
 GROWING: Json = {"stages": [{"name": "now", "month": 2, "servers": 2}, {"name": "then", "month": 14, "servers": 4}]}
+TWO_TIERS: Json = {"protocol": "ethernet", "tiers": 2}
 HALF_A_YEAR = 26
 
 
@@ -145,7 +146,7 @@ def kept(leaf: str, spine: str, **terms: Json) -> int:
     for name, changes in terms.items():
         product(parts, name.replace("_", "-")).update(changes)
     made = problem(parts=parts, servers=None, **GROWING)
-    sizing = Sizing([batch_of(made, leaf, spine)])
+    sizing = Sizing([batch_of(made, leaf, spine, prune=False)])
     return sum(map(len, without_short_devices(made, sizing).batches))
 
 
@@ -170,13 +171,51 @@ def test_what_has_more_devices_than_can_be_there_is_left_out(leaf: str, spine: s
     assert (kept(leaf, spine, **terms) > 0) == stays
 
 
+def with_twin(parts: Json) -> Json:
+    """The catalog with a second switch that is like ``small``."""
+    parts["switches"].append({**product(parts, "small"), "id": "small-b", "price_usd": 17_000})
+    return parts
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "stays"),
+    [
+        ({"supply": 2}, {"supply": 1}, True),
+        ({"supply": 1}, {"supply": 1}, False),
+        ({"supply": 1}, {}, True),
+        ({"lead_time_weeks": HALF_A_YEAR}, {"supply": 3}, True),
+        # the two leaves of the first stage
+        ({"lead_time_weeks": HALF_A_YEAR}, {"lead_time_weeks": HALF_A_YEAR, "stock": 1}, False),
+        ({"lead_time_weeks": HALF_A_YEAR, "stock": 1}, {"lead_time_weeks": HALF_A_YEAR, "stock": 1}, True),
+    ],
+)
+def test_switches_that_stand_in_for_each_other_are_as_many_as_both_can_be(own: Json, other: Json, stays: bool) -> None:
+    # Two leaves of four servers, both there from the first stage on, and one spine.
+    parts = with_twin(catalog())
+    product(parts, "small").update(own)
+    product(parts, "small-b").update(other)
+    fabric = {"switches": {"leaf": ["small", "small-b"], "spine": ["small", "small-b"]}, **TWO_TIERS}
+    made = problem(fabric, parts, servers=None, **GROWING)
+    sizing = expansion(made, prune=False).expand(np.zeros(0), slack=1e12).sizings[0]
+    assert (sum(map(len, without_short_devices(made, sizing).batches)) > 0) == stays
+
+
+def test_sizes_with_more_leaves_than_can_be_there_are_not_given_spines() -> None:
+    parts = with_twin(catalog())
+    for id_ in ("small", "small-b"):
+        product(parts, id_).update(lead_time_weeks=HALF_A_YEAR)
+    made = problem({"switches": {"leaf": ["small", "small-b"]}, **TWO_TIERS}, parts, servers=None, **GROWING)
+    found = expansion(made).expand(np.zeros(0), slack=1e12)
+    assert (found.is_empty, found.sizings[0].sized) == (True, 0)
+
+
 @pytest.mark.long_inputs("6", "7", "8", "10")
 @pytest.mark.parametrize("seed", range(12))
 def test_none_is_left_out_that_is_a_design(seed: int) -> None:
     """With and without pruning a growing cluster whose switches are short or late has the same least cost, or none."""
     dice = np.random.default_rng(seed)
-    parts = catalog()
-    for name in ("small", "large", "lean", "nic-400"):
+    parts = with_twin(catalog()) if seed % 2 else catalog()
+    for name in ("small", "large", "lean", "nic-400", *(["small-b"] if seed % 2 else [])):
         terms: Json = {
             "supply": int(dice.integers(1, 13)),
             "lead_time_weeks": int(dice.choice([4, HALF_A_YEAR, 80])),

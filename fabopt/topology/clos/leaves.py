@@ -17,6 +17,7 @@ from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks, uplinks_of_last
 from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.joins import common
+from fabopt.topology.clos.leaves_in_time import LeavesInTime
 from fabopt.topology.clos.mixed_spines import SpinesOfTwoTypes
 from fabopt.topology.clos.odd_groups import LeastOfLeaves, OddSizes, least_of_leaves, odd_sizes, ports_that_reach
 from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice
@@ -68,6 +69,7 @@ class Leaves:
         self.spines = Spines(bounds, cutoff, plain)
         self.mixed_spines = SpinesOfTwoTypes(self.spines)
         self.attachments = AttachmentBounds(bounds)
+        self.in_time = LeavesInTime(self.problem, self.fabric)
         # what sizes follow from beside the hardware
         fabric = self.fabric
         self.rules = (
@@ -83,6 +85,11 @@ class Leaves:
         worth = WorthOfLeaves(self.bounds, block, self.cutoff.limit)
         for shape, cost in alike:
             self.sizes_met = True
+            if self.bounds.prune:
+                there = np.flatnonzero(self.in_time.of(block.leaf.item, block.nic.planes, shape))
+                shape, cost = shape.take(there), cost[:, there]
+            if not cost.size:
+                continue
             if block.tiers == 1:
                 own = self._with_own_runs(block, shape, cost)
                 self.cutoff.offer(ClosBatch(self.fabric, block.parts, shape, own))

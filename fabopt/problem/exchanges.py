@@ -1,0 +1,62 @@
+"""Switches some of which may be exchanged for others once a network is sized: for managed twins, for stand-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import inf
+from typing import NamedTuple
+
+from fabopt.parts.items import Item
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+
+# What may be where a switch is, by the id of that.
+InPlaceOf = Mapping[str, frozenset[Item]]
+
+
+class Pool(NamedTuple):
+    """Items that networks are sized with, and all that may be where these are."""
+
+    sized: tuple[Item, ...]
+    products: frozenset[Item]
+
+
+def exchanged(fabric: FabricProblem) -> Iterator[tuple[str, list[Item]]]:
+    """Ids of switches, some of which may be exchanged, with what may take their place."""
+    managers, stand_ins = fabric.binding_managers, fabric.stand_ins
+    for id_, twin in () if managers is None else managers.twins.items():
+        yield id_, [twin.item]
+    for (_, id_), products in () if stand_ins is None else stand_ins.products.items():
+        yield id_, [one.item for one in products]
+
+
+def is_exchanged(fabric: FabricProblem, item: Item) -> bool:
+    """Whether some of a switch may be exchanged for others."""
+    return any(switch_id == item.id for switch_id, _ in exchanged(fabric))
+
+
+def in_place_of(problem: Problem, fabric: FabricProblem) -> InPlaceOf:
+    """By the id of each switch that may be exchanged all that may be where it is, itself among them."""
+    own = {id_: problem.item_table.item(id_) for id_, _ in exchanged(fabric)}
+    products = {id_: frozenset([] if item is None else [item]) for id_, item in own.items()}
+    for id_, items in exchanged(fabric):
+        products[id_] |= {*items}
+    return products
+
+
+def most_together(items: Iterable[Item], stage: int) -> float:
+    """The most units of some items together that can be there by a stage; infinite: as many as are wanted."""
+    most = [item.most_by(stage) for item in items]
+    return inf if None in most else sum(units for units in most if units is not None)
+
+
+def pooled(items: Iterable[Item], others: InPlaceOf) -> list[Pool]:
+    """Items in sets that have nothing in common of what may be where they are."""
+    pools: list[Pool] = []
+    for item in items:
+        pool = Pool((item,), others.get(item.id, frozenset([item])))
+        for other in [one for one in pools if one.products & pool.products]:
+            pools.remove(other)
+            pool = Pool((*other.sized, *pool.sized), other.products | pool.products)
+        pools.append(pool)
+    return pools

@@ -147,11 +147,7 @@ def _left_out(quote: Quote) -> list[str]:
         ("charge", "charges, which are in no sum", "charge"),
     )
     for status, what, line_name in kinds:
-        dollars = [
-            unit * line.quantity
-            for line in quote.with_status(status)
-            if line.quantity is not None and (unit := quote.unit_usd(line)) is not None
-        ]
+        dollars = [usd for line in quote.with_status(status) if (usd := quote.line_usd(line)) is not None]
         if dollars:
             notes.append(f"{what}: {some(len(dollars), line_name)} with {money(round(sum(dollars), 2))} in all")
     return notes

@@ -163,10 +163,13 @@ class _Counts:
     def _with_sign(self, sign: int) -> list[Key]:
         return [key for key, number in self.left.items() if number * sign > 0]
 
-    def finding(self, kind: FindingKind, text: str, key: Key, severity: Severity = "fault") -> QuoteFinding:
+    def finding(
+        self, kind: FindingKind, text: str, key: Key, severity: Severity = "fault", number: int | None = None
+    ) -> QuoteFinding:
+        """A finding on ``number`` units of a product, or on all that are left of it."""
         line = self.quoted[key].lines[0] if key in self.quoted else None
         unit_usd = self.quoted[key].unit_usd if key in self.quoted else self.planned[key].unit_usd
-        dollars = round(abs(self.left.get(key, 0)) * unit_usd, 2)
+        dollars = round((abs(self.left.get(key, 0)) if number is None else number) * unit_usd, 2)
         sheet, row = ("", None) if line is None else (line.sheet, line.row)
         return QuoteFinding(
             kind, text, severity, *key, sheet, row, self._wanted(key), self._offered(key), dollars or None
@@ -190,7 +193,7 @@ class _Counts:
             return
         what = "longer than it has to be" if is_longer else "too short for its run"
         text = f"{number:,} x {planned[0]} of {planned[1]:g} m are planned, {other[1]:g} m is quoted: {what}"
-        self.findings.append(self.finding("wrong-length", text, other))
+        self.findings.append(self.finding("wrong-length", text, other, number=number))
         self.left[planned] += number if is_longer else 0
         self.left[other] -= number
 
@@ -209,7 +212,7 @@ class _Counts:
             short, long = (planned, None), (other, None)
             number = min(-self.left[short], self.left[long])
             text = f"{number:,} x {other} are quoted in place of {planned}: they fit, but are not what was planned"
-            self.findings.append(self.finding("stand-in", text, long))
+            self.findings.append(self.finding("stand-in", text, long, number=number))
             self.left[short] += number
             self.left[long] -= number
         for other, (planned, reason) in found_out.misfits.items():
@@ -263,8 +266,7 @@ def _lines(quote: Quote, planned: Mapping[Key, Planned]) -> Iterator[QuoteFindin
     """Lines that could not be taken, and what is on the bill and has no price."""
     for line in quote.lines:
         name = line.part or line.description or "a line"
-        dollars = quote.unit_usd(line)
-        whole = None if dollars is None or line.quantity is None else round(dollars * line.quantity, 2)
+        whole = quote.line_usd(line)
         if line.status == "left over":
             hint = f" (near: {line.suggestion})" if line.suggestion and line.suggestion not in line.reason else ""
             text = f"{name}: {line.reason}{hint}"

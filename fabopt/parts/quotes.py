@@ -82,6 +82,12 @@ class Quote:
             return None
         return usd(rounded(line.unit_price * rate * CENTS_PER_USD))
 
+    def line_usd(self, line: QuoteLine) -> float | None:
+        """What a line comes to in dollars; of a product without a quantity that is not known, freight is asked once."""
+        dollars, once = self.unit_usd(line), None if line.id or line.suggestion else 1
+        number = once if line.quantity is None else line.quantity
+        return None if dollars is None or number is None else round(dollars * number, 2)
+
 
 @dataclass(frozen=True)
 class QuoteColumns:

@@ -128,6 +128,14 @@ def test_modules_in_place_of_planned_ones(run: Run, other: str, kind: str, words
 
 
 @pytest.mark.usefixtures("desk")
+def test_freight_without_a_quantity_is_counted_once(run: Run) -> None:
+    ran, audit = audited(run, [*bill(), ["Freight", "", "", 4500]])
+    (finding,) = audit["findings"]
+    assert (finding["kind"], finding["usd"]) == ("not-matched", 4500)
+    assert "not matched, and in no sum: 1 line with $4,500 in all" in ran.out
+
+
+@pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize("wanted", [None, "port-side-intake", "port-side-exhaust"])
 def test_a_switch_that_blows_the_other_way(run: Run, wanted: str | None) -> None:
     """The part number of the other airflow is the right product, and not what the bill orders."""

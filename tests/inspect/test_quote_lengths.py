@@ -38,3 +38,15 @@ def test_the_longest_run_has_the_shortest_cable_that_reaches(
     planned: Lengths, quoted: Lengths, texts: list[str], missing: Lengths
 ) -> None:
     assert paired(planned, quoted) == (texts, missing)
+
+
+def test_a_cable_that_stands_for_two_lengths_is_counted_once() -> None:
+    """Both findings had the price of all of them: $6 of $6, and $4 more."""
+    counts = _Counts(
+        {("jumper", m): Planned("fibre", "J", "", number, 100 * number) for m, number in {10.0: 2, 20.0: 4}.items()},
+        {("jumper", 15.0): Quoted((QuoteLine("CSV", 2, "matched"),), 6, 1)},
+        (),
+    )
+    counts.pair_lengths()
+    assert [finding.usd for finding in counts.findings] == [2, 4]
+    assert counts.lacking() == {("jumper", 20.0): 4}

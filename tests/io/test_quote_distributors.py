@@ -186,3 +186,11 @@ def test_a_cart_of_a_shop_with_lengths_among_attributes() -> None:
     assert [(line.id, line.length_m, line.status) for line in quote.lines] == [("fs-trunk", 10, "matched")]
     rupees = read(write_csv('Part Code,Qty,Unit Rate (INR)\nMQM9700-NS2F,4,"Rs. 27,50,000"\n'), "INR=0.0118")
     assert prices(rupees) == {2: (QM, 2750000, "INR")}
+
+
+@pytest.mark.parametrize("text", ["Angebotssumme brutto", "Endbetrag", "Auftragssumme netto:"])
+def test_sums_in_german(text: str) -> None:
+    quote = read(
+        write_csv(f"Teilenummer;Menge;Einzelpreis EUR;Gesamt EUR\nMQM9700-NS2F;8;100;800\n{text};;;952\n"), "EUR=1"
+    )
+    assert [line.status for line in quote.lines] == ["matched", "subtotal"]

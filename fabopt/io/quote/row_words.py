@@ -7,7 +7,8 @@ import re
 SUM = re.compile(
     r"\W*(?:sub\W?-?totals?|(?:grand |net |section |line |page )?totals?|sums?|summe|zwischen(?:summe|"
     r"total)|amount due|"
-    r"gesamt(?:summe|betrag|preis)?|(?:net|netto|brutto)(?:summe|betrag|gesamt)?|sous-total|montant|"
+    r"gesamt(?:summe|betrag|preis)?|[^\W\d_]+(?:summe|betrag)(?: (?:brutto|netto))?|"
+    r"(?:net|netto|brutto)(?:summe|betrag|gesamt)?|sous-total|montant|"
     r"(?:carried|brought) forward|übertrag|(?:(?:plus|zzgl|inkl|incl)\W+)?(?:[0-9.,]+\s?%\s?)?"
     r"(?:vat|mwst|ust|tva|gst|iva|btw|(?:sales )?tax(?:es)?|umsatzsteuer|mehrwertsteuer)|base imponible|"
     r"(?:importe |valor )?total(?:e|es|t)?|totaal|subtotale|razem|summa|suma|moms|impostos|icms|小計|合計|"

@@ -20,7 +20,7 @@ from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.floor_bounds import LayoutBounds
-from fabopt.topology.clos.floor_runs import NearKey
+from fabopt.topology.clos.floor_runs import NearKey, PlacesKey, links_of_kinds, places_key
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.run_bounds import LinkRows
 from fabopt.topology.cutoff import Cutoff
@@ -144,6 +144,32 @@ def test_links_cost_no_less_once_placed(rails: str, tiers: int, monkeypatch: pyt
     floor = {"rows": 2, "racks_per_row": 8, "rack_units": 32}
     assert_proven(solved(on_floor(floor, fabric, servers=14, rules=rules)))
     assert all(np.median(of_kind) > 0.7 for of_kind in shares.values())
+
+
+def test_means_of_uplinks_are_those_of_the_row_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sizes that stand in the same places may give leaves of the last group other shares of all uplinks."""
+    kinds: dict[PlacesKey, set[tuple[int, int]]] = {}
+
+    def checked(means: Any) -> Any:
+        def costs(self: LayoutBounds, links: LinkRows) -> Floats:
+            cost = means(self, links)
+            for row in range(np.size(links.shape.g)):
+                one = links._replace(shape=links.shape.take(np.array([row])))
+                alone = means(LayoutBounds(self.problem, self.layout, self._links_by_class), one)
+                assert cost[:, row] == pytest.approx(alone[:, 0], rel=1e-12)
+                shape = links.shape.row(row)
+                kinds.setdefault(places_key(links.nic, shape, links.sizes), set()).add(links_of_kinds(shape))
+            return np.asarray(cost)
+
+        return costs
+
+    for name in ("uplinks", "pod_uplinks"):
+        monkeypatch.setattr(LayoutBounds, name, checked(getattr(LayoutBounds, name)))
+    fabric = {"tiers": 2, "nics": ["nic-400"], "nics_per_server": 2, "groups": "any", "max_oversubscription": 2}
+    rules = {"rack-spread": True, "rack-rules": True}
+    floor = {"rows": 2, "racks_per_row": 8, "rack_units": 32}
+    assert_proven(solved(on_floor(floor, fabric, servers=9, rules=rules)))
+    assert any(len(different) > 1 for different in kinds.values())
 
 
 @pytest.mark.parametrize("rules", ["none", {"rack-spread": True, "rack-rules": True}])

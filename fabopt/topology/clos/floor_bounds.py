@@ -15,16 +15,15 @@ import numpy as np
 from fabopt.floor.layouts import Layout
 from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.rack_rules import NO_LIMIT
+from fabopt.floor.shares import SwitchSize
 from fabopt.parts.port_types import PortType
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.floor_runs import (
     GroupsKey,
     LayoutRuns,
     NearKey,
-    PlacesKey,
     RunClasses,
     groups_key,
-    links_of_kinds,
     places_key,
 )
 from fabopt.topology.clos.run_bounds import LinkEnds, LinkRows, LinksByClass, OwnRuns, Within
@@ -37,15 +36,16 @@ _FEW = 16
 _MOST_SUMMED = 200_000
 
 
-class _RowKey(NamedTuple):
-    """What the mean cost of an uplink follows from; ``uneven``: those of a switch, where spines share them unevenly;
-    ``kinds``: what ``links_of_kinds`` says.
-    """
+class _Kind(NamedTuple):
+    """What the links of many rows have in common."""
 
     ends: LinkEnds
-    uneven: int
-    kinds: tuple[int, int]
-    places: PlacesKey
+    planes: int
+    sizes: tuple[SwitchSize, ...]
+
+
+# By kind of links, and by the numbers of a row that the mean follows from.
+_Means = dict[_Kind, dict[tuple[int, ...], Floats]]
 
 
 class FloorBounds(ABC):
@@ -129,9 +129,9 @@ class LayoutBounds(FloorBounds):
         self._sums: dict[LinkEnds, tuple[Floats, Ints]] = {}
         self._least_uplinks: dict[tuple[NearKey, LinkEnds], Floats] = {}
         self._near_means: dict[tuple[NearKey, LinkEnds], Floats] = {}
-        self._near_pod_means: dict[tuple[LinkEnds, PlacesKey], Floats] = {}
-        self._uplink_means: dict[_RowKey, Floats] = {}
-        self._core_link_means: dict[_RowKey, Floats] = {}
+        self._near_pod_means: _Means = {}
+        self._uplink_means: _Means = {}
+        self._core_link_means: _Means = {}
 
     def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
         """The cost of a server's link, if every one went to the nearest place that a leaf may have.
@@ -192,7 +192,7 @@ class LayoutBounds(FloorBounds):
 
     def uplinks(self, links: LinkRows) -> Floats:
         """The cost of a leaf's uplink, leaves and spines being where they will be."""
-        return self._by_row(self._uplink_means, self._uplink, links)
+        return _by_row(self._uplink_means, self._uplink, links)
 
     def near_uplinks(self, links: LinkRows) -> Floats:
         """The cost of an uplink of a leaf in the best rack, the spines of its pod being in the racks nearest to it that
@@ -214,20 +214,15 @@ class LayoutBounds(FloorBounds):
         """
         if not self._rules_tell:
             return super().pod_uplinks(links)
-        means = [self._near_pods(links, links.shape.row(row)) for row in range(np.size(links.shape.g))]
-        return np.asarray(np.stack(means, axis=1) * _share_of_even(links.shape))
+        return np.asarray(_by_row(self._near_pod_means, self._near_pods, links) * _share_of_even(links.shape))
 
     def _near_pods(self, links: LinkRows, shape: Shape) -> Floats:
         """The mean over all uplinks, the spines of a pod being in the racks nearest to all of its leaves.
 
         Shape (metrics,); 0 where leaves do not fit.
         """
-        key = links.ends, places_key(links.nic, shape, links.sizes)
-        if key not in self._near_pod_means:
-            shares = self._runs.uplink_shares(links.nic, shape, links.sizes[0])
-            alone = np.zeros(1) if shares is None else self._mean_of_pods(links, int(shape.spines), shares)
-            self._near_pod_means[key] = alone
-        return self._near_pod_means[key]
+        shares = self._runs.uplink_shares(links.nic, shape, links.sizes[0])
+        return np.zeros(1) if shares is None else self._mean_of_pods(links, int(shape.spines), shares)
 
     def _mean_of_pods(self, links: LinkRows, spines: int, shares: Floats) -> Floats:
         near = self._runs.near(NearKey(spines, links.sizes[1]))
@@ -273,32 +268,19 @@ class LayoutBounds(FloorBounds):
 
     def core_links(self, links: LinkRows) -> Floats:
         """The cost of a spine's uplink, spines being where they will be and every core in the best rack for it."""
-        return self._by_row(self._core_link_means, self._core_link, links)
+        return _by_row(self._core_link_means, self._core_link, links)
 
-    def _by_row(
-        self, known: dict[_RowKey, Floats], mean: Callable[[LinkRows, PlacesKey, Shape], Floats], links: LinkRows
-    ) -> Floats:
-        means = []
-        for row in range(np.size(links.shape.g)):
-            shape = links.shape.row(row)
-            uneven = int(shape.u) if int(shape.u) % int(shape.spines) else 0
-            key = _RowKey(links.ends, uneven, links_of_kinds(shape), places_key(links.nic, shape, links.sizes))
-            if key not in known:
-                known[key] = mean(links, key.places, shape)
-            means.append(known[key])
-        return np.stack(means, axis=1)
-
-    def _uplink(self, links: LinkRows, key: PlacesKey, shape: Shape) -> Floats:
+    def _uplink(self, links: LinkRows, shape: Shape) -> Floats:
         """Every leaf has at least m links to each spine of its pod."""
-        runs = self._runs.to_spines(key, links.nic, shape)
+        runs = self._runs.to_spines(places_key(links.nic, shape, links.sizes), links.nic, shape)
         if runs is None:
             return self._unmade(links.ends)
         share = int(shape.links_per_pair) * int(shape.spines) / int(shape.u)
         return np.asarray(self._costs(runs.classes, links.ends) @ runs.counts / runs.counts.sum() * share)
 
-    def _core_link(self, links: LinkRows, key: PlacesKey, shape: Shape) -> Floats:
+    def _core_link(self, links: LinkRows, shape: Shape) -> Floats:
         """A core is joined to all pods' spines of one index at least."""
-        runs = self._runs.to_cores(key, links.nic, shape)
+        runs = self._runs.to_cores(places_key(links.nic, shape, links.sizes), links.nic, shape)
         if runs is None:
             return self._unmade(links.ends)
         costs = self._costs(runs.classes, links.ends)[:, runs.place]
@@ -337,6 +319,26 @@ def _filled(costs: Floats, room: Ints, count: int) -> Floats:
     taken = np.diff(inside, axis=2, prepend=0)
     means = np.where(taken > 0, costs, 0.0) * taken
     return np.asarray(np.where(inside[:, :, -1] < count, np.inf, means.sum(axis=2) / count))
+
+
+def _by_row(known: _Means, mean: Callable[[LinkRows, Shape], Floats], links: LinkRows) -> Floats:
+    """The mean of the links of every row, shape (metrics, rows)."""
+    means = known.setdefault(_Kind(links.ends, links.nic.planes, links.sizes), {})
+    rows = _numbers_of_rows(links.shape)
+    for row, numbers in enumerate(rows):
+        if numbers not in means:
+            means[numbers] = mean(links, links.shape.row(row))
+    return np.stack([means[numbers] for numbers in rows], axis=1)
+
+
+def _numbers_of_rows(shape: Shape) -> list[tuple[int, ...]]:
+    """What means over links of a kind follow from, of every row: its places (``places_key``), ``links_of_kinds``, and
+    the uplinks of a leaf where spines share them unevenly.
+    """
+    places = shape.g, shape.rails, shape.last_rails, shape.groups_per_pod, shape.spines, shape.rail_pods
+    links = shape.links_per_pair, shape.last_links_per_pair, np.where(shape.u % shape.spines, shape.u, 0)
+    columns = np.broadcast_arrays(*(np.atleast_1d(one) for one in (*places, *links)))
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _share_of_even(shape: Shape) -> Floats:

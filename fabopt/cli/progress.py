@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
+    from fabopt.program.share_done import ShareDone
     from fabopt.schema.design import Number
 
 # A log gets the first line after so long, and no more than one in it.
@@ -35,10 +36,17 @@ class Progress:
     doing: str = "reading"
     known: str = ""
     last_s: float = field(default_factory=time.monotonic)
+    share: ShareDone = field(init=False)
+
+    def __post_init__(self) -> None:
+        from fabopt.program.share_done import ShareDone
+
+        self.share = ShareDone(self._show)
 
     def say(self, doing: str) -> None:
-        """Take what is being done."""
+        """Take what is being done: a part of a step, or of what is looped over."""
         self.doing = doing
+        self.share.begin_part()
         self._show()
 
     def bracket(self, best: Number | None, bound: Number | None) -> None:
@@ -64,7 +72,7 @@ class Progress:
         """The line as it is now, with the seconds since the command was started."""
         spent = f"{time.monotonic() - ATTENDANT.started:,.0f}"
         of = f"{spent} s" if self.limit_s is None else f"{spent} of {self.limit_s:,.0f} s"
-        return " · ".join(part for part in (of, self.known, self.doing) if part)
+        return " · ".join(part for part in (of, str(self.share), self.known, self.doing) if part)
 
     def _show(self) -> None:
         if self.live is not None:

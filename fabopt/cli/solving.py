@@ -99,6 +99,7 @@ class SolveRequest:
                     told=advice.take,
                     compared=_compared,
                     bracket=progress.bracket,
+                    share=progress.share,
                 )
         except NoAnswerError as error:
             return stopped_design(inputs, self.engine, str(error))

@@ -10,9 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from fabopt.program.bell import BELL, PATIENCE_S, Ringing
+from fabopt.program.share_done import ShareDone
 from fabopt.schema.design import Alternative, Conflict, Number
 
 # What a program is given when time is over, so that candidates that were found become a design.
@@ -34,6 +35,7 @@ class Settings:
 
     ``progress``: takes what is being done, in words; ``bracket`` the objective of the best design met by then and what
     none is below, in dollars or watts (None: not known).
+    ``share``: is told how much is done.
     ``told``: takes, where there is no design, first None and then what stands in the way, as it is found.
     ``compared``: takes each design of another kind, as it is found beside an answer.
     ``most_candidates``: without a floor, a proof that takes more of them is not wanted; the likeliest will do.
@@ -49,11 +51,12 @@ class Settings:
     most_bounds: int | None = None
     compared: Callable[[Alternative], None] = lambda alternative: None
     bracket: Callable[[Number | None, Number | None], None] = lambda best, bound: None
+    share: ShareDone = field(default_factory=ShareDone)
 
     @property
     def quiet(self) -> Settings:
         """These settings for a search beside the one that somebody watches."""
-        return replace(self, progress=lambda text: None, bracket=lambda best, bound: None)
+        return replace(self, progress=lambda text: None, bracket=lambda best, bound: None, share=ShareDone())
 
 
 class Clock:

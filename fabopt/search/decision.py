@@ -99,7 +99,7 @@ class _Decider:
     def least_regret(self) -> Ratio:
         """The design whose worst scenario is nearest to the best design for it."""
         alone: list[Ratio] = []
-        for number, (_, run) in enumerate(self.pace.runs):
+        for number, (_, run) in self.settings.share.over([*enumerate(self.pace.runs)]):
             self.settings.progress(f"looking for the best design for scenario {number + 1} alone")
             alone.append(self._beside(alone, pace_of_run(run)).run(ties=False))
         least = [one.cents for one in alone if one.cents is not None]

@@ -176,7 +176,7 @@ class Expansion:
         key = SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
         if key in known:
             return known[key]
-        space = space_of(self.problem, fabric, self._request(fabric, costs))
+        space = replace(space_of(self.problem, fabric, self._request(fabric, costs)), visit=self.settings.share.over)
         sizing = space.any_candidate() if first else space.search(slack, self._new_sizing())
         if (self.counts or self.listed) and not sizing.stopped:
             known[key] = sizing
@@ -258,7 +258,7 @@ class Expansion:
     def _in_time(self, sizes: Sequence[Size]) -> list[Candidate]:
         """Candidates of some sizes that can be made; when the time is over, what has been made by then."""
         candidates: list[Candidate] = []
-        for size in sizes:
+        for size in self.settings.share.over(sizes):
             if candidates and self.clock.is_over():
                 self.left_out = True
                 break

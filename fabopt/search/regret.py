@@ -86,7 +86,10 @@ class _Regrets:
     def least(self) -> Regretted:
         """The least worst regret of all designs, ties going to less expected cost, then in the documented order."""
         likely = [exact(future.probability) for future in self.problem.case.futures]
-        self.best = tuple(BestAlone(chance, self._cents_alone(number)) for number, chance in enumerate(likely))
+        self.best = tuple(
+            BestAlone(chance, self._cents_alone(number))
+            for number, chance in self.settings.share.over([*enumerate(likely)])
+        )
         self.settings.progress("looking for the least regret")
         self._meet(self.problem, self.first)
         return self._in_problem(self._proven(self._best_weights(likely)))

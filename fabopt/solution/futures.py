@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 
 from fabopt.errors import NoAnswerError
 from fabopt.problem.one_future import alone, weighed
@@ -112,10 +113,11 @@ def _compared(question: Question, problem: Problem) -> tuple[list[Spent], list[F
     question.settings.progress("comparing with plans for one future")
     try:
         with question.clock.shortened(MOST_SECONDS), question.clock.bounded():
-            for number in futures:
-                best += _least(question, alone(problem, number)) if not known else [known[number].cents]
-            for number in futures:
-                plans.append(_least(question, _counting_on(problem, number)))
+            for counts_on_it, number in question.settings.share.over([*product((False, True), futures)]):
+                if counts_on_it:
+                    plans.append(_least(question, _counting_on(problem, number)))
+                else:
+                    best += _least(question, alone(problem, number)) if not known else [known[number].cents]
     except (StoppedError, NoAnswerError):
         return [], best if len(best) == len(futures) else []
     return plans, best

@@ -13,6 +13,7 @@ from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import managed_by_switches
 from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.program.share_done import ShareDone
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Alternative, Conflict, Design, Number
 from fabopt.search.answer import Answer
@@ -46,6 +47,7 @@ def solve(
     told: Callable[[Conflict | None], None] | None = None,
     compared: Callable[[Alternative], None] | None = None,
     bracket: Callable[[Number | None, Number | None], None] | None = None,
+    share: ShareDone | None = None,
 ) -> Design:
     """The cheapest design of a case, or the proof that there is none.
 
@@ -55,6 +57,7 @@ def solve(
     ``told``: takes, where there is none, None and then each conflict as it is found.
     ``compared``: takes, where there is one, each design of another kind as it is found.
     ``bracket``: takes the objective of the best design met and what none is below, as the search goes on.
+    ``share``: is told how much is done, as far as that is known.
     ``clock``: one that somebody else stops; None: one of its own, which the first Ctrl-C stops.
     Raises ``InputError`` for an unknown engine.
     """
@@ -68,6 +71,7 @@ def solve(
         told or _to_nobody,
         compared=compared or _to_nobody,
         bracket=bracket or _to_nobody,
+        share=share or ShareDone(),
     )
     if clock is not None:
         return _answered_in_time(Question(inputs, settings, clock, alternatives_s=alternatives_s))
@@ -90,14 +94,26 @@ def _answered_in_time(question: Question) -> Design:
 
 def answered(question: Question) -> Design:
     """The one path from a question to its design: of a case, of all its separations, of a point of a study."""
+    _begin(question, "search")
     answers = _search_all(question)
     question, answers = _without_what_cannot_be_kept(question, answers)
     question, answers = with_managers(question, answers)
     question, answers = with_strips_of_switches(question, answers, _search_all)
+    _begin(question, "what else")
     design = build(question, answers)
+    _begin(question, "futures")
     design = with_futures(question, answers, design)
     design = with_notes(question, answers, design)
+    _begin(question, "proof")
     return with_checks(question, design)
+
+
+def _begin(question: Question, what: str) -> None:
+    """Say which step begins, if there is one: without a design what else there is is what would help."""
+    asked = {"search": True, "what else": question.alternatives_s > 0, "futures": question.inputs.case.is_uncertain}
+    steps = [*(step for step, is_asked in asked.items() if is_asked), "proof"]
+    if what in steps:
+        question.settings.share.begin_step(steps.index(what) + 1, len(steps))
 
 
 def with_managers(question: Question, answers: Answers) -> Answered:

@@ -31,7 +31,8 @@ FAMILIES: Mapping[str, Family] = {
 def space_of(problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
     """The spaces of all families of a fabric that have a part in what is wanted."""
     wanted = (name for name in fabric.topologies if request.restriction.allows(name))
-    return Spaces(tuple(FAMILIES[name].space(problem, fabric, request) for name in wanted))
+    spaces = (FAMILIES[name].space(problem, fabric, request) for name in wanted)
+    return Spaces(tuple(part for space in spaces for part in (space.spaces if isinstance(space, Spaces) else [space])))
 
 
 def most_servers(problem: Problem) -> int:

@@ -8,7 +8,7 @@ the file (``fabopt.topology.design``). Wiring and proof start from the structure
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -59,14 +59,15 @@ class Space(Protocol):
 
 @dataclass(frozen=True)
 class Spaces:
-    """Several spaces as one: what has been found in one cuts the next."""
+    """Several spaces as one: what has been found in one cuts the next. ``visit``: goes through them."""
 
     spaces: tuple[Space, ...]
+    visit: Callable[[Sequence[Space]], Iterable[Space]] = iter
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
         """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
         sizing = Sizing() if sizing is None else sizing
-        for space in self.spaces:
+        for space in self.visit(self.spaces):
             sizing = space.search(slack, sizing)
         return sizing
 

@@ -9,12 +9,15 @@ import pty
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 from rich.console import Console
 
 from fabopt.cli.progress import Progress, progress_shown
 from fabopt.io.case import read_inputs
+from fabopt.program.settings import StoppedError
+from fabopt.program.share_done import ShareDone
 from fabopt.schema.design import Number
 from fabopt.solution.optimize import solve
 from tests.conftest import Run
@@ -22,11 +25,13 @@ from tests.paths import ROOT
 
 CASE = str(ROOT / "cases" / "two-tier-example.yaml")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")
-SIZE = {"COLUMNS": "150", "TERM": "xterm"}
+SIZE = {"COLUMNS": "190", "TERM": "xterm"}
+# step, of how many, part, share
+SHARE = r"· step ([0-9]+) of ([0-9]+), part ([0-9]+): (?:([0-9]+) % done|share unknown)"
 
 
 def watched(*arguments: str) -> str:
-    """What a terminal of 150 columns is sent."""
+    """What a terminal of 190 columns is sent."""
     screen, terminal = pty.openpty()
     command = [sys.executable, "-m", "fabopt", *arguments]
     child = subprocess.Popen(command, stderr=terminal, stdout=subprocess.DEVNULL, env=os.environ | SIZE)
@@ -45,6 +50,71 @@ def test_who_watches_sees_what_is_done_and_known() -> None:
     assert all(re.match(r"[0-9]+ of 500 s · ", line) for line in lines)
     assert any("solving a program of " in line for line in lines)
     assert " · best so far $676,960, bound $676,960, gap 0.00 % · " in lines[-1]
+    found = [re.search(SHARE, line) for line in lines]
+    shares = [tuple(int(number or 0) for number in one.groups()) for one in found if one is not None]
+    assert shares == sorted(shares) and len(shares) >= len(lines) - 1
+    assert {step for step, *_ in shares} >= {1, 2, 3} and {steps for _, steps, *_ in shares} == {3}
+
+
+def told(work: Callable[[ShareDone], object]) -> list[str]:
+    """What is told of a share while something works, each once."""
+    words: list[str] = []
+    share = ShareDone(lambda: words.append(str(share)))
+    work(share)
+    return list(dict.fromkeys(words))
+
+
+def test_loops_within_loops_are_one_share() -> None:
+    def work(share: ShareDone) -> None:
+        share.begin_step(1, 2)
+        for _ in share.over("ab"):
+            for _ in share.over("abcd"):
+                share.begin_part()  # within a loop there is none
+        share.begin_part()
+        share.begin_step(2, 2)
+
+    percents = ["0", "12", "25", "37", "50", "62", "75", "87", "100"]
+    assert told(work) == [
+        "step 1 of 2, part 1: share unknown",
+        *(f"step 1 of 2, part 1: {percent} % done" for percent in percents),
+        "step 1 of 2, part 2: share unknown",
+        "step 2 of 2, part 1: share unknown",
+    ]
+
+
+def test_a_share_never_runs_backwards() -> None:
+    def work(share: ShareDone) -> None:
+        share.begin_step(1, 1)
+        for _ in share.over("ab"):
+            for number in share.over("abc"):
+                if number == "b":
+                    break
+            next(iter(share.over("abcdef")))
+        for _ in share.over("a"):  # of one alone nothing is known
+            pass
+        for _ in share.over("ab"):
+            pass
+
+    percents = ["0", "16", "50", "66", "100"]
+    again = [f"step 1 of 1, part 2: {percent} % done" for percent in ("0", "50", "100")]
+    first = [f"step 1 of 1, part 1: {percent} % done" for percent in percents]
+    assert told(work) == [
+        "step 1 of 1, part 1: share unknown", *first, "step 1 of 1, part 2: share unknown", *again,
+    ]  # fmt: skip
+
+
+def test_what_is_left_early_leaves_its_loop() -> None:
+    def left(share: ShareDone) -> None:
+        for _ in share.over("abcd"):
+            raise StoppedError
+
+    def work(share: ShareDone) -> None:
+        share.begin_step(1, 1)
+        for _ in share.over("ab"):
+            with contextlib.suppress(StoppedError):
+                left(share)
+
+    assert told(work)[-1] == "step 1 of 1, part 1: 100 % done"
 
 
 def test_what_is_found_never_gets_worse_and_ends_at_the_answer() -> None:

@@ -72,7 +72,7 @@ class FloorExpansion(Expansion):
         sizing = self._new_sizing()
         spaces = [self.space(variant, costs) for variant in self.wanted(fabric, costs)]
         # what is cheap is met early: then less is looked at in the others
-        for space in sorted(spaces, key=lambda space: space.lowest_bound):
+        for space in self.settings.share.over(sorted(spaces, key=lambda space: space.lowest_bound)):
             space.search(slack, sizing)
         if self.counts and not sizing.stopped:
             known[key] = sizing
@@ -105,7 +105,7 @@ class FloorExpansion(Expansion):
         ``weights``: of the items, shape (items,).
         """
         best = np.inf
-        for batch, index in self._sizes(sizing, None, in_order=True):
+        for batch, index in self.settings.share.over(self._sizes(sizing, None, in_order=True)):
             if batch.bound(index) >= best or self.clock.is_over():
                 break
             best = min([best, *self._costs_placed(batch, index, weights, best)])

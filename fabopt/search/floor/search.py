@@ -84,7 +84,7 @@ class FloorSearch(Search):
             visits.bounds = [self._bound_anywhere()] * len(searches)
             visits.first()
         visits.bounds = self._bounds_of(searches, visits.bounds)
-        for number in sorted(range(len(searches)), key=visits.bounds.__getitem__):
+        for number in self.settings.share.over(sorted(range(len(searches)), key=visits.bounds.__getitem__)):
             visits.look(number)
         optima, best = visits.optima, visits.best[1]
         if best not in optima or optima[best].value is None:
@@ -129,7 +129,8 @@ class FloorSearch(Search):
 
     def _bounds_of(self, searches: Sequence[FloorSearch], known: Sequence[float]) -> list[float]:
         """No design in each of some layouts has a lower objective; ``known``: what is known of each before."""
-        return [max(before, search.least_bound()) for before, search in zip(known, searches, strict=True)]
+        pairs = self.settings.share.over([*zip(known, searches, strict=True)])
+        return [max(before, search.least_bound()) for before, search in pairs]
 
     def least_bound(self) -> float:
         """No design has a lower objective, by what each fabric costs at least; -inf if that is left open."""

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -20,8 +21,19 @@ from fabopt.errors import EXIT_NO_ANSWER
 if TYPE_CHECKING:
     from fabopt.program.settings import Clock
 
-# When this process began: what it has used of a processor has gone by at least.
-STARTED = time.monotonic() - time.process_time()
+# Nanoseconds for which this process has run, and for which it has waited for a processor.
+SCHEDULED = Path("/proc/self/schedstat")
+
+
+def gone_by_s(scheduled: Path = SCHEDULED) -> float:
+    """Seconds since this process began, at least: for which it has worked and, where the system tells, waited to."""
+    worked_s = time.process_time()
+    with suppress(OSError, ValueError, IndexError):
+        return worked_s + int(scheduled.read_text().split()[1]) / 1e9
+    return worked_s
+
+
+STARTED = time.monotonic() - gone_by_s()
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # What is under way has so long to put its files and children away once the process is to end.
 LEAVE_S = 1.0

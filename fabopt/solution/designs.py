@@ -36,10 +36,10 @@ def build(question: Question, answers: Answers) -> Design:
         return _without_answer(question, answers)
     alternatives = list(other_separations(question.inputs.case, answers.best, answers.tried))
     seconds = question.clock.spent_s()
+    # what a study has picked for two metrics is not the least of one
+    least = None if question.answer is not None else floor_in_time(question, answers.best)
     complete = _compared(question, answers.best, alternatives) and answers.complete
     design = design_of(answers.best, question.settings.engine, seconds)
-    # what a study has picked for two metrics is not the least of one
-    least = None if question.answer is not None else floor_value(answers.best)
     objective = design.objective.model_copy(update={"floor": least})
     compared = {"alternatives": tuple(alternatives), "alternatives_complete": complete}
     return design.model_copy(update={"objective": objective, **compared})
@@ -130,6 +130,15 @@ def _decision(answer: Answer, use: WorkloadUse | None) -> DecidedBy | None:
 def minimized(case: Case) -> str:
     """The metric that is minimized: of growth that may end, what it is expected to cost."""
     return EXPECTED if case.is_uncertain else case.objective
+
+
+def floor_in_time(question: Question, answer: Answer) -> int | float | None:
+    """The same as ``floor_value``; None where time is over before it is known."""
+    try:
+        with question.clock.bounded():
+            return floor_value(answer)
+    except StoppedError:
+        return None
 
 
 def floor_value(answer: Answer) -> int | float | None:

@@ -19,6 +19,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from fabopt.cli.signals import gone_by_s
+from fabopt.io.case import read_inputs
+from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.search.answer import answer_in
+from fabopt.search.context import Context
+from fabopt.solution.designs import floor_in_time
+from fabopt.solution.question import Question
 from tests.paths import ROOT
 
 SLOW = ROOT / "tests" / "samples" / "slow"
@@ -226,3 +234,22 @@ def test_a_front_of_thousands_of_points_is_made_as_far_as_time_allows() -> None:
     answer = ended(started(["pareto", "twin-plane-1024-gpus", *options]))
     assert answer.seconds < 2 * LIMIT_S + MORE_S and answer.file is not None
     assert not answer.file["complete"]
+
+
+def test_a_command_counts_what_it_has_waited_for_a_processor(tmp_path: Path) -> None:
+    # on a busy machine seconds go by before its first line runs
+    scheduled = tmp_path / "schedstat"
+    scheduled.write_text("91552622 2500000000 26\n")
+    with_waits, alone = gone_by_s(scheduled), gone_by_s(tmp_path / "none")
+    assert alone <= time.process_time() and 2.4 < with_waits - alone < 2.6
+    scheduled.write_text("\n")
+    assert gone_by_s(scheduled) - alone < 0.1
+
+
+def test_a_floor_that_is_not_known_in_time_is_left_out() -> None:
+    inputs = read_inputs(str(ROOT / "cases" / "two-tier-example.yaml"))
+    problem = problem_of(inputs.case, inputs.catalog)
+    answer = answer_in(problem, Settings(), Clock(None), Context())
+    over, ends = Clock(0.0, time.monotonic() - 10), Clock(None)
+    assert floor_in_time(Question(inputs, Settings(), ends), answer) is not None
+    assert floor_in_time(Question(inputs, Settings(), over), answer) is None

@@ -14,7 +14,6 @@ from fabopt.io.faults import Model, refuse, validated
 from fabopt.io.files import STANDARD_STREAM, read_bytes, read_named, read_standard_input, shown
 from fabopt.io.kinds import CASE, PRICE_BOOK
 from fabopt.io.library import find_case, is_path
-from fabopt.io.qualified import with_qualified
 from fabopt.io.recognition import meant_price_change, with_products
 from fabopt.io.references import MOST_NAMED, check_counted_servers, check_references
 from fabopt.io.spellings import Spelled, understood
@@ -129,7 +128,12 @@ def _assembled(
     elif catalog is None:
         catalog = read_catalog(case.catalog, base, file)
     catalog = with_fills(catalog)
-    case, remarks = with_qualified(case, catalog, base, file)
+    remarks: list[str] = []
+    if case.procurement.qualified is not None:
+        # read as quotes are, which few cases need
+        from fabopt.io.qualified import with_qualified
+
+        case, remarks = with_qualified(case, catalog, base, file)
     case = with_plan(with_products(with_model(case, base, file), catalog, spelled), catalog)
     faults = check_references(case, catalog, file, spelled.written)
     books = [book for book in _books(case.prices, catalog, base, file, faults) if book is not None]

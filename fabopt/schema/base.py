@@ -31,7 +31,7 @@ class Strict(BaseModel):
         allow_inf_nan=False,
         populate_by_name=True,
         ser_json_inf_nan="constants",
-        # most classes are only ever looked at as part of another one
+        # most classes are only ever looked at as part of another one; not products, which designs have one by one
         defer_build=True,
     )
 

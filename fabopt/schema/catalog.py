@@ -40,7 +40,7 @@ REDUCES = "sharp"
 KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 
 
-class Switch(Modular, Manageable, Product, Purchasable):
+class Switch(Modular, Manageable, Product, Purchasable, defer_build=False):
     """A switch. ``max_ports``: logical ports the ASIC can drive (absent: what the cages split into).
 
     ``ports_per_cage_pair``: the same of two neighbouring cages of a group, the first and second, third and fourth ...
@@ -104,7 +104,7 @@ class Switch(Modular, Manageable, Product, Purchasable):
         return None in (self.generation, other.generation) or self.generation == other.generation
 
 
-class Nic(Product, Purchasable):
+class Nic(Product, Purchasable, defer_build=False):
     """A network interface card. ``forwards``: it passes on what is for other servers, to any NIC of its server.
 
     ``accepts_coding``: as of a switch.
@@ -123,7 +123,7 @@ class Nic(Product, Purchasable):
 Retiming = Literal["full", "half", "none"]
 
 
-class Transceiver(Product, Purchasable):
+class Transceiver(Product, Purchasable, defer_build=False):
     """A pluggable module: for each split it can run, the optical standard of one port.
 
     Its ports are spread over its ``connectors``; where these are more, a port takes several, and a fibre that has them.
@@ -216,7 +216,7 @@ class CableEnd(Strict):
     lane_gbps: Gbps | None = None
 
 
-class Cable(Product):
+class Cable(Product, defer_build=False):
     """A cable with its ends on: DAC, ACC, AEC, AOC. ``power_w`` is the whole assembly's.
 
     ``retiming``: ``none`` of active copper that is linear; absent: nothing is asked of its cages.
@@ -253,7 +253,7 @@ class FibreEnd(Strict):
     count: Count = 1
 
 
-class Fibre(Product):
+class Fibre(Product, defer_build=False):
     """A fibre assembly: straight (``connectors``) or a breakout (``ends`` with counts)."""
 
     fibre: Word

@@ -106,7 +106,7 @@ class WholeRack(Strict):
         return self
 
 
-class Server(Product, Purchasable):
+class Server(Product, Purchasable, defer_build=False):
     """The device with one set of rails (for a rack-scale system: the compute tray).
 
     ``gpu_peak_tflops``: of one GPU, dense matrix products, by number format. ``gpu_memory_gb``: of one GPU, as makers

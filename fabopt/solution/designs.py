@@ -9,7 +9,6 @@ from math import floor
 
 from fabopt.design.bill import bill, stage_designs, totals_of
 from fabopt.design.build import case_record, fabric_design, floor_use, hashes_of, parts_of, with_racks
-from fabopt.explain.conflicts import conflicts_of, obstacles_of
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import problem_of
 from fabopt.problem.separation import first_combination
@@ -190,6 +189,8 @@ def _without_answer(question: Question, answers: Answers) -> Design:
 
 def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:
     """The conflicts of every combination of separations, or its nearest obstacles, each with its combination."""
+    from fabopt.explain.conflicts import conflicts_of, obstacles_of
+
     for answer in answers.tried:
         words = words_of(question.inputs.case, answer.problem.asked)
         explain = conflicts_of if answer.optimum.verdict == "infeasible" else obstacles_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
+from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.clos.shape import Ints, Parts, SwitchUse
 from fabopt.topology.link_parts import Floats
@@ -71,6 +73,25 @@ class Lower(NamedTuple):
     share: Floats
     leaf: SwitchType
     down: CageUse
+
+
+class SpineShares(NamedTuple):
+    """Spines, and the least share of each that a down link can have, shape (metrics, spines); the ports that they have
+    for leaves, and the place among these of each spine's own, shape (spines,).
+    """
+
+    spines: list[Upper]
+    shares: Floats
+    ports: list[PortType]
+    port_of: Ints
+
+
+def spine_shares(metrics: int, shares: Collection[tuple[Upper, Floats]]) -> SpineShares:
+    """Spines with the share of each, shape (metrics,), side by side."""
+    places: dict[PortType, int] = {}
+    port_of = np.array([places.setdefault(spine.down.port, len(places)) for spine, _ in shares], dtype=np.int64)
+    table = np.array([share for _, share in shares]).reshape(-1, metrics).T
+    return SpineShares([spine for spine, _ in shares], table, list(places), port_of)
 
 
 class Stack(NamedTuple):

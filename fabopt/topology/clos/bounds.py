@@ -17,7 +17,7 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.blocks import Block, Lower, Upper
+from fabopt.topology.clos.blocks import Block, Lower, SpineShares, Upper, spine_shares
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
 from fabopt.topology.clos.joins import attachment_joins, fewest_together
 from fabopt.topology.clos.last_leaves import LeavesByPorts, Saving, leaves_by_ports
@@ -338,25 +338,28 @@ class Bounds(LinkBounds):
     @remembered("leaf-spine", "spine-core")
     def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
         """The least that one leaf uplink costs with everything above it: link, spine share, cores' share."""
-        best = np.full(self.costs.table.shape[0], np.inf)
-        for spine, share in self._spine_shares(up.lane.port_mbps, protocol, tiers, self.runs.differ):
-            if (share < best).any():
-                best = np.minimum(best, self.least_uplink(up, spine, protocol) + share)
+        spines, shares, ports, port_of = self._spine_shares(up.lane.port_mbps, protocol, tiers, self.runs.differ)
+        links = np.array([self.least_link(up, port, "leaf-spine", protocol) for port in ports])
+        best = np.full(len(shares), np.inf)
+        # before any rack is looked at
+        alone = shares + links[port_of].T if ports else shares
+        for place in np.argsort(alone[0], kind="stable").tolist():
+            if alone[0, place] >= best[0] and len(best) == 1:
+                break
+            if (alone[:, place] < best).any():
+                best = np.minimum(best, self.least_uplink(up, spines[place], protocol) + shares[:, place])
         return best
 
     @remembered("spine-core")
-    def _spine_shares(self, port_mbps: int, protocol: str, tiers: int, differ: bool) -> list[tuple[Upper, Floats]]:
-        """The least share of any spine, and all above it, that a down link can have, by the cage that it is in.
-
-        Where runs ``differ``, of every spine.
-        """
+    def _spine_shares(self, port_mbps: int, protocol: str, tiers: int, differ: bool) -> SpineShares:
+        """The least share of any spine and all above it by the cage of a down link; where runs ``differ``, of each."""
         shares: dict[Hashable, tuple[Upper, Floats]] = {}
         for spine in self.uppers(port_mbps, protocol, tiers):
             looks = spine if differ else spine.down.port
             _, best = shares.get(looks, (spine, np.full(self.costs.table.shape[0], np.inf)))
             if (self.share_alone(spine.switch, spine.down) < best).any():
                 shares[looks] = spine, np.minimum(best, self.spine_share(spine, protocol))
-        return list(shares.values())
+        return spine_shares(self.costs.table.shape[0], shares.values())
 
     @remembered("leaf-spine", "spine-core")
     def upper_shares(self, up: PortType, protocol: str, tiers: int) -> Floats:

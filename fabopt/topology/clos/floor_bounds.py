@@ -22,12 +22,13 @@ from fabopt.topology.clos.floor_runs import (
     GroupsKey,
     LayoutRuns,
     NearKey,
+    NearShares,
     RunClasses,
     groups_key,
     places_key,
 )
 from fabopt.topology.clos.run_bounds import LinkEnds, LinkRows, LinksByClass, OwnRuns, Within
-from fabopt.topology.clos.shape import Ints, Shape, chunks
+from fabopt.topology.clos.shape import Ints, Shape, chunks, ranges
 from fabopt.topology.link_parts import Floats
 
 # Rows whose switches are placed at a time.
@@ -165,17 +166,23 @@ class LayoutBounds(FloorBounds):
         if ends not in self._near_by_group:
             self._near_by_group[ends] = np.full((len(self._unmade(ends)), servers + 1), np.nan)
         known = self._near_by_group[ends]
-        for size in g[np.isnan(known[0, g])].tolist():
-            known[:, size] = self._near_groups(ends, size)
+        missing = np.unique(g[np.isnan(known[0, g])])
+        if missing.size:
+            known[:, missing] = self._near_groups(ends, missing)
         return np.asarray(known[:, g])
 
-    def _near_groups(self, ends: LinkEnds, g: int) -> Floats:
-        """The mean over links to groups of g servers, each leaf in the best rack for its group, shape (metrics,)."""
+    def _near_groups(self, ends: LinkEnds, g: Ints) -> Floats:
+        """The mean over links to groups of g servers, each leaf in the best rack for its group, shape (metrics,
+        sizes).
+        """
         sums, unmade = self._sums_of_servers(ends)
-        first = np.arange(0, self.layout.servers, g)
-        last = np.minimum(first + g, self.layout.servers)
+        servers = self.layout.servers
+        size, group = ranges(np.zeros_like(g), (servers - 1) // g)
+        first = group * g[size]
+        last = np.minimum(first + g[size], servers)
         of_rack = np.where(unmade[:, last] > unmade[:, first], np.inf, sums[:, :, last] - sums[:, :, first])
-        return np.asarray(of_rack.min(axis=1, initial=np.inf).sum(axis=1) / self.layout.servers)
+        of_group = of_rack.min(axis=1, initial=np.inf)
+        return np.asarray(np.add.reduceat(of_group, np.flatnonzero(group == 0), axis=1) / servers)
 
     def _sums_of_servers(self, ends: LinkEnds) -> tuple[Floats, Ints]:
         """What links from each rack of leaves to the first i servers cost at least, shape (metrics, racks, servers +
@@ -262,9 +269,18 @@ class LayoutBounds(FloorBounds):
         leaves); infinite without room.
         """
         if (key, ends) not in self._near_means:
-            near = self._runs.near(key)
-            self._near_means[key, ends] = _filled(self._costs(near.classes, ends)[:, near.place], near.room, key.spines)
+            near = self._runs.near_shares(key)
+            none = self._unmade(ends)[:, np.newaxis]
+            self._near_means[key, ends] = none if near is None else self._mean_of(near, ends)
         return self._near_means[key, ends]
+
+    def _mean_of(self, near: NearShares, ends: LinkEnds) -> Floats:
+        """The mean over links of which so many are of each class, shape (metrics, racks of leaves)."""
+        costs = self._costs(near.classes, ends)
+        can_be = np.isfinite(costs)
+        means = np.where(can_be, costs, 0.0) @ near.shares.T
+        means[~can_be @ near.shares.T > 0] = np.inf
+        return np.asarray(means)
 
     def core_links(self, links: LinkRows) -> Floats:
         """The cost of a spine's uplink, spines being where they will be and every core in the best rack for it."""

@@ -101,6 +101,15 @@ class NearRuns(NamedTuple):
     room: Ints
 
 
+class NearShares(NamedTuple):
+    """Length classes that occur among runs, rising, shape (classes,), and the share of the links of a leaf that are of
+    each, shape (leaf racks, classes).
+    """
+
+    classes: Ints
+    shares: Floats
+
+
 class LayoutKey(NamedTuple):
     """A layout, by what is equal for equal ones of a floor, and the lengths on sale as bytes."""
 
@@ -118,6 +127,7 @@ _TO_LEAF_RACKS: Lookup[FloorPlan, LayoutKey, RackClasses] = Lookup()
 _TO_SPINES: Lookup[FloorPlan, tuple[LayoutKey, PlacesKey, tuple[int, int]], RunClasses] = Lookup()
 _TO_CORES: Lookup[FloorPlan, tuple[LayoutKey, PlacesKey], RackClasses] = Lookup()
 _NEAR: Lookup[FloorPlan, LayoutKey, RackClasses] = Lookup()
+_NEAR_SHARES: Lookup[FloorPlan, tuple[LayoutKey, int, bytes], NearShares | None] = Lookup()
 _ROOM: Lookup[FloorPlan, tuple[LayoutKey, SwitchSize], Ints] = Lookup()
 # Sizes that a search has placed in a layout of its own.
 _PLACED: Lookup[Layout, PlacesKey, tuple[Positions, ...] | None] = Lookup()
@@ -192,6 +202,14 @@ class LayoutRuns:
         most = self.layout.most_together(key.spines, plan.limits.spread_spines)
         runs = _NEAR.of(plan, self.key, self._by_rack, self.layout.least_to_switches_m)
         return NearRuns(*runs, np.minimum(room, most))
+
+    def near_shares(self, key: NearKey) -> NearShares | None:
+        """Of the links of a leaf in each rack how many run how far, its spines being in the nearest racks that have
+        room for them; None without room.
+        """
+        near = self.near(key)
+        of_room = self.key, key.spines, near.room.tobytes()
+        return _NEAR_SHARES.of(self.layout.plan, of_room, _nearest_first, near, key.spines)
 
     def to_spines(self, key: PlacesKey, nic: NicOption, shape: Shape) -> RunClasses | None:
         """Runs from every leaf to all spines of its pod."""
@@ -268,6 +286,19 @@ def _links_of_leaves(numbers: ClosNumbers, leaf: Ints) -> Ints:
     """Links of leaves to each spine as ``links_of_kinds``, shape (leaves,)."""
     own, last = links_of_kinds(numbers)
     return np.where(numbers.is_odd & (numbers.group_of_leaf(leaf) == numbers.groups - 1), last, own)
+
+
+def _nearest_first(near: NearRuns, spines: int) -> NearShares | None:
+    """So many spines in the racks that are nearest to each rack of leaves, as many in a rack as it has room for."""
+    if near.room.sum() < spines:
+        return None
+    order = np.argsort(near.place, axis=1, kind="stable")
+    inside = np.minimum(np.cumsum(near.room[order], axis=1), spines)
+    taken = np.diff(inside, axis=1, prepend=0)
+    shape = len(near.place), len(near.classes)
+    cell = np.arange(shape[0])[:, np.newaxis] * shape[1] + np.take_along_axis(near.place, order, axis=1)
+    counts = np.bincount(cell.ravel(), taken.ravel(), minlength=shape[0] * shape[1])
+    return NearShares(near.classes, counts.reshape(shape) / spines)
 
 
 def _placed_leaves(layout: Layout, nic: NicOption, shape: Shape, size: SwitchSize) -> Positions | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabopt.parts.port_types import PortType
-from fabopt.topology.clos.blocks import Block
+from fabopt.topology.clos.blocks import Block, Upper
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.redundancy import fewest_spines
 from fabopt.topology.clos.shape import Ints
@@ -118,13 +118,26 @@ def least_with_spines(bounds: Bounds, block: Block, links: Number, spines: Numbe
 @remembered("leaf-spine", "spine-core")
 def _costs_of_spines(bounds: Bounds, up: PortType, protocol: str, tiers: int) -> tuple[Floats, Floats]:
     """What an uplink of a leaf and a whole spine cost at least, for each spine that is not dearer in both."""
-    costs: list[tuple[float, float]] = []
-    for spine in bounds.uppers(up.lane.port_mbps, protocol, tiers):
-        link = bounds.least_uplink(up, spine, protocol)
-        above = 0.0 if spine.up is None else bounds.core_link(spine.up.port, protocol)
-        costs.append((float((bounds.costs.of(spine.switch.item) + above)[0]), float(link[0])))
     kept: list[tuple[float, float]] = []
-    for of_spine, of_link in sorted(costs):
-        if np.isfinite(of_spine) and of_link < min((link for _, link in kept), default=np.inf):
+    # before any rack is looked at, by the port
+    alone: dict[PortType, float] = {}
+    least = np.inf
+    for of_spine, spine in _whole_spines(bounds, up.lane.port_mbps, protocol, tiers):
+        port = spine.down.port
+        if port not in alone:
+            alone[port] = float(bounds.least_link(up, port, "leaf-spine", protocol)[0])
+        of_link = float(bounds.least_uplink(up, spine, protocol)[0]) if alone[port] < least else np.inf
+        if of_link < least:
+            least = of_link
             kept.append((of_spine, of_link))
     return np.array([of_link for _, of_link in kept]), np.array([of_spine for of_spine, _ in kept])
+
+
+@remembered("spine-core")
+def _whole_spines(bounds: Bounds, port_mbps: int, protocol: str, tiers: int) -> list[tuple[float, Upper]]:
+    """The least objective of every spine that can be, rising, with an uplink and its core share if there are cores."""
+    whole = []
+    for spine in bounds.uppers(port_mbps, protocol, tiers):
+        above = 0.0 if spine.up is None else float(bounds.core_link(spine.up.port, protocol)[0])
+        whole.append((float(bounds.costs.of(spine.switch.item)[0]) + above, spine))
+    return sorted((one for one in whole if np.isfinite(one[0])), key=lambda one: one[0])

@@ -55,6 +55,11 @@ class _Queued(NamedTuple):
     next: Iterator[_Bounded]
     leaves: Leaves | None = None
 
+    @property
+    def has_uplinks_only(self) -> bool:
+        """Whether nothing but the uplinks of its leaves was chosen since it was asked for."""
+        return self.level == 1 and self.block.up is not None
+
 
 class ClosSpace:
     """The Clos candidates of one fabric of a problem.
@@ -138,20 +143,21 @@ class ClosSpace:
             queued = heapq.heappop(queue)
             if queued.bound > cutoff.limit or (first and cutoff.sizing.batches):
                 return
-            if self.should_stop():
+            if not queued.has_uplinks_only and self.should_stop():
                 cutoff.sizing.stopped = True
                 return
-            if queued.level == 1:
+            if queued.block.up is None and queued.level == 1:
                 _push(queue, queued.next, numbers)
             # what is past the cutoff is not queued, for that only falls
             limit = cutoff.limit
-            for tighter, block, leaves in self._finer(queued, parts):
+            for level, tighter, block, leaves in self._finer(queued, parts):
                 if cutoff.possible(tighter) and tighter[0] <= min(limit, self._most_worth(block)):
                     later = max(queued.bound, float(tighter[0]))
-                    heapq.heappush(queue, _Queued(later, queued.level + 1, next(numbers), block, queued.next, leaves))
+                    heapq.heappush(queue, _Queued(later, level, next(numbers), block, queued.next, leaves))
 
-    def _finer(self, queued: _Queued, parts: Sequence[Leaves]) -> Iterator[tuple[Floats, Block, Leaves | None]]:
-        """What a block is taken apart into, with bounds, by its uplinks and then by parts; nothing once it is expanded.
+    def _finer(self, queued: _Queued, parts: Sequence[Leaves]) -> Iterator[tuple[int, Floats, Block, Leaves | None]]:
+        """What a block is taken apart into, each with its level and bound, by its uplinks and then by parts; nothing
+        once it is expanded.
 
         At every step after the first, its bound counts a tier more, and in a layout of a floor how far the links of
         servers run by the size of groups.
@@ -159,23 +165,29 @@ class ClosSpace:
         block, level = queued.block, queued.level
         if queued.bound > self._most_worth(block):
             return
-        ups = [block._replace(up=up) for up in block.leaf.uses] if level == 1 and block.tiers > 1 else [block]
+        has_uplinks = block.tiers == 1 or block.up is not None
         if parts[0].plain or level == block.tiers == 1 or queued.leaves is not None:
             for leaves in parts if queued.leaves is None else [queued.leaves]:
-                for finer in ups:
+                for finer in [block] if has_uplinks else [block._replace(up=up) for up in block.leaf.uses]:
                     leaves.expand(finer)
+        elif not has_uplinks:
+            yield from ((1, *finer, None) for finer in self._with_uplinks(queued, parts[0].cutoff.limit))
         elif level < block.tiers:
-            limit = parts[0].cutoff.limit
-            for finer in ups:
-                alone = queued.bound + self._least_uplinks(finer) if level == 1 else queued.bound
-                if not alone > limit:
-                    yield self._tighter(finer, level, alone), finer, None
+            yield level + 1, self._tighter(block, level, queued.bound), block, None
         elif len(parts) == 1 and not self.bounds.runs.differ:
             parts[0].expand(block)
         elif len(parts) == 1:
-            yield parts[0].least_in_layout(block), block, parts[0]
+            yield level + 1, parts[0].least_in_layout(block), block, parts[0]
         else:
-            yield from ((leaves.bounds.of_block(block, level), block, leaves) for leaves in parts)
+            yield from ((level + 1, leaves.bounds.of_block(block, level), block, leaves) for leaves in parts)
+
+    def _with_uplinks(self, queued: _Queued, limit: float) -> Iterator[tuple[Floats, Block]]:
+        """A block with each use of its leaves' cages for uplinks, and the least that it costs with these."""
+        for up in queued.block.leaf.uses:
+            finer = queued.block._replace(up=up)
+            least = queued.bound + self._least_uplinks(finer)
+            if not least > limit:
+                yield np.array([least, *self.caps[1:]]), finer
 
     def _most_worth(self, block: Block) -> float:
         """The most that a network with the NICs of a block may cost for its step, however good all above them is."""

@@ -19,7 +19,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.floor import tree
 from fabopt.search.floor.apart import too_far_apart
 from fabopt.solution.optimize import solve
-from tests.oracles.brute_floor import cheapest, toy, toy_with_rules, toy_without_rack
+from tests.oracles.brute_floor import cheapest, rules_of, toy, toy_with_rules, toy_without_rack
 from tests.samples.small import Json, assert_proven, case, catalog, inputs, product, solved_as, value_of
 
 # One and two tiers, one and two ports a cage, blocked racks, racks with limits on power, racks for switches listed, at
@@ -38,6 +38,8 @@ OWN_LAST_GROUPS: tuple[tuple[Draw, int], ...] = (
 )  # fmt: skip
 # With five servers the last one's leaf has a whole cage of uplinks, where one link would carry its demand.
 WHOLE_CAGES = 4042
+# Floors on which a rack takes a server more without its rules, and the links of servers run farther for it.
+DEARER_WITHOUT = (8, 21, 39)
 NO_RULES_OF_RACKS = {"rack-rules": False, "rack-spread": False}
 # Few enough switches to count their orders in a rack too.
 ORDER_SEEDS = (5, 13, 16, 20, 26)
@@ -61,6 +63,21 @@ def test_small_floors_with_rules_of_racks_equal_brute_force(seed: int) -> None:
     """Units at the top and for cable managers, switches and cable ends; on these floors never cheaper than without."""
     design = solved_as(cheapest(*toy_with_rules(seed)), *toy_with_rules(seed))
     assert design is None or value_of(toy_design(seed)) <= value_of(design)
+
+
+@pytest.mark.parametrize("seed", DEARER_WITHOUT)
+def test_rules_of_racks_are_never_cheaper_with_as_many_servers_in_a_rack(seed: int) -> None:
+    """Where a floor is dearer without them, that is for the servers that a rack takes then: said, they cost the same or
+    less.
+    """
+    content, parts = toy_with_rules(seed)
+    without = {**content, "rules": {**content["rules"], "rack-rules": False}}
+    kept, free = (solve(inputs(one, parts), alternatives_s=0) for one in (content, without))
+    assert value_of(free) > value_of(kept)
+    of_rack = (content["site"]["floor"]["rack_units"] - rules_of(content).kept) // parts["servers"][0]["rack_units"]
+    said = solve(inputs({**without, "site": {**content["site"], "servers_per_rack": of_rack}}, parts), alternatives_s=0)
+    assert_proven(said)
+    assert value_of(said) <= value_of(kept)
 
 
 @pytest.mark.parametrize("seed", SPREAD_SEEDS)

@@ -65,3 +65,13 @@ def test_a_clock_is_shortened_within_only() -> None:
 def test_what_is_no_time_is_refused(seconds: float) -> None:
     with pytest.raises(InputError, match="--alternatives: not a time; found "):
         SolveRequest("case.yaml", alternatives_s=seconds).inputs()
+
+
+def test_on_a_floor_what_rules_cost_is_the_best_found() -> None:
+    """As all that is compared there: it is not proven."""
+    parts = test_brute_force.catalog()
+    parts["servers"][0]["rack_units"] = 4
+    site = {"floor": {"rows": 2, "racks_per_row": 4, "rack_units": 12}}
+    design = solve(inputs(test_brute_force.case(4, {"tiers": 2}, site=site, resilience="default"), parts))
+    summaries = [one.summary for one in design.alternatives if one.what == "redundancy"]
+    assert [text.endswith(" (the best found)") for text in summaries] == [True]

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 
 from fabopt.explain.demands import changed
+from fabopt.explain.levers import UNSETTLED, advice
+from fabopt.explain.relaxation import closest, halfway
 from fabopt.explain.what_if import Inquiry
 from fabopt.floor.plan import FloorPlan
-from fabopt.floor.rack_rules import parts_of, rule_of, without_parts
+from fabopt.floor.rack_rules import parts_of, rule_of, with_parts, without_parts
 from fabopt.floor.racks import racks_needed
 from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.site import FloorSite
+from fabopt.program.settings import StoppedError
 from fabopt.schema.default_rules import is_asked_for
 from fabopt.schema.design import Conflict
 from fabopt.schema.rack_rules import OFF, PinnedRacks
@@ -22,6 +26,8 @@ from fabopt.units import some
 
 # Racks that a message names at most.
 MOST_NAMED = 8
+# By how much a limit of a rack is raised at first, to find one with which there is a design.
+GROWTH = 16
 # Obstacles that are told where nothing is proven.
 MOST_TOLD = 3
 
@@ -69,7 +75,7 @@ def _pinned_too_closely(inquiry: Inquiry) -> Iterator[Conflict]:
             inquiry.tell(limit)
             if inquiry.design(changed(inquiry.case, fabric, racks=PinnedRacks.model_validate(others))) is not None:
                 detail = "switches of the tier do not fit there, or no part reaches so far; in other racks they do"
-                yield Conflict(limit=limit, value=", ".join(racks), needed=None, detail=detail)
+                yield Conflict(limit=limit, value=", ".join(racks), needed="other racks", detail=detail)
 
 
 def _out_of_reach(apart: TooFar) -> Conflict:
@@ -106,8 +112,30 @@ def rack_rule_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         inquiry.tell(f"site.rack_rules.{key}")
         if inquiry.design(without_parts(case, (key,))) is not None:
             detail = f"`rules.{rule_of(key)}` asks for it; without it there is a design"
-            value, off = _told(getattr(case.site.rack_rules, key)), _told(OFF[key])
-            yield Conflict(limit=f"site.rack_rules.{key}", value=value, needed=off, detail=detail)
+            limit, value, off = f"site.rack_rules.{key}", getattr(case.site.rack_rules, key), OFF[key]
+            if off is not None:
+                yield Conflict(limit=limit, value=_told(value), needed=_told(off), detail=detail)
+                continue
+            needed, minimal = _enough(inquiry, key, value)
+            if needed is None:
+                yield Conflict(limit=limit, value=value, needed="more", detail=detail)
+                continue
+            yield advice(limit, value, needed, detail if minimal else f"{detail}; {UNSETTLED}", minimal)
+
+
+def _enough(inquiry: Inquiry, key: str, fails: int) -> tuple[int | None, bool]:
+    """The least value of a rule that is a limit with which there is a design, and whether none less would do; None
+    where none was met in time. Large ones come first: that there is a design is sooner known than that there is none.
+    """
+
+    def ask(value: int) -> int | None:
+        return None if inquiry.design(with_parts(inquiry.case, {key: value})) is None else value
+
+    with suppress(StoppedError), inquiry.clock.bounded():
+        while (works := ask(GROWTH * fails)) is None:
+            fails *= GROWTH
+        return closest(works, fails, ask, halfway)
+    return None, False
 
 
 def _told(value: float | str | None) -> float | str | None:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from fabopt.floor.racks import Floats, Ints, servers_per_rack
 from fabopt.schema.case import Case, Fabric, Floor
 from fabopt.schema.default_rules import RACK_RULES, RACK_SPREAD, is_kept
-from fabopt.schema.rack_rules import OFF, SPREAD, RackRules
+from fabopt.schema.rack_rules import OFF, SPREAD
 from fabopt.schema.server import Server
 from fabopt.units import ceil_div, exact
 
@@ -173,7 +173,12 @@ def _concerns(case: Case, key: str) -> bool:
 
 def without_parts(case: Case, keys: tuple[str, ...]) -> Case:
     """The case with some keys of ``site.rack_rules`` turned off."""
-    rules = RackRules.model_validate({**case.site.rack_rules.model_dump(), **{key: OFF[key] for key in keys}})
+    return with_parts(case, {key: OFF[key] for key in keys})
+
+
+def with_parts(case: Case, parts: Mapping[str, int | str | None]) -> Case:
+    """The case with other values of some keys of ``site.rack_rules``."""
+    rules = case.site.rack_rules.model_copy(update=dict(parts))
     return case.model_copy(update={"site": case.site.model_copy(update={"rack_rules": rules})})
 
 

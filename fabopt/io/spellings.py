@@ -30,7 +30,10 @@ OTHER_WORDS: dict[str, dict[str, str]] = {
         "dragonflyplus": "dragonfly+",
         **dict.fromkeys(("fattree", "leafspine", "spineleaf", "foldedclos", "railoptimized"), "clos"),
     },
-    "kind": {**dict.fromkeys(("firewall", "gateway", "router", "campus"), "endpoint"), "ufm": "management"},
+    "kind": {
+        **dict.fromkeys(("firewall", "gateway", "router", "campus"), "endpoint"),
+        **dict.fromkeys(("ufm", "subnetmanager", "opensm"), "management"),
+    },
     "rules": {"off": "none"},
     "airflow": {"p2c": "port-side-exhaust", "c2p": "port-side-intake"},
     "objective": {
@@ -45,6 +48,7 @@ OTHER_WORDS: dict[str, dict[str, str]] = {
     "spares": PRODUCT_KINDS,
     "max_part_numbers": PRODUCT_KINDS,
 }
+RACKS = re.compile(r"\s*([0-9]{1,4})\s*racks?\s*", re.IGNORECASE)
 _NO_ID = re.compile(r"[^a-z0-9.+_-]+")
 VENDORS = ("approved_vendors", "forbidden_vendors")
 # Lists of words, of which a single one may be written without brackets.
@@ -121,6 +125,10 @@ class _Reader:
         if quantity is not None and float in alternatives:
             number = quantity.number(text)
             return text if number is None else number
+        racks = RACKS.fullmatch(text)
+        if steps[-1:] == ("group_by",) and racks is not None:
+            self.spelled.notes.append(f"{key_path(steps)}: `{text}` is taken as {{racks: {int(racks[1])}}}")
+            return {"racks": int(racks[1])}
         if steps[-1:] == ("survive",):
             return " ".join(text.lower().split())
         return self.product(text) if _names_things(steps) and _last_key(steps) not in VENDORS else text

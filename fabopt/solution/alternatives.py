@@ -310,10 +310,10 @@ class _Comparison:
             for fabric, (own, _), (other, _) in pairs
             if summary_of(own.design.file_part()) != summary_of(other.design.file_part())
         ]
-        found = "" if rival.verdict == "optimal" else BEST_FOUND
+        mark = "" if rival.verdict == "optimal" else BEST_FOUND
         if not told or len(picked) == 1:
-            return summaries_of(self.problem, picked) + found
-        return "; ".join(f"{name}: {text}" for name, text in told) + found
+            return summaries_of(self.problem, picked) + mark
+        return "; ".join(f"{name}: {text}" for name, text in told) + mark
 
     def fewer_part_numbers(self) -> Iterator[Alternative]:
         """What the devices of the answer cost, joined with fewer part numbers."""

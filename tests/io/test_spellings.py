@@ -157,6 +157,8 @@ def test_a_plain_case_is_the_case_that_it_means() -> None:
         ("backend", "role", "compute"),
         ("non-blocking", "max_oversubscription", 1),
         ("Non Blocking", "max_oversubscription", 1),
+        ("2 racks", "group_by", {"racks": 2}),
+        ("1 Rack", "group_by", {"racks": 1}),
     ],
 )
 def test_words_of_the_field_are_understood(written: object, key: str, meant: object) -> None:
@@ -165,13 +167,16 @@ def test_words_of_the_field_are_understood(written: object, key: str, meant: obj
 
 
 def test_words_of_a_case_and_of_attachments_are_understood() -> None:
-    doors = [{"name": "doors", "kind": kind, "ports": 2, "buys": "none"} for kind in ("firewall", "Gateway", "UFM")]
+    doors = [
+        {"name": "doors", "kind": kind, "ports": 2, "buys": "none"}
+        for kind in ("firewall", "Gateway", "UFM", "subnet-manager")
+    ]
     content = {**MEANT, "catalog": "reference", "rules": "off", "objective": "cheapest", "fabrics":
                [{"name": "compute", "attachments": doors}]}  # fmt: skip
     read = understood(Case, content, Spelled())
     assert (read["catalog"], read["rules"], read["objective"]) == (["reference"], "none", "capex_usd")
     kinds = [attachment["kind"] for attachment in read["fabrics"][0]["attachments"]]
-    assert kinds == ["endpoint", "endpoint", "management"]
+    assert kinds == ["endpoint", "endpoint", "management", "management"]
 
 
 def test_notes_say_what_was_taken() -> None:

@@ -168,7 +168,12 @@ def test_a_rule_that_is_asked_for_is_named_where_it_stands_in_the_way() -> None:
     """No switch has a single port."""
     design = solved(rack_case({"cable_ends": 1}, {"rack-rules": True}))
     assert design.status == "infeasible"
-    assert {"site.rack_rules.cable_ends"} == {conflict.limit for conflict in design.conflicts}
+    (conflict,) = design.conflicts
+    assert (conflict.limit, conflict.direction, conflict.minimal) == ("site.rack_rules.cable_ends", "up", True)
+    assert isinstance(conflict.needed, int) and "`rules.rack-rules` asks for it" in conflict.detail
+    assert_proven(solved(rack_case({"cable_ends": conflict.needed}, {"rack-rules": True})))
+    less = solved(rack_case({"cable_ends": conflict.needed - 1}, {"rack-rules": True}))
+    assert less.status == "infeasible"
 
 
 # Racks that fail

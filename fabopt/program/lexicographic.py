@@ -42,6 +42,10 @@ class Optimum:
     least: int | None = None
     values: Mapping[str, int] = field(default_factory=dict)
 
+    def has_none_below(self, value: int) -> bool:
+        """Whether it says that no design has a lower objective than so much."""
+        return self.verdict == "infeasible" or (self.bound is not None and self.bound >= value)
+
     def least_above(self, fixed: int) -> float:
         """What the candidates of the program have at least beside ``fixed``; infinite if none meets the limits."""
         if self.least is None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from fabopt.program.bell import BELL, PATIENCE_S, Ringing
 from fabopt.program.share_done import ShareDone
@@ -29,6 +30,22 @@ class StoppedError(Exception):
     """The clock ran out, or somebody stopped, before a question was answered or a point was proven."""
 
 
+@dataclass(eq=False)
+class Work:
+    """What searches have done, counted in batches of bounds held against a cutoff: alike on every machine.
+
+    ``most``: more is not wanted, a search ends there with the best that it has met.
+    """
+
+    done: int = 0
+    most: float = inf
+
+    def is_enough_with(self, batches: int) -> bool:
+        """Count so many batches more, and say whether these are too many."""
+        self.done += batches
+        return self.done > self.most
+
+
 @dataclass(frozen=True)
 class Settings:
     """How to search: engine, seconds (None: no limit), whether to prune, where to report.
@@ -39,7 +56,7 @@ class Settings:
     ``told``: takes, where there is no design, first None and then what stands in the way, as it is found.
     ``compared``: takes each design of another kind, as it is found beside an answer.
     ``most_candidates``: without a floor, a proof that takes more of them is not wanted; the likeliest will do.
-    ``most_bounds``: a search that holds more bounds against its cutoff is not wanted; the best met by then will do.
+    ``work``: what all searches with these settings have done together, and may.
     """
 
     engine: str = "cp-sat"
@@ -48,10 +65,10 @@ class Settings:
     progress: Callable[[str], None] = lambda text: None
     told: Callable[[Conflict | None], None] = lambda conflict: None
     most_candidates: int | None = None
-    most_bounds: int | None = None
     compared: Callable[[Alternative], None] = lambda alternative: None
     bracket: Callable[[Number | None, Number | None], None] = lambda best, bound: None
     share: ShareDone = field(default_factory=ShareDone)
+    work: Work = field(default_factory=Work)
 
     @property
     def quiet(self) -> Settings:

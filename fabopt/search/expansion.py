@@ -89,7 +89,7 @@ class Expansion:
         self.table, self.caps = weights_table(problem)
         self.steps = stage_steps(problem)
         self.saving = stock_weight(problem)
-        self.sized = self.bounds_held = 0
+        self.sized = 0
         self.together = Together(problem, self.context, self._searched, self.space, self.candidates_at)
         self.left_out = False
         self.most_cents: int | None = None
@@ -206,13 +206,11 @@ class Expansion:
 
     def _request(self, fabric: FabricProblem, costs: BoundedCosts) -> SpaceRequest:
         restriction = self.restrictions.get(fabric.name, Restriction())
-        return SpaceRequest(costs, self.caps, restriction, self.settings.prune, self._is_over)
+        return SpaceRequest(costs, self.caps, restriction, self.settings.prune, self._is_enough)
 
-    def _is_over(self) -> bool:
-        """Whether time is over, or as many bounds were held against the cutoff as are wanted; asked at each of them."""
-        self.bounds_held += 1
-        most = self.settings.most_bounds
-        return self.clock.is_over() or (most is not None and self.bounds_held > most)
+    def _is_enough(self) -> bool:
+        """Count a batch of bounds that is held against the cutoff; whether time is over, or that is one too many."""
+        return self.settings.work.is_enough_with(1) or self.clock.is_over()
 
     def costs_of(self, row: int) -> BoundedCosts:
         """Weights with one metric of the table as what is minimized."""

@@ -21,21 +21,20 @@ from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.case import Case
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, ROBUST_DESIGNS, SUBNET_MANAGER, is_kept
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
-from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
 from fabopt.solution.cliff import cliffs_of, other_settings
-from fabopt.solution.compared import beside, carries, difference_of
+from fabopt.solution.compared import BEST_FOUND, NONE_FOUND, NOTHING_CHEAPER, beside, carries, difference_of
 from fabopt.solution.fewer_switches import LEAST_SWITCHES, boxes_beside, with_fewer_switches
 from fabopt.solution.other_settings import last_group_words, service_beside, set_free
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
 from fabopt.solution.rival_kinds import kinds_of
+from fabopt.solution.row_searches import SHARE, SHARE_OF_RULES, RowSearches
 from fabopt.solution.sources import SOURCING, without_sources
 from fabopt.solution.summaries import summaries_of, summary_of
 from fabopt.topology.clos.candidates import candidates_of
@@ -50,8 +49,6 @@ FLAT_RUN_M = 30
 MANAGEMENT = ("in-band", "oob")
 # Candidates that are compared for a design of another kind, where its proof would take more.
 MOST_OF_A_KIND = 200
-# Bounds that are held against the cutoff for it, of sizes whole or in part: a few seconds at the most.
-MOST_BOUNDS = 20_000
 # What a design without some default rules is called, and those rules.
 WITHOUT_RULES = (
     ("redundancy", OF_REDUNDANCY),
@@ -63,9 +60,6 @@ PART_NUMBERS = "part numbers"
 SWITCHES = "switches"
 GROUPS = "groups"
 SPINES = "spines"
-NOTHING_CHEAPER = "nothing cheaper"
-NONE_FOUND = "nothing cheaper found"
-BEST_FOUND = " (the best found)"
 
 
 def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterator[Alternative]:
@@ -73,26 +67,28 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     they are the best that were found) other places of the switches, and what flat runs would have cost. Kinds of
     networks for management are not compared: they cost little. Raises ``StoppedError`` when the clock is over.
     """
-    comparison = _Comparison(answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock)
+    comparison = _Comparison(
+        answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock, RowSearches(settings, clock)
+    )
     # rules of whose parts are used ask for their cost, and first lines tell of cliffs: before time may be over
     yield from comparison.other_sources()
     yield from comparison.below_cliffs()
     if comparison.may_be_cheaper_without_rules():
         for what, rules in WITHOUT_RULES:
             yield from comparison.without_rules(what, rules)
+    yield from comparison.other_plans()
+    for index, fabric in enumerate(answer.problem.fabrics):
+        if fabric.role == "compute":
+            yield from comparison.set_free(index)
     yield from comparison.fewer_switches()
     for index, fabric in enumerate(answer.problem.fabrics):
         if fabric.role not in MANAGEMENT:
             yield from comparison.other_kinds(index)
             yield from comparison.flat_runs(index)
-    yield from comparison.other_plans()
     for index in range(len(answer.problem.fabrics)):
         yield from comparison.own_last_group(index)
         yield from comparison.equal_groups(index)
         yield from comparison.mixed_spines(index)
-    for index, fabric in enumerate(answer.problem.fabrics):
-        if fabric.role == "compute":
-            yield from comparison.set_free(index)
     yield from comparison.fewer_part_numbers()
     clock.look()
 
@@ -100,7 +96,9 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
 class _Comparison:
     """An answer beside other designs for the same case; on a floor, beside estimates of them."""
 
-    def __init__(self, answer: Answer, settings: Settings, clock: Clock, context: Context | None = None) -> None:
+    def __init__(
+        self, answer: Answer, settings: Settings, clock: Clock, rows: RowSearches, context: Context | None = None
+    ) -> None:
         """``context``: what other comparisons have worked out."""
         self.answer = answer
         # what is expected is compared, by whatever the answer was picked
@@ -110,8 +108,8 @@ class _Comparison:
         self.sums = sums_of(answer.problem, answer.picked)
         self.settings = replace(settings, bracket=settings.quiet.bracket)
         self.quiet = settings.quiet
-        self.bounded = replace(self.quiet, most_bounds=MOST_BOUNDS)
         self.clock = clock
+        self.rows = rows
 
     def other_kinds(self, index: int) -> Iterator[Alternative]:
         """The best design of each other kind of one fabric."""
@@ -125,6 +123,8 @@ class _Comparison:
             rival = others._rival({fabric.name: restriction})
             if rival.value is not None:
                 yield self._alternative(rival, index, prefix + what, value)
+            else:
+                yield from self._none_met(prefix + what, value, [rival])
 
     def _rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
         """The best design of a part of the space, by what the answer was picked by.
@@ -139,15 +139,14 @@ class _Comparison:
             if not is_kept(self.problem.case.rules, ROBUST_DESIGNS):
                 return ratio.near(self.answer.optimum)
             return ratio.run(ties=False).optimum
-        return search_of(self.problem, self.bounded, self.clock, restrictions, near, context=self.context).run()
+        return self.rows.best(self.problem, restrictions, self.context, near)
 
-    def _cheaper_rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
+    def _cheaper_rival(self, restrictions: Mapping[str, Restriction], share: int = SHARE) -> Optimum:
         """The same where only a lower objective than the answer's is wanted; there may be none."""
         value = self.answer.optimum.value
         if value is None or self.answer.ratio is not None:
             return self._rival(restrictions)
-        part = restrictions, value, None, self.context
-        return search_of(self.problem, self.bounded, self.clock, *part, lower_than=value).run()
+        return self.rows.best(self.problem, restrictions, self.context, value, value, share)
 
     def _is_cheaper(self, rival: Optimum) -> bool:
         """Whether a design has a lower objective than the answer; of a ratio every one is looked at."""
@@ -174,7 +173,8 @@ class _Comparison:
         value, free = self.answer.optimum.value, without_rules(self.problem)
         if not is_bound(self.problem) or value is None or self.answer.ratio is not None:
             return is_bound(self.problem)
-        return search_of(free, self.quiet, self.clock, context=self.context).may_beat(value)
+        with self.rows.of_row(SHARE_OF_RULES):
+            return search_of(free, self.quiet, self.clock, context=self.context).may_beat(value)
 
     def without_rules(self, what: str, rules: frozenset[str]) -> Iterator[Alternative]:
         """The best design that need not keep some default rules, where it is cheaper for that."""
@@ -183,16 +183,20 @@ class _Comparison:
         self.clock.look()
         self.settings.progress(f"looking at the best design without the rule of {what}")
         cheaper: list[tuple[Alternative, Optimum]] = []
+        rivals: list[Optimum] = []
         for problem in left_out(self.answer.problem, rules):
             free = self._without(problem)
             part = free._part_without(rules)
-            rival = free._cheaper_rival(part)
+            rival = free._cheaper_rival(part, SHARE_OF_RULES)
+            rivals.append(rival)
             if rival.value is not None:
                 alternative = self._alternative(rival, 0, what, "none")
                 if alternative.objective_delta < 0:
                     cheaper.append((alternative, rival))
         for alternative, rival in sorted(cheaper, key=lambda pair: pair[0].objective)[:1]:
             yield alternative.model_copy(update={"summary": self._other_fabrics(rival)})
+        if not cheaper:
+            yield from self._none_met(what, "none", rivals)
 
     def own_last_group(self, index: int) -> Iterator[Alternative]:
         """The best design of two tiers whose last leaf group is unlike the others, where it is cheaper for that."""
@@ -221,8 +225,10 @@ class _Comparison:
         problem = replace(self.answer.problem, fabrics=(*fabrics[:index], other, *fabrics[index + 1 :]))
         free = self._without(problem)
         rival = free._cheaper_rival({other.name: Restriction(tiers=2)})
-        if rival.value is not None:
-            prefix = f"{other.name} " if len(fabrics) > 1 else ""
+        prefix = f"{other.name} " if len(fabrics) > 1 else ""
+        if rival.value is None:
+            yield from self._none_met(prefix + what, value, [rival])
+        else:
             alternative = free._alternative(rival, index, prefix + what, value)
             if alternative.objective_delta < 0:
                 structure = list(rival.picked)[index][0].design.file_part().structure
@@ -285,11 +291,19 @@ class _Comparison:
                 alternative = free._alternative(rival, index, prefix + other.what, other.value)
                 service = service_beside(list(rival.picked)[index][0].design, design, self.problem)
                 yield alternative.model_copy(update={"summary": alternative.summary + service})
-            elif rival.verdict == "infeasible" or (rival.bound is not None and rival.bound >= value):
+            elif rival.has_none_below(value):
                 yield beside(self.problem, self.sums, self.sums, prefix + other.what, other.value, NOTHING_CHEAPER)
             else:
-                self.clock.look()  # past the number of bounds, or the time
+                self.clock.look()
                 yield beside(self.problem, self.sums, self.sums, prefix + other.what, other.value, NONE_FOUND)
+
+    def _none_met(self, what: str, value: str, rivals: Sequence[Optimum]) -> Iterator[Alternative]:
+        """That nothing was met in the share of a row, where that does not say that there is nothing; on a floor, and of
+        a ratio, it is not told.
+        """
+        self.clock.look()
+        if self.problem.site.settles and self.answer.ratio is None and any(one.verdict == "unknown" for one in rivals):
+            yield beside(self.problem, self.sums, self.sums, what, value, NONE_FOUND)
 
     def _part_without(self, rules: frozenset[str]) -> dict[str, Restriction]:
         """The part of the space in which some rules leave designs out: those of InfiniBand alone concern only that."""
@@ -299,7 +313,7 @@ class _Comparison:
 
     def _without(self, problem: Problem) -> _Comparison:
         """The answer beside designs of a problem that is bound to less of the rules."""
-        return _Comparison(replace(self.answer, problem=problem), self.settings, self.clock, self.context)
+        return _Comparison(replace(self.answer, problem=problem), self.settings, self.clock, self.rows, self.context)
 
     def _other_fabrics(self, rival: Optimum) -> str:
         """The fabrics of a design that differ from the answer's; all where only their parts do."""
@@ -335,7 +349,8 @@ class _Comparison:
             return
         self.clock.look()
         self.settings.progress("looking at the best design with half the switches")
-        rival = with_fewer_switches(self.problem, value, switches, self.quiet, self.clock, self.context)
+        with self.rows.of_row():
+            rival = with_fewer_switches(self.problem, value, switches, self.quiet, self.clock, self.context)
         if rival.value is not None:
             sums = sums_of(self.problem, list(rival.picked))
             alternative = self._alternative(rival, 0, SWITCHES, str(sums.switches))
@@ -379,16 +394,3 @@ class _Comparison:
             usd(rounded(cents_per_effective_gpu(self.problem, choice))) for choice in (picked, self.answer.picked)
         )
         return alternative.model_copy(update={"objective": ratio, "objective_delta": difference_of(ratio, best)})
-
-
-def other_separations(asked: Case, answer: Answer, tried: Sequence[Answer]) -> Iterator[Alternative]:
-    """What every other combination of separations would cost."""
-    sums = sums_of(answer.problem, answer.picked)
-    for other in tried:
-        if other.problem is answer.problem or not other.has_design:
-            continue
-        summary = summaries_of(other.problem, other.picked)
-        if other.optimum.verdict != "optimal":
-            summary += BEST_FOUND
-        words = words_of(asked, other.problem.asked)
-        yield beside(answer.problem, sums, sums_of(other.problem, other.picked), "separation", words, summary)

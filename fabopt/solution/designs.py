@@ -23,7 +23,8 @@ from fabopt.search.answer import Answer
 from fabopt.search.relaxation import relaxed_value
 from fabopt.search.separations import words_of
 from fabopt.search.step_time import use_on
-from fabopt.solution.alternatives import alternatives_of, other_separations
+from fabopt.solution.alternatives import alternatives_of
+from fabopt.solution.compared import other_separations
 from fabopt.solution.question import Answers, Question
 from fabopt.units import cents, rounded, usd, watts
 from fabopt.verify.editions import edition_of

@@ -84,6 +84,8 @@ class SpaceRequest(NamedTuple):
     """What a space is searched for: weights of items by metric, limits on metrics, and the part that is wanted.
 
     ``costs`` keeps the bounds that all families share. ``caps`` has shape (metrics,), infinite where there is no limit.
+    ``should_stop`` is asked once for each batch of bounds that is held against the cutoff (a block, or sizes of one),
+    and at no other time: it counts them.
     """
 
     costs: BoundedCosts

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import pytest
 
 from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Alternative, Design
-from fabopt.solution import alternatives, optimize
-from fabopt.solution.alternatives import BEST_FOUND, NONE_FOUND, NOTHING_CHEAPER
+from fabopt.solution import optimize, row_searches
+from fabopt.solution.compared import BEST_FOUND, NONE_FOUND, NOTHING_CHEAPER
 from fabopt.solution.other_settings import LITTLE_HIGHER, at_ratio
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, case, catalog, inputs
@@ -119,11 +121,12 @@ def test_on_a_floor_rows_are_the_best_found(servers: int) -> None:
 
 
 @pytest.mark.parametrize("most", [0, 3, 10, 20_000])
-def test_past_so_many_bounds_rows_are_the_best_found(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+def test_past_so_much_work_rows_are_the_best_found(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """A row that was not looked at to its end says so, and is no better than what its case gives."""
-    monkeypatch.setattr(alternatives, "MOST_BOUNDS", most)
+    monkeypatch.setattr(row_searches.RowSearches, "allowed", lambda rows, share: most)
     content, parts = case({"max_oversubscription": 1}, servers=9), catalog()
     _, rows = compared(content, parts)
+    assert set(rows) == {*SETTINGS, "oversubscription"} - {"topologies"}
     unproven = 0
     for what, row in rows.items():
         other = with_settings(content, parts, what).totals
@@ -135,6 +138,32 @@ def test_past_so_many_bounds_rows_are_the_best_found(monkeypatch: pytest.MonkeyP
             assert other.capex_usd >= row.capex_usd
         unproven += row.summary == NONE_FOUND or BEST_FOUND in row.summary
     assert (unproven > 0) == (most < 20_000)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_are_alike_where_groups_are_equal_first(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """As where the answer took long; and every row is a proven one, as it is without."""
+    parts, content = generate("linear", seed)
+    before = {what: (row.capex_usd, row.summary) for what, row in compared(content, parts)[1].items()}
+    monkeypatch.setattr(row_searches, "MUCH", 0)
+    after = {what: (row.capex_usd, row.summary) for what, row in compared(content, parts)[1].items()}
+    assert after == before
+
+
+def test_rows_together_do_little_more_than_the_answer() -> None:
+    """However many there are: each may do half of what is left, and a little of its own."""
+    settings = Settings()
+    settings.work.done = 3 * row_searches.BESIDE_THE_ANSWER
+    rows, allowed = row_searches.RowSearches(settings, Clock(None)), []
+    for _ in range(40):
+        with rows.of_row():
+            allowed.append(int(settings.work.most) - settings.work.done)
+            settings.work.done += allowed[-1]
+    half, least = 2 * row_searches.BESIDE_THE_ANSWER, row_searches.LEAST_OF_ROW
+    assert allowed[:2] == [half + least, half // 2 + least]
+    assert min(allowed) == least
+    assert sum(allowed) <= 4 * row_searches.BESIDE_THE_ANSWER + 40 * least
+    assert settings.work.most == inf
 
 
 def test_another_ratio_is_that_of_every_stage_with_the_same() -> None:

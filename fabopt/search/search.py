@@ -33,6 +33,8 @@ MOST_RISES = 12
 # Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
 MOST_ROUNDS = 16
 CLOSE_ENOUGH = 2e-4
+# What the objective of every design that matters may add to its use of a limit, as a share of the limit.
+LITTLE_OF_A_LIMIT = 0.01
 
 
 class Search:
@@ -274,10 +276,13 @@ class Search:
         for metric in np.flatnonzero(freest.uses > self.expansion.caps[1:]):
             alone = np.zeros(len(zero))
             alone[metric] = 1.0
-            leanest = self.expansion.expand(alone, objective=0.0)
+            cap, most = self.expansion.caps[metric + 1], self._to_be_beaten(0.0)
+            # of many that use as little, the cheapest: all that matter are weighed up to a share of the limit
+            weighed = cap * LITTLE_OF_A_LIMIT if 0 < most < np.inf else 0.0
+            leanest = self.expansion.expand(alone, objective=weighed / most if weighed else 0.0)
             if leanest.stopped:
                 return zero, expanded.bound, self._solve(distinct(pool))
-            if leanest.bound > tolerance(self.expansion.caps[metric + 1]) or not np.isfinite(leanest.bound):
+            if leanest.bound - weighed > tolerance(cap) or not np.isfinite(leanest.bound):
                 return None
             pool += self.expansion.candidates(leanest, MOST_SAMPLED)
             master.add(self._point(leanest, alone, 0.0))

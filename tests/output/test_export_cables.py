@@ -215,8 +215,8 @@ def test_labels_tell_where_both_ends_go() -> None:
         [f"server-0001 nic1p1 > {leaf} swp1s0", f"{leaf} swp1s0+swp1s1 > server-0001 nic1p1, server-0002 nic1p1"],
         [f"server-0002 nic1p1 > {leaf} swp1s1", f"{leaf} swp1s0+swp1s1 > server-0001 nic1p1, server-0002 nic1p1"],
         [f"{leaf} swp3s0+swp3s1 > {spine} swp1s0+swp1s1", f"{spine} swp1s0+swp1s1 > {leaf} swp3s0+swp3s1"],
-        [f"{leaf} swp4 > {spine} swp2s0", f"{spine} swp2s0+swp2s1 > {leaf} swp4, {leaf} swp5"],
-        [f"{leaf} swp5 > {spine} swp2s1", f"{spine} swp2s0+swp2s1 > {leaf} swp4, {leaf} swp5"],
+        [f"{leaf} swp4 > {spine} swp2s0", f"{spine} swp2s0+swp2s1 > {leaf} swp4, swp5"],
+        [f"{leaf} swp5 > {spine} swp2s1", f"{spine} swp2s0+swp2s1 > {leaf} swp4, swp5"],
     ]
 
 

@@ -139,11 +139,17 @@ def _end_numbers(wiring: Wiring, cable: Ints) -> list[str]:
 
 
 def _labels(rows: pd.DataFrame, near: str, far: str, begins: Bools) -> list[str]:
-    """Return for every row the label of its connector ``near``: where that is, and where all that leaves it ends."""
+    """Return for every row the label of its connector ``near``: where that is, and where all that leaves it ends.
+
+    A device at the far end of which several ports follow each other is named once.
+    """
     starts = np.flatnonzero(begins)
+    far_devices, far_ports = rows[f"{far}_device"], rows[f"{far}_port"]
+    follows = (far_devices == far_devices.shift()) & ~begins
+    ends = np.where(begins, "", ", ") + (far_devices + " ").where(~follows, "") + far_ports
     devices = rows[f"{near}_device"].iloc[starts]
     ports = joined(rows[f"{near}_port"].tolist(), starts, "+")
-    others = joined((rows[f"{far}_device"] + " " + rows[f"{far}_port"]).tolist(), starts, ", ")
+    others = joined(ends.tolist(), starts, "")
     labels = [f"{device} {port} > {other}" for device, port, other in zip(devices, ports, others, strict=True)]
     return spread(labels, starts, len(rows))
 

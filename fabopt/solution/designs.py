@@ -133,7 +133,7 @@ def minimized(case: Case) -> str:
 
 
 def floor_in_time(question: Question, answer: Answer) -> int | float | None:
-    """The same as ``floor_value``; None where time is over before it is known."""
+    """What no Clos of as many tiers costs less than, as ``floor_value``; None where time is over before it is known."""
     try:
         with question.clock.bounded():
             return floor_value(answer)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from fabopt.floor.group_runs import given_m
-from fabopt.problem.out_of_band import SWITCHES
-from fabopt.schema.design import Design
+from fabopt.problem.out_of_band import APPLIANCES, PDUS, RACK_DEVICES, SWITCHES
+from fabopt.schema.design import Design, LinkRow
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Ints, Wiring
 from fabopt.wiring.runs import FlatRuns, MeasuredRuns
+
+# Attachments of an out-of-band fabric that are counted.
+COUNTED = (SWITCHES, PDUS, APPLIANCES, RACK_DEVICES)
 
 
 def longer_runs(design: Design) -> Iterator[str]:
@@ -44,13 +47,11 @@ def unmeasured_runs(design: Design) -> Iterator[str]:
         nowhere = {one.name for one in wanted.get(fabric.name, ()) if one.rack_units is None and one.network is None}
         rows = [row for row in fabric.links if row.attachment in nowhere | {SWITCHES} and row.parts]
         across = [row for row in rows if row.length_m >= embedded.plan.farthest_m]
-        if across:
-            names = ", ".join(dict.fromkeys(str(row.attachment) for row in across))
-            reach_m = max(row.length_m for row in across)
-            yield (
-                f"{fabric.name} {names}: cables of {reach_m:g} m reach across the floor, as "
-                "nothing says in which racks their devices are"
-            )
+        counted = [row for row in across if row.attachment in COUNTED]
+        why = "they are counted before it is known in which racks their devices are"
+        yield from _across(fabric.name, counted, why)
+        others = [row for row in across if row not in counted]
+        yield from _across(fabric.name, others, "nothing says in which racks their devices are")
         for row in rows:
             if row not in across:
                 yield (
@@ -70,3 +71,11 @@ def _links_of_attachments(wiring: Wiring) -> dict[str, Ints]:
         if devices.rack[a] and devices.rack[b]:
             rows.setdefault(f"{devices.fabric[a]} {devices.product[a]}", []).append(row)
     return {name: np.array(of_name, dtype=np.int64) for name, of_name in rows.items()}
+
+
+def _across(fabric: str, rows: Sequence[LinkRow], why: str) -> Iterator[str]:
+    """Rows of attachments whose cables reach across the floor, and why they have to."""
+    if rows:
+        names = ", ".join(dict.fromkeys(str(row.attachment) for row in rows))
+        reach_m = max(row.length_m for row in rows)
+        yield f"{fabric} {names}: cables of {reach_m:g} m reach across the floor, as {why}"

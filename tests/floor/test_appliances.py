@@ -244,7 +244,8 @@ def test_cables_of_devices_in_no_rack_reach_across_the_floor() -> None:
         for far in racks
     )
     assert far_m <= row.length_m < far_m + 0.1
-    assert any("doors" not in note and f"{row.length_m:g} m reach across the floor" in note for note in design.notes)
+    told = f"{row.length_m:g} m reach across the floor, as nothing says in which racks their devices are"
+    assert any("doors" not in note and told in note for note in design.notes)
     free = solved(content | {"rules": AT_FLAT_DISTANCES})
     assert [one.length_m for one in attached_rows(free)] == [3]
 

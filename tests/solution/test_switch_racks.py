@@ -50,6 +50,8 @@ def test_strips_of_every_rack_have_ports() -> None:
     assert ports(free)["pdus"] == 2 * 2
     assert design.totals is not None and design.totals.racks == 2 + 1 + of_switches
     assert not any("PDUs" in note for note in design.notes)
+    (told,) = (note for note in design.notes if "reach across the floor" in note)
+    assert told.endswith("as they are counted before it is known in which racks their devices are")
 
 
 def test_the_answer_is_that_of_a_case_that_says_the_racks() -> None:

@@ -76,6 +76,20 @@ def test_a_part_number_with_its_label_among_other_words() -> None:
     assert prices(german) == {2: (QM, 29450, "EUR")}
 
 
+@pytest.mark.parametrize(
+    "item",
+    ["Bracket compatible with Mfg. Part#: MQM9700-NS2F", "Fan for QM9700 - Part#: MQM9700-NS2F",
+     "3-year support Part#: MQM9700-NS2F", "Cord\n  to be used with Mfg. Part#: MQM9700-NS2F",
+     "Refurbished switch Part#: MQM9700-NS2F", "Appliance\n  Works best beside Part #: MQM9700-NS2F"],
+)  # fmt: skip
+def test_a_label_of_the_device_that_something_goes_with(item: str) -> None:
+    """The part number is not what the price is for."""
+    quote = read(
+        Book().rows(["Item", "Qty", "Unit price USD"], [item.split("\n")[0], 4, 99], item.split("\n")[1:]).saved()
+    )
+    assert prices(quote) == {} and quote.lines[0].status == "left over"
+
+
 def test_two_columns_of_part_numbers_that_do_not_agree() -> None:
     """NVIDIA's new numbers beside the ones before: either may be the one that the catalog knows."""
     quote = read(
@@ -128,6 +142,9 @@ def test_a_price_for_a_time_is_no_price(heading: str) -> None:
         ("Prices hold for one month", True),
         ("Prices are reviewed monthly", True),
         ("Subject to annual price adjustments", True),
+        ("All prices in USD. Monthly payments are possible", True),
+        ("All prices in USD, lease available", True),
+        ("Prices in USD, per month", False),
     ],
 )
 def test_prices_for_a_time_by_a_text_on_the_sheet(text: str, is_read: bool) -> None:

@@ -52,20 +52,26 @@ TAXED = re.compile(
     re.IGNORECASE,
 )
 # That a price is for a time, as rents and leases are.
-RECURRING = re.compile(
-    r"\b(?:monthly|yearly|annual(?:ly)?|"
+_PER_TIME = (
+    r"(?:\b(?:monthly|yearly|annual(?:ly)?|"
     r"(?:per|a|par|al|pro|je) (?:month|year|annum|monat|jahr|mois|an|mese?s?|anno|año)|"
-    r"monatlich\w*|jährlich\w*|mensuel\w*|mensual\w*|mensil\w*|mensal|leas(?:e|ing)|rental|rent|miet(?:e|preis))\b|"
-    r"/\s?(?:mo|mth|month|monat|mois|mes|yr|year)\b|\bp\.\s?m\.|月額|月租|/月",
-    re.IGNORECASE,
+    r"monatlich\w*|jährlich\w*|mensuel\w*|mensual\w*|mensil\w*|mensal)\b|"
+    r"/\s?(?:mo|mth|month|monat|mois|mes|yr|year)\b|\bp\.\s?m\.|月額|月租|/月)"
 )
-_TIMED = f"(?:{RECURRING.pattern})"
-_RATES = r"(?:prices?|rates?|amounts?|fees?|preise|beträge|raten|prix|tarifs|precios|importes|cuotas|prezzi|prijzen)"
+_RENT = r"\b(?:leas(?:e|ing)|rental|rent|miet(?:e|preis))\b"
+RECURRING = re.compile(f"{_PER_TIME}|{_RENT}", re.IGNORECASE)
+_RATES = (
+    r"\b(?:prices?|rates?|amounts?|fees?|preise|beträge|raten|prix|tarifs|precios|importes|cuotas|prezzi|prijzen)\b"
+)
+# Between a word for prices and what is said of them, in the same sentence.
 _SAID_OF_THEM = (
-    r"(?:(?:are|is|in|all|shown|quoted|stated|sind|verstehen|sich|netto|net|en|sont|son|us\$|[a-z]{3}|[$€£])\W+){0,5}"
+    r"[\s,:(]+(?:(?:are|is|in|all|shown|quoted|stated|sind|verstehen|sich|netto|net|en|sont|son|us\$|[a-z]{3}|[$€£])"
+    r"[\s,:(]+){0,5}"
 )
 _ENDS = r"(?=\W*(?:(?:in|en|of|excl\w*|ex|net|netto|usd|eur)\b|$|[-–—:.,;(]))"
-_RECURRING_PRICES = re.compile(rf"{_TIMED}\W+{_RATES}\b{_ENDS}|\b{_RATES}\W+{_SAID_OF_THEM}{_TIMED}", re.IGNORECASE)
+_RECURRING_PRICES = re.compile(
+    rf"(?:{_PER_TIME}|{_RENT})[\s-]+{_RATES}{_ENDS}|{_RATES}{_SAID_OF_THEM}{_PER_TIME}", re.IGNORECASE
+)
 _OF_PRICES = re.compile(
     r"\b(?:prices?|amounts?|preise|beträge|prix|montants|precios|importes|prezzi|importi|prijzen|preços|valores|ceny)\b|价格|価格|가격",
     re.IGNORECASE,

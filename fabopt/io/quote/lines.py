@@ -157,7 +157,7 @@ class RowReader:
         lengths = [length for _, cell in self.cells(row, "length") if (length := length_of(cell)) is not None]
         length, named = next(iter(lengths), None), self.text(row, "length")
         texts = self.own_texts(row)
-        labelled = labelled_in([*texts, *self._texts_below(row)]) if self._has_figures(row) else []
+        labelled = labelled_in(texts, self._texts_below(row)) if self._has_figures(row) else []
         return NamedLine(
             names, description, self.text(row, "vendor"), length, "" if lengths else named, texts, labelled
         )

@@ -48,6 +48,12 @@ _LABEL = re.compile(
     r"\b(?:mpn|pn|p/n|herst(?:eller)?\W{0,2}(?:artikel)?(?:nr|nummer)\b\.?)\s?[:#])\s*([^\s,;]*[0-9][^\s,;]*)",
     re.IGNORECASE,
 )
+# Words before a label by which the part number is that of a device which something goes with.
+_OF_ANOTHER = re.compile(
+    r"\b(?:with|for|to|of|mit|für|zu|von|avec|pour|con|para|replaces|ersetzt|requires?|needs?|see|siehe)\b",
+    re.IGNORECASE,
+)
+_WHOSE_PART = re.compile(r"\W*(?:(?:mfg|mfr|manufacturer|vendor|oem)\W*)?", re.IGNORECASE)
 # How Cisco ends the part number of what is sold alone.
 _CISCO, _SPARE = "cisco", "="
 _MOST_SHOWN = 4
@@ -116,18 +122,22 @@ def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
     return replace(known, remarks=(*known.remarks, *remarks_on(line.texts, own_words), *ended))
 
 
-def labelled_in(texts: Iterable[str]) -> list[str]:
-    """Part numbers of some texts that a label stands before."""
-    return [code for text in texts for code in _LABEL.findall(text)]
+def labelled_in(texts: Iterable[str], below: Iterable[str]) -> list[str]:
+    """Part numbers of a line's texts that a label stands before, and of texts right below it that begin with one."""
+    own, under = ([(text[: label.start()], label[1]) for text in part for label in _LABEL.finditer(text)]
+                  for part in (texts, below))  # fmt: skip
+    codes = [code for before, code in own if not _OF_ANOTHER.search(before)]
+    return codes + [code for before, code in under if _WHOSE_PART.fullmatch(before)]
 
 
 def _labelled(line: NamedLine, names: QuotedNames, is_called: bool) -> set[NameMatch]:
-    """The product of the part numbers with a label; none where other words name another, or they differ."""
+    """The product of the part numbers with a label; none where other words are of something else, or they differ."""
     matches = {match for code in line.labelled for match in names.called(code)}
     ids = {match.id for match in matches}
-    words = names.within(" ".join((*line.names, line.description)))
-    others = {match.id for word in words for match in names.called(word)} - ids
-    return matches if len(ids) == 1 and (is_called or not others) else set()
+    text = " ".join((*line.names, line.description))
+    others = {match.id for word in names.within(text) for match in names.called(word)} - ids
+    is_alone = not others and not _ELSE.search(_LABEL.sub(" ", text))
+    return matches if len(ids) == 1 and (is_called or is_alone) else set()
 
 
 def _begun(line: NamedLine, names: QuotedNames) -> MatchedLine | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.other_choices import with_mixed_spines, with_one_product, with_own_last_group
-from fabopt.problem.problem import Problem, estimating
+from fabopt.problem.problem import estimating
 from fabopt.problem.rules_kept import (
     OF_GENERATIONS,
     OF_MANAGERS,
@@ -19,30 +19,29 @@ from fabopt.problem.rules_kept import (
 )
 from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.lexicographic import Optimum
-from fabopt.program.orders import Picked, sums_of
+from fabopt.program.orders import sums_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, ROBUST_DESIGNS, SUBNET_MANAGER, is_kept
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
-from fabopt.search.context import Context
-from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.solution.baselines import baseline_plans
 from fabopt.solution.cliff import cliffs_of, other_settings
-from fabopt.solution.compared import BEST_FOUND, NONE_FOUND, NOTHING_CHEAPER, beside, carries, difference_of
+from fabopt.solution.compared import BEST_FOUND, NONE_FOUND, NOTHING_CHEAPER, beside
 from fabopt.solution.fewer_switches import LEAST_SWITCHES, boxes_beside, with_fewer_switches
-from fabopt.solution.other_settings import last_group_words, service_beside, set_free
+from fabopt.solution.other_settings import last_group_words, service_beside, set_free, without_its_only_switch
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
 from fabopt.solution.rival_kinds import kinds_of
-from fabopt.solution.row_searches import SHARE, SHARE_OF_RULES, RowSearches
+from fabopt.solution.rivals import Rivals
+from fabopt.solution.row_searches import SHARE_OF_RULES, RowSearches
 from fabopt.solution.sources import SOURCING, without_sources
-from fabopt.solution.summaries import summaries_of, summary_of
+from fabopt.solution.summaries import summaries_of
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.family import Restriction
 from fabopt.topology.ways import in_every_way
-from fabopt.units import rounded, some, usd
+from fabopt.units import some
 
 # What one plans with before there is a floor plan.
 FLAT_RUN_M = 30
@@ -67,91 +66,48 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     they are the best that were found) other places of the switches, and what flat runs would have cost. Kinds of
     networks for management are not compared: they cost little. Raises ``StoppedError`` when the clock is over.
     """
-    comparison = _Comparison(
-        answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock, RowSearches(settings, clock)
-    )
+    rows = _RivalRows(answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock, RowSearches(settings, clock))
     # rules of whose parts are used ask for their cost, and first lines tell of cliffs: before time may be over
-    yield from comparison.other_sources()
-    yield from comparison.below_cliffs()
-    if comparison.may_be_cheaper_without_rules():
+    yield from rows.other_sources()
+    yield from rows.below_cliffs()
+    for index in range(len(answer.problem.fabrics)):
+        yield from rows.without_its_only_switch(index)
+    if rows.may_be_cheaper_without_rules():
         for what, rules in WITHOUT_RULES:
-            yield from comparison.without_rules(what, rules)
-    yield from comparison.other_plans()
+            yield from rows.without_rules(what, rules)
+    yield from rows.other_plans()
     for index, fabric in enumerate(answer.problem.fabrics):
         if fabric.role == "compute":
-            yield from comparison.set_free(index)
-    yield from comparison.fewer_switches()
+            yield from rows.set_free(index)
+    yield from rows.fewer_switches()
     for index, fabric in enumerate(answer.problem.fabrics):
         if fabric.role not in MANAGEMENT:
-            yield from comparison.other_kinds(index)
-            yield from comparison.flat_runs(index)
+            yield from rows.other_kinds(index)
+            yield from rows.flat_runs(index)
     for index in range(len(answer.problem.fabrics)):
-        yield from comparison.own_last_group(index)
-        yield from comparison.equal_groups(index)
-        yield from comparison.mixed_spines(index)
-    yield from comparison.fewer_part_numbers()
+        yield from rows.own_last_group(index)
+        yield from rows.equal_groups(index)
+        yield from rows.mixed_spines(index)
+    yield from rows.fewer_part_numbers()
     clock.look()
 
 
-class _Comparison:
-    """An answer beside other designs for the same case; on a floor, beside estimates of them."""
-
-    def __init__(
-        self, answer: Answer, settings: Settings, clock: Clock, rows: RowSearches, context: Context | None = None
-    ) -> None:
-        """``context``: what other comparisons have worked out."""
-        self.answer = answer
-        # what is expected is compared, by whatever the answer was picked
-        problem = replace(answer.problem, best_alone=())
-        self.problem = estimating(problem)
-        self.context = context or (answer.context if self.problem is problem else answer.context.beside())
-        self.sums = sums_of(answer.problem, answer.picked)
-        self.settings = replace(settings, bracket=settings.quiet.bracket)
-        self.quiet = settings.quiet
-        self.clock = clock
-        self.rows = rows
+class _RivalRows(Rivals):
+    """The rows of an answer, by what is another in them."""
 
     def other_kinds(self, index: int) -> Iterator[Alternative]:
         """The best design of each other kind of one fabric."""
         fabric = self.problem.fabrics[index]
-        prefix = f"{fabric.name} " if len(self.problem.fabrics) > 1 else ""
         for what, value, restriction in kinds_of(self.problem, fabric, self.answer.picked[index][0]):
             self.clock.look()
             self.settings.progress(f"looking at the best design with {what} {value}")
             # of another leaf switch all leaves are
-            others = self if restriction.not_leaf is None else self._without(with_one_product(self.problem))
-            rival = others._rival({fabric.name: restriction})
+            others = self if restriction.not_leaf is None else self.with_problem(with_one_product(self.problem))
+            rival = others.rival({fabric.name: restriction})
             if rival.value is not None:
-                yield self._alternative(rival, index, prefix + what, value)
+                yield self.alternative(rival, index, self.named(index, what), value)
             else:
-                yield from self._none_met(prefix + what, value, [rival])
-
-    def _rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
-        """The best design of a part of the space, by what the answer was picked by.
-
-        Without rule ``robust-designs`` of a ratio the best among designs about as fast as the answer, as it once was.
-        """
-        near = self.answer.optimum.value
-        if self.answer.ratio is not None:
-            ratio = RatioSearch(
-                self.problem, self.quiet, self.clock, restrictions, self.context, self.answer.ratio.pace
-            )
-            if not is_kept(self.problem.case.rules, ROBUST_DESIGNS):
-                return ratio.near(self.answer.optimum)
-            return ratio.run(ties=False).optimum
-        return self.rows.best(self.problem, restrictions, self.context, near)
-
-    def _cheaper_rival(self, restrictions: Mapping[str, Restriction], share: int = SHARE) -> Optimum:
-        """The same where only a lower objective than the answer's is wanted; there may be none."""
-        value = self.answer.optimum.value
-        if value is None or self.answer.ratio is not None:
-            return self._rival(restrictions)
-        return self.rows.best(self.problem, restrictions, self.context, value, value, share)
-
-    def _is_cheaper(self, rival: Optimum) -> bool:
-        """Whether a design has a lower objective than the answer; of a ratio every one is looked at."""
-        value = self.answer.optimum.value
-        return self.answer.ratio is not None or value is None or (rival.value is not None and rival.value < value)
+                yield from self.none_met(self.named(index, what), value, [rival])
 
     def flat_runs(self, index: int) -> Iterator[Alternative]:
         """The design with the same hardware and all links as long as one would plan them without a floor."""
@@ -165,7 +121,7 @@ class _Comparison:
         candidate = next(iter(flat_candidates), None)
         optimum = search_of(self.problem, self.settings, self.clock, context=self.context).of_one(candidate)
         if optimum.value is not None:
-            yield self._alternative(optimum, index, "flat runs", f"{FLAT_RUN_M} m")
+            yield self.alternative(optimum, index, "flat runs", f"{FLAT_RUN_M} m")
 
     def may_be_cheaper_without_rules(self) -> bool:
         """Whether any design may be cheaper that keeps none of the default rules; of a ratio that is not known."""
@@ -185,18 +141,18 @@ class _Comparison:
         cheaper: list[tuple[Alternative, Optimum]] = []
         rivals: list[Optimum] = []
         for problem in left_out(self.answer.problem, rules):
-            free = self._without(problem)
+            free = self.with_problem(problem)
             part = free._part_without(rules)
-            rival = free._cheaper_rival(part, SHARE_OF_RULES)
+            rival = free.cheaper_rival(part, SHARE_OF_RULES)
             rivals.append(rival)
             if rival.value is not None:
-                alternative = self._alternative(rival, 0, what, "none")
+                alternative = self.alternative(rival, 0, what, "none")
                 if alternative.objective_delta < 0:
                     cheaper.append((alternative, rival))
         for alternative, rival in sorted(cheaper, key=lambda pair: pair[0].objective)[:1]:
-            yield alternative.model_copy(update={"summary": self._other_fabrics(rival)})
+            yield alternative.model_copy(update={"summary": self.other_fabrics(rival)})
         if not cheaper:
-            yield from self._none_met(what, "none", rivals)
+            yield from self.none_met(what, "none", rivals)
 
     def own_last_group(self, index: int) -> Iterator[Alternative]:
         """The best design of two tiers whose last leaf group is unlike the others, where it is cheaper for that."""
@@ -223,13 +179,12 @@ class _Comparison:
         self.clock.look()
         self.settings.progress(progress)
         problem = replace(self.answer.problem, fabrics=(*fabrics[:index], other, *fabrics[index + 1 :]))
-        free = self._without(problem)
-        rival = free._cheaper_rival({other.name: Restriction(tiers=2)})
-        prefix = f"{other.name} " if len(fabrics) > 1 else ""
+        free = self.with_problem(problem)
+        rival = free.cheaper_rival({other.name: Restriction(tiers=2)})
         if rival.value is None:
-            yield from self._none_met(prefix + what, value, [rival])
+            yield from self.none_met(self.named(index, what), value, [rival])
         else:
-            alternative = free._alternative(rival, index, prefix + what, value)
+            alternative = free.alternative(rival, index, self.named(index, what), value)
             if alternative.objective_delta < 0:
                 structure = list(rival.picked)[index][0].design.file_part().structure
                 yield alternative.model_copy(update={"summary": alternative.summary + last_group_words(structure)})
@@ -244,11 +199,10 @@ class _Comparison:
         self.settings.progress("looking at the best design with equal leaf groups")
         alike = replace(fabrics[index], last_group="equal")
         problem = replace(self.answer.problem, fabrics=(*fabrics[:index], alike, *fabrics[index + 1 :]))
-        equal = self._without(problem)
-        rival = equal._rival({})
+        equal = self.with_problem(problem)
+        rival = equal.rival({})
         if rival.value is not None:
-            prefix = f"{alike.name} " if len(fabrics) > 1 else ""
-            alternative = equal._alternative(rival, index, prefix + GROUPS, "equal")
+            alternative = equal.alternative(rival, index, self.named(index, GROUPS), "equal")
             service = service_beside(list(rival.picked)[index][0].design, design, self.problem)
             summary = f"{alternative.summary}{service} (here{last.removeprefix(';')})"
             yield alternative.model_copy(update={"summary": summary})
@@ -260,74 +214,64 @@ class _Comparison:
         problem = self.answer.problem
         for cliff in cliffs_of(problem, self.answer.picked):
             name = problem.fabrics[cliff.fabric].name
-            prefix = f"{name} " if len(problem.fabrics) > 1 else ""
             for other in other_settings(problem, cliff):
                 self.clock.look()
                 self.settings.progress(f"looking at the best design with {other.what} {other.value}")
-                free = self._without(other.problem)
-                look = free._rival if cliff.is_of_ports else free._cheaper_rival
+                free = self.with_problem(other.problem)
+                look = free.rival if cliff.is_of_ports else free.cheaper_rival
                 rival = look({name: other.restriction})
-                if rival.value is not None and (cliff.is_of_ports or self._is_cheaper(rival)):
-                    yield free._alternative(rival, cliff.fabric, prefix + other.what, other.value)
+                if rival.value is not None and (cliff.is_of_ports or self.is_cheaper(rival)):
+                    yield free.alternative(rival, cliff.fabric, self.named(cliff.fabric, other.what), other.value)
 
     def set_free(self, index: int) -> Iterator[Alternative]:
         """The best designs with other settings of a Clos fabric, where they are cheaper, and that there is none where
         that is proven; but for settings that are looked at below a cliff. Of a ratio they are not looked for.
         """
-        answer, fabrics = self.answer, self.answer.problem.fabrics
+        answer = self.answer
         value, design = answer.optimum.value, answer.picked[index][0].design
         if answer.ratio is not None or value is None or not isinstance(design, ClosDesign) or design.tiers == 1:
             return
-        prefix = f"{fabrics[index].name} " if len(fabrics) > 1 else ""
         is_tall = any(cliff.fabric == index for cliff in cliffs_of(answer.problem, answer.picked))
         for other in set_free(answer.problem, index):
             if is_tall and other.what not in ("rails", "striping"):
                 continue
             self.clock.look()
             self.settings.progress(f"looking at the best design with {other.what} {other.value}")
-            free = self._without(other.problem)
-            rival = free._cheaper_rival({})
+            free = self.with_problem(other.problem)
+            rival = free.cheaper_rival({})
             if rival.value is not None and rival.value < value:
-                alternative = free._alternative(rival, index, prefix + other.what, other.value)
+                alternative = free.alternative(rival, index, self.named(index, other.what), other.value)
                 service = service_beside(list(rival.picked)[index][0].design, design, self.problem)
                 yield alternative.model_copy(update={"summary": alternative.summary + service})
             elif rival.has_none_below(value):
-                yield beside(self.problem, self.sums, self.sums, prefix + other.what, other.value, NOTHING_CHEAPER)
+                yield beside(
+                    self.problem, self.sums, self.sums, self.named(index, other.what), other.value, NOTHING_CHEAPER
+                )
             else:
                 self.clock.look()
-                yield beside(self.problem, self.sums, self.sums, prefix + other.what, other.value, NONE_FOUND)
+                yield beside(self.problem, self.sums, self.sums, self.named(index, other.what), other.value, NONE_FOUND)
 
-    def _none_met(self, what: str, value: str, rivals: Sequence[Optimum]) -> Iterator[Alternative]:
-        """That nothing was met in the share of a row, where that does not say that there is nothing; on a floor, and of
-        a ratio, it is not told.
-        """
+    def without_its_only_switch(self, index: int) -> Iterator[Alternative]:
+        """The best design that outlives the only switch of a fabric of storage or in-band, whatever it costs."""
+        fabrics = self.answer.problem.fabrics
+        other = without_its_only_switch(self.answer.problem, index, self.answer.picked[index][0].design)
+        if other is None or self.answer.ratio is not None:
+            return
         self.clock.look()
-        if self.problem.site.settles and self.answer.ratio is None and any(one.verdict == "unknown" for one in rivals):
-            yield beside(self.problem, self.sums, self.sums, what, value, NONE_FOUND)
+        self.settings.progress(f"looking at the best design that outlives the only switch of {fabrics[index].name}")
+        free = self.with_problem(other.problem)
+        rival = free.rival({})
+        if rival.value is not None:
+            planes = list(rival.picked)[index][0].design.nic.planes
+            yield free.alternative(
+                rival, index, self.named(index, other.what), f"{other.value}, {some(planes, 'plane')}"
+            )
 
     def _part_without(self, rules: frozenset[str]) -> dict[str, Restriction]:
         """The part of the space in which some rules leave designs out: those of InfiniBand alone concern only that."""
         if not rules <= OF_GENERATIONS | OF_MANAGERS or len(self.problem.fabrics) > 1:
             return {}
         return {self.problem.fabrics[0].name: Restriction(protocol=INFINIBAND)}
-
-    def _without(self, problem: Problem) -> _Comparison:
-        """The answer beside designs of a problem that is bound to less of the rules."""
-        return _Comparison(replace(self.answer, problem=problem), self.settings, self.clock, self.rows, self.context)
-
-    def _other_fabrics(self, rival: Optimum) -> str:
-        """The fabrics of a design that differ from the answer's; all where only their parts do."""
-        picked = list(rival.picked)
-        pairs = zip(self.problem.fabrics, self.answer.picked, picked, strict=True)
-        told = [
-            (fabric.name, summary_of(other.design.file_part()))
-            for fabric, (own, _), (other, _) in pairs
-            if summary_of(own.design.file_part()) != summary_of(other.design.file_part())
-        ]
-        mark = "" if rival.verdict == "optimal" else BEST_FOUND
-        if not told or len(picked) == 1:
-            return summaries_of(self.problem, picked) + mark
-        return "; ".join(f"{name}: {text}" for name, text in told) + mark
 
     def fewer_part_numbers(self) -> Iterator[Alternative]:
         """What the devices of the answer cost, joined with fewer part numbers."""
@@ -338,7 +282,7 @@ class _Comparison:
         rival = with_fewer_part_numbers(self.answer.problem, picked, self.quiet, self.clock)
         if rival is not None:
             before, after = (part_numbers_of(self.problem, parts) for parts in (picked, list(rival.picked)))
-            alternative = self._alternative(rival, 0, PART_NUMBERS, str(after))
+            alternative = self.alternative(rival, 0, PART_NUMBERS, str(after))
             summary = f"the same devices, joined by other parts: {some(after, 'part number')} for {before}"
             yield alternative.model_copy(update={"summary": summary})
 
@@ -353,8 +297,8 @@ class _Comparison:
             rival = with_fewer_switches(self.problem, value, switches, self.quiet, self.clock, self.context)
         if rival.value is not None:
             sums = sums_of(self.problem, list(rival.picked))
-            alternative = self._alternative(rival, 0, SWITCHES, str(sums.switches))
-            summary = self._other_fabrics(rival) + boxes_beside(sums, self.sums)
+            alternative = self.alternative(rival, 0, SWITCHES, str(sums.switches))
+            summary = self.other_fabrics(rival) + boxes_beside(sums, self.sums)
             yield alternative.model_copy(update={"summary": summary})
 
     def other_sources(self) -> Iterator[Alternative]:
@@ -376,21 +320,3 @@ class _Comparison:
         self.clock.look()
         for plan in baseline_plans(self.problem, self.answer.picked, self.context, self.settings, self.clock):
             yield beside(self.problem, self.sums, plan.sums, plan.what, plan.value, plan.summary)
-
-    def _alternative(self, rival: Optimum, index: int, what: str, value: str) -> Alternative:
-        picked: list[Picked] = list(rival.picked)
-        sums, design = sums_of(self.problem, picked), picked[index][0].design
-        summary = summary_of(design.file_part())
-        if what.endswith("leaf switch") and design.leaf is not None:
-            value = design.leaf.id
-        if what.endswith(("topology", "torus of", "family")):
-            summary += f"; {some(sums.cables, 'cable')}; {carries(design, self.problem.gpus)}"
-        if rival.verdict != "optimal":
-            summary += BEST_FOUND
-        alternative = beside(self.problem, self.sums, sums, what, value, summary)
-        if self.answer.ratio is None:
-            return alternative
-        ratio, best = (
-            usd(rounded(cents_per_effective_gpu(self.problem, choice))) for choice in (picked, self.answer.picked)
-        )
-        return alternative.model_copy(update={"objective": ratio, "objective_delta": difference_of(ratio, best)})

@@ -13,13 +13,14 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import RulePart, bound_alike, taken_up
 from fabopt.schema.case import Fabric
 from fabopt.schema.default_rules import SUBNET_MANAGER
+from fabopt.schema.resilience import DEFAULT_RULE, DUAL_HOMED, Resilience, keeps_default, losses_of
 from fabopt.schema.structure import AnyStructure, Structure
 from fabopt.schema.topologies import refused
 from fabopt.solution.subnet_hosts import HOST
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.family import ANYTHING, Restriction
-from fabopt.units import MBPS_PER_GBPS, plain_fraction, some
+from fabopt.units import MBPS_PER_GBPS, gbps, plain_fraction, some
 
 # A ratio a little higher than the one that is asked for.
 LITTLE_HIGHER = Fraction(21, 20)
@@ -57,6 +58,24 @@ def set_free(problem: Problem, index: int) -> Iterator[OtherSettings]:
     ratio = problem.fabrics[index].oversubscription_leaf * LITTLE_HIGHER
     if may_have_other_ratio(problem, index):
         yield at_ratio(problem, index, ratio)
+
+
+def without_its_only_switch(problem: Problem, index: int, design: NetworkDesign) -> OtherSettings | None:
+    """A fabric of storage or in-band whose only switch takes every server with it, asked for half its bandwidth without
+    that switch, in any number of planes; None for other fabrics, and where each server has a port alone.
+    """
+    asked, fabric = problem.case.fabrics[index], problem.fabrics[index]
+    if fabric.role not in DUAL_HOMED or not isinstance(design, ClosDesign) or design.tiers > 1:
+        return None
+    if design.nic.planes > 1 or int(design.network.shape.leaves) > 1 or design.nic.ports_in_all < 2:
+        return None
+    if not keeps_default(problem.case.resilience_of(asked)):
+        return None
+    half = Resilience(survive="1 leaf", min_gbps_per_gpu=gbps(fabric.gpu_mbps) / 2)
+    resilience = (DEFAULT_RULE, *losses_of(problem.case.resilience_of(asked)), half)
+    planes = "any" if asked.planes == 1 else asked.planes
+    other = with_setting(problem, index, asked.model_copy(update={"resilience": resilience, "planes": planes}))
+    return OtherSettings("resilience", "1 leaf", other)
 
 
 def may_have_other_ratio(problem: Problem, index: int) -> bool:

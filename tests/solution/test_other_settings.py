@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from fabopt.io.case import inputs_from_objects
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Alternative, Design
 from fabopt.solution import optimize, row_searches
 from fabopt.solution.compared import BEST_FOUND, NONE_FOUND, NOTHING_CHEAPER
 from fabopt.solution.other_settings import LITTLE_HIGHER, at_ratio
+from fabopt.units import some
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, case, catalog, inputs
 from tests.topology.test_stripes import ONE_NIC
@@ -208,3 +210,23 @@ def test_rows_of_random_cases_that_grow(seed: int) -> None:
     content = growing(content, max(1, content["servers"] // 2))
     if optimize.solve(inputs(content, parts), alternatives_s=0).status == "optimal":
         hold(content, parts)
+
+
+def test_what_outlives_the_only_switch_is_told_whatever_it_costs() -> None:
+    """As a case that asks for half of the bandwidth without it, in any number of planes, would have it."""
+
+    def of(**fabric: Any) -> Design:
+        content = {"name": "files", "server": "nvidia-dgx-h100", "servers": 16,
+                   "fabrics": [{"name": "storage", "role": "storage", **fabric}]}  # fmt: skip
+        return optimize.solve(inputs_from_objects(content), alternatives_s=60)
+
+    design = of()
+    (row,) = (one for one in design.alternatives if one.what == "resilience")
+    asked = of(planes="any", resilience=["default", {"survive": "1 leaf", "min_gbps_per_gpu": 12.5}])
+    assert asked.totals is not None and design.totals is not None
+    planes = some(asked.fabrics[0].planes, "plane")
+    assert (row.value, row.capex_usd) == (f"1 leaf, {planes}", asked.totals.capex_usd)
+    assert design.single_points_of_failure is not None
+    assert [(one.device, one.servers, one.degraded) for one in design.single_points_of_failure] == [("leaf", 16, False)]
+    for other in (asked, of(resilience="none"), of(tiers=2)):
+        assert "resilience" not in {one.what for one in other.alternatives}

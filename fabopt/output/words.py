@@ -33,6 +33,12 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def joined(row: LinkRow) -> str:
+    """What the links of a row join: ``server - leaf``; which of several kinds too: ``leaf - leaf, global``."""
+    near = f"{row.from_} {row.attachment}" if row.attachment else row.from_
+    return f"{near} - {row.to}{f', {row.scope}' if row.scope else ''}"
+
+
 def run(fabric: FabricDesign, row: LinkRow) -> str:
     """How far the links of a row run: ``7 m``; on a floor, where each runs its own way, ``up to 7 m``, the length on
     sale that covers them, or ``up to 5 and 7 m`` where those of a cage differ.

@@ -30,6 +30,7 @@ from fabopt.units import some
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.samples import small
+from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import placed, solved
 from tests.samples.page_samples import (
     DARK,
@@ -256,6 +257,17 @@ def test_large_halls_stay_small() -> None:
     assert len(data["racks"]) == 3200
     assert data["kinds"] == [["server", "gpu-8", "10.2 kW"]]
     assert len(json.dumps(data)) < MOST_BYTES / 2
+
+
+def test_links_of_several_kinds_are_told_apart() -> None:
+    """Links within a group of a dragonfly and those between groups, though they are alike in all else."""
+    design = designed("dragonfly")
+    (fabric,) = design.fabrics
+    local = next(row for row in fabric.links if row.scope == "local")
+    links = (*(row for row in fabric.links if row.scope is None), local, local.model_copy(update={"scope": "global"}))
+    alike = design.model_copy(update={"fabrics": (fabric.model_copy(update={"links": links}),)})
+    page = page_bytes(alike, ()).decode()
+    assert ">leaf - leaf, local<" in page and ">leaf - leaf, global<" in page
 
 
 def test_a_rack_shows_what_is_kept_in_it() -> None:

@@ -9,7 +9,7 @@ from fabopt.output.html.drawing import Drawing
 from fabopt.output.html.rendering import drawn
 from fabopt.output.terminal.answer import about_lines, fabric_line
 from fabopt.output.terminal.growth import merged
-from fabopt.output.words import count, plain, run
+from fabopt.output.words import count, joined, plain, run
 from fabopt.schema.design import Design, FabricDesign, LinkPart, LinkRow, TierUse
 
 # A floor plan has many rows of links; more than this many are folded.
@@ -55,9 +55,8 @@ def _tier_row(fabric: FabricDesign, tier: TierUse) -> tuple[str, ...]:
 
 
 def _link_row(fabric: FabricDesign, row: LinkRow) -> tuple[str, ...]:
-    near = f"{row.from_} {row.attachment}" if row.attachment else row.from_
     parts = "; ".join(_part(part) for part in row.parts) or "none bought"
-    return f"{near} - {row.to}", count(row.count), plain(row.gbps), run(fabric, row), row.medium, parts
+    return joined(row), count(row.count), plain(row.gbps), run(fabric, row), row.medium, parts
 
 
 def _part(part: LinkPart) -> str:

@@ -58,7 +58,7 @@ def merged(rows: tuple[LinkRow, ...]) -> list[LinkRow]:
     by_key: dict[tuple[object, ...], LinkRow] = {}
     for row in rows:
         parts = tuple((part.id, part.end, part.length_m) for part in row.parts)
-        key = (row.from_, row.to, row.attachment, row.length_m, row.medium, row.runs_m, parts)
+        key = (row.from_, row.to, row.attachment, row.scope, row.length_m, row.medium, row.runs_m, parts)
         known = by_key.get(key)
         by_key[key] = row if known is None else _sum(known, row)
     return list(by_key.values())

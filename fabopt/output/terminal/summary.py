@@ -35,7 +35,18 @@ from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
 from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
 from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
 from fabopt.output.terminal.workload import workload_lines, workload_rows, workload_title
-from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, run, signed_money, signed_power
+from fabopt.output.words import (
+    KIND_NAMES,
+    count,
+    joined,
+    money,
+    plain,
+    power,
+    printable,
+    run,
+    signed_money,
+    signed_power,
+)
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
 from fabopt.units import some
 
@@ -197,9 +208,8 @@ def _link_table(fabric: FabricDesign) -> Table:
 
 
 def _link_row(fabric: FabricDesign, link: LinkRow) -> list[str]:
-    near = f"{link.from_} {link.attachment}" if link.attachment else link.from_
     parts = "\n".join(_part(part) for part in link.parts) or "none bought"
-    return [f"{near} - {link.to}", count(link.count), plain(link.gbps), run(fabric, link), link.medium, parts]
+    return [joined(link), count(link.count), plain(link.gbps), run(fabric, link), link.medium, parts]
 
 
 def _part(part: LinkPart) -> str:

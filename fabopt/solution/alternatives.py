@@ -307,11 +307,14 @@ class _RivalRows(Rivals):
             self.clock.look()
             self.settings.progress(f"looking at the best design without {rule}")
             free = estimating(problem)
-            rival = search_of(free, self.quiet, self.clock, near=self.answer.optimum.value).run(ties=False)
+            with self.rows.of_row():
+                rival = search_of(free, self.quiet, self.clock, near=self.answer.optimum.value).run(ties=False)
             if rival.value is not None:
                 sums, summary = sums_of(free, list(rival.picked)), summaries_of(free, list(rival.picked))
                 summary += BEST_FOUND if rival.verdict != "optimal" and free.site.settles else ""
                 yield beside(self.problem, self.sums, sums, SOURCING, f"without {rule}", summary)
+            else:
+                yield from self._none_met(SOURCING, f"without {rule}", [rival])
 
     def other_plans(self) -> Iterator[Alternative]:
         """What growth would cost if it were not planned; of a ratio it is not known, as these plans are only bills."""

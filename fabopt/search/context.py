@@ -45,6 +45,13 @@ class OwnBest(NamedTuple):
     least: float
 
 
+class BoundKey(NamedTuple):
+    """The bound of one fabric for which no spine is placed, in some layouts."""
+
+    search: SearchKey
+    layouts: tuple[Layout, ...]
+
+
 class PlacedKey(NamedTuple):
     """A candidate that is to be put on a small floor, and the weights of the items as bytes."""
 
@@ -71,6 +78,8 @@ class Context:
     sizings: dict[SearchKey, Sizing] = field(default_factory=dict)
     # the best of each fabric on a floor that it shares, by its search without slack
     own_best: dict[SearchKey, OwnBest] = field(default_factory=dict)
+    # what each costs at least before its spines are placed
+    before_placing: dict[BoundKey, float] = field(default_factory=dict)
     # candidates with their exact needs, by ``Batch.key`` and what they follow from beside
     candidates: dict[Hashable, tuple[Candidate, ...]] = field(default_factory=dict)
     placed: dict[PlacedKey, PlacedCandidates] = field(default_factory=dict)

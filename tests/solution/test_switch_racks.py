@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 
 import pytest
 
+from fabopt.floor.layouts import Layout
 from fabopt.io.case import inputs_from_objects
+from fabopt.problem import site
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.schema.design import Design
+from fabopt.search.floor import expansion
 from fabopt.solution.optimize import solve
 from fabopt.solution.switch_racks import racks_in
+from fabopt.topology.clos.layouts import before_placing
 from fabopt.verify import verify
 from tests.samples.small import Json, assert_proven
 
@@ -19,7 +26,7 @@ NODES: Json = {
 
 
 @cache
-def eight(switch_racks: int | None = None, **rules: bool) -> Design:
+def eight(switch_racks: int | None = None, proven: bool = True, **rules: bool) -> Design:
     """Eight servers, four a rack, with four boxes in a rack of their own; ``switch_racks``: that the case says."""
     compute = {"name": "compute", "tiers": 2, "attachments": [NODES]}
     management: Json = {"name": "management", "role": "oob"}
@@ -29,12 +36,13 @@ def eight(switch_racks: int | None = None, **rules: bool) -> Design:
         "server": "nvidia-dgx-h200", "servers": 8, "fabrics": [compute, management],
         "site": {"servers_per_rack": 4, "floor": {"rows": 1, "racks_per_row": 8, "rack_power_w": 45_000}},
         "rules": {name.replace("_", "-"): holds for name, holds in rules.items()},
-    })  # fmt: skip
+    }, proven)  # fmt: skip
 
 
-def solved(content: Json) -> Design:
+def solved(content: Json, proven: bool = True) -> Design:
     design = solve(inputs_from_objects({"name": "racks", "catalog": ["reference"], **content}, None), alternatives_s=0)
-    assert_proven(design)
+    if proven:
+        assert_proven(design)
     return design
 
 
@@ -52,6 +60,23 @@ def test_strips_of_every_rack_have_ports() -> None:
     assert not any("PDUs" in note for note in design.notes)
     (told,) = (note for note in design.notes if "reach across the floor" in note)
     assert told.endswith("as they are counted before it is known in which racks their devices are")
+
+
+def test_bounds_of_other_fabrics_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On floors too large for a proof, in every layout once, though the answer is looked for again with its racks."""
+    looked: Counter[tuple[str, object]] = Counter()
+    fabrics: set[object] = set()
+
+    def counted(problem: Problem, variant: FabricProblem, layout: Layout) -> FabricProblem:
+        fabrics.add(problem.fabrics)
+        looked[variant.name, layout] += 1
+        return before_placing(problem, variant, layout)
+
+    monkeypatch.setattr(site, "MOST_SERVERS_OF_SEVERAL_FABRICS", 0)
+    monkeypatch.setattr(expansion, "before_placing", counted)
+    eight.__wrapped__(proven=False)
+    assert len(fabrics) == 2
+    assert {most for (name, _), most in looked.items() if name == "compute"} == {1}
 
 
 def test_the_answer_is_that_of_a_case_that_says_the_racks() -> None:

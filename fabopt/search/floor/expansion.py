@@ -12,7 +12,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import least_of
-from fabopt.search.context import Context, OwnBest, SearchKey
+from fabopt.search.context import BoundKey, Context, OwnBest, SearchKey
 from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
 from fabopt.search.floor.apart import layout_of
 from fabopt.search.floor.chosen import Placed
@@ -126,13 +126,26 @@ class FloorExpansion(Expansion):
 
     def least_before_placing(self) -> float:
         """No design in the part of the space that is searched costs less, by bounds for which no spine is placed."""
-        costs, total = self.costs_of(0), float(-self.saving)
-        for fabric in (with_fewest(self.problem, self.context, one) for one in self.problem.fabrics):
-            sizing = Sizing()
-            for variant in self.wanted(fabric, costs):
-                self.space(before_placing(self.problem, variant, layout_of(variant)), costs).search(0.0, sizing)
-            total += -np.inf if sizing.stopped else sizing.least
-        return total
+        costs = self.costs_of(0)
+        fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
+        return sum(self._least_before_placing(fabric, costs) for fabric in fabrics) - self.saving
+
+    def _least_before_placing(self, fabric: FabricProblem, costs: BoundedCosts) -> float:
+        """No design of a fabric costs less, by bounds for which no spine is placed; -inf if the clock stopped that.
+
+        Kept, for a problem in which other fabrics differ is searched with what is known of this one.
+        """
+        variants = self.wanted(fabric, costs)
+        key = BoundKey(self._key(costs, fabric, 0.0), tuple(map(layout_of, variants)))
+        if key in self.context.before_placing:
+            return self.context.before_placing[key]
+        sizing = Sizing()
+        for variant, layout in zip(variants, key.layouts, strict=True):
+            self.space(before_placing(self.problem, variant, layout), costs).search(0.0, sizing)
+        if sizing.stopped:
+            return -np.inf
+        self.context.before_placing[key] = sizing.least
+        return sizing.least
 
     def variants(self, fabric: FabricProblem, costs: BoundedCosts) -> tuple[FabricProblem, ...]:
         """The fabric in all layouts; worked out once."""

@@ -314,7 +314,7 @@ class _RivalRows(Rivals):
                 summary += BEST_FOUND if rival.verdict != "optimal" and free.site.settles else ""
                 yield beside(self.problem, self.sums, sums, SOURCING, f"without {rule}", summary)
             else:
-                yield from self._none_met(SOURCING, f"without {rule}", [rival])
+                yield from self.none_met(SOURCING, f"without {rule}", [rival])
 
     def other_plans(self) -> Iterator[Alternative]:
         """What growth would cost if it were not planned; of a ratio it is not known, as these plans are only bills."""

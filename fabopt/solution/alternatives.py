@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.other_choices import with_mixed_spines, with_one_product, with_own_last_group
-from fabopt.problem.problem import estimating
+from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.rules_kept import (
     OF_GENERATIONS,
     OF_MANAGERS,
@@ -18,7 +18,7 @@ from fabopt.problem.rules_kept import (
     without_rules,
 )
 from fabopt.problem.subnet_manager import INFINIBAND
-from fabopt.program.lexicographic import Optimum
+from fabopt.program.lexicographic import Optimum, optimum_of
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
@@ -40,6 +40,7 @@ from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.family import Restriction
+from fabopt.topology.subnet_manager import with_managers, without_twins
 from fabopt.topology.ways import in_every_way
 from fabopt.units import some
 
@@ -144,6 +145,8 @@ class _RivalRows(Rivals):
             free = self.with_problem(problem)
             part = free._part_without(rules)
             rival = free.cheaper_rival(part, SHARE_OF_RULES)
+            if rival.verdict != "optimal" and self.answer.ratio is None:
+                rival = self._better_of(rival, problem)
             rivals.append(rival)
             if rival.value is not None:
                 alternative = self.alternative(rival, 0, what, "none")
@@ -153,6 +156,16 @@ class _RivalRows(Rivals):
             yield alternative.model_copy(update={"summary": self.other_fabrics(rival)})
         if not cheaper:
             yield from self.none_met(what, "none", rivals)
+
+    def _better_of(self, rival: Optimum, problem: Problem) -> Optimum:
+        """Of what was found in a space with less rules, and the answer's own switches bound to them, the better."""
+        fabrics = zip(problem.fabrics, self.answer.picked, strict=True)
+        plain = [(fabric, without_twins(candidate)) for fabric, (candidate, _) in fabrics]
+        ways = [one for fabric, own in plain for one in with_managers(fabric, problem.servers, [own])]
+        own = optimum_of(problem, ways, self.quiet, self.clock)
+        if own.value is None or (rival.value is not None and rival.value <= own.value):
+            return rival
+        return replace(own, verdict="feasible", bound=rival.bound)
 
     def own_last_group(self, index: int) -> Iterator[Alternative]:
         """The best design of two tiers whose last leaf group is unlike the others, where it is cheaper for that."""

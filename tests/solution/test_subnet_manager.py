@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from fabopt.design.points import design_at
+from fabopt.io.case import inputs_from_objects
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
@@ -405,3 +406,22 @@ def test_random_cases_agree(family: str, seed: int) -> None:
         assert theirs["fabrics"][0]["subnet_manager"]["kept"]
         bare = solve(parts, wanted | {"rules": "none"})
         assert bare is not None and bare.objective <= best.objective
+
+
+def test_on_a_floor_a_manager_costs_no_more_than_its_twin() -> None:
+    """What a search among estimates meets without the rule may be dearer: the answer's own switches are held beside."""
+    floor = {"rows": 2, "racks_per_row": 8, "rack_power_w": 45_000}
+    content = {
+        "name": "floor", "catalog": ["reference"], "server": "nvidia-dgx-h200", "servers": 16,
+        "site": {"servers_per_rack": 4, "floor": floor}, "resilience": "none",
+        "fabrics": [
+            {"name": "compute", "protocol": "infiniband"},
+            {"name": "in-band", "role": "in-band", "protocol": "ethernet", "min_gbps_per_server": 100, "tiers": 2},
+        ],
+    }  # fmt: skip
+    design = optimize.solve(inputs_from_objects(content, None), alternatives_s=60)
+    twins = {row.id: row for row in design.bom if row.id == "nvidia-qm9700"}
+    plain = next(row for row in design.bom if row.id == "nvidia-qm9790")
+    (row,) = (one for one in design.alternatives if one.what == "subnet-manager")
+    saved = sum(twin.quantity * (twin.unit_price_usd - plain.unit_price_usd) for twin in twins.values())
+    assert twins and row.capex_delta_usd <= -saved < 0

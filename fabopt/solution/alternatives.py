@@ -67,7 +67,8 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     they are the best that were found) other places of the switches, and what flat runs would have cost. Kinds of
     networks for management are not compared: they cost little. Raises ``StoppedError`` when the clock is over.
     """
-    rows = _RivalRows(answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock, RowSearches(settings, clock))
+    searches = RowSearches(settings, clock, len(answer.problem.fabrics))
+    rows = _RivalRows(answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock, searches)
     # rules of whose parts are used ask for their cost, and first lines tell of cliffs: before time may be over
     yield from rows.other_sources()
     yield from rows.below_cliffs()

@@ -20,8 +20,8 @@ from fabopt.topology.family import Restriction
 
 # What all rows may do beside as much as the answer took: about a second.
 BESIDE_THE_ANSWER = 10_000
-# What each row may do of its own, and the share of what is left that it may do besides, 1 : this; rows about default
-# rules, which come early, do less.
+# What each row may do of its own for each fabric, and the share of what is left that it may do besides, 1 : this; rows
+# about default rules, which come early, do less.
 LEAST_OF_ROW = 500
 SHARE = 2
 SHARE_OF_RULES = 8
@@ -32,13 +32,14 @@ MUCH = 1_000
 class RowSearches:
     """Searches beside an answer, and what is left for them to do."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
-        """``settings``: with the work that the answer took."""
+    def __init__(self, settings: Settings, clock: Clock, fabrics: int = 1) -> None:
+        """``settings``: with the work that the answer took; ``fabrics``: how many each row searches."""
         self.settings = settings.quiet
         self.clock = clock
         self.work = settings.work
         self.is_large = self.work.done > MUCH
         self.left = self.work.done + BESIDE_THE_ANSWER
+        self.least = LEAST_OF_ROW * fabrics
 
     def best(
         self,
@@ -66,12 +67,12 @@ class RowSearches:
         try:
             yield
         finally:
-            self.left -= max(0, min(self.left, self.work.done - before - LEAST_OF_ROW))
+            self.left -= max(0, min(self.left, self.work.done - before - self.least))
             self.work.most = inf
 
     def allowed(self, share: int) -> int:
         """What the next row may do."""
-        return LEAST_OF_ROW + self.left // share
+        return self.least + self.left // share
 
     def _search(
         self,

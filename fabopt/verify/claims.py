@@ -39,7 +39,16 @@ OTHER_SETTINGS = (
     "oversubscription",
     SOURCING,
 )
-OTHER_PLANS = ("growth", "recabling", "redundancy", NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, *OTHER_SETTINGS)
+OTHER_PLANS = (
+    "growth",
+    "recabling",
+    "redundancy",
+    "resilience",
+    NIC_PAIRING,
+    ONE_GENERATION,
+    SUBNET_MANAGER,
+    *OTHER_SETTINGS,
+)
 KINDS_OF_ALTERNATIVES = (
     "topology", "placement", "protocol", "tiers", "port speed", "leaf switch", "torus of", "flat runs", "part numbers",
     FEWER_SWITCHES, OTHER_SEPARATION, *OTHER_PLANS,

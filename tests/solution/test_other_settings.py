@@ -152,16 +152,17 @@ def test_rows_are_alike_where_groups_are_equal_first(monkeypatch: pytest.MonkeyP
     assert after == before
 
 
-def test_rows_together_do_little_more_than_the_answer() -> None:
-    """However many there are: each may do half of what is left, and a little of its own."""
+@pytest.mark.parametrize("fabrics", [1, 4])
+def test_rows_together_do_little_more_than_the_answer(fabrics: int) -> None:
+    """However many there are: each may do half of what is left, and a little of its own for each fabric."""
     settings = Settings()
     settings.work.done = 3 * row_searches.BESIDE_THE_ANSWER
-    rows, allowed = row_searches.RowSearches(settings, Clock(None)), []
+    rows, allowed = row_searches.RowSearches(settings, Clock(None), fabrics), []
     for _ in range(40):
         with rows.of_row():
             allowed.append(int(settings.work.most) - settings.work.done)
             settings.work.done += allowed[-1]
-    half, least = 2 * row_searches.BESIDE_THE_ANSWER, row_searches.LEAST_OF_ROW
+    half, least = 2 * row_searches.BESIDE_THE_ANSWER, fabrics * row_searches.LEAST_OF_ROW
     assert allowed[:2] == [half + least, half // 2 + least]
     assert min(allowed) == least
     assert sum(allowed) <= 4 * row_searches.BESIDE_THE_ANSWER + 40 * least
@@ -221,6 +222,7 @@ def test_what_outlives_the_only_switch_is_told_whatever_it_costs() -> None:
         return optimize.solve(inputs_from_objects(content), alternatives_s=60)
 
     design = of()
+    assert all(check.ok for check in design.checks), [check.detail for check in design.checks if not check.ok]
     (row,) = (one for one in design.alternatives if one.what == "resilience")
     asked = of(planes="any", resilience=["default", {"survive": "1 leaf", "min_gbps_per_gpu": 12.5}])
     assert asked.totals is not None and design.totals is not None

@@ -235,19 +235,19 @@ class _RivalRows(Rivals):
                 look = free.rival if cliff.is_of_ports else free.cheaper_rival
                 rival = look({name: other.restriction})
                 if rival.value is not None and (cliff.is_of_ports or self.is_cheaper(rival)):
+                    self.told.add((cliff.fabric, other.what.replace("family", "topologies")))
                     yield free.alternative(rival, cliff.fabric, self.named(cliff.fabric, other.what), other.value)
 
     def set_free(self, index: int) -> Iterator[Alternative]:
         """The best designs with other settings of a Clos fabric, where they are cheaper, and that there is none where
-        that is proven; but for settings that are looked at below a cliff. Of a ratio they are not looked for.
+        that is proven; but for settings that have a row below a cliff. Of a ratio they are not looked for.
         """
         answer = self.answer
         value, design = answer.optimum.value, answer.picked[index][0].design
         if answer.ratio is not None or value is None or not isinstance(design, ClosDesign) or design.tiers == 1:
             return
-        is_tall = any(cliff.fabric == index for cliff in cliffs_of(answer.problem, answer.picked))
         for other in set_free(answer.problem, index):
-            if is_tall and other.what not in ("rails", "striping"):
+            if (index, other.what) in self.told:
                 continue
             self.clock.look()
             self.settings.progress(f"looking at the best design with {other.what} {other.value}")

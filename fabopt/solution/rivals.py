@@ -39,6 +39,8 @@ class Rivals:
         self.quiet = settings.quiet
         self.clock = clock
         self.rows = rows
+        # settings of fabrics, by their places, that have a row below a cliff
+        self.told: set[tuple[int, str]] = set()
 
     def rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
         """The best design of a part of the space, by what the answer was picked by.

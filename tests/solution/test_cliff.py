@@ -85,6 +85,15 @@ def test_it_is_not_said_far_above_but_what_would_do_is_there() -> None:
     assert planes.capex_delta_usd < 0
 
 
+@pytest.mark.parametrize("servers", [17, 18, 30])
+def test_every_setting_has_one_row_on_three_tiers_too(servers: int) -> None:
+    """Below a cliff or not, cheaper or not."""
+    design, rivals = with_rivals(servers)
+    assert len(design.fabrics[0].tiers) == 3
+    told = [rival.what for rival in rivals if rival.what in ("rails", "striping", "planes", "oversubscription")]
+    assert sorted(told) == ["oversubscription", "planes", "rails", "striping"]
+
+
 @pytest.mark.parametrize(("protocol", "is_cliff"), [("ethernet", True), ("infiniband", False)])
 def test_of_a_cliff_of_cost_is_said_what_a_ratio_a_little_higher_saves(protocol: str, is_cliff: bool) -> None:
     """8,256 GPUs: two tiers of Ethernet can join them, but only on dear switches; InfiniBand needs three all the same.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -165,6 +166,20 @@ def _are_there(problem: Problem, batch: AnyBatch) -> NDArray[np.bool_]:
             ]
             there &= np.asarray(sum(bought) <= units)
     return there
+
+
+def is_there_in_time(candidate: Candidate) -> bool:
+    """Whether the devices of a candidate can be there by each of its stages, where no other fabric takes any."""
+    added: dict[Item, dict[int, int]] = defaultdict(dict)
+    for (stage, item), count in candidate.devices.items():
+        if item.is_short:
+            added[item][stage] = count
+    for item, by_stage in added.items():
+        for stage in by_stage:
+            most = item.most_by(stage)
+            if most is not None and sum(count for when, count in by_stage.items() if when <= stage) > most:
+                return False
+    return True
 
 
 def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Floats:

@@ -107,6 +107,7 @@ class Expansion:
         costs = self.context.costs_at(self.problem.offering, table, steps)
         if self.counts:
             sizings = self.together.expand(costs, slack)
+            slack = self.together.slack
         else:
             weights = np.concatenate([[objective], prices])
             sizings = [
@@ -280,6 +281,11 @@ class Expansion:
     def keeps_candidates(self) -> bool:
         """Whether candidates are kept however many there are, for they take a while to make."""
         return self.counts
+
+    @property
+    def certain(self) -> float:
+        """How much of the slack some fabric takes for certain, as far as that is known."""
+        return self.together.certain if self.counts and np.isfinite(self.together.certain) else 0.0
 
     def ceiling(self, bound: float) -> float:
         """The slack beyond which no design is within the limits: that of a limit on the objective itself."""

@@ -18,7 +18,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.problem import Problem
 from fabopt.schema.topologies import TIERED
-from fabopt.search.coefficients import least_of
+from fabopt.search.coefficients import is_there_in_time, least_of
 from fabopt.search.context import Context
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
@@ -35,6 +35,8 @@ MOST_OWN = 200
 # Where nothing suits that is as cheap as is asked for, dearer ones are looked at: first up to this share of the bound
 # above it, then so many times as far, and again; at last whatever they cost.
 FIRST_DEARER, DEARER, MOST_DEARER = 1 / 64, 4, 7
+# What is left for others is this share of the bound of a fabric where it is found how much that takes for certain.
+FIRST_BESIDE = 1 / 500
 # So often the number of its own switches is guessed where nothing has to be proven.
 MOST_GUESSES = 6
 
@@ -45,6 +47,8 @@ class Together:
 
     ``look(costs, fabric, slack)`` searches one, ``space`` has its bounds, ``sized`` are the candidates of a size;
     ``measures``: whether these are made at once, quick as they are, to know how far above their bound they are.
+    ``above_bound``: that of each fabric; infinite where none is known that can be there in time. ``slack``: to which
+    all were searched the last time, ``certain``: how much of that they take for certain.
     """
 
     problem: Problem
@@ -54,21 +58,34 @@ class Together:
     sized: Callable[[AnyBatch, int], Sequence[Candidate]]
     above_bound: dict[str, float] = field(default_factory=dict)
     measures: bool = True
+    slack: float = 0.0
+    certain: float = 0.0
 
     def expand(self, costs: BoundedCosts, slack: float) -> list[Sizing]:
         """Search every fabric, out-of-band ones last, for what the others have found.
 
         ``slack`` is of all fabrics together: what one takes for certain, as no candidate comes down to its bound, is
-        not left for those after it.
+        not left for those after it. Where that is more than was known before, little else is left for them: all are
+        searched to less than was asked for (``slack``).
         """
         sizings: dict[str, Sizing] = {}
+        self.slack, self.certain, left = slack, 0.0, slack
         for fabric in sorted(self.problem.fabrics, key=self._turn):
             if fabric.per_switch is not None:
-                sizings[fabric.name] = self._counted(fabric, costs).expand(list(sizings.values()), slack)
-            else:
-                sizings[fabric.name] = self.look(costs, fabric, slack)
-                if self.measures:
-                    slack -= min(slack, self._certain(sizings[fabric.name], fabric, costs))
+                counted = self._counted(fabric, costs)
+                is_open = np.isfinite(self.certain)
+                sizings[fabric.name] = counted.expand([*sizings.values()], left) if is_open else counted.fewest()
+                continue
+            sizings[fabric.name] = self.look(costs, fabric, left)
+            if self.measures:
+                was_open = self.above_bound.get(fabric.name) == np.inf
+                certain = self._certain(sizings[fabric.name], fabric, costs)
+                self.certain += certain
+                left -= min(left, certain) if np.isfinite(certain) else left
+                if was_open and np.isfinite(certain) and np.isfinite(slack):
+                    left = min(left, FIRST_BESIDE * abs(sizings[fabric.name].least))
+        if np.isfinite(self.certain):
+            self.slack = min(slack, self.certain + left)
         return [sizings[fabric.name] for fabric in self.problem.fabrics]
 
     def least(self, costs: BoundedCosts) -> float:
@@ -88,11 +105,11 @@ class Together:
         return fabric.per_switch is not None, -self.above_bound.get(fabric.name, 0.0)
 
     def _certain(self, sizing: Sizing, fabric: FabricProblem, costs: BoundedCosts) -> float:
-        """By how much the cheapest candidate found is above the bound of its fabric."""
+        """By how much the cheapest candidate found that can be there in time is above the bound of its fabric."""
         if sizing.stopped or not sizing.batches:
             return 0.0
         sized = (one for batch in sizing.batches for i in range(len(batch)) for one in self.sized(batch, i))
-        least = min((least_of(one, costs.table[0]) for one in sized), default=np.inf)
+        least = min((least_of(one, costs.table[0]) for one in sized if is_there_in_time(one)), default=np.inf)
         self.above_bound[fabric.name] = max(0.0, least - sizing.least - self.attached_to(costs, fabric))
         return self.above_bound[fabric.name]
 

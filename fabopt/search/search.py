@@ -137,6 +137,7 @@ class Search:
             prices, bound, best = priced
             slack = 0.0 if best.value is None else self._above(best.value, bound)
             expanded = self.expansion.expand(prices, slack) if slack or prices.any() else expanded
+            slack = expanded.slack
         for rise in range(MOST_RISES + 1):
             self.expansion.left_out = False
             solved = self._solve(self.expansion.candidates(expanded, self._most_candidates if best.picked else None))
@@ -159,11 +160,12 @@ class Search:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
                 return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
             else:
-                slack = max(slack * RISE, abs(expanded.bound) * FIRST_RISE, 1.0) if rise < MOST_RISES - 1 else np.inf
+                slack = self._risen(slack, expanded.bound) if rise < MOST_RISES - 1 else np.inf
                 slack = min(slack, self.expansion.ceiling(expanded.bound), self._to_be_beaten(expanded.bound))
             share = 100 * slack / max(1.0, abs(expanded.bound))
             self.settings.progress(f"expanding candidates up to {share:.2g}% above the bound")
             expanded = self.expansion.expand(prices, slack)
+            slack = expanded.slack
         raise AssertionError("the cutoff was infinite and the program undecided")
 
     def _expanded_first(self, prices: Floats) -> Expanded:
@@ -192,6 +194,11 @@ class Search:
         needed = min(needed, self._to_be_beaten(bound))
         known = needed if self.at_most is None else self._above(self.at_most, bound)
         return known if slack < known < needed else needed
+
+    def _risen(self, slack: float, bound: float) -> float:
+        """A higher slack where no design was found: as much above what is taken for certain."""
+        certain = self.expansion.certain
+        return certain + max((slack - certain) * RISE, abs(bound) * FIRST_RISE, 1.0)
 
     def _to_be_beaten(self, bound: float) -> float:
         """The slack over a bound that proves that nothing is below what a design has to be to matter."""

@@ -14,9 +14,15 @@ import pytest
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.choice import search_of
-from fabopt.search.coefficients import stage_weights, switch_surcharge, without_dear_switches, without_short_devices
+from fabopt.search.coefficients import (
+    is_there_in_time,
+    stage_weights,
+    switch_surcharge,
+    without_dear_switches,
+    without_short_devices,
+)
 from fabopt.search.expansion import Expansion
-from fabopt.topology.batch import AnyBatch, Sizing
+from fabopt.topology.batch import AnyBatch, Sizing, candidates_in
 from fabopt.topology.clos.shape import Shape
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, case, catalog, comparable, inputs, product, solved
@@ -198,6 +204,27 @@ def test_switches_that_stand_in_for_each_other_are_as_many_as_both_can_be(own: J
     made = problem(fabric, parts, servers=None, **GROWING)
     sizing = expansion(made, prune=False).expand(np.zeros(0), slack=1e12).sizings[0]
     assert (sum(map(len, without_short_devices(made, sizing).batches)) > 0) == stays
+
+
+@pytest.mark.parametrize(
+    ("terms", "stays"),
+    [
+        ({}, True),
+        ({"supply": 2}, False),
+        ({"supply": 3}, True),
+        ({"lead_time_weeks": HALF_A_YEAR, "in_stock": 2}, False),
+        ({"lead_time_weeks": HALF_A_YEAR, "in_stock": 3}, True),
+    ],
+)
+def test_a_candidate_is_there_if_all_its_devices_are(terms: Json, stays: bool) -> None:
+    # Two leaves and the spine between them, all from the first stage on.
+    parts = catalog()
+    product(parts, "small").update(terms)
+    made = problem({"resilience": "none", **TWO_TIERS}, parts, servers=None, **GROWING)
+    batch = batch_of(made, "small", "small", prune=False)
+    fewest = int(np.argmin(batch.num_switches()))
+    candidates = candidates_in(made, batch, fewest, prune=False)
+    assert [is_there_in_time(one) for one in candidates] == [stays] * len(candidates) and candidates
 
 
 def test_sizes_with_more_leaves_than_can_be_there_are_not_given_spines() -> None:

@@ -315,6 +315,36 @@ def test_brute_force_of_growth(seed: int) -> None:
     assert round(totals(design).capex_usd * 100) == truth
 
 
+def growing_late(seed: int) -> tuple[Json, Json]:
+    """The same with switches that come too late for the first stage, but for those that the vendor has."""
+    content, catalog, _ = growing(seed)
+    dice = random.Random(f"late-{seed}")
+    for switch in catalog["switches"]:
+        if dice.random() < 0.7:
+            switch |= {"lead_time_weeks": 30, "in_stock": dice.randint(0, 3)}
+    content["stages"][0]["month"] = 2
+    return content, catalog
+
+
+@pytest.mark.parametrize("seed", [3, 6, 8, 12, 14])
+def test_growth_with_switches_that_are_late_is_that_of_all_candidates(seed: int) -> None:
+    content, catalog = growing_late(seed)
+    pruned, whole = (
+        solve(inputs_from_objects(content, catalog), alternatives_s=0, prune=prune) for prune in (True, False)
+    )
+    assert pruned.status == "optimal"
+    assert (pruned.objective.value, pruned.totals) == (whole.objective.value, whole.totals)
+
+
+@pytest.mark.parametrize("seed", [9, 11, 20])
+def test_no_design_is_proven_where_all_that_is_found_comes_too_late(seed: int) -> None:
+    content, catalog = growing_late(seed)
+    given = inputs_from_objects(content, catalog)
+    for prune in (True, False):
+        found = search_of(problem_of(given.case, given.catalog), Settings(prune=prune), Clock(None)).run()
+        assert found.verdict == "infeasible"
+
+
 def test_early_stages_have_their_own_ports() -> None:
     # Narrow leaves of two servers: one for the first server, three and a spine for five. Out-of-band has one quiet-12
     # from the first day on, for 5 servers, 4 switches and itself: 1 + 1 ports of switches, and 3 more later.

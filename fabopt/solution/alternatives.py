@@ -33,7 +33,7 @@ from fabopt.solution.other_settings import last_group_words, service_beside, set
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
 from fabopt.solution.rival_kinds import kinds_of
 from fabopt.solution.rivals import Rivals
-from fabopt.solution.row_searches import SHARE_OF_RULES, RowSearches
+from fabopt.solution.row_searches import OF_FEWER_SWITCHES, SHARE_OF_RULES, RowSearches
 from fabopt.solution.sources import SOURCING, without_sources
 from fabopt.solution.summaries import summaries_of
 from fabopt.topology.clos.candidates import candidates_of
@@ -307,7 +307,7 @@ class _RivalRows(Rivals):
             return
         self.clock.look()
         self.settings.progress("looking at the best design with half the switches")
-        with self.rows.of_row():
+        with self.rows.of_row(more=OF_FEWER_SWITCHES):
             rival = with_fewer_switches(self.problem, value, switches, self.quiet, self.clock, self.context)
         if rival.value is not None:
             sums = sums_of(self.problem, list(rival.picked))

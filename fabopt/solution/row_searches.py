@@ -23,6 +23,8 @@ BESIDE_THE_ANSWER = 10_000
 # What each row may do of its own for each fabric, and the share of what is left that it may do besides, 1 : this; rows
 # about default rules, which come early, do less.
 LEAST_OF_ROW = 500
+# What that for half the switches may do besides: of designs with few of them the cheapest is met late.
+OF_FEWER_SWITCHES = 6_000
 SHARE = 2
 SHARE_OF_RULES = 8
 # Where the answer took more, rows are looked at with equal groups first, which takes less and meets as good designs.
@@ -60,18 +62,18 @@ class RowSearches:
             return self._search(problem, restrictions, context, near, lower_than)
 
     @contextmanager
-    def of_row(self, share: int = SHARE) -> Iterator[None]:
-        """Within, searches are for one row: they end once it has done its share."""
-        before = self.work.done
-        self.work.most = before + self.allowed(share)
+    def of_row(self, share: int = SHARE, more: int = 0) -> Iterator[None]:
+        """Within, searches are for one row: they end once it has done its share, and so much ``more``."""
+        before, own = self.work.done, self.least + more
+        self.work.most = before + more + self.allowed(share)
         try:
             yield
         finally:
-            self.left -= max(0, min(self.left, self.work.done - before - self.least))
+            self.left -= max(0, min(self.left, self.work.done - before - own))
             self.work.most = inf
 
     def allowed(self, share: int) -> int:
-        """What the next row may do."""
+        """What the next row may do, whatever it is about."""
         return self.least + self.left // share
 
     def _search(

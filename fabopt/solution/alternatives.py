@@ -56,6 +56,7 @@ WITHOUT_RULES = (
     (ONE_GENERATION, OF_GENERATIONS),
     (SUBNET_MANAGER, OF_MANAGERS),
 )
+TALL = 3
 PART_NUMBERS = "part numbers"
 SWITCHES = "switches"
 GROUPS = "groups"
@@ -67,8 +68,9 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     they are the best that were found) other places of the switches, and what flat runs would have cost. Kinds of
     networks for management are not compared: they cost little. Raises ``StoppedError`` when the clock is over.
     """
-    searches = RowSearches(settings, clock, len(answer.problem.fabrics))
-    rows = _RivalRows(answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock, searches)
+    rows = _RivalRows(
+        answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock, _searches_of(answer, settings, clock)
+    )
     # rules of whose parts are used ask for their cost, and first lines tell of cliffs: before time may be over
     yield from rows.other_sources()
     yield from rows.below_cliffs()
@@ -92,6 +94,11 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
         yield from rows.mixed_spines(index)
     yield from rows.fewer_part_numbers()
     clock.look()
+
+
+def _searches_of(answer: Answer, settings: Settings, clock: Clock) -> RowSearches:
+    tall = any(candidate.design.tiers == TALL for candidate, _ in answer.picked)
+    return RowSearches(settings, clock, len(answer.problem.fabrics), tall)
 
 
 class _RivalRows(Rivals):

@@ -18,8 +18,10 @@ from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.topology.family import Restriction
 
-# What all rows may do beside as much as the answer took: about a second.
+# What all rows may do beside as much as the answer took: about a second; more where it has three tiers, of which there
+# are more designs.
 BESIDE_THE_ANSWER = 10_000
+BESIDE_THREE_TIERS = 40_000
 # What each row may do of its own for each fabric, and the share of what is left that it may do besides, 1 : this; rows
 # about default rules, which come early, do less.
 LEAST_OF_ROW = 500
@@ -34,13 +36,15 @@ MUCH = 1_000
 class RowSearches:
     """Searches beside an answer, and what is left for them to do."""
 
-    def __init__(self, settings: Settings, clock: Clock, fabrics: int = 1) -> None:
-        """``settings``: with the work that the answer took; ``fabrics``: how many each row searches."""
+    def __init__(self, settings: Settings, clock: Clock, fabrics: int = 1, tall: bool = False) -> None:
+        """``settings``: with the work that the answer took; ``fabrics``: how many each row searches; ``tall``: whether
+        the answer has three tiers.
+        """
         self.settings = settings.quiet
         self.clock = clock
         self.work = settings.work
         self.is_large = self.work.done > MUCH
-        self.left = self.work.done + BESIDE_THE_ANSWER
+        self.left = self.work.done + (BESIDE_THREE_TIERS if tall else BESIDE_THE_ANSWER)
         self.least = LEAST_OF_ROW * fabrics
 
     def best(

@@ -162,11 +162,14 @@ class Search:
             else:
                 slack = self._risen(slack, expanded.bound) if rise < MOST_RISES - 1 else np.inf
                 slack = min(slack, self.expansion.ceiling(expanded.bound), self._to_be_beaten(expanded.bound))
-            share = 100 * slack / max(1.0, abs(expanded.bound))
-            self.settings.progress(f"expanding candidates up to {share:.2g}% above the bound")
-            expanded = self.expansion.expand(prices, slack)
+            expanded = self._expanded_up_to(slack, expanded.bound, prices)
             slack = expanded.slack
         raise AssertionError("the cutoff was infinite and the program undecided")
+
+    def _expanded_up_to(self, slack: float, bound: float, prices: Floats) -> Expanded:
+        """The fabrics searched up to so much above a bound."""
+        self.settings.progress(f"expanding candidates up to {100 * slack / max(1.0, abs(bound)):.2g}% above the bound")
+        return self.expansion.expand(prices, slack)
 
     def _expanded_first(self, prices: Floats) -> Expanded:
         """The fabrics searched before any program, with the bound that stays known if the clock ends the first one."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.other_choices import with_mixed_spines, with_one_product, with_own_last_group
@@ -57,6 +58,7 @@ WITHOUT_RULES = (
     (SUBNET_MANAGER, OF_MANAGERS),
 )
 TALL = 3
+Look = Callable[[], Iterator[Alternative]]
 PART_NUMBERS = "part numbers"
 SWITCHES = "switches"
 GROUPS = "groups"
@@ -71,28 +73,8 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     rows = _RivalRows(
         answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock, _searches_of(answer, settings, clock)
     )
-    # rules of whose parts are used ask for their cost, and first lines tell of cliffs: before time may be over
-    yield from rows.other_sources()
-    yield from rows.below_cliffs()
-    for index in range(len(answer.problem.fabrics)):
-        yield from rows.without_its_only_switch(index)
-    if rows.may_be_cheaper_without_rules():
-        for what, rules in WITHOUT_RULES:
-            yield from rows.without_rules(what, rules)
-    yield from rows.other_plans()
-    for index, fabric in enumerate(answer.problem.fabrics):
-        if fabric.role == "compute":
-            yield from rows.set_free(index)
-    yield from rows.fewer_switches()
-    for index, fabric in enumerate(answer.problem.fabrics):
-        if fabric.role not in MANAGEMENT:
-            yield from rows.other_kinds(index)
-            yield from rows.flat_runs(index)
-    for index in range(len(answer.problem.fabrics)):
-        yield from rows.own_last_group(index)
-        yield from rows.equal_groups(index)
-        yield from rows.mixed_spines(index)
-    yield from rows.fewer_part_numbers()
+    for look in settings.share.over(rows.looks()):
+        yield from look()
     clock.look()
 
 
@@ -103,6 +85,35 @@ def _searches_of(answer: Answer, settings: Settings, clock: Clock) -> RowSearche
 
 class _RivalRows(Rivals):
     """The rows of an answer, by what is another in them."""
+
+    def looks(self) -> list[Look]:
+        """All that is looked for, what matters most first: time may be over before the end.
+
+        Rules of whose parts are used ask for their cost, and the first lines of an answer tell of cliffs.
+        """
+        fabrics = range(len(self.answer.problem.fabrics))
+        roles = [fabric.role for fabric in self.answer.problem.fabrics]
+        return [
+            self.other_sources,
+            self.below_cliffs,
+            *(partial(self.without_its_only_switch, index) for index in fabrics),
+            self.without_default_rules,
+            self.other_plans,
+            *(partial(self.set_free, index) for index in fabrics if roles[index] == "compute"),
+            self.fewer_switches,
+            *(
+                partial(look, index)
+                for index in fabrics
+                if roles[index] not in MANAGEMENT
+                for look in (self.other_kinds, self.flat_runs)
+            ),
+            *(
+                partial(look, index)
+                for index in fabrics
+                for look in (self.own_last_group, self.equal_groups, self.mixed_spines)
+            ),
+            self.fewer_part_numbers,
+        ]
 
     def other_kinds(self, index: int) -> Iterator[Alternative]:
         """The best design of each other kind of one fabric."""
@@ -140,6 +151,12 @@ class _RivalRows(Rivals):
             return is_bound(self.problem)
         with self.rows.of_row(SHARE_OF_RULES):
             return search_of(free, self.quiet, self.clock, context=self.context).may_beat(value)
+
+    def without_default_rules(self) -> Iterator[Alternative]:
+        """The best design without each of the default rules, where it is cheaper for that."""
+        if self.may_be_cheaper_without_rules():
+            for what, rules in WITHOUT_RULES:
+                yield from self.without_rules(what, rules)
 
     def without_rules(self, what: str, rules: frozenset[str]) -> Iterator[Alternative]:
         """The best design that need not keep some default rules, where it is cheaper for that."""

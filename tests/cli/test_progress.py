@@ -54,6 +54,8 @@ def test_who_watches_sees_what_is_done_and_known() -> None:
     shares = [tuple(int(number or 0) for number in one.groups()) for one in found if one is not None]
     assert shares == sorted(shares) and len(shares) >= len(lines) - 1
     assert {step for step, *_ in shares} >= {1, 2, 3} and {steps for _, steps, *_ in shares} == {3}
+    # how many looks there are at what else is known
+    assert len({share for step, _, _, share in shares if step == 2}) > 3
 
 
 def told(work: Callable[[ShareDone], object]) -> list[str]:

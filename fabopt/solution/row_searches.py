@@ -1,4 +1,4 @@
-"""The searches for rows of what else there is: all together do about as much as the one for the answer.
+"""The searches for rows of what else there is: all together do as much as the one for the answer, and a little.
 
 What they do is counted, in batches of bounds held against a cutoff, and not clocked: equal inputs have equal rows.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from fabopt.io.case import inputs_from_objects
 from fabopt.output.space import pages_line, space_line
 from fabopt.problem import site
 from fabopt.problem.problem import Problem, estimating, problem_of
+from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.choice import search_of
@@ -304,6 +306,28 @@ def test_a_large_floor_that_is_not_ruled_out_names_the_obstacle(monkeypatch: pyt
     assert design.status == "unknown"
     assert design.conflicts and design.conflicts[0].limit == "site.floor"
     assert design.conflicts[0].detail.startswith("compute, ")
+
+
+@pytest.mark.parametrize("roles", [(), ("storage",), ("storage", "in-band")])
+def test_no_more_is_proven_on_a_large_floor_than_was_looked_at(roles: tuple[str, ...]) -> None:
+    """A search that ends at any count of work says nothing that one without an end does not."""
+    content = on_floor({"rows": 2, "racks_per_row": 6, "rack_units": 32}, servers=12)
+    small = {"min_gbps_per_gpu": 25, "nics_per_server": 1, "tiers": 1, "max_oversubscription": 4}
+    content["fabrics"] += [{"name": role, "role": role, **small} for role in roles]
+    problem = estimating(resolved(content, parts()))
+
+    def searched(most: float) -> Optimum:
+        settings = Settings()
+        settings.work.most = most
+        return search_of(problem, settings, Clock(60.0)).run(ties=False)
+
+    best = searched(inf).value
+    assert best is not None
+    for most in (0, 1, 4, 16, 64, 128, 256, 512):
+        cut = searched(most)
+        assert cut.verdict in ("unknown", "feasible", "optimal")
+        assert cut.bound is None or cut.bound <= best
+        assert cut.value is None or cut.value >= best
 
 
 def test_fabrics_on_a_large_floor_share_racks_by_need(monkeypatch: pytest.MonkeyPatch) -> None:

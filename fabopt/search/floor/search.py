@@ -152,15 +152,18 @@ class FloorSearch(Search):
         """No design has a lower objective, wherever servers and switches are; -inf if time leaves that open."""
         try:
             with self.clock.bounded():
-                least = sum(self._least_anywhere(self.expansion.costs_of(0))) - self.expansion.saving + self.fixed
+                return sum(self._least_anywhere(self.expansion.costs_of(0))) - self.expansion.saving + self.fixed
         except StoppedError:
             return -np.inf
-        return -np.inf if self.clock.is_over() else least
 
     def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
-        """What every fabric costs at least, wherever its switches are; infinite if it cannot be made."""
+        """What every fabric costs at least, wherever its switches are: infinite if it cannot be made, -inf where its
+        search was stopped.
+        """
         fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
         sizings = [self.expansion.space(spread(fabric), costs).search() for fabric in fabrics]
+        if any(of_fabric.stopped for of_fabric in sizings):
+            return [-np.inf] * len(sizings)
         return [of_fabric.least if of_fabric.batches else np.inf for of_fabric in sizings]
 
     def _cannot_be(self) -> bool:
@@ -184,7 +187,7 @@ class FloorSearch(Search):
         table[0] = [item.kind == "switch" for item in self.problem.item_table.items]
         fewest = sum(self._least_anywhere(self.context.costs_at(self.problem.offering, table)))
         most = plan.limits.switches * plan.usable_racks
-        return not self.clock.is_over() and fewest > most + tolerance(most)
+        return fewest > most + tolerance(most)
 
     @property
     def _limited(self) -> list[int]:
@@ -286,8 +289,8 @@ class EstimateSearch(FloorSearch):
         """The best of what looks best in every layout, and a bound for switches that are placed in any of them."""
         costs = self.expansion.costs_of(0)
         least = sum(self._least_anywhere(costs)) if self.near is None else np.nan
-        if np.isinf(least):
-            return Optimum("unknown" if self.clock.is_over() else "infeasible", sized=self.expansion.sized)
+        if least == np.inf:
+            return Optimum("infeasible", sized=self.expansion.sized)
         candidates = self._likely(costs)
         outcome = self._solve(candidates)
         if outcome.value is not None and outcome.value < self.beaten_from:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fabopt.io.catalog import read_catalog
 from fabopt.io.quote.headings import header_at, role_of
-from fabopt.io.quote.reading import quote_options, read_quote, read_sheets
+from fabopt.io.quote.reading import read_sheets
 from fabopt.io.quote.values import number_in
 from fabopt.parts.quotes import Quote
-from tests.samples.quote_samples import Book, write_catalog, write_csv
+from tests.samples.quote_samples import Book, read, write_csv
 
 QM, SR8, JUMPER = "nvidia-qm9700", "nvidia-mma4z00-ns", "nvidia-mfp7e10"
 
@@ -19,12 +18,6 @@ QM, SR8, JUMPER = "nvidia-qm9700", "nvidia-mma4z00-ns", "nvidia-mfp7e10"
 @pytest.fixture(autouse=True)
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def read(name: str, *rates: str) -> Quote:
-    quote, faults = read_quote(name, read_catalog([write_catalog()], Path()), quote_options(rates, None, 1))
-    assert faults == []
-    return quote
 
 
 def prices(quote: Quote) -> dict[int, tuple[str, float, str]]:

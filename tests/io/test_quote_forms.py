@@ -11,14 +11,12 @@ from openpyxl.cell.text import InlineFont
 from openpyxl.styles import Font
 
 from fabopt.errors import InputError
-from fabopt.io.catalog import read_catalog
 from fabopt.io.quote.headings import role_of
-from fabopt.io.quote.reading import quote_options, read_quote
 from fabopt.io.quote.sheets import Cell
 from fabopt.io.quote.times import date_in, wait_of
 from fabopt.io.quote.values import lengths_in
-from fabopt.parts.quotes import Quote, QuoteLine
-from tests.samples.quote_samples import Book, write_catalog, write_csv
+from fabopt.parts.quotes import QuoteLine
+from tests.samples.quote_samples import Book, read, write_csv
 
 QM, SR8, JUMPER = "nvidia-qm9700", "nvidia-mma4z00-ns", "nvidia-mfp7e10"
 
@@ -26,12 +24,6 @@ QM, SR8, JUMPER = "nvidia-qm9700", "nvidia-mma4z00-ns", "nvidia-mfp7e10"
 @pytest.fixture(autouse=True)
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def read(name: str, *rates: str) -> Quote:
-    quote, faults = read_quote(name, read_catalog([write_catalog()], Path()), quote_options(rates, None, 1))
-    assert faults == []
-    return quote
 
 
 def only(text: str, *rates: str) -> QuoteLine:

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import openpyxl
 
+from fabopt.io.catalog import read_catalog
+from fabopt.io.quote.reading import quote_options, read_quote
+from fabopt.parts.quotes import Quote
+
 CATALOG = """
 name: quoted
 switches:
@@ -77,3 +81,10 @@ def write_csv(text: str, name: str = "quote.csv", encoding: str = "utf-8") -> st
     """Save text as a CSV file; returns its name."""
     Path(name).write_bytes(text.encode(encoding))
     return name
+
+
+def read(name: str, *rates: str) -> Quote:
+    """A quote of a file in which there is no fault, against the catalog of ``write_catalog``."""
+    quote, faults = read_quote(name, read_catalog([write_catalog()], Path()), quote_options(rates, None, 1))
+    assert faults == []
+    return quote

@@ -22,6 +22,12 @@ _EIGHT_LANES, _EIGHT_SLOWER_LANES, _SLOWER_GBPS = "QSFP112-DD", "QSFP-DD", 50
 OTHER_VENDOR = ""
 # Parts that ask nothing of their cages.
 RETIMED = "full"
+# What parts without a retimer carry; by `equalises` of a cage, which of them it drives.
+_COPPER, _OPTICS = "copper", "optics"
+_ACTIVE_COPPER = "ACC"
+_EQUALISED: Mapping[bool | str, frozenset[str]] = MappingProxyType(
+    {False: frozenset(), _COPPER: frozenset({_COPPER}), True: frozenset({_COPPER, _OPTICS})}
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +37,8 @@ class PortType:
     ``fits``: form factors of parts that go in; ``vendor``: the device's where some part asks for it, ``OTHER_VENDOR``
     where parts ask for others only, None where it is not known; ``works_with``: vendors that the device asks for;
     ``coding``: what it accepts, empty: any; ``module_power_w``: the most a module may use, None: not known;
-    ``equalises``: whether it drives parts without a retimer; ``qualified``: parts that may go in, None: any.
+    ``equalises``: what it drives without a retimer, of ``_COPPER`` and ``_OPTICS``; ``qualified``: parts that may go
+    in, None: any.
     """
 
     fits: frozenset[str]
@@ -41,7 +48,7 @@ class PortType:
     works_with: frozenset[str]
     coding: frozenset[str] = frozenset()
     module_power_w: float | None = None
-    equalises: bool = False
+    equalises: frozenset[str] = frozenset()
     qualified: frozenset[str] | None = None
 
     @property
@@ -81,7 +88,7 @@ class PortTypes:
         self._vendors = MappingProxyType({key: frozenset(names) for key, names in vendors.items()})
         plugged: tuple[Transceiver | Cable, ...] = (*catalog.transceivers, *catalog.cables)
         self._is_coded = any(part.coded_for for part in plugged)
-        self._is_linear = any(part.retiming != RETIMED for part in plugged)
+        self._linear = frozenset(_signal(part) for part in plugged if part.retiming != RETIMED)
         self._qualified = MappingProxyType(dict(qualified or {}))
         self._most_power_w = max((module.power_max_w or 0.0 for module in catalog.transceivers), default=0.0)
 
@@ -101,7 +108,7 @@ class PortTypes:
             frozenset(device.works_with if device else ()),
             frozenset(device.accepts_coding if device and self._is_coded else ()),
             cage.module_power_w if self._most_power_w > (cage.module_power_w or inf) else None,
-            cage.equalises and self._is_linear,
+            _EQUALISED[cage.equalises] & self._linear,
             None if device is None else self._qualified.get(device.id),
         )
         return _PORTS.of(self, looks, PortType, *looks)
@@ -109,7 +116,7 @@ class PortTypes:
 
 # How a cage looks to parts: what a port type has.
 _Looks = tuple[
-    frozenset[str], Lane, float | None, str | None, frozenset[str], frozenset[str], float | None, bool,
+    frozenset[str], Lane, float | None, str | None, frozenset[str], frozenset[str], float | None, frozenset[str],
     frozenset[str] | None,
 ]  # fmt: skip
 _PORTS: Lookup[PortTypes, _Looks, PortType] = Lookup()
@@ -149,4 +156,8 @@ def vendors_agree(part: Transceiver | Cable, port: PortType) -> bool:
 
 def drives(port: PortType, part: Transceiver | Cable) -> bool:
     """Whether a cage recovers the signal of a part that does not do so itself."""
-    return port.equalises or part.retiming == RETIMED
+    return part.retiming == RETIMED or _signal(part) in port.equalises
+
+
+def _signal(part: Transceiver | Cable) -> str:
+    return _COPPER if isinstance(part, Cable) and part.medium == _ACTIVE_COPPER else _OPTICS

@@ -217,7 +217,8 @@ class Cage(Strict):
     """``count`` equal cages: what fits, and into which ports each can be split.
 
     ``split_protocols``: of splits that not every protocol of the device runs at, those that do. ``module_power_w``: the
-    most that a module in it may use; absent: not known. ``equalises``: whether it drives parts without a retimer.
+    most that a module in it may use; absent: not known. ``equalises``: whether it drives parts without a retimer,
+    ``copper``: linear active copper, not linear optics.
     ``every_second``: splits of which two neighbours, the first and second, third and fourth ..., never both are.
     """
 
@@ -229,7 +230,7 @@ class Cage(Strict):
     split_protocols: dict[Split, Annotated[tuple[Protocol, ...], Field(min_length=1)]] = {}
     lane_gbps: Gbps | None = None
     module_power_w: Watts | None = None
-    equalises: bool = False
+    equalises: Literal[False, True, "copper"] = False
 
     def __hash__(self) -> int:
         """Cages are keys of tables; what differs in the rest only is told apart by comparison."""

@@ -66,6 +66,10 @@ DECISIONS: dict[str, tuple[tuple[tuple[tuple[str, ...], Json], ...], str | None]
         ((SWITCHES, {"equalises": True}), (("dr4-hot",), {"retiming": "none"})),
         "dr4",
     ),
+    "linear optics where both ends equalise copper": (
+        (((*SWITCHES, "nic-400"), {"equalises": "copper"}), (("dr4-hot",), {"retiming": "none"})),
+        "dr4",
+    ),
     "half-retimed optics where both ends equalise": (
         (((*SWITCHES, "nic-400"), {"equalises": True}), (("dr4-hot",), {"retiming": "half"})),
         "dr4-hot",
@@ -111,6 +115,14 @@ def test_active_copper_without_a_retimer_needs_cages_that_equalise() -> None:
     product(parts, "dac")["retiming"] = "none"
     assert solved(_wanted(), parts).status == "infeasible"
     assert "dac" in bought(solved(_wanted(), _put(parts, (*SWITCHES, "nic-400"), equalises=True)))
+
+
+def test_cages_that_equalise_copper_take_active_copper_and_no_linear_optics() -> None:
+    parts = _put(catalog(), (*SWITCHES, "nic-400"), equalises="copper")
+    parts["transceivers"] = []
+    product(parts, "dac").update(retiming="none", medium="ACC")
+    assert "dac" in bought(solved(_wanted(), parts))
+    assert solved(_wanted(), _put(parts, ("nic-400",), equalises=False)).status == "infeasible"
 
 
 def test_a_missing_protocol_is_noted_once_where_the_catalog_has_both() -> None:

@@ -89,3 +89,16 @@ def test_the_page_shows_what_prices_rest_on() -> None:
 def test_every_shipped_transceiver_and_cable_names_its_protocols(name: str) -> None:
     shipped = named_catalogs([name])
     assert [part.id for part in (*shipped.transceivers, *shipped.cables) if not part.protocols] == []
+
+
+@pytest.mark.parametrize("name", names("catalogs"))
+def test_active_copper_asks_for_cages_that_equalise_and_those_say_from_what(name: str) -> None:
+    """ACC has amplifiers and no retimer. That a device drives it is a fact of its own, with a source of its own."""
+    shipped = named_catalogs([name])
+    assert [cable.id for cable in shipped.cables if cable.medium == "ACC" and cable.retiming == "full"] == []
+    with_cages = [*((one, one.cages) for one in (*shipped.switches, *shipped.nics))]
+    with_cages += [(server, nic.cages or ()) for server in shipped.servers for nic in server.nics]
+    equalising = {product.id: product for product, cages in with_cages if any(cage.equalises for cage in cages)}
+    assert [id_ for id_, product in equalising.items() if "equalises" not in product.provenance] == []
+    if name == "reference":
+        assert "nvidia-qm9700" in equalising

@@ -198,7 +198,7 @@ def test_utf_16_that_does_not_say_so_and_other_encodings() -> None:
 
 @pytest.mark.parametrize(
     ("heading", "role"),
-    [("Ext Sell", "total"), ("Sell", "unit"), ("Line Net", "total"), ("Old price", ""), ("Price per port", ""),
+    [("Ext Sell", "total"), ("Sell", "unit"), ("Line Net", "total"), ("Old price", ""), ("Price per port", "bulk"),
      ("Price validity", "validity"), ("Exchange rate", ""), ("Zustand", "condition"),
      ("Estado", ""), ("Projektpreis", "unit"),
      ("Part number (manufacturer)", "part"), ("Référence constructeur", "part"), ("2026", ""), ("100G", "")],

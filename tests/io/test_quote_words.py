@@ -62,7 +62,7 @@ def test_options_and_ends_of_sale_are_told() -> None:
         ("`option` stands on the line: its quantity may be no part of what is offered",),
         ("`End of Life` stands on the line: ask how long the part is sold",),
     ]
-    assert "Quote row 3 says `Refurbished:`: the lines below it are read as they stand" in quote.notes
+    assert "Quote row 3 says `Refurbished:`: lines are read as they stand" in quote.notes
 
 
 @pytest.mark.parametrize(

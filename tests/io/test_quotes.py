@@ -428,7 +428,7 @@ def test_until_when_a_quote_holds(text: str, end: str | None) -> None:
         ("Preis/Stück in €", "unit"),
         ("USD each", "unit"),
         ("Unit", ""),
-        ("Preis je VPE CHF", ""),
+        ("Preis je VPE CHF", "bulk"),
         ("Preis je Stück (CHF)", "unit"),
         ("Unit price ex VAT", "unit"),
         ("Price exc. VAT", "unit"),

@@ -58,8 +58,23 @@ _PER_TIME = (
     r"monatlich\w*|jährlich\w*|mensuel\w*|mensual\w*|mensil\w*|mensal)\b|"
     r"/\s?(?:mo|mth|month|monat|mois|mes|yr|year)\b|\bp\.\s?m\.|月額|月租|/月)"
 )
-_RENT = r"\b(?:leas(?:e|ing)|rental|rent|miet(?:e|preis))\b"
+_RENT = (
+    r"\b(?:leas(?:e|ing)|rentals?|rent|miet(?:e|preis|gerät)|leih(?:gerät|stellung)\w*|(?:on )?loan(?:ed|er)?|alquiler|"
+    r"noleggio)\b|租赁|租金|リース|レンタル"
+)
 RECURRING = re.compile(f"{_PER_TIME}|{_RENT}", re.IGNORECASE)
+# That a price is not that of one: per 10, per pack, per metre, for a pair.
+_MANY = (
+    r"(?!1[.,]0{1,2}\b)(?!20[0-9]{2}\b)(?:[2-9]|[1-9][0-9.,]*[0-9])"
+    r"(?![0-9]|\s?(?:%|(?:months?|years?|monate|jahre|mois|ans)\b))"
+)
+_PIECES = r"(?:pcs?|pieces?|pièces|units?|stk|stück|st|ea|uds?|个|個)"
+BULK = re.compile(
+    rf"(?:\b(?:per|pro|je|par|por)\s|/)\s*(?:{_MANY}|(?:packs?|package|box|ve|vpe|sets?|pairs?|paar|dozen|dutzend|rack|"
+    rf"bundle|kit|lot|m|met(?:er|re)s?|mètre|metro|ft|foot)\b)|"
+    rf"\(\s*(?:(?:pack|set|pair|paar|box|dozen|lot|kit|bundle)\b|{_MANY}\s*{_PIECES}?\s*\))",
+    re.IGNORECASE,
+)
 _RATES = (
     r"\b(?:prices?|rates?|amounts?|fees?|preise|beträge|raten|prix|tarifs|precios|importes|cuotas|prezzi|prijzen)\b"
 )
@@ -74,6 +89,11 @@ _RECURRING_PRICES = re.compile(
 )
 _OF_PRICES = re.compile(
     r"\b(?:prices?|amounts?|preise|beträge|prix|montants|precios|importes|prezzi|importi|prijzen|preços|valores|ceny)\b|价格|価格|가격",
+    re.IGNORECASE,
+)
+_BULK_PRICES = re.compile(
+    rf"{_RATES}\s(?:(?:are|is|shown|quoted|stated|sind|gelten|verstehen|sich|in|us\$|[a-z]{{3}}|[$€£])\s){{0,4}}"
+    rf"(?:per|pro|je|par|por|for|für|pour)\s(?:{_MANY})\s?{_PIECES}",
     re.IGNORECASE,
 )
 # A short text on its own, such as `in thousands of USD`.
@@ -121,6 +141,12 @@ def scales_of(rows: Iterable[FactRow]) -> dict[str, str]:
 def taxed_of(rows: Iterable[FactRow]) -> dict[str, str]:
     """By sheet, the text that says of its prices that tax is in them."""
     said = ((row.sheet, text) for row in rows for text in row.texts if _OF_PRICES.search(text) and TAXED.search(text))
+    return dict(reversed(list(said)))
+
+
+def bulk_of(rows: Iterable[FactRow]) -> dict[str, str]:
+    """By sheet, the text that says of its prices that they are for more than one."""
+    said = ((row.sheet, text) for row in rows for text in row.texts if _BULK_PRICES.search(text))
     return dict(reversed(list(said)))
 
 

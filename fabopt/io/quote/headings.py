@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from fabopt.io.quote.facts import RECURRING, SCALED, TAXED
+from fabopt.io.quote.facts import BULK, RECURRING, SCALED, TAXED
 from fabopt.io.quote.heading_words import CALLED
 from fabopt.io.quote.sheets import Cell, Sheet, letters
 from fabopt.io.quote.values import DOLLAR, HOME, agreed_sign, signs_in
@@ -39,6 +39,12 @@ _PAID = re.compile(
     r"[0-9]|\b(?:after|net\w*|final\w*|rebate\w*|discount\w*|promo\w*|special|project|deal|your|our|offer\w*|quoted|less|nach|après)\b|"
     r"\b(?:projekt|aktions|sonder|angebots|end)preis\b"
 )
+# What a price is for, other than one alone, or what is in it.
+_OF_ANOTHER = re.compile(r"\b(?:per|pro|je|par|por)\s")
+_WITH_MORE = re.compile(
+    r"(?<!not )(?<!nicht )(?<!non )\b(?:incl\w*|inkl\w*)\b"
+    r"(?!\W*(?:all |the |[0-9]+\s?%\s?)?(?:discounts?|rabatt|nachlass|remise|rebates?))"
+)
 # A price that is what one unit costs if no other column is.
 _MAYBE_UNIT = "maybe unit"
 # A range of quantities, as headings of prices by quantity are: `1-99`, `100+`, `ab 500 Stk`.
@@ -58,7 +64,7 @@ _IS_SHARE = re.compile(
 IDENTITY = ("part", "id", "name")
 PRICES = ("unit", "total", "list")
 # Of columns of prices that are not what a unit costs.
-OTHER_PRICES = ("taxed", "recurring")
+OTHER_PRICES = ("taxed", "recurring", "bulk")
 MONEY = (*PRICES, "discount", *OTHER_PRICES)
 _BRACKETS = re.compile(r"[(\[{][^)\]}]*[)\]}]")
 _NOT_WORDS = re.compile(r"[^\w\s]")
@@ -135,7 +141,8 @@ class Header:
 
 def role_of(text: str) -> str:
     """The role of a column with this heading; empty where it is none that is known."""
-    whole = _BRACKETS.sub(" ", unicodedata.normalize("NFKC", text).lower().replace("_", " "))
+    lower = unicodedata.normalize("NFKC", text).lower().replace("_", " ")
+    whole = _BRACKETS.sub(" ", lower)
     plain = _MONEY.sub(" ", _SCALE.sub(" ", whole))
     role = _called(plain) or _called(whole) or (_called(f"{plain} price") if signs_in(whole.upper()) else "")
     if not role:
@@ -145,6 +152,10 @@ def role_of(text: str) -> str:
         role = "unit"
     elif not role and _OF_PRICE.search(plain) and not _NOT_PAID.search(whole):
         role = "unit" if _PAID.search(whole) else _MAYBE_UNIT
+    if (role in ("unit", "list", _MAYBE_UNIT) or (not role and _OF_PRICE.search(plain))) and (
+        BULK.search(lower) or _WITH_MORE.search(lower) or (not role and _OF_ANOTHER.search(plain))
+    ):
+        role = "bulk"
     if role in PRICES or _OF_PRICE.search(plain) or _OF_SUM.search(plain):
         role = "taxed" if TAXED.search(text) else role
         role = "recurring" if RECURRING.search(text) else role

@@ -9,13 +9,13 @@ from fractions import Fraction
 from itertools import takewhile
 
 from fabopt.errors import Fault, fault
-from fabopt.io.quote.conditions import is_new
+from fabopt.io.quote.conditions import OF_ONE, is_yes, why_not_of_one
 from fabopt.io.quote.facts import SCALED
 from fabopt.io.quote.headings import IDENTITY, OTHER_PRICES, PRICES, SHARE, Header
 from fabopt.io.quote.matching import MatchedLine, NamedLine, labelled_in, matched
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import MOST_USD, HeadedPrice, NetPrice, StatedPrice, net_price
-from fabopt.io.quote.row_words import INCLUDED, ONE, SUM, SUM_AT_END
+from fabopt.io.quote.row_words import INCLUDED, SUM, SUM_AT_END
 from fabopt.io.quote.sheets import CSV_SHEET, Cell, Sheet, letters
 from fabopt.io.quote.times import day_of, wait_of
 from fabopt.io.quote.values import (
@@ -29,6 +29,7 @@ from fabopt.io.quote.values import (
     discounts_of,
     is_sign,
     length_of,
+    said_by_look,
     signs_in,
 )
 from fabopt.parts.quotes import CHARGE_REMARK, QuoteLine
@@ -44,8 +45,9 @@ _NUMBERS = {"minimum": "minimum_order", "pack": "pack_size", "stock": "in_stock"
 class QuoteReading:
     """What holds for all lines of a quote: names, the mark before decimals, a currency where none stands, rates.
 
-    ``scales``, ``taxed``, ``recurring``: by sheet what says that its prices are in thousands, with tax, or for a time;
-    ``faults``: gathers what makes the file unfit to be read; ``assumed``: rows of whose currency nothing was said.
+    ``scales``, ``taxed``, ``recurring``, ``bulk``: by sheet what says that its prices are in thousands, with tax, for a
+    time, or for several; ``faults``: gathers what makes the file unfit to be read; ``assumed``: rows of whose currency
+    nothing was said.
     """
 
     file: str
@@ -56,6 +58,7 @@ class QuoteReading:
     scales: Mapping[str, str] = field(default_factory=dict)
     taxed: Mapping[str, str] = field(default_factory=dict)
     recurring: Mapping[str, str] = field(default_factory=dict)
+    bulk: Mapping[str, str] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     assumed: list[int] = field(default_factory=list)
 
@@ -154,9 +157,11 @@ class RowReader:
         return _changed(line, status="charge") if line.status == "matched" else line
 
     def _named(self, row: int, names: Sequence[str], description: str) -> NamedLine:
-        lengths = [length for _, cell in self.cells(row, "length") if (length := length_of(cell)) is not None]
+        lengths = [length for column, cell in self.cells(row, "length")
+                   if (length := length_of(cell, self.header.headings[column].text)) is not None]  # fmt: skip
         length, named = next(iter(lengths), None), self.text(row, "length")
         texts = self.own_texts(row)
+        texts += [self.header.headings[c].text for c, cell in self.cells(row, "option") if is_yes(cell.text)]
         labelled = labelled_in(texts, self._texts_below(row)) if self._has_figures(row) else []
         return NamedLine(
             names, description, self.text(row, "vendor"), length, "" if lengths else named, texts, labelled
@@ -184,6 +189,8 @@ class RowReader:
                 why = f"its price is with tax: `{cell.text}`; ask for the one without it"
                 if heading.role == "recurring":
                     why = f"its price is for a time, as rents are: `{heading.text}`"
+                elif heading.role == "bulk":
+                    why = f"its price is not that of one alone: `{heading.text}`"
                 return _changed(
                     base, status="left over", reason=known.reason or why, suggestion=known.suggestion or known.id
                 )
@@ -222,19 +229,14 @@ class RowReader:
             return f"its price cannot be read: `{shown}`"
         if any(cell.text.startswith(_MINUS) for _, cell in self.cells(row, "quantity")):
             return "its quantity is below zero: a credit or a return, no offer"
-        measure = self.text(row, "measure")
-        if measure and not ONE.fullmatch(measure):
-            return f"its price is for a unit of `{measure}`, not for one"
-        per = self.text(row, "per")
-        if not all(ONE.fullmatch(word) for word in per.split()):
-            return f"its price is for `{per}`, not for one"
-        condition = self.text(row, "condition")
-        if condition and not is_new(condition):
-            return f"its condition is `{condition}`: its price may not be that of a new part"
+        if reason := why_not_of_one({role: self.text(row, role) for role in OF_ONE}):
+            return reason
         if scale := self._scale(row):
             return f"its price is not in units of a currency: `{scale}`; write it out"
         if taxed := self.reading.taxed.get(self.sheet.name):
             return f"its price is with tax, as the quote says: `{taxed}`; ask for the one without it"
+        if bulk := self.reading.bulk.get(self.sheet.name):
+            return f"its price is not that of one, as the quote says: `{bulk}`"
         if recurring := self.reading.recurring.get(self.sheet.name):
             return f"its price is for a time, as the quote says: `{recurring}`"
         if any(self._names_others(row, column) for column, _ in self.cells(row, *PRICES)):
@@ -250,8 +252,9 @@ class RowReader:
 
     def _scale(self, row: int) -> str:
         """What says that the prices of a row are in thousands: a heading, or a text on the sheet; else empty."""
-        headed = [self.header.headings[column].text for column, _ in self.cells(row, *PRICES)]
-        return next((text for text in headed if SCALED.search(text)), self.reading.scales.get(self.sheet.name, ""))
+        shown = [text for column, cell in self.cells(row, *PRICES)
+                 for text in (self.header.headings[column].text, said_by_look(cell.look))]  # fmt: skip
+        return next((text for text in shown if SCALED.search(text)), self.reading.scales.get(self.sheet.name, ""))
 
     def _is_parted(self, row: int) -> bool:
         """Whether a line of a CSV file is longer than its heading, and two cells beside each other may be a number."""

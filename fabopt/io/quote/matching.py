@@ -18,7 +18,18 @@ _MOUNTING_KIT = re.compile(
     r"\b(?:rails?|rack|mount(?:ing)?|rack[\s-]?mount|installation|accessory|power|cable management)[\s-]+kits?\b",
     re.IGNORECASE,
 )
-_PACK = re.compile(r"\b(?:pack of|packs of|box of|[0-9]+[\s-]?pack|[0-9]+er[\s-]?pack)\b", re.IGNORECASE)
+_PACK = re.compile(
+    r"\b(?:packs? of|box of|sets? of|[0-9]+(?:er)?[\s-]?pack|[0-9]+er[\s-]?ve|ve\W?[0-9]+|pack\s?/\s?[0-9]+|"
+    r"(?:price|preis|prix)\W+(?:(?:is|ist|per|pro|je|par|for|für|pour)\W+)+(?:[2-9]|[1-9][0-9.,]*[0-9]))\b",
+    re.IGNORECASE,
+)
+# What else is in the price of a line, by its part number: `incl. 4x MMA4Z00-NS`.
+_WITH = re.compile(
+    r"(?<!not )(?<!nicht )(?<!non )(?:\b(?:incl\w*|inkl\w*|plus|bundled with)|\+|&|"
+    r"\b(?:with|mit|avec|con)\s+(?=[0-9]))"
+    r"[\s.:]*(?:[0-9]+\s?(?:x|×|pcs|stk)?\s*)?([^\s,;()]{5,})",
+    re.IGNORECASE,
+)
 _SERVICE = re.compile(
     r"^\W*(?:[0-9]+[\s-]?(?:years?|yrs?|y|months?)[\s-]+)?(?:extended[\s-]+)?(?:support|service|warranty|maintenance|licen[cs]e|subscription|"
     r"care pack|advance replacement|wartung|lizenz)\b",
@@ -115,7 +126,11 @@ def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
     product = names.products[ids.pop()]
     own_words = product.description or ""
     is_compatible = product.vendor in names.makers_of_compatibles
-    if reason := _why_more(line) or why_another(line.texts, own_words, is_compatible):
+    if (
+        reason := _why_more(line, own_words)
+        or _why_another_too(line, names, product.id)
+        or why_another(line.texts, own_words, is_compatible)
+    ):
         return MatchedLine(reason=reason, suggestion=product.id)
     known = _with_length(line, names, product.id, matches)
     ended = ("the catalog has it as no longer sold",) if product.end_of_life else ()
@@ -154,14 +169,24 @@ def _begun(line: NamedLine, names: QuotedNames) -> MatchedLine | None:
     return replace(known, remarks=(remark, *known.remarks))
 
 
-def _why_more(line: NamedLine) -> str:
-    """Why the price of a line may be for something else than one of its product."""
+def _why_another_too(line: NamedLine, names: QuotedNames, id_: str) -> str:
+    """Why the price of a line may be for another product too, which it names."""
+    for match in (match for text in line.texts for match in _WITH.finditer(text)):
+        called = {other.id for other in names.called(match[1].rstrip("."))}
+        if called and id_ not in called:
+            return f"`{match[0].strip()}` stands on the line: its price may be for that too"
+    return ""
+
+
+def _why_more(line: NamedLine, described: str) -> str:
+    """Why the price of a line may be for something else than one of its product, ``described`` so in the catalog."""
     text = line.description
     if _SERVICE.search(text):
         return "a service for a product, not the product"
     if _KIT.search(_MOUNTING_KIT.sub("", text)):
         return f"{KIT}: its price is for more than the one product"
-    return "the price may be of a pack, not of one" if _PACK.search(text) else ""
+    packed = any(_PACK.search(part.replace(described, " ") if described else part) for part in (text, *line.texts))
+    return "the price may be of a pack, not of one" if packed else ""
 
 
 def _unknown(line: NamedLine, names: QuotedNames) -> MatchedLine:

@@ -14,7 +14,7 @@ from fabopt.io.faults import refuse
 from fabopt.io.files import DEVICE, is_device, read_bytes, shown
 from fabopt.io.quote.conditions import said_of_all
 from fabopt.io.quote.delimited import read_delimited
-from fabopt.io.quote.facts import FactRow, QuoteFacts, facts_of, recurring_of, scales_of, taxed_of
+from fabopt.io.quote.facts import FactRow, QuoteFacts, bulk_of, facts_of, recurring_of, scales_of, taxed_of
 from fabopt.io.quote.headings import PRICES, Header, headers_of
 from fabopt.io.quote.lines import QuoteReading, RowReader
 from fabopt.io.quote.matching import KIT
@@ -87,8 +87,10 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     outside = list(_outside(tables))
     facts, mark = facts_of(outside), decimal_mark(_price_texts(tables))
     currency = facts.currency or options.currency
-    scales, taxed, recurring = (_of_sheets(tables, said(outside)) for said in (scales_of, taxed_of, recurring_of))
-    reading = QuoteReading(file, names, mark, currency, options.rates, scales, taxed, recurring)
+    scales, taxed, recurring, bulk = (
+        _of_sheets(tables, said(outside)) for said in (scales_of, taxed_of, recurring_of, bulk_of)
+    )
+    reading = QuoteReading(file, names, mark, currency, options.rates, scales, taxed, recurring, bulk)
     lines = tuple(line for sheet, headers in tables for line in _lines(sheet, headers, reading))
     reading.faults.extend(_two_prices(lines, file))
     quote = _quote(file, lines, tables, replace(facts, notes=(*facts.notes, *_titles(outside))), options)
@@ -161,7 +163,7 @@ def _titles(outside: Sequence[FactRow]) -> Iterator[str]:
     for row in outside:
         said = next((text for text in row.texts if said_of_all(text)), "")
         if said:
-            yield f"{row.place} says `{cut(said, 60)}`: the lines below it are read as they stand"
+            yield f"{row.place} says `{cut(said, 60)}`: lines are read as they stand"
 
 
 def _of_sheets(tables: _Tables, said: dict[str, str]) -> dict[str, str]:

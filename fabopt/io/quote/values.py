@@ -48,6 +48,8 @@ _WORD = re.compile(
 # Of number formats: a currency with its language, and what is not shown.
 _CURRENCY_OF_LOOK = re.compile(r"\[\$([^\]-]+)(?:-[^\]]*)?\]")
 _NOT_SHOWN = re.compile(r"\[[^\]]*\]")
+# A comma after the digits divides what is shown by a thousand (ECMA-376 part 1, 18.8.31).
+_DIVIDED = re.compile(r"[0#?],+(?![0#?,])")
 
 _RUN = re.compile(r"[0-9](?:[0-9.,'’ \u00a0\u202f]*[0-9])?")
 _UNIT_WORDS = re.compile(
@@ -77,8 +79,17 @@ def signs_in(text: str) -> list[str]:
 
 def currency_of_look(look: str) -> str:
     """The currency that a number format shows, if it shows one."""
-    named = signs_in(_NOT_SHOWN.sub("", _CURRENCY_OF_LOOK.sub(r" \1 ", look)))
+    named = signs_in(_words_of_look(look))
     return named[0] if len(named) == 1 else ""
+
+
+def said_by_look(look: str) -> str:
+    """What a number format shows beside a number as it is kept; empty where it divides it by thousands to show it."""
+    return "" if _DIVIDED.search(look) else _words_of_look(look).replace('"', "").replace("\\", "")
+
+
+def _words_of_look(look: str) -> str:
+    return _NOT_SHOWN.sub("", _CURRENCY_OF_LOOK.sub(r" \1 ", look))
 
 
 def agreed(named: Iterable[str]) -> str | None:
@@ -228,6 +239,12 @@ _LENGTH = re.compile(
     re.IGNORECASE,
 )
 _METRES_PER_CM = Fraction(1, 100)
+# Headings of lengths that are not in metres: those that are no parts of one, and those that are.
+_NOT_METRIC = re.compile(
+    r"\b(?:ft|feet|foot|inch(?:es)?|yards?|yd|fuß|zoll|pieds?|pouces?|pies|pulgadas|piedi|pollici)\b|[(\[]\s*(?:in\.?|['\"])\s*[)\]]|英尺",
+    re.IGNORECASE,
+)
+_SMALLER = ((re.compile(r"\bcm\b", re.IGNORECASE), 100), (re.compile(r"\bmm\b", re.IGNORECASE), 1000))
 
 
 def lengths_in(text: str) -> set[float]:
@@ -239,13 +256,18 @@ def lengths_in(text: str) -> set[float]:
     }
 
 
-def length_of(cell: Cell) -> float | None:
-    """The length that a cell of a column of lengths states, in metres where it names no unit."""
-    if isinstance(cell.value, float):
-        return cell.value if cell.value > 0 else None
-    named = lengths_in(cell.text)
+def length_of(cell: Cell, heading: str = "") -> float | None:
+    """The length that a cell of a column of lengths states, in metres where neither it nor the heading names a unit.
+
+    None where it states none, or in feet or inches: makers round them in different ways.
+    """
+    named = lengths_in(cell.text) if isinstance(cell.value, str) else set()
     if len(named) == 1:
         return named.pop()
-    number = number_in(cell.text, "." if "." in cell.text else ",") if not named else None
-    plain = re.fullmatch(r"[0-9]+(?:[.,][0-9]+)?", cell.text.strip())
-    return float(number) if number is not None and plain and number > 0 else None
+    if named or _NOT_METRIC.search(heading):
+        return None
+    number = exact(cell.value) if isinstance(cell.value, float) else None
+    if number is None and re.fullmatch(r"[0-9]+(?:[.,][0-9]+)?", cell.text.strip()):
+        number = number_in(cell.text, "." if "." in cell.text else ",")
+    parts = next((parts for unit, parts in _SMALLER if unit.search(heading)), 1)
+    return float(number / parts) if number is not None and number > 0 else None

@@ -7,7 +7,7 @@ n - own. See docs/formulation/several-networks.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations_with_replacement, count, product
@@ -284,8 +284,9 @@ class Counted:
         if limit > least:
             of_number = self.look(numbered, limit - least)
         added = _Added(float(least))
+        at_last = {number[-1] - total[-1] for total in totals}
         for batch in of_number.batches:
-            left = [{minus(number, own) for own in numbers} & totals for numbers in self._by_place(batch)]
+            left = [{minus(number, own) for own in numbers} & totals for numbers in self._by_place(batch, at_last)]
             kept = [place for place, totals_left in enumerate(left) if totals_left]
             for place in kept:
                 cost = float(batch.cost[0, place]) + attached
@@ -300,15 +301,16 @@ class Counted:
         """Numbers of switches at each stage that the candidates found have."""
         return set().union(*(each for batch in sizing.batches for each in self._by_place(batch)))
 
-    def _by_place(self, batch: AnyBatch) -> Iterator[set[ByStage]]:
-        """Of every place of a batch the numbers of switches at each stage: there may be several ways to grow."""
-        stages = range(len(self.problem.stages))
-        if len(stages) == 1:
-            for number in batch.num_switches().tolist():
-                yield {(number,)}
-            return
-        for index in range(len(batch)):
-            yield {by_stage(one, self.problem) for one in self.sized(batch, index)}
+    def _by_place(self, batch: AnyBatch, at_last: Container[int] | None = None) -> Iterator[set[ByStage]]:
+        """Of every place of a batch the numbers of switches at each stage: there may be several ways to grow, all to
+        the same number at last. Of places without one of ``at_last`` none is worked out, which takes long.
+        """
+        is_staged = len(self.problem.stages) > 1
+        for index, number in enumerate(batch.num_switches().tolist()):
+            if at_last is not None and number not in at_last:
+                yield set()
+            else:
+                yield {by_stage(one, self.problem) for one in self.sized(batch, index)} if is_staged else {(number,)}
 
 
 def with_fewest(problem: Problem, context: Context, fabric: FabricProblem) -> FabricProblem:

@@ -18,10 +18,12 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design, Totals
 from fabopt.search import out_of_band
 from fabopt.search.choice import search_of
+from fabopt.search.expansion import Expansion
 from fabopt.search.out_of_band import Counted
 from fabopt.solution.optimize import solve
 from fabopt.solution.switch_racks import racks_in
-from fabopt.topology.batch import Sizing
+from fabopt.topology.batch import AnyBatch, Sizing
+from fabopt.topology.candidate import Candidate
 from fabopt.verify import verify
 from tests.oracles.brute_out_of_band import least, least_growing, with_last_groups
 from tests.samples.random_sites import generate
@@ -343,6 +345,23 @@ def test_no_design_is_proven_where_all_that_is_found_comes_too_late(seed: int) -
     for prune in (True, False):
         found = search_of(problem_of(given.case, given.catalog), Settings(prune=prune), Clock(None)).run()
         assert found.verdict == "infeasible"
+
+
+def test_how_it_grows_is_worked_out_for_numbers_that_suit_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all networks of management nearly none has, at the last stage, ports for just the others and itself."""
+    made: list[int] = []
+    candidates_at = Expansion.candidates_at
+
+    def counted(self: Expansion, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
+        made.append(index)
+        return candidates_at(self, batch, index)
+
+    monkeypatch.setattr(Expansion, "candidates_at", counted)
+    content, catalog = growing_late(9)
+    given = inputs_from_objects(content, catalog)
+    search_of(problem_of(given.case, given.catalog), Settings(prune=False), Clock(None)).run()
+    # 13,681 places of all numbers were looked at
+    assert len(made) < 500
 
 
 def test_early_stages_have_their_own_ports() -> None:

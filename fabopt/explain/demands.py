@@ -26,6 +26,8 @@ FAR_APART = Fraction(11, 10)
 RATIO_DIGITS = 6
 # Speeds are whole Mb/s.
 GBPS_DIGITS = 3
+# Of a bandwidth that the case does not say.
+LEFT_OUT = "the case leaves it out, which takes the default"
 DEMANDED_FIGURES = {"bisection": "bisection", "alltoall": "all-to-all", "allreduce": "ring all-reduce"}
 
 
@@ -83,7 +85,8 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflic
     most, is_least = closest(-1, len(rates), reached, halfway)
     if most >= 0:
         refused = inquiry.problem.fabrics[index].refused_nics
-        detail = "; ".join(["the most bandwidth per GPU that a design gives", *refused[:3]])
+        left_out = [LEFT_OUT] if fabric.min_gbps_per_gpu is None else []
+        detail = "; ".join(["the most bandwidth per GPU that a design gives", *left_out, *refused[:3]])
         yield advice(limit, gbps(wanted_mbps), gbps(rates[most]), detail, is_least)
 
 

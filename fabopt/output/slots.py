@@ -18,6 +18,8 @@ def slot_words(design: Design, nic: NicUse, injection: Number) -> str:
     if not isinstance(slot, dict) or not isinstance(card, dict) or not design.stages:
         return ""
     stage = design.stages[-1]
+    if not stage.gpus:
+        return ""
     passed = _of_each(nic, stage.gpus // stage.servers, injection)
     ports = nic.ports_per_nic * exact(nic.gbps)
     scale_up = design.parts[server].get("scale_up")

@@ -37,6 +37,12 @@ def space_of(problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> 
 
 def most_servers(problem: Problem) -> int:
     """No design of a problem, with its number of servers or fewer, has more servers than this, whatever it costs."""
+    if not all(map(_has_nics, problem.fabrics)):
+        return 0
     return min(
         max(FAMILIES[name].most_servers(problem, fabric) for name in fabric.topologies) for fabric in problem.fabrics
     )
+
+
+def _has_nics(fabric: FabricProblem) -> bool:
+    return any(map(any, (fabric.nics.values(), fabric.unpaired_nics.values())))

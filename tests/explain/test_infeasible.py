@@ -15,6 +15,7 @@ import yaml
 
 from fabopt.cli import main
 from fabopt.errors import EXIT_INFEASIBLE
+from fabopt.explain.demands import LEFT_OUT
 from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
@@ -280,3 +281,13 @@ def test_running_out_of_time_proves_nothing(looks: int, monkeypatch: pytest.Monk
     design = optimize.solve(inputs({**content, "limits": limits}), time_limit_s=3600, alternatives_s=0)
     assert design.status != "infeasible"
     assert design.conflicts == ()
+
+
+def test_a_fabric_without_any_nic_reaches_no_server_and_the_advice_is_what_cards_give() -> None:
+    """DGX A100 has 200 Gb/s a GPU; four fabrics at the default of 400 are not searched over and over."""
+    fabrics = [{"name": "compute"}, *({"name": role, "role": role} for role in ("storage", "in-band", "oob"))]
+    given = inputs_from_objects({"name": "older", "server": "nvidia-dgx-a100", "servers": 36, "fabrics": fabrics})
+    assert most_servers(problem_of(given.case, given.catalog)) == 0
+    found = conflict(optimize.solve(given, alternatives_s=0), "fabrics.compute.min_gbps_per_gpu")
+    assert (found.value, found.needed, found.minimal) == (400, 200, True)
+    assert LEFT_OUT in found.detail

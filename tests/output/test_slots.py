@@ -7,11 +7,13 @@ import csv
 import pytest
 from rich.console import Console
 
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.front import front_csv
 from fabopt.output.html.front_page import front_table
 from fabopt.output.terminal.answer import about_lines
 from fabopt.output.terminal.front import front_summary
 from fabopt.program.settings import Clock, Settings
+from fabopt.solution import optimize
 from fabopt.study.front.fronts import objectives_of, pareto_front
 from tests.samples.small import case, inputs, solved
 
@@ -28,6 +30,13 @@ def test_the_slot_that_limits_is_named() -> None:
 def test_ports_that_limit_are_not_blamed_on_slots() -> None:
     design = solved(case({"nics": ["nic-400"], "nics_per_server": 2}, servers=2))
     assert not any("slots" in line for line in about_lines(design, design.fabrics[0]))
+
+
+def test_servers_without_gpus_have_no_gpu_to_hold_back() -> None:
+    """The shipped CPU server, in slots of its own: as many ports as a server has are what it is asked for."""
+    content = {"name": "cpu", "server": "dell-poweredge-r660", "servers": 4, "fabrics": [{"name": "compute"}]}
+    design = optimize.solve(inputs_from_objects(content), alternatives_s=0)
+    assert next(iter(about_lines(design, design.fabrics[0]))).endswith("400 Gb/s per GPU")
 
 
 def test_the_slot_is_named_wherever_a_front_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

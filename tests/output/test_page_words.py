@@ -24,6 +24,7 @@ from fabopt.output.html.build import page_bytes
 from fabopt.output.html.drawing import drawings
 from fabopt.output.html.parts import kind_rows, slices
 from fabopt.output.space import space_line
+from fabopt.output.terminal.growth import growth_rows
 from fabopt.output.words import run
 from fabopt.schema.design import Design, Placement
 from fabopt.units import some
@@ -32,6 +33,7 @@ from fabopt.wiring.build import wiring_of
 from tests.samples import small
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import placed, solved
+from tests.samples.growth_samples import sample
 from tests.samples.page_samples import (
     DARK,
     LIGHT,
@@ -238,6 +240,21 @@ def test_growth_is_bought_stage_by_stage() -> None:
     table = page.partition('<caption class="hidden">Stages</caption>')[2].partition("</table>")[0]
     for usd in bought:
         assert f'<td class="number">${usd:,.0f}</td>' in table
+
+
+def test_free_ports_and_ratios_of_stages_are_told_fabric_by_fabric() -> None:
+    design = sample("moved")
+    first = design.fabrics[0]
+    changes = {"oversubscription": {"leaf": 4}, "free_leaf_ports": 0, "free_spine_ports": 5}
+    other = first.model_copy(
+        update={"name": "storage", "growth": tuple(one.model_copy(update=changes) for one in first.growth)}
+    )
+    alone = [row[-2:] for row in growth_rows(design)]
+    both = [row[-2:] for row in growth_rows(design.model_copy(update={"fabrics": (first, other)}))]
+    assert alone[0] == ["none", "1:1"]
+    assert both == [
+        [f"{first.name}: {ports}; storage: 5 spine", f"{first.name}: {ratio}; storage: 4:1"] for ports, ratio in alone
+    ]
 
 
 def test_large_halls_stay_small() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.output.words import count, measured, money, plain, power
-from fabopt.schema.design import Design, LinkRow
+from fabopt.schema.design import Design, LinkRow, StageStructure
 from fabopt.units import some
 
 COLUMNS = (
@@ -20,28 +20,39 @@ def growth_rows(design: Design) -> Iterator[list[str]]:
         return
     laid = 0
     for number, stage in enumerate(design.stages):
-        grown = [fabric.growth[number] for fabric in design.fabrics if fabric.growth]
-        cables = sum(one.cables for one in grown)
-        leaf, spine = (sum(getattr(one, f"free_{role}_ports") for one in grown) for role in ("leaf", "spine"))
-        ratios = {name: ratio for one in grown for name, ratio in one.oversubscription.items()}
+        grown = {fabric.name: fabric.growth[number] for fabric in design.fabrics if fabric.growth}
+        cables = sum(one.cables for one in grown.values())
         yield [
             stage.name,
             str(stage.month),
             count(stage.servers),
             money(stage.capex_usd),
             power(stage.power_w),
-            "; ".join(_switches(name, tiers, len(stage.fabrics)) for name, tiers in stage.fabrics.items()),
+            _by_fabric({name: _switches(tiers) for name, tiers in stage.fabrics.items()}),
             count(cables - laid),
-            count(sum(one.moved_cables for one in grown)),
-            ", ".join(f"{free:,} {role}" for role, free in (("leaf", leaf), ("spine", spine)) if free) or "none",
-            ", ".join(f"{plain(ratio)}:1" for ratio in ratios.values()) or "-",
+            count(sum(one.moved_cables for one in grown.values())),
+            _by_fabric({name: _free(one) for name, one in grown.items()}),
+            _by_fabric({name: _ratios(one) for name, one in grown.items()}),
         ]
         laid = cables
 
 
-def _switches(fabric: str, tiers: dict[str, int], fabrics: int) -> str:
-    counts = ", ".join(some(number, role) for role, number in tiers.items() if number)
-    return f"{fabric}: {counts}" if fabrics > 1 else counts
+def _by_fabric(words: dict[str, str]) -> str:
+    """What is said of each fabric, by its name where there are several."""
+    return "; ".join(f"{name}: {text}" if len(words) > 1 else text for name, text in words.items())
+
+
+def _switches(tiers: dict[str, int]) -> str:
+    return ", ".join(some(number, role) for role, number in tiers.items() if number)
+
+
+def _free(grown: StageStructure) -> str:
+    free = (("leaf", grown.free_leaf_ports), ("spine", grown.free_spine_ports))
+    return ", ".join(f"{ports:,} {role}" for role, ports in free if ports) or "none"
+
+
+def _ratios(grown: StageStructure) -> str:
+    return ", ".join(f"{plain(ratio)}:1" for ratio in grown.oversubscription.values()) or "-"
 
 
 def moving_line(design: Design) -> str | None:

@@ -80,7 +80,7 @@ class Bounds(LinkBounds):
         self.prune = prune
         self._ratio = float(fabric.oversubscription_leaf)
         self.most = MostPorts(fabric, problem.servers)
-        self.early = EarlyCosts(problem, fabric, costs)
+        self.early = EarlyCosts(problem, fabric, costs, self.uppers)
         self._scopes: dict[tuple[str, ...], Scope] = {}
 
     def scope(self, runs: tuple[str, ...]) -> Scope:

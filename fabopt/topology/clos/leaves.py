@@ -279,10 +279,7 @@ class Leaves:
             above[0] = np.maximum(above[0], whole)
         if not self.bounds.early.stages:
             return above
-        uppers = self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers)
-        uses = tuple((spine.switch, spine.down) for spine in uppers)
-        share = self.bounds.early.shares(block.uplinks, uses, "leaf-spine", block.protocol)
-        above[0] += share @ self.bounds.early.uplinks(block.parts, shape)
+        above[0] += self.bounds.early.of_uplink(block) @ self.bounds.early.uplinks(block.parts, shape)
         return above
 
     def _fewest_uplinks(self, block: Block, shape: Shape, endpoints: Number) -> Ints:

@@ -46,10 +46,9 @@ class SpinesOfTwoTypes:
         if block.tiers != 2 or block.protocol not in self.fabric.mixes_spines or self.spines.plain:
             return
         looked_at = self._wanted(block, shape, base)
-        places = {spine: place for place, spine in enumerate(self._uppers(block.uplinks, block.protocol))}
         may_be = np.asarray(looked_at.any(axis=0) | looked_at.any(axis=1))
-        for first, second in product(self.spines.stacks.uppers(block, may_be), repeat=2):
-            stack = self._stack(block, first, second) if looked_at[places[first], places[second]] else None
+        for (row, first), (column, second) in product(self.spines.stacks.uppers(block, may_be), repeat=2):
+            stack = self._stack(block, first, second) if looked_at[row, column] else None
             if stack is None:
                 continue
             share = np.minimum(*(self.bounds.spine_share(one, block.protocol) for one in (first, second)))

@@ -185,7 +185,7 @@ class ClosSpace:
         """A block with each use of its leaves' cages for uplinks, and the least that it costs with these."""
         for up in queued.block.leaf.uses:
             finer = queued.block._replace(up=up)
-            least = queued.bound + self._least_uplinks(finer)
+            least = queued.bound + self._least_uplinks(finer) + self.bounds.early.of_uplinks(finer)
             if not least > limit:
                 yield np.array([least, *self.caps[1:]]), finer
 
@@ -208,10 +208,15 @@ class ClosSpace:
         spines = fewest_of_all_spines(self.bounds, block)
         return max(above, float(least_with_spines(self.bounds, block, links, spines)))
 
+    def _early_leaves(self, block: Block) -> float:
+        """The least that servers on leaves cost more for what is there of them before the last stage."""
+        return self.bounds.early.of_block(block, self.bounds.most.on_leaf)
+
     def _tighter(self, block: Block, level: int, bound: float) -> Floats:
         """A bound that counts one more tier of a block; ``bound``: that without, and with any uplinks at first."""
         tighter = self.bounds.of_block(block, level + 1)
-        return np.concatenate([np.maximum(tighter[:1], bound), tighter[1:]])
+        early = self._early_leaves(block) + self.bounds.early.of_uplinks(block)
+        return np.concatenate([np.maximum(tighter[:1] + early, bound), tighter[1:]])
 
     @property
     def _has_tiers(self) -> bool:
@@ -237,16 +242,23 @@ class ClosSpace:
 
     def _blocks(self, cutoff: Cutoff, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
         """A NIC's blocks, the lowest bound first, which counts no uplinks yet; made as far as they are asked for."""
+        blocks = self._blocks_by_share(cutoff, protocol, tiers, nic)
+        # leaves whose share is the least at last may not be at other stages
+        yield from sorted(blocks, key=lambda one: one.bound) if self.bounds.early.stages else blocks
+
+    def _blocks_by_share(self, cutoff: Cutoff, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
+        """A NIC's blocks, those first whose leaves have the least share at the last stage."""
         fewest_ports = self._ports_of_one_tier(nic) if tiers == 1 else 1
         without = self.restriction.not_leaf
         for place, (share, leaf, down) in enumerate(self.bounds.lowers(nic.port, protocol, without)):
             if usable_ports(down, leaf) >= fewest_ports:
                 if tiers > 1:
-                    bound = self.bounds.of_leaves(place, nic, protocol, without)
+                    least = self.bounds.of_leaves(place, nic, protocol, without)
                 else:
-                    bound = self.bounds.of_servers(nic, share)
-                if cutoff.possible(bound):
-                    yield _Bounded(float(bound[0]), Block(protocol, tiers, nic, leaf, down))
+                    least = self.bounds.of_servers(nic, share)
+                block = Block(protocol, tiers, nic, leaf, down)
+                if cutoff.possible(least):
+                    yield _Bounded(float(least[0]) + self._early_leaves(block), block)
 
     def _ports_of_one_tier(self, nic: NicOption) -> int:
         """Down ports of a leaf that holds every endpoint of its plane."""

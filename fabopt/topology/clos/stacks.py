@@ -55,19 +55,20 @@ class Stacks:
             return
         early_uplinks = self.bounds.early.uplinks(block.parts, shape)
         shares = self.bounds.upper_shares(block.uplinks.port, block.protocol, block.tiers)
-        # of all at once, without what earlier stages need: that leaves most of them out
-        least = (base[0] + np.multiply.outer(shares, block.nic.planes * shape.uplinks)).min(axis=1, initial=np.inf)
-        for spine in self.uppers(block, least <= self.cutoff.limit):
-            stacked = self._stack(block, spine, shape, base, early_uplinks)
+        early = self.bounds.early.of_uplink_under(block) @ early_uplinks
+        # of all at once: that leaves most of them out
+        least = base[0] + np.multiply.outer(shares, block.nic.planes * shape.uplinks) + early
+        for place, spine in self.uppers(block, least.min(axis=1, initial=np.inf) <= self.cutoff.limit):
+            stacked = self._stack(block, spine, shape, base, early[place])
             if stacked is not None:
                 yield stacked
 
     def _stack(
-        self, block: Block, spine: Upper, shape: Shape, base: Floats, early_uplinks: Floats
+        self, block: Block, spine: Upper, shape: Shape, base: Floats, early: Floats
     ) -> tuple[Stack, Floats] | None:
         """A spine switch above the block, and what rows cost with it, infinite past the cutoff; None if all are.
 
-        ``early_uplinks``: links above leaves at stages before the last, shape (stages, rows); what is returned (rows,).
+        ``early``: what uplinks of stages before the last add, shape (rows,), as what is returned.
         """
         upward = np.zeros(base.shape[0])
         if spine.up is not None:
@@ -77,8 +78,7 @@ class Stacks:
         least = self.bounds.least_uplink(block.uplinks.port, spine, block.protocol)
         share = least + self.bounds.spine_share(spine, block.protocol)
         above = np.multiply.outer(share, block.nic.planes * shape.uplinks)
-        uses = ((spine.switch, spine.down),)
-        above[0] += self.bounds.early.shares(block.uplinks, uses, "leaf-spine", block.protocol) @ early_uplinks
+        above[0] += early
         bound = base + above
         inside = self.cutoff.within(bound)
         if not inside.any():
@@ -86,19 +86,20 @@ class Stacks:
         joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
         return (Stack(block, spine, joins, least, upward), np.where(inside, bound[0], np.inf)) if joins else None
 
-    def uppers(self, block: Block, wanted: NDArray[np.bool_] | None = None) -> Iterator[Upper]:
+    def uppers(self, block: Block, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Upper]]:
         """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``
 
-        ``wanted``: which of ``Bounds.uppers`` are asked for, shape (uppers,); None: all.
+        ``wanted``: which of ``Bounds.uppers`` are asked for, shape (uppers,). Each comes with its place among them.
         """
         alone = self.bounds.problem.offering.terms.most_part_numbers("switch") == 1
         all_ = self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers)
-        for spine in all_ if wanted is None else [all_[place] for place in np.flatnonzero(wanted).tolist()]:
+        for place in np.flatnonzero(wanted).tolist():
+            spine = all_[place]
             own = (not alone or spine.switch.item is block.leaf.item) and self._may_join(block.leaf, spine.switch)
             own = own and self._has_optics(block, "leaf-spine", block.uplinks.port, spine.down.port)
             managed = block.tiers > 2 or self._may_be_managed(block, block.leaf, spine.switch)
             if own and managed and self.fabric.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
-                yield spine
+                yield place, spine
 
     def cores(self, block: Block, spine: Upper) -> Iterator[tuple[SwitchType, CageUse]]:
         """Core switches that may be above a spine with uplinks and its leaves. Rule ``generations_agree``"""

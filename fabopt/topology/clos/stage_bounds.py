@@ -7,15 +7,17 @@ search counts the last stage; this adds what the others need at least. See docs/
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from fabopt.parts.items import Item
+from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.topology.clos.blocks import Block, Upper
 from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.joins import joins_of, runs_differ, server_joins
 from fabopt.topology.clos.shape import Parts, Shape, most_endpoints, uplinks_needed, usable_ports
@@ -23,6 +25,8 @@ from fabopt.topology.link_parts import Costs, Floats
 from fabopt.units import Number, ceil_of
 
 SwitchUse = tuple[SwitchType, CageUse]
+# Spines for uplinks of a speed, by the speed in Mb/s, the protocol and the number of tiers.
+Uppers = Callable[[int, str, int], Sequence[Upper]]
 
 
 class EarlyCosts:
@@ -31,12 +35,38 @@ class EarlyCosts:
     Arrays have shape (size,), a value for every row of the shape; what is not sized yet may be missing from it.
     """
 
-    def __init__(self, problem: Problem, fabric: FabricProblem, costs: Costs) -> None:
+    def __init__(self, problem: Problem, fabric: FabricProblem, costs: Costs, uppers: Uppers) -> None:
         self.problem = problem
         self.fabric = fabric
+        self.uppers = uppers
         self.stages = list(zip(costs.stages, costs.steps, strict=True))
         self.lends = problem.case.growth.recabling == "allow"
-        self._shares: dict[tuple[CageUse, tuple[SwitchUse, ...], str, str], Floats] = {}
+        self._uplinks_under: dict[tuple[PortType, str, int], Floats] = {}
+        self._core_shares: dict[tuple[Costs, CageUse, tuple[SwitchUse, ...], str], float] = {}
+
+    def of_block(self, block: Block, most: int) -> float:
+        """The part of NICs, leaves with at most so many ports of servers, and server links, in groups of any size."""
+        nic, total = block.nic, 0.0
+        on_leaf = min(most, usable_ports(block.down, block.leaf))
+        for number, costs in self.stages:
+            servers = self.problem.stages[number].servers
+            link = self._least_link(costs, nic.port, block.down.port, "server-leaf", block.protocol)
+            nics = nic.nics_per_server * _of(costs, nic.item) + nic.ports_per_server * link
+            leaves = nic.planes * ceil_of(servers * nic.ports_per_plane, on_leaf)
+            total += servers * nics + leaves * _of(costs, block.leaf.item)
+        return total
+
+    def of_uplinks(self, block: Block) -> float:
+        """The part of uplinks of leaves in groups of any size, with their share of spines."""
+        total = 0.0
+        for (number, _), share in zip(self.stages, self.of_uplink(block).tolist(), strict=True):
+            stage = self.problem.stages[number]
+            # else one leaf may join them all
+            if stage.servers * block.nic.ports_per_plane > usable_ports(block.down, block.leaf):
+                mbps = stage.servers * block.nic.ports_per_server * block.down.lane.port_mbps
+                most = float(stage.oversubscription[self.fabric.name][0])
+                total += share * mbps / (most * block.uplinks.lane.port_mbps)
+        return total
 
     def of_leaves(self, parts: Parts, shape: Shape) -> Floats:
         """The part of NICs, leaves and server links."""
@@ -50,6 +80,27 @@ class EarlyCosts:
             total = total + _of(costs, parts.leaf.item) * (parts.nic.planes * stage_shape.leaves)
         return total
 
+    def of_uplink(self, block: Block) -> Floats:
+        """The least that an uplink of a leaf costs at each stage with its share of a spine, shape (stages,)."""
+        return _finite(self._under_spines(block).min(axis=0, initial=np.inf))
+
+    def of_uplink_under(self, block: Block) -> Floats:
+        """What ``of_uplink`` is under each of ``Bounds.uppers``, shape (uppers, stages); 0 where nothing joins them."""
+        return _finite(self._under_spines(block))
+
+    def _under_spines(self, block: Block) -> Floats:
+        """What ``of_uplink_under`` is, infinite where nothing joins them, shape (uppers, stages)."""
+        key = block.uplinks.port, block.protocol, block.tiers
+        if key not in self._uplinks_under:
+            uppers = self.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers)
+            shares = [
+                self._share(costs, block.uplinks, spine.switch, spine.down, "leaf-spine", block.protocol)
+                for spine in uppers
+                for _, costs in self.stages
+            ]
+            self._uplinks_under[key] = np.reshape(np.array(shares, dtype=np.float64), (len(uppers), len(self.stages)))
+        return self._uplinks_under[key]
+
     def uplinks(self, parts: Parts, shape: Shape) -> Floats:
         """Fewest links above all leaves at each stage, shape (stages, rows)."""
         links = []
@@ -58,19 +109,6 @@ class EarlyCosts:
             uplinks = parts.nic.planes * stage_shape.leaves * self._uplinks(number, stage_shape, parts)
             links.append(np.where(stage_shape.leaves > 1, uplinks, 0.0))
         return np.reshape(links, (len(self.stages), np.size(shape.g)))
-
-    def shares(self, near: CageUse, uses: tuple[SwitchUse, ...], kind: str, protocol: str) -> Floats:
-        """The least that a link from cages costs at each stage with its share of a switch, of which some may be above.
-
-        The result has shape (stages,); 0 where none may.
-        """
-        if not self.stages:
-            return np.zeros(0)
-        key = near, uses, kind, protocol
-        if key not in self._shares:
-            least = [self._least_share(costs, near, uses, kind, protocol) for _, costs in self.stages]
-            self._shares[key] = np.array(least, dtype=np.float64)
-        return self._shares[key]
 
     def of_spines(self, parts: Parts, shape: Shape) -> Floats:
         """The part of spines and the links below them."""
@@ -82,7 +120,7 @@ class EarlyCosts:
             pods = stage_shape.pods if parts.spine_up is not None else 1
             switches = _of(costs, parts.spine.item) * (parts.nic.planes * pods * spines)
             assert parts.leaf_up is not None and parts.spine_down is not None
-            link = self._least_link(costs, parts.leaf_up, parts.spine_down, "leaf-spine", parts.protocol)
+            link = self._least_link(costs, parts.leaf_up.port, parts.spine_down.port, "leaf-spine", parts.protocol)
             links = link * (parts.nic.planes * stage_shape.leaves * uplinks)
             total = total + np.where(stage_shape.leaves > 1, switches + links, 0.0)
         return total
@@ -91,8 +129,8 @@ class EarlyCosts:
         """The least part of cores and the links below them, whichever of some cores join the pods, in whichever way."""
         assert parts.spine_up is not None
         total = np.zeros(np.size(shape.g))
-        shares = self.shares(parts.spine_up, cores, "spine-core", parts.protocol)
-        for (number, _), share in zip(self.stages, shares.tolist(), strict=True):
+        for number, costs in self.stages:
+            share = self._core_share(costs, parts.spine_up, cores, parts.protocol)
             stage_shape = self._shape(number, shape)
             spines, uplinks = self._fewest_of_spines(number, stage_shape, parts, shape)
             cost = share * (parts.nic.planes * stage_shape.pods * spines * uplinks)
@@ -109,7 +147,7 @@ class EarlyCosts:
             group = ceil_of(uplinks, shape.m2)
             switches = _of(costs, parts.core.item) * (parts.nic.planes * group * ceil_of(spines, shape.q))
             links = parts.nic.planes * stage_shape.pods * spines * group * shape.m2
-            link = self._least_link(costs, parts.spine_up, parts.core_down, "spine-core", parts.protocol)
+            link = self._least_link(costs, parts.spine_up.port, parts.core_down.port, "spine-core", parts.protocol)
             cost = switches + link * links
             total = total + np.where((stage_shape.leaves > 1) & (stage_shape.pods > 1), cost, 0.0)
         return total
@@ -143,24 +181,34 @@ class EarlyCosts:
         down = _leaves_of_a_pod(stage_shape, shape) * (shape.u // shape.spines)
         return spines, uplinks_needed(down, parts.spine_down, parts.spine_up, most)
 
-    def _least_share(self, costs: Costs, near: CageUse, uses: Sequence[SwitchUse], kind: str, protocol: str) -> float:
-        """The least that a link costs with its share of the switch above it, of which some may be; 0 if none may."""
-        shares = (
-            self._least_link(costs, near, far, kind, protocol) + _of(costs, switch.item) / usable_ports(far, switch)
-            for switch, far in uses
-        )
-        return min((share for share in shares if np.isfinite(share)), default=0.0)
+    def _core_share(self, costs: Costs, up: CageUse, cores: tuple[SwitchUse, ...], protocol: str) -> float:
+        """The least that an uplink of a spine costs at a stage with its share of a core; 0 if nothing joins them."""
+        key = costs, up, cores, protocol
+        if key not in self._core_shares:
+            shares = np.array([self._share(costs, up, *core, "spine-core", protocol) for core in cores])
+            self._core_shares[key] = float(_finite(shares.min(initial=np.inf)))
+        return self._core_shares[key]
 
-    def _least_link(self, costs: Costs, near: CageUse, far: CageUse, kind: str, protocol: str) -> float:
-        key = (near.port, far.port, self.fabric.runs_m[kind], protocol, runs_differ(self.problem, self.fabric, kind))
+    def _share(self, costs: Costs, near: CageUse, switch: SwitchType, far: CageUse, kind: str, protocol: str) -> float:
+        """The least that a link costs with its share of the switch above it."""
+        link = self._least_link(costs, near.port, far.port, kind, protocol)
+        return link + _of(costs, switch.item) / usable_ports(far, switch)
+
+    def _least_link(self, costs: Costs, near: PortType, far: PortType, kind: str, protocol: str) -> float:
+        key = (near, far, self.fabric.runs_m[kind], protocol, runs_differ(self.problem, self.fabric, kind))
         if key not in costs.least_links:
-            joins = joins_of(self.problem, self.fabric, kind, near.port, far.port, protocol)
-            costs.least_links[key] = costs.least_per_link(joins, near.port.ports, far.port.ports)
+            joins = joins_of(self.problem, self.fabric, kind, near, far, protocol)
+            costs.least_links[key] = costs.least_per_link(joins, near.ports, far.ports)
         return float(costs.least_links[key][0])
 
 
 def _leaves_of_a_pod(stage_shape: Shape, shape: Shape) -> Number:
     return np.minimum(stage_shape.groups, shape.groups_per_pod) * shape.leaves_of_a_group
+
+
+def _finite(shares: Floats) -> Floats:
+    """Shares, or 0 where they are infinite."""
+    return np.where(np.isfinite(shares), shares, 0.0)
 
 
 def _of(costs: Costs, item: Item | None) -> float:

@@ -50,6 +50,12 @@ def finely(works: Number, fails: Number) -> int | None:
     return whole(works, fails) if abs(works - fails) > PRECISION * abs(works) else None
 
 
+def a_little_nearer(works: Number, fails: Number) -> int | None:
+    """The whole number as near to one that works as a failing one has to be; None if that is past what fails."""
+    step = max(1, int(PRECISION * abs(works)))
+    return int(works) + (step if works < fails else -step) if step < abs(works - fails) else None
+
+
 def as_it_is(value: Number) -> Number:
     """A value in the units in which it is told."""
     return value
@@ -160,6 +166,14 @@ def _nearest(inquiry: Inquiry, lever: Lever, others: Values, works: Number) -> t
         least = lever.least(inquiry, _moved(inquiry, {**others, lever: None}))
         if least is not None:
             return least, True
+    # often nothing nearer than what the first design takes will do
+    little = a_little_nearer(works, lever.value) if lever.between is finely else None
+    if little is not None:
+        with suppress(StoppedError):
+            nearer = ask(little)
+            if nearer is None:
+                return works, True
+            works = nearer
     return closest(works, lever.value, ask, lever.between)
 
 

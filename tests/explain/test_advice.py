@@ -114,6 +114,15 @@ def test_the_budget_of_a_stage_is_the_least() -> None:
     assert list(faults_of(sample, told)) == []
 
 
+def test_a_budget_of_which_nothing_is_to_spare_is_settled_by_two_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All is paid in one quarter, so that the cheapest design takes the least there is: it is found, and no less is."""
+    monkeypatch.setattr(conflicts, "MOST_QUESTIONS", 2)
+    stages = [{"name": "one", "month": 9, "servers": 3}]
+    sample = Sample(case(ONE_CARD, stages=stages, limits={"quarterly_budget_usd": 20_000}), catalog())
+    (told,) = (one for one in advised(solved(*sample)) if one.limit == "limits.quarterly_budget_usd")
+    assert told.minimal and list(faults_of(sample, told)) == []
+
+
 def test_supply_is_what_a_design_takes_at_least() -> None:
     """A large switch as leaf and spine takes three; some designs without limits of supply take more."""
     parts = catalog()

@@ -40,7 +40,9 @@ def stand_ins(design: Design, planned: Sequence[str], offered: Sequence[Transcei
         for module in offered
         if module.id not in fits
     }
-    return StandIns(fits, {other: (name, "; ".join(broken[:2])) for other, (name, broken) in misfits.items()})
+    # links alike give the same reasons
+    reasons = {other: (name, list(dict.fromkeys(broken))[:2]) for other, (name, broken) in misfits.items()}
+    return StandIns(fits, {other: (name, "; ".join(why)) for other, (name, why) in reasons.items()})
 
 
 def _ways(planned: Sequence[str], offered: Sequence[Transceiver]) -> Iterator[dict[str, str]]:

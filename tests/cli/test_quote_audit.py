@@ -123,6 +123,8 @@ def test_modules_in_place_of_planned_ones(run: Run, other: str, kind: str, words
     assert ran.code == 1
     (finding,) = [finding for finding in audit["findings"] if finding["kind"] == kind]
     assert finding["id"] == other and words in finding["text"]
+    reasons = finding["text"].split("; ")
+    assert len(set(reasons)) == len(reasons)
     is_missing = ("missing", "acme-dr4") in kinds(audit)
     assert is_missing == (kind == "does-not-mate")
 

@@ -13,8 +13,8 @@ import yaml
 
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
+from fabopt.schema.topologies import DESIGNED
 from fabopt.solution import optimize
-from fabopt.topology.families import FAMILIES
 from tests.paths import ROOT
 
 Json = dict[str, Any]
@@ -85,7 +85,7 @@ def main() -> None:
     """Print one line for every size and family, as it is found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gpus", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--families", nargs="+", choices=tuple(FAMILIES), default=tuple(FAMILIES))
+    parser.add_argument("--families", nargs="+", choices=DESIGNED, default=DESIGNED)
     parser.add_argument("--ratio", type=float, default=1, help="max_oversubscription at the leaves")
     given = parser.parse_args()
     catalog = parts()

@@ -144,8 +144,9 @@ def bom(
     budget: WithinBudget = None,
 ) -> None:
     """Write the bill of materials as .csv, .xlsx or .json."""
+    from fabopt.cli.bills import write_bill
     from fabopt.cli.saved import chosen_point
-    from fabopt.cli.solving import SolveRequest, write_bill
+    from fabopt.cli.solving import SolveRequest
 
     request = SolveRequest(source, engine.value, time_limit, catalog, price_change)
     raise typer.Exit(write_bill(request, output, prices or (), unchecked, chosen_point(source, point, budget)))

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from fabopt.cli.advice import Advice
-from fabopt.cli.evidence import Proven, proven, required
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
 from fabopt.cli.progress import progress_shown
-from fabopt.cli.saved import saved_design
 from fabopt.cli.signals import ATTENDANT
 from fabopt.errors import (
     EXIT_CHECK_FAILED,
@@ -24,11 +22,8 @@ from fabopt.errors import (
     NoAnswerError,
     fault,
 )
-from fabopt.io.case import Inputs, find_book, read_inputs
-from fabopt.io.catalog import named_catalogs
-from fabopt.io.faults import refuse
+from fabopt.io.case import Inputs, read_inputs
 from fabopt.io.files import STANDARD_STREAM
-from fabopt.output.export.bill import bill_bytes, bill_format
 from fabopt.output.export.design import design_bytes
 from fabopt.output.terminal.answer import headline
 
@@ -125,15 +120,15 @@ def _compared(alternative: Alternative) -> None:
 
 def solve_case(request: SolveRequest, json: str | None, bom: str | None) -> int:
     """Solve a case, write what was asked for, print the summary where standard output is free."""
-    ending = bill_format(bom) if bom is not None else ""
+    write_bill = None if bom is None else _bill_to(bom)
     check_targets([json, bom])
     design = request.design()
     if json is not None:
         deliver(json, design_bytes(design))
     if not design.fabrics:
         return EXIT_OF_STATUS[design.status]
-    if bom is not None:
-        deliver(bom, bill_bytes(design, ending))
+    if write_bill is not None:
+        write_bill(design)
     if STANDARD_STREAM in (json, bom):
         tell(headline(design))
     else:
@@ -141,6 +136,14 @@ def solve_case(request: SolveRequest, json: str | None, bom: str | None) -> int:
 
         say(summary(design))
     return _exit_code(design)
+
+
+def _bill_to(target: str) -> Callable[[Design], None]:
+    """What writes the bill of a design to ``target``; raises at once where its ending is not one of a bill."""
+    from fabopt.output.export.bill import bill_bytes, bill_format
+
+    ending = bill_format(target)
+    return lambda design: deliver(target, bill_bytes(design, ending))
 
 
 def _exit_code(design: Design) -> int:
@@ -156,6 +159,7 @@ def check_design(path: str, draws: Draws | None = None, point: int | None = None
     ``point``: of a sweep or front, from 1.
     """
     from fabopt.cli.outages import what_is_left
+    from fabopt.cli.saved import saved_design
     from fabopt.output.terminal.checks import check_report
     from fabopt.verify import verify
 
@@ -173,58 +177,6 @@ def check_design(path: str, draws: Draws | None = None, point: int | None = None
     elif draws is not None:
         tell("what failures leave is not drawn, as the design does not hold")
     return EXIT_DONE if holds else EXIT_CHECK_FAILED
-
-
-def write_bill(
-    request: SolveRequest, output: str, prices: Sequence[str], unchecked: bool, point: int | None = None
-) -> int:
-    """Write the bill of a saved design, which is proven again first, or of a case that is solved for it.
-
-    ``prices``: price books, by name or path, that the bill is priced with instead. ``point``: of a sweep or front,
-    from 1.
-    """
-    ending = bill_format(output)
-    check_targets([output])
-    saved = point is not None or request.case.lower().endswith(".json")
-    if saved:
-        _check_as_saved(request)
-    # a bill never shows what else there is
-    design = saved_design(request.case, point) if saved else replace(request, alternatives_s=0).design()
-    if not design.fabrics and design.status in WITHOUT_DESIGN:
-        if saved:
-            Advice(design.case.name).finish(design)
-        return EXIT_OF_STATUS[design.status]
-    evidence = (proven if saved else required)(design, request.case, unchecked)
-    with evidence.written(request.case):
-        data = _bill_bytes(evidence, ending, prices)
-    deliver(output, data)
-    return EXIT_OF_STATUS[design.status]
-
-
-def _check_as_saved(request: SolveRequest) -> None:
-    """Refuse options that say how a case is to be solved: a saved design has its parts at their prices."""
-    hint = "--prices BOOK prices its bill again; or solve its case with this option"
-    given = {"--catalog": request.catalogs, "--price-change": request.price_changes}
-    faults = [
-        fault(option, "", f"{request.case} is a saved design, which is not solved again", words[0], hint=hint)
-        for option, words in given.items()
-        if words
-    ]
-    if faults:
-        raise refuse(faults)
-
-
-def _bill_bytes(evidence: Proven, ending: str, prices: Sequence[str]) -> bytes:
-    """The bill with its marks, at the prices of the books if there are any."""
-    from fabopt.output.export.marks import MARK, REPRICED
-    from fabopt.output.export.repriced import NamedBook, mark_of, repriced
-
-    design, marks = evidence.design, {MARK: evidence.mark} if evidence.mark else {}
-    if prices:
-        catalog = named_catalogs(design.case.content.get("catalog", ()))
-        books = [NamedBook(name, find_book(name, "", catalog, Path(), "--prices")[0]) for name in prices]
-        design, marks = repriced(design, books), marks | {REPRICED: mark_of(books, design)}
-    return bill_bytes(design, ending, marks)
 
 
 def write_formulation(request: SolveRequest, output: str) -> None:

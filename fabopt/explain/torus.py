@@ -9,8 +9,8 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.design import Conflict
 from fabopt.topology.direct.lattices import LONGEST_SIDE
 from fabopt.topology.direct.torus import SHORTEST_SIDE
+from fabopt.topology.server_torus.nics import NODES, has_ports
 from fabopt.topology.server_torus.sides import lattices_of
-from fabopt.topology.server_torus.space import NODES, has_ports
 from fabopt.units import some
 
 SMALLEST_GRID = SHORTEST_SIDE**2

@@ -106,14 +106,16 @@ def _twice(origins: Sequence[Origin]) -> list[Fault]:
         entries = [("product id", kind, one.id) for kind in KINDS for one in getattr(filled, kind)]
         entries += [("price book", _PRICES, book.name) for book in origin.catalog.prices if book.name]
         for noun, kind, name in entries:
-            file, key = origin.file_of(kind, name), (noun, alike(name) if kind == _PRICES else name)
+            key = noun, alike(name) if kind == _PRICES else name
             if key in seen:
+                file = origin.file_of(kind, name)
                 earlier, earlier_kind, first = seen[key]
                 also = earlier.file_of(earlier_kind, first)
                 there = "in the same file" if also == file else f"also in {also}"
                 problem = "is given twice" if first == name else f"cannot be told from `{first}`"
                 faults.append(fault(file, "", f"the {noun} `{name}` {problem}", hint=there))
             if name == MOVED_CABLE and kind != _PRICES:
+                file = origin.file_of(kind, name)
                 faults.append(fault(file, "", f"the {noun} `{name}` is what a bill calls the moving of cables"))
             seen[key] = origin, kind, name
     return faults

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from fabopt.design.points import design_at
 from fabopt.output.words import plain
 from fabopt.schema.design import Design, NicUse, Number
-from fabopt.schema.front import Front
 from fabopt.units import exact
+
+if TYPE_CHECKING:
+    from fabopt.schema.front import Front
 
 
 def slot_words(design: Design, nic: NicUse, injection: Number) -> str:
@@ -34,6 +36,8 @@ def slots_at(front: Front, number: int) -> str:
     """Which slot holds back the NICs of a point, from 1, of a sweep or front; empty where none does."""
     if not front.points[number - 1].fabrics:
         return ""
+    from fabopt.design.points import design_at
+
     design = design_at(front, number)
     words = (slot_words(design, one.nic, one.metrics.injection_gbps_per_gpu) for one in design.fabrics)
     return "; ".join(dict.fromkeys(text for text in words if text))

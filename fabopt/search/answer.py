@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
@@ -11,9 +12,9 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
-from fabopt.search.cost_per_gpu import Ratio
-from fabopt.search.decision import best_ratio
-from fabopt.search.regret import least_regret
+
+if TYPE_CHECKING:
+    from fabopt.search.cost_per_gpu import Ratio
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,12 @@ class Answer:
 def answer_in(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Answer:
     """The optimum of the space of a problem in the objective of its case, or the proof that there is none."""
     if problem.case.objective == EFFECTIVE:
+        from fabopt.search.decision import best_ratio
+
         ratio = best_ratio(problem, settings, clock, context)
         return Answer(problem, ratio.optimum, ratio, context)
     if problem.case.growth.decide_by == "regret":
+        from fabopt.search.regret import least_regret
+
         return Answer(*least_regret(problem, settings, clock, context), context=context)
     return Answer(problem, search_of(problem, settings, clock, context=context).run(), context=context)

@@ -27,7 +27,7 @@ from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
-from fabopt.topology.server_torus.space import forwarding_nics
+from fabopt.topology.server_torus.nics import forwarding_nics
 from fabopt.units import ceil_div, ceil_of
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.

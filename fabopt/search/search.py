@@ -86,9 +86,16 @@ class Search:
             return Optimum("infeasible")
         try:
             with self.clock.bounded():
-                return self._best(ties)
+                return self._with_bound(self._best(ties))
         except StoppedError:
-            return self._cut_short()
+            return self._with_bound(self._cut_short())
+
+    def _with_bound(self, optimum: Optimum) -> Optimum:
+        """Where the clock left open whether there is a design: with what is known that no objective is below."""
+        known = min(self._known_bound + self.fixed, self.beaten_from)
+        if optimum.verdict != "unknown" or optimum.picked or optimum.bound is not None or not isfinite(known):
+            return optimum
+        return replace(optimum, bound=floor(known))
 
     def _best(self, ties: bool) -> Optimum:
         if self._is_beaten:

@@ -53,9 +53,11 @@ def cheapest(answers: Sequence[Answer]) -> Answer | None:
 
 
 def without_design(answers: Sequence[Answer]) -> Optimum:
-    """What is known where no combination has a design: infeasible only if all are."""
-    proven = all(answer.optimum.verdict == "infeasible" for answer in answers)
-    return replace(answers[0].optimum, verdict="infeasible" if proven else "unknown")
+    """What is known where no combination has a design: infeasible only if all are, else with what none is below."""
+    optimum, bounds = answers[0].optimum, [one.optimum.bound for one in answers if one.optimum.verdict != "infeasible"]
+    known = [bound for bound in bounds if bound is not None]
+    bound = min(known) if known and len(known) == len(bounds) else None
+    return replace(optimum, verdict="unknown" if bounds else "infeasible", bound=bound)
 
 
 def _server(case: Case, catalog: Catalog) -> Server:

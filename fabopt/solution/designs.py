@@ -10,8 +10,9 @@ from math import floor
 from fabopt.design.bill import bill, stage_designs, totals_of
 from fabopt.design.build import case_record, fabric_design, floor_use, hashes_of, parts_of, with_racks
 from fabopt.io.case import Inputs
-from fabopt.problem.problem import problem_of
+from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.separation import first_combination
+from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
@@ -23,7 +24,6 @@ from fabopt.search.answer import Answer
 from fabopt.search.relaxation import relaxed_value
 from fabopt.search.separations import words_of
 from fabopt.search.step_time import use_on
-from fabopt.solution.alternatives import alternatives_of
 from fabopt.solution.compared import other_separations
 from fabopt.solution.question import Answers, Question
 from fabopt.units import cents, rounded, usd, watts
@@ -49,6 +49,8 @@ def _compared(question: Question, answer: Answer, alternatives: list[Alternative
     """Add designs of other kinds; returns whether time let all of them be looked at."""
     if not question.alternatives_s:
         return True
+    from fabopt.solution.alternatives import alternatives_of
+
     try:
         with question.clock.shortened(question.alternatives_s), question.clock.bounded():
             for alternative in alternatives_of(answer, question.settings, question.clock):
@@ -178,6 +180,7 @@ def _without_answer(question: Question, answers: Answers) -> Design:
         status="infeasible" if infeasible else "unknown",
         objective=Objective(
             metric=minimized(problem.case),
+            bound=None if infeasible else _bound_alone(problem, optimum),
             engine=question.settings.engine,
             candidates=optimum.sized,
             candidates_in_program=optimum.in_program,
@@ -186,6 +189,12 @@ def _without_answer(question: Question, answers: Answers) -> Design:
         conflicts=conflicts,
         alternatives_complete=not question.clock.is_over(),
     )
+
+
+def _bound_alone(problem: Problem, optimum: Optimum) -> int | float | None:
+    """What no design that keeps the case's rules is below, where none was met; None if that is not known."""
+    other = problem.case.objective == EFFECTIVE or problem.case.growth.decide_by == "regret"
+    return None if other or optimum.bound is None else problem.weights.in_metric(optimum.bound)
 
 
 def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:

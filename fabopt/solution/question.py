@@ -82,4 +82,4 @@ class Answers:
         if self.best is not None:
             return self.best.optimum
         known = without_design(self.tried)
-        return known if self.complete else replace(known, verdict="unknown")
+        return known if self.complete else replace(known, verdict="unknown", bound=None)

@@ -10,7 +10,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.family import Restriction
-from fabopt.topology.server_torus.space import forwarding_nics
+from fabopt.topology.server_torus.nics import forwarding_nics
 from fabopt.units import gbps
 
 

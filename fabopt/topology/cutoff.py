@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,20 +46,20 @@ class Cutoff:
     def limit(self) -> float:
         """What a candidate may cost at the most to be kept, given what has been met."""
         if not self._prune:
-            return np.inf
+            return inf
         best = min(self.sizing.least + self._slack, self.sizing.most)
-        return best * (1 + RELATIVE_SLACK) + RELATIVE_SLACK if np.isfinite(best) else np.inf
+        return best * (1 + RELATIVE_SLACK) + RELATIVE_SLACK if isfinite(best) else inf
 
     def within(self, cost: Floats) -> NDArray[np.bool_]:
         """Which of these costs (or bounds) are below the cutoff and the caps, shape (size,)."""
-        if self._should_stop() and np.isfinite(self.sizing.least):
+        if self._should_stop() and isfinite(self.sizing.least):
             self.sizing.stopped = True
             return np.zeros(cost.shape[1:], dtype=np.bool_)
         return self._is_kept(cost)
 
     def _is_kept(self, cost: Floats) -> NDArray[np.bool_]:
         limit = self.limit
-        inside = cost[0] <= limit if np.isfinite(limit) else np.isfinite(cost[0])
+        inside = cost[0] <= limit if isfinite(limit) else np.isfinite(cost[0])
         return self._under_caps(cost, inside)
 
     def possible(self, cost: Floats) -> NDArray[np.bool_]:

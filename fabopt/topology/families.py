@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import cache
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.family import ClosFamily, RailOnlyFamily
-from fabopt.topology.direct.dragonfly import DragonflyTopology
-from fabopt.topology.direct.family import DirectFamily
-from fabopt.topology.direct.hyperx import HyperxTopology
-from fabopt.topology.direct.torus import TorusTopology
-from fabopt.topology.dragonfly_plus.family import DragonflyPlusFamily
 from fabopt.topology.family import Family, SpaceRequest, Spaces
-from fabopt.topology.server_torus.family import TorusFamily
 
-FAMILIES: Mapping[str, Family] = {
-    family.name: family
-    for family in (
-        ClosFamily(),
-        RailOnlyFamily(),
-        DirectFamily(HyperxTopology()),
-        TorusFamily(TorusTopology()),
-        DirectFamily(DragonflyTopology()),
-        DragonflyPlusFamily(),
-    )
-}
+# Most cases ask for a Clos alone: what the others are made of is imported where one is asked for.
+
+
+@cache
+def family_of(name: str) -> Family:
+    """A family by its name; raises ``KeyError`` for what is none."""
+    match name:
+        case "clos":
+            return ClosFamily()
+        case "rail-only":
+            return RailOnlyFamily()
+        case "dragonfly+":
+            from fabopt.topology.dragonfly_plus.family import DragonflyPlusFamily
+
+            return DragonflyPlusFamily()
+        case "torus":
+            from fabopt.topology.direct.torus import TorusTopology
+            from fabopt.topology.server_torus.family import TorusFamily
+
+            return TorusFamily(TorusTopology())
+    return _direct_family(name)
+
+
+def _direct_family(name: str) -> Family:
+    from fabopt.topology.direct.dragonfly import DragonflyTopology
+    from fabopt.topology.direct.family import DirectFamily
+    from fabopt.topology.direct.hyperx import HyperxTopology
+
+    topologies = (HyperxTopology(), DragonflyTopology())
+    return DirectFamily({one.name: one for one in topologies}[name])
 
 
 def space_of(problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
     """The spaces of all families of a fabric that have a part in what is wanted."""
     wanted = (name for name in fabric.topologies if request.restriction.allows(name))
-    spaces = (FAMILIES[name].space(problem, fabric, request) for name in wanted)
+    spaces = (family_of(name).space(problem, fabric, request) for name in wanted)
     return Spaces(tuple(part for space in spaces for part in (space.spaces if isinstance(space, Spaces) else [space])))
 
 
@@ -40,7 +53,7 @@ def most_servers(problem: Problem) -> int:
     if not all(map(_has_nics, problem.fabrics)):
         return 0
     return min(
-        max(FAMILIES[name].most_servers(problem, fabric) for name in fabric.topologies) for fabric in problem.fabrics
+        max(family_of(name).most_servers(problem, fabric) for name in fabric.topologies) for fabric in problem.fabrics
     )
 
 

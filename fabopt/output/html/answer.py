@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabopt.output.space import space_line
-from fabopt.output.terminal.answer import gap_share, metric_name
+from fabopt.output.terminal.answer import bound_alone, gap_share, metric_name
 from fabopt.output.words import count, listed, measured, money, percent, plain, power
 from fabopt.schema.design import Design, FabricDesign, Number, Totals
 from fabopt.units import some
@@ -69,7 +69,7 @@ def _claim(design: Design) -> str:
 def _no_answer(design: Design) -> str:
     if design.status == "infeasible":
         return f"No design meets this case: {_PROVEN_THEN}. What stands in the way is below."
-    return "The search stopped before any design was found."
+    return f"The search stopped before any design was found.{bound_alone(design)}"
 
 
 def key_figures(design: Design) -> list[KeyFigure]:

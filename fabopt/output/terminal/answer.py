@@ -56,10 +56,17 @@ def headline(design: Design) -> str:
     if design.status == "infeasible":
         return no_design(design.case.name)
     if design.status == "unknown" and design.conflicts:
-        return f"{design.case.name}: no design was found, and none was ruled out."
+        return f"{design.case.name}: no design was found, and none was ruled out.{bound_alone(design)}"
     if design.status == "unknown" or design.totals is None:
-        return f"{design.case.name}: stopped before any design was found."
+        return f"{design.case.name}: stopped before any design was found.{bound_alone(design)}"
     return f"{served(design)} - {_claim(design)}."
+
+
+def bound_alone(design: Design) -> str:
+    """Say what no design is below, where none was found; empty where that is not known."""
+    metric, bound = design.objective.metric, design.objective.bound
+    words = "" if bound is None else f"{metric_name(metric)} below {metric_value(metric, bound)}"
+    return f" None that keeps the rules of the case has a {words}." if words else ""
 
 
 def no_design(case: str) -> str:

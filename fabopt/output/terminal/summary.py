@@ -22,8 +22,6 @@ from fabopt.output.terminal.answer import (
     spares_line,
     totals_line,
 )
-from fabopt.output.terminal.cash import TITLE as CASH_TITLE
-from fabopt.output.terminal.cash import cash_lines, cash_years
 from fabopt.output.terminal.floor import floor_lines
 from fabopt.output.terminal.futures import COLUMNS as FUTURE_COLUMNS
 from fabopt.output.terminal.futures import PLAN_COLUMNS, PLANS_TITLE, future_lines, future_rows, plan_rows
@@ -125,6 +123,9 @@ def _futures(design: Design) -> Iterator[RenderableType]:
 def _cash(design: Design) -> Iterator[RenderableType]:
     """What is paid in each year, where the case says when it pays."""
     if has_cash(design):
+        from fabopt.output.terminal.cash import TITLE as CASH_TITLE
+        from fabopt.output.terminal.cash import cash_lines, cash_years
+
         yield _heading(CASH_TITLE)
         yield from (table(columns, rows) for columns, rows in cash_years(design))
         yield from (_line(line) for line in cash_lines(design))

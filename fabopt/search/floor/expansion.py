@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from fabopt.parts.lookup import Lookup
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
@@ -31,6 +32,9 @@ from fabopt.topology.link_parts import Floats
 FIRST_OWN_RISE = 0.05
 OWN_RISE = 4.0
 MOST_OWN_RISES = 8
+
+# Searches of fabrics outside all layouts: see ``FloorExpansion.anywhere``.
+_ANYWHERE: Lookup[BoundedCosts, Hashable, Sizing] = Lookup()
 
 
 class FloorExpansion(Expansion):
@@ -114,6 +118,21 @@ class FloorExpansion(Expansion):
     def _costs_placed(self, batch: AnyBatch, index: int, weights: Floats, most: float) -> Iterator[float]:
         """What a candidate costs at least with its switches placed; perhaps nothing if that is more than ``most``."""
         yield from (least_of(candidate, weights) for candidate in self.candidates_at(batch, index))
+
+    def anywhere(self, fabric: FabricProblem, costs: BoundedCosts, measured: bool = True) -> Sizing:
+        """What costs least of a fabric whose switches may be anywhere on the floor; worked out once for all layouts.
+
+        ``measured``: with runs as long as the floor makes them at least, else with those of the case.
+        """
+        known = _ANYWHERE.table(costs)
+        part = replace(self.restrictions.get(fabric.name, Restriction()), layout=None)
+        key = (fabric, part, self.caps.tobytes(), self.settings.prune, measured)
+        if key not in known:
+            sizing = self.space(spread(fabric) if measured else fabric, costs).search()
+            if sizing.stopped:
+                return sizing
+            known[key] = sizing
+        return known[key]
 
     def wanted(self, fabric: FabricProblem, costs: BoundedCosts) -> list[FabricProblem]:
         """The fabric in the layouts that are in the part of the space that is searched."""

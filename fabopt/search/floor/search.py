@@ -43,9 +43,18 @@ class FloorSearch(Search):
     def _best(self, ties: bool) -> Optimum:
         if self._is_beaten:
             return Optimum("infeasible", sized=self.expansion.sized)
+        if self.clock.over_at() is not None and not self._in_one_layout:
+            # before anything else, as the clock may end that
+            self._know(self._lowest_anywhere())
+            self._know(self._bound_anywhere())
         if len(self.problem.fabrics) > 1 and not self._in_one_layout:
             return self._layout_by_layout(ties)
         return self._in_layouts(ties)
+
+    def _know(self, bound: float) -> None:
+        """Remember that no design has a lower objective; infinite, or not a number, says nothing."""
+        if np.isfinite(bound):
+            self._known_bound = max(self._known_bound, bound - self.fixed)
 
     def any_design(self) -> Optimum:
         """A design under no limits; where the first sizes have too many places, one of the whole search."""
@@ -80,10 +89,11 @@ class FloorSearch(Search):
         searches = [self._of_layout(number) for number in range(self._number_of_layouts)]
         visits = _Visits(searches, self._meet)
         if self.clock.over_at() is not None:
-            # a design and a bound before anything else
-            visits.bounds = [self._bound_anywhere()] * len(searches)
+            # a design before any layout has a bound of its own
+            visits.bounds = [self._known_bound + self.fixed] * len(searches)
             visits.first()
         visits.bounds = self._bounds_of(searches, visits.bounds)
+        self._know(min(visits.bounds))
         for number in self.settings.share.over(sorted(range(len(searches)), key=visits.bounds.__getitem__)):
             visits.look(number)
         optima, best = visits.optima, visits.best[1]
@@ -156,12 +166,19 @@ class FloorSearch(Search):
         except StoppedError:
             return -np.inf
 
+    def _lowest_anywhere(self) -> float:
+        """The same at once, by the leaves of every fabric alone."""
+        costs = self.expansion.costs_of(0)
+        fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
+        lowest = (self.expansion.space(spread(fabric), costs).lowest_bound for fabric in fabrics)
+        return sum(lowest) - self.expansion.saving + self.fixed
+
     def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
         """What every fabric costs at least, wherever its switches are: infinite if it cannot be made, -inf where its
         search was stopped.
         """
         fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
-        sizings = [self.expansion.space(spread(fabric), costs).search() for fabric in fabrics]
+        sizings = [self.expansion.anywhere(fabric, costs) for fabric in fabrics]
         if any(of_fabric.stopped for of_fabric in sizings):
             return [-np.inf] * len(sizings)
         return [of_fabric.least if of_fabric.batches else np.inf for of_fabric in sizings]
@@ -232,8 +249,8 @@ class _Visits:
 
     def first(self) -> None:
         """Search layouts in their order until there is a design."""
-        for number, search in enumerate(self.searches):
-            if np.isinf(self.best[0]) and np.isfinite(search.least_bound()):
+        for number in range(len(self.searches)):
+            if np.isinf(self.best[0]):
                 self.look(number)
 
 
@@ -320,7 +337,7 @@ class EstimateSearch(FloorSearch):
 
     def _likely_of(self, costs: BoundedCosts, fabric: FabricProblem) -> list[Candidate]:
         variants = self.expansion.wanted(fabric, costs)
-        around = self.near or self.expansion.space(fabric, costs).search().least
+        around = self.near or self.expansion.anywhere(fabric, costs, measured=False).least
         near = ESTIMATES_WITHIN * around
         spaces = [self.expansion.space(variant, costs) for variant in variants]
         sizings = [space.search(near, Sizing(enough=MOST_MEASURED)) for space in spaces]

@@ -53,7 +53,7 @@ def _counted(
 
 def _sketch(fabric: FabricProblem, space: SpaceOf) -> Sketch | None:
     """What a fabric would be made of if its switches could be anywhere; None if nothing joins its servers."""
-    sizing = space(fabric).search()
+    sizing = space(fabric).search(ties=False)
     if not sizing.batches:
         return None
     batch = min(sizing.batches, key=lambda one: float(one.cost[0].min()))

@@ -127,12 +127,8 @@ class Bounds(LinkBounds):
         """Leaf switches but one for server ports of a speed, with their share alone."""
         most = self.most.on_last if of_last else self.most.on_leaf
         share = self.share_alone if self.fabric.may_be_alike else partial(self._share_of_two_tiers, protocol)
-        return [
-            Lower(share(leaf, down, most), leaf, down)
-            for leaf in self.switches(protocol, "leaf", without)
-            for down in leaf.uses
-            if down.lane.port_mbps == port_mbps
-        ]
+        uses = ((leaf, down) for leaf in self.switches(protocol, "leaf", without) for down in leaf.uses)
+        return [Lower(share(*use, most), *use) for use in uses if use[1].lane.port_mbps == port_mbps]
 
     @remembered("leaf-spine", "spine-core")
     def _share_of_two_tiers(self, protocol: str, leaf: SwitchType, down: CageUse, most: int) -> Floats:
@@ -338,17 +334,21 @@ class Bounds(LinkBounds):
     @remembered("leaf-spine", "spine-core")
     def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
         """The least that one leaf uplink costs with everything above it: link, spine share, cores' share."""
-        spines, shares, ports, port_of = self._spine_shares(up.lane.port_mbps, protocol, tiers, self.runs.differ)
-        links = np.array([self.least_link(up, port, "leaf-spine", protocol) for port in ports])
-        best = np.full(len(shares), np.inf)
-        # before any rack is looked at
-        alone = shares + links[port_of].T if ports else shares
+        spines, shares, _, _ = self._spine_shares(up.lane.port_mbps, protocol, tiers, self.runs.differ)
+        best, alone = np.full(len(shares), np.inf), self.above_each(up, protocol, tiers)
         for place in np.argsort(alone[0], kind="stable").tolist():
             if alone[0, place] >= best[0] and len(best) == 1:
                 break
             if (alone[:, place] < best).any():
                 best = np.minimum(best, self.least_uplink(up, spines[place], protocol) + shares[:, place])
         return best
+
+    @remembered("leaf-spine", "spine-core")
+    def above_each(self, up: PortType, protocol: str, tiers: int) -> Floats:
+        """The least that an uplink costs with each spine and all above, wherever they are, shape (metrics, spines)."""
+        _, shares, ports, port_of = self._spine_shares(up.lane.port_mbps, protocol, tiers, self.runs.differ)
+        links = np.array([self.least_link(up, port, "leaf-spine", protocol) for port in ports])
+        return shares + links[port_of].T if ports else shares
 
     @remembered("spine-core")
     def _spine_shares(self, port_mbps: int, protocol: str, tiers: int, differ: bool) -> SpineShares:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.parts.nics import NicOption
+from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.vendors import tiers_that_do, vendors_that_do
@@ -87,14 +88,18 @@ class ClosSpace:
         self.should_stop = should_stop
         self.bounds = costs.bounds(problem, fabric, prune)
         self.parts = [costs.bounds(problem, part, prune) for part in parts] or [self.bounds]
+        # what the least uplinks cost, by all that it follows from: blocks by the hundred have it in common
+        self._uplinks: dict[tuple[PortType, str, int, int, int], float] = {}
 
-    def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
-        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
+    def search(self, slack: float = 0.0, sizing: Sizing | None = None, ties: bool = True) -> Sizing:
+        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to.
+
+        Without ``ties`` no more is looked at once nothing can cost less than what was met.
+        """
         cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._admits, self.should_stop)
         if self.fabric.span is None or self.lowest_bound <= cutoff.limit:
-            self._expand_all(
-                cutoff, [Leaves(bounds, cutoff, False, self.restriction.not_leaf) for bounds in self.parts]
-            )
+            leaves = [Leaves(bounds, cutoff, False, self.restriction.not_leaf) for bounds in self.parts]
+            self._expand_all(cutoff, leaves, ties=ties)
         return cutoff.close()
 
     @property
@@ -133,8 +138,11 @@ class ClosSpace:
 
         return admits
 
-    def _expand_all(self, cutoff: Cutoff, parts: Sequence[Leaves], first: bool = False) -> None:
-        """Expand blocks, the lowest bound first, until it is past the cutoff; with ``first``, until one is found."""
+    def _expand_all(self, cutoff: Cutoff, parts: Sequence[Leaves], first: bool = False, ties: bool = True) -> None:
+        """Expand blocks, the lowest bound first, until it is past the cutoff; with ``first``, until one is found.
+
+        ``ties``: as for ``search``.
+        """
         numbers = count()
         queue: list[_Queued] = []
         for blocks in self._nics(cutoff):
@@ -142,6 +150,8 @@ class ClosSpace:
         while queue:
             queued = heapq.heappop(queue)
             if queued.bound > cutoff.limit or (first and cutoff.sizing.batches):
+                return
+            if not ties and queued.bound >= cutoff.sizing.least:
                 return
             if not queued.has_uplinks_only and self.should_stop():
                 cutoff.sizing.stopped = True
@@ -185,7 +195,8 @@ class ClosSpace:
         """A block with each use of its leaves' cages for uplinks, and the least that it costs with these."""
         for up in queued.block.leaf.uses:
             finer = queued.block._replace(up=up)
-            least = queued.bound + self._least_uplinks(finer) + self.bounds.early.of_uplinks(finer)
+            least = queued.bound + self._least_uplinks(finer, limit - queued.bound)
+            least += self.bounds.early.of_uplinks(finer)
             if not least > limit:
                 yield np.array([least, *self.caps[1:]]), finer
 
@@ -197,11 +208,24 @@ class ClosSpace:
         reduces = block.leaf.product.reduces
         return demands.deadline.most_cost_at(block.nic.injection, self.problem.gpus, reduces)
 
-    def _least_uplinks(self, block: Block) -> float:
-        """The least that uplinks of leaves, as many as the ratio asks for, cost with everything above them."""
+    def _least_uplinks(self, block: Block, most: float) -> float:
+        """The least that uplinks of leaves, as many as the ratio asks for, cost with everything above them; before any
+        rack is looked at where that is above ``most`` already.
+        """
         if not self.fabric.may_be_alike:  # there a bound of leaves alone has them already
             return 0.0
-        links = self.bounds.fewest_uplinks(block)
+        nic = block.nic
+        ports_mbps = nic.ports_per_server * nic.port.lane.port_mbps
+        key = block.uplinks.port, block.protocol, block.tiers, nic.planes, ports_mbps
+        if key not in self._uplinks:
+            links = self.bounds.fewest_uplinks(block)
+            in_any_rack = self.bounds.above_each(block.uplinks.port, block.protocol, block.tiers)[0].min(initial=np.inf)
+            if in_any_rack * links > most:
+                return float(in_any_rack * links)
+            self._uplinks[key] = self._least_of_uplinks(block, links)
+        return self._uplinks[key]
+
+    def _least_of_uplinks(self, block: Block, links: float) -> float:
         above = float(self.bounds.above(block.uplinks.port, block.protocol, block.tiers)[0]) * links
         if block.tiers < 3:
             return above

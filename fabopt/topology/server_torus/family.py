@@ -10,7 +10,8 @@ from fabopt.topology.direct.family import DirectFamily
 from fabopt.topology.direct.lattices import LONGEST_SIDE
 from fabopt.topology.direct.networks import DirectTopology
 from fabopt.topology.family import Space, SpaceRequest, Spaces
-from fabopt.topology.server_torus.space import NODES, ServerTorusSpace, forwarding_nics
+from fabopt.topology.server_torus.nics import NODES, forwarding_nics
+from fabopt.topology.server_torus.space import ServerTorusSpace
 from fabopt.topology.spans import spans_of
 
 

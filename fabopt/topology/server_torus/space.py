@@ -22,10 +22,8 @@ from fabopt.topology.family import SpaceRequest
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.server_torus.candidates import ServerTorusBatch
 from fabopt.topology.server_torus.network import ServerTorusParts, ServerTorusShape
+from fabopt.topology.server_torus.nics import forwarding_nics
 from fabopt.topology.server_torus.sides import fewest_links, lattices_of, links_of_ports
-
-# What fabopt.schema.case calls the points of a torus.
-NODES = "servers"
 
 
 class ServerTorusSpace:
@@ -119,32 +117,3 @@ class ServerTorusSpace:
         for column in range(net.ports.shape[1]):
             total = total + least_of_kind(self.costs, joins, net, column, nic.port.ports)
         return np.asarray(total)
-
-
-def forwarding_nics(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[str, NicOption]]:
-    """NICs, with their protocol, of which a torus of servers may be made; none where a case asks for what it lacks.
-
-    That are ports for more servers or kept free, racks whose servers share switches, switches that reduce, and figures
-    after failures.
-    """
-    figure_demands, needs = fabric.figure_demands, problem.needs
-    reduces = needs is not None and needs.fabric == fabric.name and needs.in_network_reduction
-    if NODES not in fabric.torus_nodes or fabric.reserve or fabric.group_servers is not None or reduces:
-        return
-    if (
-        fabric.resilience
-        or fabric.attachments
-        or fabric.per_switch
-        or (figure_demands is not None and figure_demands.headroom)
-    ):
-        return
-    for protocol in fabric.protocols:
-        for nic in fabric.nics[protocol]:
-            # Rule ``cards_pass_on``: they forward what is for other servers, over all ports of their cages
-            if nic.forwards and nic.planes == 1 and not nic.apart and not nic.dual and has_ports(nic):
-                yield protocol, nic
-
-
-def has_ports(nic: NicOption) -> bool:
-    """Whether a server has ports for two dimensions, in pairs, and all cages in use are full."""
-    return nic.ports_per_server >= 4 and nic.ports_per_server % 2 == 0 and not nic.partial_ports

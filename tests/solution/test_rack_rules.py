@@ -166,14 +166,18 @@ def test_rules_that_no_rack_meets_are_refused_where_they_are_asked_for(rules: Js
 
 def test_a_rule_that_is_asked_for_is_named_where_it_stands_in_the_way() -> None:
     """No switch has a single port."""
-    design = solved(rack_case({"cable_ends": 1}, {"rack-rules": True}))
+
+    def with_ends(ends: int) -> Design:
+        return solved(rack_case({"cable_ends": ends}, {"rack-rules": True}, fabrics=[fabric]))
+
+    fabric = rack_case()["fabrics"][0] | {"tiers": 1}
+    design = with_ends(1)
     assert design.status == "infeasible"
     (conflict,) = design.conflicts
     assert (conflict.limit, conflict.direction, conflict.minimal) == ("site.rack_rules.cable_ends", "up", True)
     assert isinstance(conflict.needed, int) and "`rules.rack-rules` asks for it" in conflict.detail
-    assert_proven(solved(rack_case({"cable_ends": conflict.needed}, {"rack-rules": True})))
-    less = solved(rack_case({"cable_ends": conflict.needed - 1}, {"rack-rules": True}))
-    assert less.status == "infeasible"
+    assert_proven(with_ends(conflict.needed))
+    assert with_ends(conflict.needed - 1).status == "infeasible"
 
 
 # Racks that fail

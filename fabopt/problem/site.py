@@ -166,6 +166,8 @@ def with_distances(case: Case) -> Case:
     said = {} if case.site.distances_m is None else case.site.distances_m.model_dump(exclude_none=True)
     if is_across_floor(case):
         said["attachment_leaf"] = floor_plan(case).farthest_m
+        if "leaf_spine" not in said:
+            said.setdefault("attachment_spine", said["attachment_leaf"])
     site = case.site.model_copy(update={"distances_m": USUAL.model_copy(update=said)})
     return case.model_copy(update={"site": site})
 

@@ -229,9 +229,10 @@ def test_runs_that_nothing_measures_are_told() -> None:
         assert not any("nothing measures" in note for note in solved(case(other)).notes)
 
 
-def test_cables_of_devices_in_no_rack_reach_across_the_floor() -> None:
-    """They may be in any rack, so none is shorter than the farthest way; with the rule off 3 m are planned."""
-    content = case(ANYWHERE)
+@pytest.mark.parametrize(("where", "usual_m"), [({}, 3), ({"tier": "spine"}, 30)])
+def test_cables_of_devices_in_no_rack_reach_across_the_floor(where: Json, usual_m: float) -> None:
+    """They may be in any rack, so none is shorter or longer than the farthest way; with the rule off as is usual."""
+    content = case(ANYWHERE | where)
     content["site"].pop("distances_m")
     design = solved(content)
     assert_proven(design)
@@ -247,7 +248,7 @@ def test_cables_of_devices_in_no_rack_reach_across_the_floor() -> None:
     told = f"{row.length_m:g} m reach across the floor, as nothing says in which racks their devices are"
     assert any("doors" not in note and told in note for note in design.notes)
     free = solved(content | {"rules": AT_FLAT_DISTANCES})
-    assert [one.length_m for one in attached_rows(free)] == [3]
+    assert [one.length_m for one in attached_rows(free)] == [usual_m]
 
 
 def test_what_reaches_across_no_floor_is_planned_as_usual() -> None:

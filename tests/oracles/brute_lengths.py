@@ -23,8 +23,11 @@ KINDS = ("server-leaf", "leaf-spine", "spine-core")
 
 
 def follow(case: Json) -> bool:
-    """Whether a case of the tests leaves lengths to its groups: it says something of the rules then."""
-    return "rules" in case and case["rules"] != "none" and case["rules"].get("lengths", True)
+    """Whether a case of the tests leaves lengths to its groups: it says something of the rules then, and not all of
+    them itself, those of attachments being those of other links.
+    """
+    said = {"server-leaf", "leaf-spine", "spine-core"} <= ((case.get("site") or {}).get("distances_m") or {}).keys()
+    return "rules" in case and case["rules"] != "none" and case["rules"].get("lengths", True) and not said
 
 
 ENDPOINTS = ("server-leaf", "attachment-leaf", "attachment-spine")

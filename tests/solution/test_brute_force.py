@@ -34,6 +34,8 @@ SEEDS = {
     "planes": 8,
     "hosted": 10,
 }
+# A rule is named and all lengths are said, so that no rack is known which a group could cut.
+ALL_SAID = ("procurement", 910_000)
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 
 
@@ -730,7 +732,8 @@ def test_equal_cost_goes_to_the_smaller_cable_id() -> None:
     )
 )
 @pytest.mark.parametrize(
-    ("family", "seed"), [(family, seed) for family, number in SEEDS.items() for seed in range(number * MORE_SEEDS)]
+    ("family", "seed"),
+    [ALL_SAID, *((family, seed) for family, number in SEEDS.items() for seed in range(number * MORE_SEEDS))],
 )
 def test_random_cases_agree(family: str, seed: int) -> None:
     """Cost, power, units, structure and bill; ``FABOPT_ORACLE_SEEDS=10`` walks ten times as many seeds."""

@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.asics import asic_is
 from fabopt.schema.design import Design
+from fabopt.search.choice import search_of
 from fabopt.solution import optimize
+from fabopt.topology.clos.leaves import Leaves
 from fabopt.verify import verify
 from tests.oracles.brute_force import solve
 from tests.samples.adapter import run
@@ -214,6 +218,22 @@ def test_a_rule_that_stands_in_the_way_is_named() -> None:
 def with_asic(parts: Json) -> Json:
     parts["switches"][0]["asic"] = "Tomahawk 5"
     return parts
+
+
+def test_switches_without_optics_of_their_maker_are_never_sized(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That there is no design is proven by what joins, and not by all sizes of all networks that nothing joins."""
+    sized: list[object] = []
+    sizes = Leaves._sizes
+    monkeypatch.setattr(Leaves, "_sizes", lambda self, *given: (sized.append(given), sizes(self, *given))[1])
+    parts = catalog()
+    for kind, sold in parts.items():
+        for one in sold if kind in WORDS.values() else ():
+            one["vendor"] = "Acme" if kind in ("switches", "nics") else "Bolt"
+    given = inputs(case(servers=16, procurement={"single_vendor": {"compute": "both"}}), parts)
+    assert search_of(problem_of(given.case, given.catalog), Settings(), Clock(None)).run().verdict == "infeasible"
+    assert sized == []
+    assert solved(case(servers=16), parts).status == "optimal"
+    assert sized
 
 
 def test_what_a_rule_costs_is_among_the_alternatives() -> None:

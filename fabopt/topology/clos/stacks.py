@@ -47,12 +47,20 @@ class Stacks:
         self.of_one_vendor = bounds.prune and switches_of_one_vendor(bounds.problem, bounds.fabric)
         self.with_optics = bounds.prune and optics_of_switch_vendor(bounds.problem, bounds.fabric)
 
+    def may_be(self, block: Block) -> bool:
+        """Whether a block has optics to its servers and a switch above it, where one vendor is wanted; known before any
+        size is. Rule ``vendors_are_kept``
+        """
+        if not self.of_one_vendor:
+            return True
+        if not self._has_optics(block, "server-leaf", block.nic.port, block.down.port):
+            return False
+        return block.tiers == 1 or any(True for _ in self.uppers(block))
+
     def above(self, block: Block, shape: Shape, base: Floats) -> Iterator[tuple[Stack, Floats]]:
         """Spine switches above the block with which some rows stay below the cutoff, and what rows cost with each,
         infinite past it, shape (rows,).
         """
-        if not self._has_optics(block, "server-leaf", block.nic.port, block.down.port):
-            return
         early_uplinks = self.bounds.early.uplinks(block.parts, shape)
         shares = self.bounds.upper_shares(block.uplinks.port, block.protocol, block.tiers)
         early = self.bounds.early.of_uplink_under(block) @ early_uplinks
@@ -86,14 +94,15 @@ class Stacks:
         joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
         return (Stack(block, spine, joins, least, upward), np.where(inside, bound[0], np.inf)) if joins else None
 
-    def uppers(self, block: Block, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Upper]]:
+    def uppers(self, block: Block, wanted: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, Upper]]:
         """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``
 
-        ``wanted``: which of ``Bounds.uppers`` are asked for, shape (uppers,). Each comes with its place among them.
+        ``wanted``: which of ``Bounds.uppers`` are asked for, shape (uppers,); None: all. Each comes with its place
+        among them.
         """
         alone = self.bounds.problem.offering.terms.most_part_numbers("switch") == 1
         all_ = self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers)
-        for place in np.flatnonzero(wanted).tolist():
+        for place in range(len(all_)) if wanted is None else np.flatnonzero(wanted).tolist():
             spine = all_[place]
             own = (not alone or spine.switch.item is block.leaf.item) and self._may_join(block.leaf, spine.switch)
             own = own and self._has_optics(block, "leaf-spine", block.uplinks.port, spine.down.port)

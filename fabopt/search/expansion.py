@@ -60,6 +60,11 @@ class Expanded:
         return any(one.stopped for one in self.sizings)
 
     @property
+    def sized(self) -> int:
+        """How many sizes of all fabrics were looked at."""
+        return sum(one.sized for one in self.sizings)
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing was found: there is nothing, or nothing that costs as little as was asked for."""
         return not any(one.batches for one in self.sizings)

@@ -26,10 +26,12 @@ from fabopt.topology.candidate import Candidate
 from fabopt.topology.family import Restriction
 from fabopt.topology.link_parts import Floats
 
-# The cutoff rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
+# The cutoff rises by this share of the bound, then fourfold, while the program over what is below is infeasible; after
+# so many rises, to 33 times the bound, no further where the last one met nothing that is dearer.
 FIRST_RISE = 0.002
 RISE = 4.0
 MOST_RISES = 12
+FAR_RISES = 8
 # Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
 MOST_ROUNDS = 16
 CLOSE_ENOUGH = 2e-4
@@ -136,7 +138,7 @@ class Search:
         expanded = self._expanded_first(prices)
         if not np.isfinite(expanded.bound) or expanded.is_empty:
             return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
-        slack, best, known = 0.0, Optimum("unknown"), self._known_bound
+        slack, best, known, below = 0.0, Optimum("unknown"), self._known_bound, 0
         if len(prices) and self.settings.prune:
             priced = self._price_limits(expanded)
             if priced is None:
@@ -167,8 +169,7 @@ class Search:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
                 return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
             else:
-                slack = self._risen(slack, expanded.bound) if rise < MOST_RISES - 1 else np.inf
-                slack = min(slack, self.expansion.ceiling(expanded.bound), self._to_be_beaten(expanded.bound))
+                slack, below = self._risen(slack, expanded, rise, below), expanded.sized
             expanded = self._expanded_up_to(slack, expanded.bound, prices)
             slack = expanded.slack
         raise AssertionError("the cutoff was infinite and the program undecided")
@@ -205,10 +206,17 @@ class Search:
         known = needed if self.at_most is None else self._above(self.at_most, bound)
         return known if slack < known < needed else needed
 
-    def _risen(self, slack: float, bound: float) -> float:
-        """A higher slack where no design was found: as much above what is taken for certain."""
-        certain = self.expansion.certain
-        return certain + max((slack - certain) * RISE, abs(bound) * FIRST_RISE, 1.0)
+    def _risen(self, slack: float, expanded: Expanded, rise: int, below: int) -> float:
+        """A higher slack where no design was found: as much above what is taken for certain, at last without end.
+
+        ``below``: how many sizes the rise before has met.
+        """
+        bound, certain = expanded.bound, self.expansion.certain
+        higher = certain + max((slack - certain) * RISE, abs(bound) * FIRST_RISE, 1.0)
+        # of fabrics of management those that suit the others are looked for rise by rise
+        is_all = rise >= FAR_RISES and expanded.sized == below and not self.expansion.counts
+        is_last = is_all or rise >= MOST_RISES - 1
+        return min(np.inf if is_last else higher, self.expansion.ceiling(bound), self._to_be_beaten(bound))
 
     def _to_be_beaten(self, bound: float) -> float:
         """The slack over a bound that proves that nothing is below what a design has to be to matter."""

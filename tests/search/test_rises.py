@@ -1,0 +1,43 @@
+"""How far a search goes where nothing that it meets is a design: to all there is, and not there again and again."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from fabopt.search.expansion import Expanded, Expansion
+from fabopt.search.search import FAR_RISES
+from fabopt.topology.link_parts import Floats
+from tests.floor import test_appliances as appliances
+
+
+@pytest.fixture
+def rises(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, Expanded]]:
+    """How far above the bound a search looks each time, and what it finds."""
+    known: list[tuple[float, Expanded]] = []
+    expand = Expansion.expand
+
+    def told(self: Expansion, prices: Floats, slack: float = 0.0, first: bool = False) -> Expanded:
+        expanded = expand(self, prices, slack, first)
+        known.append((slack, expanded))
+        return expanded
+
+    monkeypatch.setattr(Expansion, "expand", told)
+    return known
+
+
+@pytest.mark.usefixtures("unadvised")
+def test_what_is_met_no_more_is_looked_for_once(rises: list[tuple[float, Expanded]]) -> None:
+    """No cable reaches the devices: the eighth rise, far above the bound, meets nothing new, and the next is the last.
+
+    There were three more.
+    """
+    devices = appliances.STORES | {"boxes": 2, "ports": 2, "buys": "both"} | appliances.PORT
+    content = appliances.case(devices, floor={"aisle_m": 100}, rules={"attachment-runs": True})
+    content["fabrics"][0]["tiers"] = 1
+    assert appliances.solved(content).status == "infeasible"
+    whole = [number for number, (slack, _) in enumerate(rises, start=1) if slack == np.inf]
+    assert whole
+    assert max(number - before for before, number in pairwise([0, *whole])) == FAR_RISES + 2

@@ -57,7 +57,9 @@ def space_of(catalog: Json, case: Json) -> Space:
 def ratio(space: Space, one: Timed, number: int = 0) -> Fraction:
     """Servers and network over GPUs that work in one of the runs, exactly, in cents."""
     gpus = space.servers * space.server["gpus"]
-    return (space.servers * round(100 * space.server["price_usd"]) + one.capex) / (gpus * one.used[number])
+    # where the case counts them, what is spent has them already
+    servers = 0 if space.case.get("include_servers") else space.servers * round(100 * space.server["price_usd"])
+    return (servers + one.capex) / (gpus * one.used[number])
 
 
 def timed(catalog: Json, case: Json, work: ModelRun) -> Iterator[dict[str, Any]]:

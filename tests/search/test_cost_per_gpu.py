@@ -44,8 +44,8 @@ from tests.samples.random_cases import generate
 from tests.samples.small import Json, comparable
 from tests.workload.test_workload_designs import case, experts
 
-# seeds whose best design is mostly neither the cheapest nor the fastest one
-SEEDS = {"linear": (0, 2, 7, 8, 13, 17, 18, 20, 22), "three_tier": (3, 4, 5, 6, 7, 10)}
+# seeds whose best design is mostly neither the cheapest nor the fastest one; linear 27 counts servers as spent
+SEEDS = {"linear": (0, 2, 7, 8, 13, 17, 18, 20, 22, 27), "three_tier": (3, 4, 5, 6, 7, 10)}
 PAIRS = (
     ("capex_usd", "gpu_utilization"), ("capex_usd", "usd_per_effective_gpu"),
     ("gpu_utilization", "usd_per_effective_gpu"), ("power_w", "usd_per_effective_gpu"),

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from fabopt.floor.racks import Floats, Ints, servers_per_rack
 from fabopt.schema.case import Case, Fabric, Floor
 from fabopt.schema.default_rules import RACK_RULES, RACK_SPREAD, is_kept
-from fabopt.schema.rack_rules import OFF, SPREAD
+from fabopt.schema.rack_rules import OFF, SPREAD, RackRules
 from fabopt.schema.server import Server
 from fabopt.units import ceil_div, exact
 
@@ -24,6 +24,8 @@ from fabopt.units import ceil_div, exact
 NO_LIMIT: Final = 10**9
 # Over so many racks devices are spread.
 FEWEST_RACKS: Final = 2
+# Keys that say something of switches and of losses wherever racks are.
+WITHOUT_A_FLOOR: Final = ("airflow", "feeds")
 # One management switch in a rack.
 MANAGEMENT_UNITS: Final = 1
 
@@ -155,6 +157,15 @@ def parts_of(case: Case) -> tuple[str, ...]:
     if rack_limits(case) == NO_LIMITS:
         return ()
     return tuple(key for key in _asking(case) if is_kept(case.rules, rule_of(key)))
+
+
+def keys_without_racks(case: Case) -> list[str]:
+    """Keys of ``site.rack_rules`` that a case without a floor sets, although there are no racks for them to hold in."""
+    if case.site.floor is not None:
+        return []
+    rules, default = case.site.rack_rules, RackRules()
+    keys = (key for key in RackRules.model_fields if key not in WITHOUT_A_FLOOR)
+    return [key for key in keys if getattr(rules, key) != getattr(default, key)]
 
 
 def _asking(case: Case) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.floor.rack_rules import parts_of, rule_of
+from fabopt.floor.rack_rules import keys_without_racks, parts_of, rule_of
 from fabopt.schema.case import Case
 from fabopt.schema.default_rules import DEFAULT_RULES, RACK_RULES, RACK_SPREAD
 from fabopt.solution.rules_kept import NO_DESIGN, NOT_IN_TIME
@@ -18,6 +18,9 @@ def rack_notes(asked: Case, answered: Case, is_over: bool) -> Iterator[str]:
         if keys:
             rule = DEFAULT_RULES[name]
             yield f"rule `{name}`: {rule.sentence}: {keys} ({rule.anchor})"
+    if without := keys_without_racks(asked):
+        keys = ", ".join(f"`{key}`" for key in without)
+        yield f"`site.rack_rules`: without a floor {keys} has no effect: racks are those of `site.floor`"
     for key in parts_of(asked):
         if key not in kept:
             why = NOT_IN_TIME if is_over else NO_DESIGN

@@ -28,7 +28,7 @@ from fabopt.wiring.model import LAST_OF_ENDPOINTS
 from tests.samples import small
 from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import designed
-from tests.samples.export_samples import CASES, solved
+from tests.samples.export_samples import CASES, exported, solved
 from tests.samples.operate import export_of, grown, planned, with_operate
 from tests.samples.system_parts import require, without
 
@@ -53,6 +53,16 @@ def expanded(text: str) -> list[str]:
             first, _, last = part.partition("-")
             names += [f"{prefix}{number:0{len(first)}d}" for number in range(int(first), int(last or first) + 1)]
     return names
+
+
+def test_refusal_names_the_formats_that_could_be_written(tmp_path: Path) -> None:
+    """All are written or none, so whoever asks for many is told which of them to ask for again."""
+    with pytest.raises(InputError) as refused:
+        exported(solved("plain"), tmp_path, "dot", "opensm", "hosts")
+    assert refused.value.faults[-1].hint == "`--to dot,hosts` can be" and not any(tmp_path.iterdir())
+    with pytest.raises(InputError) as refused:
+        exported(solved("plain"), tmp_path, "opensm")
+    assert "`--to" not in refused.value.faults[-1].hint
 
 
 # -- FRR ------------------------------------------------------------------------------------------------------------
@@ -342,7 +352,9 @@ def test_all_formats_that_do_not_apply_are_named_at_once(tmp_path: Path, capsys:
         "--to frr",
         "--to roce",
         "--to eos",
+        "--to",
     ]
+    assert "`--to slurm` can be" in lines[-1]
     (tmp_path / "own").mkdir()
     design = small.solved(small.case(servers=4, operate={"asns": "64512-64513"}))
     assert export_of(design, tmp_path / "own", "--to", "plan,frr,slurm") == (2, {})

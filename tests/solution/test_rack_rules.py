@@ -214,3 +214,10 @@ def test_spread_gives_way_first() -> None:
     told = [note for note in design.notes if "is not kept" in note]
     assert all("`rack-spread`" in note for note in told)
     assert any(note.startswith("rule `rack-rules`: racks") for note in design.notes)
+
+
+def test_keys_without_a_floor_are_told() -> None:
+    said = {"rack_rules": {"switches": 4, "airflow": "port-side-exhaust"}}
+    notes = [note for note in solve(inputs(small_case(site=said)), alternatives_s=0).notes if "rack_rules`" in note]
+    assert len(notes) == 1 and "without a floor switches has no effect" in notes[0].replace("`", "")
+    assert not any("rack_rules`" in note for note in solve(inputs(small_case()), alternatives_s=0).notes)

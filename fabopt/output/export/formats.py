@@ -122,14 +122,19 @@ def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Pat
     then = _cut(design, wiring, options.stage)
     written: list[Path] = []
     refusals: list[InputError] = []
+    refused: list[str] = []
     for name in formats:
         try:
             written += _writer(name)(design, wiring if name in PLANNED else then, folder, options)
         except InputError as error:
             refusals.append(error)
+            refused.append(name)
     if refusals:
-        faults = [fault for error in refusals for fault in error.faults]
-        raise InputError([fault for place, fault in enumerate(faults) if fault not in faults[:place]])
+        faults = [one for error in refusals for one in error.faults]
+        if rest := [name for name in formats if name not in refused]:
+            hint = f"`--to {','.join(rest)}` can be"
+            faults.append(fault("--to", "", "nothing was written, for not all can be", ",".join(formats), hint=hint))
+        raise InputError([one for place, one in enumerate(faults) if one not in faults[:place]])
     return written
 
 

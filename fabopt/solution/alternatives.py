@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -22,7 +22,7 @@ from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.lexicographic import Optimum, optimum_of
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
+from fabopt.schema.default_rules import INTERCHANGEABLE, NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
@@ -35,7 +35,7 @@ from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_number
 from fabopt.solution.rival_kinds import kinds_of
 from fabopt.solution.rivals import Rivals
 from fabopt.solution.row_searches import OF_FEWER_SWITCHES, SHARE_OF_RULES, RowSearches
-from fabopt.solution.sources import SOURCING, without_sources
+from fabopt.solution.sources import SOURCING, SourcingRule, sourcing_rules, without_sources
 from fabopt.solution.summaries import summaries_of
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.design import ClosDesign
@@ -58,6 +58,8 @@ WITHOUT_RULES = (
     (SUBNET_MANAGER, OF_MANAGERS),
 )
 TALL = 3
+# Of so many rules of procurement one search without all of them is quicker than one without each.
+MANY_RULES = 2
 Look = Callable[[], Iterator[Alternative]]
 PART_NUMBERS = "part numbers"
 SWITCHES = "switches"
@@ -340,19 +342,51 @@ class _RivalRows(Rivals):
             yield alternative.model_copy(update={"summary": summary})
 
     def other_sources(self) -> Iterator[Alternative]:
-        """What the best design costs without each rule of whose parts are used; of a ratio it is not looked for."""
-        for rule, problem in () if self.answer.ratio is not None else without_sources(self.answer):
-            self.clock.look()
-            self.settings.progress(f"looking at the best design without {rule}")
-            free = estimating(problem)
-            with self.rows.of_row():
-                rival = search_of(free, self.quiet, self.clock, near=self.answer.optimum.value).run(ties=False)
-            if rival.value is not None:
-                sums, summary = sums_of(free, list(rival.picked)), summaries_of(free, list(rival.picked))
-                summary += BEST_FOUND if rival.verdict != "optimal" and free.site.settles else ""
-                yield beside(self.problem, self.sums, sums, SOURCING, f"without {rule}", summary)
-            else:
-                yield from self.none_met(SOURCING, f"without {rule}", [rival])
+        """What the best design costs without each rule of whose parts are used; of a ratio it is not looked for.
+
+        Of several rules, one search without all of them tells that none costs anything; it is made first, and again
+        after a rule that costs something.
+        """
+        if self.answer.ratio is not None:
+            return
+        if any(candidate.stand_ins for candidate, _ in self.answer.picked):
+            yield from self._without_source(f"rules.{INTERCHANGEABLE}", with_one_product(self.answer.problem))
+        left, may_be_free = sourcing_rules(self.answer.problem.case), True
+        while left:
+            if may_be_free and len(left) >= MANY_RULES and self._cost_nothing(left):
+                for rule in left:
+                    yield beside(self.problem, self.sums, self.sums, SOURCING, f"without {rule.name}", NOTHING_CHEAPER)
+                return
+            rule, *left = left
+            may_be_free = False
+            for alternative in self._without_source(rule.name, without_sources(self.answer, [rule])):
+                may_be_free = alternative.objective_delta < 0
+                yield alternative
+
+    def _cost_nothing(self, rules: Sequence[SourcingRule]) -> bool:
+        """Whether no design is cheaper without all these rules, so that each of them costs nothing."""
+        value, free = self.answer.optimum.value, without_sources(self.answer, rules)
+        self.clock.look()
+        if value is None or not free.site.settles:
+            return False
+        self.settings.progress(f"looking at the best design without {len(rules)} rules of procurement")
+        with self.rows.of_row():
+            rival = search_of(estimating(free), self.quiet, self.clock, lower_than=value).run(ties=False)
+        return rival.has_none_below(value)
+
+    def _without_source(self, rule: str, problem: Problem) -> Iterator[Alternative]:
+        """The best design of a problem that is without a rule."""
+        self.clock.look()
+        self.settings.progress(f"looking at the best design without {rule}")
+        free = estimating(problem)
+        with self.rows.of_row():
+            rival = search_of(free, self.quiet, self.clock, near=self.answer.optimum.value).run(ties=False)
+        if rival.value is not None:
+            sums, summary = sums_of(free, list(rival.picked)), summaries_of(free, list(rival.picked))
+            summary += BEST_FOUND if rival.verdict != "optimal" and free.site.settles else ""
+            yield beside(self.problem, self.sums, sums, SOURCING, f"without {rule}", summary)
+        else:
+            yield from self.none_met(SOURCING, f"without {rule}", [rival])
 
     def other_plans(self) -> Iterator[Alternative]:
         """What growth would cost if it were not planned; of a ratio it is not known, as these plans are only bills."""

@@ -1,14 +1,14 @@
-"""The problem of a case without each of its rules of whose parts are used, to say what the rule costs."""
+"""The problem of a case without rules of whose parts are used, to say what each of them costs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from functools import reduce
+from typing import NamedTuple
 
-from fabopt.problem.other_choices import with_one_product
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
 from fabopt.schema.case import Case
-from fabopt.schema.default_rules import INTERCHANGEABLE
 from fabopt.search.answer import Answer
 
 # What alternatives without such a rule are called.
@@ -18,29 +18,40 @@ _BY_PLACE = ("approved_vendors", "forbidden_vendors")
 _COUNTED = ("max_vendors", "min_sources", "single_vendor", "quarterly_supply")
 
 
-def without_sources(answer: Answer) -> Iterator[tuple[str, Problem]]:
-    """Every rule of vendors, ASICs, supply and pairs, by its key, or key and place; the problem without it.
+class SourcingRule(NamedTuple):
+    """A rule of vendors, ASICs, supply or pairs: its key of ``procurement``, and its place there if it is by place."""
 
-    Rule ``switches_are_interchangeable`` too, where switches of the answer stand in for others.
-    """
-    problem = answer.problem
-    if any(candidate.stand_ins for candidate, _ in answer.picked):
-        yield f"rules.{INTERCHANGEABLE}", with_one_product(problem)
-    for key, case in _cases(problem.case):
-        yield f"procurement.{key}", bound_alike(problem_of(case, problem.catalog), problem)
+    key: str
+    place: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The path of its key in a case."""
+        return ".".join(("procurement", self.key, *([] if self.place is None else [self.place])))
 
 
-def _cases(case: Case) -> Iterator[tuple[str, Case]]:
-    rules = case.procurement
+def sourcing_rules(case: Case) -> list[SourcingRule]:
+    """All rules of whose parts a case uses."""
+    rules: list[SourcingRule] = []
     for key in (*_LISTS, *_BY_PLACE, *_COUNTED):
-        given = getattr(rules, key)
+        given = getattr(case.procurement, key)
         if isinstance(given, dict) and key not in _LISTS:
-            for place in given:
-                others = {name: value for name, value in given.items() if name != place}
-                yield f"{key}.{place}", _with(case, key, others or ({} if key in _COUNTED else None))
+            rules += [SourcingRule(key, place) for place in given]
         elif given is not None:
-            yield key, _with(case, key, None)
+            rules.append(SourcingRule(key))
+    return rules
 
 
-def _with(case: Case, key: str, value: object) -> Case:
-    return case.model_copy(update={"procurement": case.procurement.model_copy(update={key: value})})
+def without_sources(answer: Answer, rules: Iterable[SourcingRule]) -> Problem:
+    """The problem of an answer without some of these rules."""
+    problem = answer.problem
+    return bound_alike(problem_of(reduce(_without, rules, problem.case), problem.catalog), problem)
+
+
+def _without(case: Case, rule: SourcingRule) -> Case:
+    kept = None
+    if rule.place is not None:
+        given = getattr(case.procurement, rule.key)
+        others = {place: value for place, value in given.items() if place != rule.place}
+        kept = others or ({} if rule.key in _COUNTED else None)
+    return case.model_copy(update={"procurement": case.procurement.model_copy(update={rule.key: kept})})

@@ -248,6 +248,26 @@ def test_what_a_rule_costs_is_among_the_alternatives() -> None:
     assert told["without procurement.approved_vendors.cable"].capex_delta_usd == 0
 
 
+def test_rules_that_cost_nothing_are_told_together() -> None:
+    """One search without all of them says so of each; what it says is what a search without each alone does."""
+    parts, costly = dealt(catalog()), "without procurement.forbidden_vendors.switch"
+    rules: Json = {
+        "approved_vendors": {"cable": [*VENDORS], "nic": [*VENDORS]}, "forbidden_vendors": {"switch": ["Acme"]},
+        "max_vendors": {"cable": 3, "switch": 3},
+    }  # fmt: skip
+    design = optimize.solve(inputs(case(procurement=rules), parts))
+    told = {one.value: one for one in design.alternatives if one.what == "sourcing"}
+    assert len(told) == 5
+    for key, places in rules.items():
+        for place in places:
+            others = {**rules, key: {other: given for other, given in places.items() if other != place}}
+            free = solved(case(procurement={name: given for name, given in others.items() if given}), parts)
+            assert told[f"without procurement.{key}.{place}"].capex_usd == usd(free)
+    together = [value for value, one in told.items() if one.summary == "nothing cheaper"]
+    assert together == ["without procurement.max_vendors.cable", "without procurement.max_vendors.switch"]
+    assert [one.value for one in told.values() if one.capex_delta_usd < 0] == [costly]
+
+
 @pytest.mark.parametrize("rules", [{"approved_vendors": ["Acme"]}, {"forbidden_vendors": ["Bolt"]}])
 def test_what_a_list_of_vendors_costs_is_among_the_alternatives(rules: Json) -> None:
     """One list for every kind is a rule as those of places are: *all NVIDIA* is asked what it costs, before rows that

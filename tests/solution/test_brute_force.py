@@ -731,6 +731,7 @@ def test_equal_cost_goes_to_the_smaller_cable_id() -> None:
         "hosted-6",
     )
 )
+@pytest.mark.usefixtures("unadvised")
 @pytest.mark.parametrize(
     ("family", "seed"),
     [ALL_SAID, *((family, seed) for family, number in SEEDS.items() for seed in range(number * MORE_SEEDS))],

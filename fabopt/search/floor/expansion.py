@@ -126,7 +126,7 @@ class FloorExpansion(Expansion):
         """
         known = _ANYWHERE.table(costs)
         part = replace(self.restrictions.get(fabric.name, Restriction()), layout=None)
-        key = (fabric, part, self.caps.tobytes(), self.settings.prune, measured)
+        key = (self.problem.floor.plan, fabric, part, self.caps.tobytes(), self.settings.prune, measured)
         if key not in known:
             sizing = self.space(spread(fabric) if measured else fabric, costs).search()
             if sizing.stopped:

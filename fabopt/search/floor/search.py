@@ -93,7 +93,7 @@ class FloorSearch(Search):
             visits.bounds = [self._known_bound + self.fixed] * len(searches)
             visits.first()
         visits.bounds = self._bounds_of(searches, visits.bounds)
-        self._know(min(visits.bounds))
+        self._know(min(visits.bounds, default=np.inf))
         for number in self.settings.share.over(sorted(range(len(searches)), key=visits.bounds.__getitem__)):
             visits.look(number)
         optima, best = visits.optima, visits.best[1]

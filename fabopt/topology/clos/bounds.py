@@ -335,7 +335,7 @@ class Bounds(LinkBounds):
     def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
         """The least that one leaf uplink costs with everything above it: link, spine share, cores' share."""
         spines, shares, _, _ = self._spine_shares(up.lane.port_mbps, protocol, tiers, self.runs.differ)
-        best, alone = np.full(len(shares), np.inf), self.above_each(up, protocol, tiers)
+        best, alone = np.full(len(shares), np.inf), self.above_each(up, protocol, tiers, self.runs.differ)
         for place in np.argsort(alone[0], kind="stable").tolist():
             if alone[0, place] >= best[0] and len(best) == 1:
                 break
@@ -344,9 +344,9 @@ class Bounds(LinkBounds):
         return best
 
     @remembered("leaf-spine", "spine-core")
-    def above_each(self, up: PortType, protocol: str, tiers: int) -> Floats:
+    def above_each(self, up: PortType, protocol: str, tiers: int, differ: bool) -> Floats:
         """The least that an uplink costs with each spine and all above, wherever they are, shape (metrics, spines)."""
-        _, shares, ports, port_of = self._spine_shares(up.lane.port_mbps, protocol, tiers, self.runs.differ)
+        _, shares, ports, port_of = self._spine_shares(up.lane.port_mbps, protocol, tiers, differ)
         links = np.array([self.least_link(up, port, "leaf-spine", protocol) for port in ports])
         return shares + links[port_of].T if ports else shares
 

@@ -219,7 +219,8 @@ class ClosSpace:
         key = block.uplinks.port, block.protocol, block.tiers, nic.planes, ports_mbps
         if key not in self._uplinks:
             links = self.bounds.fewest_uplinks(block)
-            in_any_rack = self.bounds.above_each(block.uplinks.port, block.protocol, block.tiers)[0].min(initial=np.inf)
+            looks = block.uplinks.port, block.protocol, block.tiers, self.bounds.runs.differ
+            in_any_rack = self.bounds.above_each(*looks)[0].min(initial=np.inf)
             if in_any_rack * links > most:
                 return float(in_any_rack * links)
             self._uplinks[key] = self._least_of_uplinks(block, links)

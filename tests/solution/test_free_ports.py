@@ -18,10 +18,14 @@ import numpy as np
 import pytest
 
 import fabopt
+from fabopt.io.case import inputs_from_objects
 from fabopt.network import attached_ports
 from fabopt.network.free_ports import Guest, Hosts, dealt_to_free_ports, spread_over_racks
+from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.attachment import HostPort
 from fabopt.schema.design import Design
+from fabopt.search.expansion import Expansion
 from fabopt.verify import verify
 from fabopt.wiring import attachment_links
 from fabopt.wiring.build import wiring_of
@@ -115,6 +119,26 @@ def test_a_spine_of_another_speed_takes_none() -> None:
 def test_the_run_to_a_spine_can_be_said() -> None:
     said = wanted(manager(1)) | {"site": {"distances_m": {"attachment-spine": 3}}}
     assert usd(PARTS, said) == WITHOUT + 10
+
+
+def test_leaves_that_nothing_joins_to_a_host_are_not_sized() -> None:
+    """The cage of the host meets that of the dear leaf alone; no size of the cheap one is worked out."""
+    own = {"count": 8, "form_factor": "own", "splits": ["1x100"]}
+    parts = catalog(
+        switches=[switch("cheap", cage(8, "1x100")), switch("dear", own, usd=9000)],
+        cables=[*PARTS["cables"], *(cable(name, "1x100", "1x100") for name in ("to-dear", "to-host"))],
+    )
+    parts["cables"][-1]["ends"][0]["form_factor"] = "host"
+    for joined in parts["cables"][-2:]:
+        joined["ends"][1]["form_factor"] = "own"
+    content = case(12, {"switches": {"spine": ["cheap"]}, "attachments": [manager(1, form_factor="host")]})
+    assert best(parts, content) is not None
+    given = inputs_from_objects(content, parts)
+    problem = problem_of(given.case, given.catalog)
+    (fabric,) = problem.fabrics
+    bounds = Expansion(problem, Settings(), Clock(None), {}).costs_of(0).bounds(problem, fabric, True)
+    lowers = bounds.lowers(fabric.nics["ethernet"][0].port, "ethernet", None)
+    assert [lower.leaf.id for lower in lowers] == ["dear"]
 
 
 @pytest.mark.long_inputs("4")

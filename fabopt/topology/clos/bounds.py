@@ -7,7 +7,7 @@ have, and is taken for each metric on its own. See docs/formulation/search.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -19,7 +19,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.blocks import Block, Lower, SpineShares, Upper, spine_shares
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
-from fabopt.topology.clos.joins import attachment_joins, fewest_together
+from fabopt.topology.clos.joins import attaches, fewest_together
 from fabopt.topology.clos.last_leaves import LeavesByPorts, Saving, leaves_by_ports
 from fabopt.topology.clos.link_bounds import LinkBounds
 from fabopt.topology.clos.most_ports import MOST_PORTS, MostPorts
@@ -112,11 +112,13 @@ class Bounds(LinkBounds):
         timed = self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
         return undominated_switches(options, self.fabric, timed) if self.prune else options
 
-    @remembered("server-leaf", "attachment-leaf")
+    @remembered("server-leaf", "attachment-leaf", "attachment-spine")
     def lowers(self, port: PortType, protocol: str, without: str | None, of_last: bool = False) -> list[Lower]:
         """Leaf switches but one that take a server's port, the cheapest share first; ``of_last``: for a last group."""
         uses = self._leaf_uses(port.lane.port_mbps, protocol, without, of_last)
-        ports = {down.port for _, _, down in uses if self._attaches(down.port, protocol)}
+        spines = {use.port for one in self.switches(protocol, "spine") for use in one.uses}
+        of_speed = [one for one in spines if one.lane.port_mbps == port.lane.port_mbps]
+        ports = {down.port for _, _, down in uses if self._attaches({"leaf": [down.port], "spine": of_speed}, protocol)}
         links = {far: self.least_link(port, far, "server-leaf", protocol) for far in ports}
         joined = {far: link for far, link in links.items() if np.isfinite(link[0])}
         lowers = [Lower(joined[down.port] + share, leaf, down) for share, leaf, down in uses if down.port in joined]
@@ -136,14 +138,9 @@ class Bounds(LinkBounds):
         shares = [self._leaf_share(leaf, down, up, protocol, 2, most) for up in leaf.uses]
         return np.asarray(np.min(shares, axis=0))
 
-    @remembered("attachment-leaf")
-    def _attaches(self, down: PortType, protocol: str) -> bool:
-        """Whether parts join every attachment that buys some to such a leaf cage."""
-        return all(
-            one.buys == "none" or attachment_joins(self.problem, self.fabric, one, down, protocol)
-            for one in self.fabric.attachments
-            if one.tier == "leaf"
-        )
+    def _attaches(self, hosts: Mapping[str, Sequence[PortType]], protocol: str) -> bool:
+        """Whether parts join every attachment that buys some to such a leaf cage, or to a spine's of the same speed."""
+        return all(attaches(self.problem, self.fabric, one, hosts, protocol) for one in self.fabric.attachments)
 
     @remembered()
     def uppers(self, port_mbps: int, protocol: str, tiers: int) -> list[Upper]:

@@ -37,7 +37,7 @@ from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import ratio_of
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figures import figures_of
-from fabopt.topology.clos.joins import attachment_joins
+from fabopt.topology.clos.joins import attaches
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape, down_cage_limit, last_endpoints, most_endpoints
 from fabopt.topology.clos.step_deadline import is_in_time
@@ -79,7 +79,7 @@ def tiers_for(problem: Problem, fabric: FabricProblem, parts: Parts, demand: Att
         use = uses[tier]
         if use is None or not demand.takes(tier) or use.lane.port_mbps != parts.leaf_down.lane.port_mbps:
             continue
-        if demand.buys == "none" or attachment_joins(problem, fabric, demand, use.port, parts.protocol, tier):
+        if attaches(problem, fabric, demand, {tier: [use.port]}, parts.protocol):
             yield tier
 
 

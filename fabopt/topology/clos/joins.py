@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from fabopt.parts.assemblies import Assembly, Mode, whole_only
 from fabopt.parts.nics import NicOption
@@ -88,6 +88,22 @@ def attachment_joins(
     if demand.buys == "both":
         return joins
     return tuple(join._replace(near=None) for join in joins)
+
+
+def attaches(
+    problem: Problem,
+    fabric: FabricProblem,
+    demand: AttachmentDemand,
+    hosts: Mapping[str, Iterable[PortType]],
+    protocol: str,
+) -> bool:
+    """Whether an attachment that buys parts is joined by some to one of ``hosts``: cages of tiers, by tier."""
+    return demand.buys == "none" or any(
+        attachment_joins(problem, fabric, demand, port, protocol, tier)
+        for tier, ports in hosts.items()
+        if demand.takes(tier)
+        for port in ports
+    )
 
 
 def server_assemblies(joins: Sequence[Assembly], nic: NicOption, k: int) -> tuple[Assembly, ...]:

@@ -20,7 +20,7 @@ from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.product import Protocol
-from fabopt.topology.clos.joins import attachment_joins, fewest_together, server_joins
+from fabopt.topology.clos.joins import attaches, fewest_together, server_joins
 from fabopt.topology.clos.shape import Shape, last_endpoints, most_endpoints, most_peers, up_cage_limit, usable_ports
 from fabopt.units import ceil_of
 
@@ -205,7 +205,7 @@ class _Reach:
     def _joins(self, nic: NicOption, way: _Way, protocol: Protocol) -> bool:
         """Whether parts join the servers, and attachments that buy some, to the leaves."""
         return bool(server_joins(self.problem, self.fabric, nic, way.down, way.k, protocol)) and all(
-            one.buys == "none" or attachment_joins(self.problem, self.fabric, one, way.down, protocol)
+            attaches(self.problem, self.fabric, one, {"leaf": [way.down]}, protocol)
             for one in self.fabric.attachments
             if one.tier == "leaf"
         )

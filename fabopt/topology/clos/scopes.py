@@ -8,7 +8,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.joins import runs_differ
 
-RUNS_OF_TWO_TIERS = ("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
+RUNS_OF_TWO_TIERS = ("server-leaf", "leaf-spine", "spine-core", "attachment-leaf", "attachment-spine")
 
 
 def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], most: Hashable) -> Hashable:

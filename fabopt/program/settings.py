@@ -32,7 +32,7 @@ class StoppedError(Exception):
 
 @dataclass(eq=False)
 class Work:
-    """What searches have done, counted in batches of bounds held against a cutoff: alike on every machine.
+    """What searches have done, counted by the bounds that are held against a cutoff: alike on every machine.
 
     ``most``: more is not wanted, a search ends there with the best that it has met.
     """
@@ -40,9 +40,9 @@ class Work:
     done: int = 0
     most: float = inf
 
-    def is_enough_with(self, batches: int) -> bool:
-        """Count so many batches more, and say whether these are too many."""
-        self.done += batches
+    def is_enough_with(self, more: int) -> bool:
+        """Count so much more, and say whether it is too much."""
+        self.done += more
         return self.done > self.most
 
 
@@ -57,6 +57,7 @@ class Settings:
     ``compared``: takes each design of another kind, as it is found beside an answer.
     ``most_candidates``: without a floor, a proof that takes more of them is not wanted; the likeliest will do.
     ``work``: what all searches with these settings have done together, and may.
+    ``patience``: batches of sizes of one block (NIC, leaf, cages) after which the next is looked at, with no proof.
     """
 
     engine: str = "cp-sat"
@@ -69,6 +70,7 @@ class Settings:
     bracket: Callable[[Number | None, Number | None], None] = lambda best, bound: None
     share: ShareDone = field(default_factory=ShareDone)
     work: Work = field(default_factory=Work)
+    patience: float = inf
 
     @property
     def quiet(self) -> Settings:

@@ -144,7 +144,12 @@ class Expansion:
 
     def _new_sizing(self) -> Sizing:
         """Nothing yet; of one fabric without limits nothing that costs more than what is wanted will be met."""
-        return Sizing(least=self.most + self.saving) if self.is_alone else Sizing()
+        return Sizing(least=self.most_of_sizes)
+
+    @property
+    def most_of_sizes(self) -> float:
+        """What sizes of one fabric without limits may cost at the most to be wanted; of others that is not known."""
+        return self.most + self.saving if self.is_alone else np.inf
 
     @property
     def is_alone(self) -> bool:
@@ -212,11 +217,11 @@ class Expansion:
 
     def _request(self, fabric: FabricProblem, costs: BoundedCosts) -> SpaceRequest:
         restriction = self.restrictions.get(fabric.name, Restriction())
-        return SpaceRequest(costs, self.caps, restriction, self.settings.prune, self._is_enough)
+        return SpaceRequest(costs, self.caps, restriction, self.settings.prune, self._is_enough, self.settings.patience)
 
-    def _is_enough(self) -> bool:
-        """Count a batch of bounds that is held against the cutoff; whether time is over, or that is one too many."""
-        return self.settings.work.is_enough_with(1) or self.clock.is_over()
+    def _is_enough(self, work: int) -> bool:
+        """Count what a batch of bounds takes; whether time is over, or that is too much."""
+        return self.settings.work.is_enough_with(work) or self.clock.is_over()
 
     def costs_of(self, row: int) -> BoundedCosts:
         """Weights with one metric of the table as what is minimized."""

@@ -30,11 +30,18 @@ from fabopt.solution.baselines import baseline_plans
 from fabopt.solution.cliff import cliffs_of, other_settings
 from fabopt.solution.compared import BEST_FOUND, NONE_FOUND, NOTHING_CHEAPER, beside
 from fabopt.solution.fewer_switches import LEAST_SWITCHES, boxes_beside, with_fewer_switches
-from fabopt.solution.other_settings import last_group_words, service_beside, set_free, without_its_only_switch
+from fabopt.solution.other_settings import RAILS, last_group_words, service_beside, set_free, without_its_only_switch
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
 from fabopt.solution.rival_kinds import kinds_of
 from fabopt.solution.rivals import Rivals
-from fabopt.solution.row_searches import OF_FEWER_SWITCHES, SHARE_OF_RULES, RowSearches
+from fabopt.solution.row_searches import (
+    OF_FEWER_SWITCHES,
+    SHARE_OF_KINDS,
+    SHARE_OF_RAILS,
+    SHARE_OF_RULES,
+    SHARE_OF_SETTINGS,
+    RowSearches,
+)
 from fabopt.solution.sources import SOURCING, SourcingRule, sourcing_rules, without_sources
 from fabopt.solution.summaries import summaries_of
 from fabopt.topology.clos.candidates import candidates_of
@@ -57,7 +64,6 @@ WITHOUT_RULES = (
     (ONE_GENERATION, OF_GENERATIONS),
     (SUBNET_MANAGER, OF_MANAGERS),
 )
-TALL = 3
 # Of so many rules of procurement one search without all of them is quicker than one without each.
 MANY_RULES = 2
 Look = Callable[[], Iterator[Alternative]]
@@ -72,17 +78,11 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     they are the best that were found) other places of the switches, and what flat runs would have cost. Kinds of
     networks for management are not compared: they cost little. Raises ``StoppedError`` when the clock is over.
     """
-    rows = _RivalRows(
-        answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock, _searches_of(answer, settings, clock)
-    )
+    searches = RowSearches(answer.problem, settings, clock)
+    rows = _RivalRows(answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock, searches)
     for look in settings.share.over(rows.looks()):
         yield from look()
     clock.look()
-
-
-def _searches_of(answer: Answer, settings: Settings, clock: Clock) -> RowSearches:
-    tall = any(candidate.design.tiers == TALL for candidate, _ in answer.picked)
-    return RowSearches(settings, clock, len(answer.problem.fabrics), tall)
 
 
 class _RivalRows(Rivals):
@@ -125,7 +125,7 @@ class _RivalRows(Rivals):
             self.settings.progress(f"looking at the best design with {what} {value}")
             # of another leaf switch all leaves are
             others = self if restriction.not_leaf is None else self.with_problem(with_one_product(self.problem))
-            rival = others.rival({fabric.name: restriction})
+            rival = others.rival({fabric.name: restriction}, SHARE_OF_KINDS)
             if rival.value is not None:
                 yield self.alternative(rival, index, self.named(index, what), value)
             else:
@@ -149,7 +149,7 @@ class _RivalRows(Rivals):
         """Whether any design may be cheaper that keeps none of the default rules; of a ratio that is not known."""
         self.clock.look()
         value, free = self.answer.optimum.value, without_rules(self.problem)
-        if not is_bound(self.problem) or value is None or self.answer.ratio is not None:
+        if not is_bound(self.problem) or value is None or self.answer.ratio is not None or self.rows.is_large:
             return is_bound(self.problem)
         with self.rows.of_row(SHARE_OF_RULES):
             return search_of(free, self.quiet, self.clock, context=self.context).may_beat(value)
@@ -220,7 +220,7 @@ class _RivalRows(Rivals):
         self.settings.progress(progress)
         problem = replace(self.answer.problem, fabrics=(*fabrics[:index], other, *fabrics[index + 1 :]))
         free = self.with_problem(problem)
-        rival = free.cheaper_rival({other.name: Restriction(tiers=2)})
+        rival = free.cheaper_rival({other.name: Restriction(tiers=2)}, SHARE_OF_KINDS)
         if rival.value is None:
             yield from self.none_met(self.named(index, what), value, [rival])
         else:
@@ -278,7 +278,7 @@ class _RivalRows(Rivals):
             self.clock.look()
             self.settings.progress(f"looking at the best design with {other.what} {other.value}")
             free = self.with_problem(other.problem)
-            rival = free.cheaper_rival({})
+            rival = free.cheaper_rival({}, SHARE_OF_RAILS if other.what == RAILS else SHARE_OF_SETTINGS)
             if rival.value is not None and rival.value < value:
                 alternative = free.alternative(rival, index, self.named(index, other.what), other.value)
                 service = service_beside(list(rival.picked)[index][0].design, design, self.problem)
@@ -334,7 +334,8 @@ class _RivalRows(Rivals):
         self.clock.look()
         self.settings.progress("looking at the best design with half the switches")
         with self.rows.of_row(more=OF_FEWER_SWITCHES):
-            rival = with_fewer_switches(self.problem, value, switches, self.quiet, self.clock, self.context)
+            likely, quiet = self.rows.likeliest(self.problem), self.rows.hasty
+            rival = with_fewer_switches(likely, value, switches, quiet, self.clock, self.context)
         if rival.value is not None:
             sums = sums_of(self.problem, list(rival.picked))
             alternative = self.alternative(rival, 0, SWITCHES, str(sums.switches))

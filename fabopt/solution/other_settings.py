@@ -25,6 +25,7 @@ from fabopt.units import MBPS_PER_GBPS, gbps, plain_fraction, some
 # A ratio a little higher than the one that is asked for.
 LITTLE_HIGHER = Fraction(21, 20)
 RAIL_ONLY = "rail-only"
+RAILS = "rails"
 
 
 class OtherSettings(NamedTuple):
@@ -37,27 +38,26 @@ class OtherSettings(NamedTuple):
 
 
 def set_free(problem: Problem, index: int) -> Iterator[OtherSettings]:
-    """The settings that a Clos fabric may have another of, one by one: rails, stripes, planes, rail-only, and a ratio a
-    little higher.
+    """The settings that a Clos fabric may have another of, one by one: a ratio a little higher, rail-only, stripes,
+    planes, and rails, of which there are the most designs.
     """
     asked = problem.case.fabrics[index]
-    changes: list[tuple[str, Fabric]] = []
-    if asked.rails == "aligned":
-        changes.append(("rails", asked.model_copy(update={"rails": "any"})))
-    if asked.striping == "even":
-        changes.append(("striping", asked.model_copy(update={"striping": "any"})))
-    if asked.planes == 1:
-        changes.append(("planes", asked.model_copy(update={"planes": "any"})))
-    for what, fabric in changes:
-        yield OtherSettings(what, "any", with_setting(problem, index, fabric))
+    ratio = problem.fabrics[index].oversubscription_leaf * LITTLE_HIGHER
+    if may_have_other_ratio(problem, index):
+        yield at_ratio(problem, index, ratio)
     if asked.topologies == ("clos",) and not any(refused(problem.case, asked, RAIL_ONLY)):
         other = with_setting(problem, index, asked.model_copy(update={"topologies": (RAIL_ONLY,)}))
         # servers may have no rails, or nothing that carries traffic from one to another
         if any(other.fabrics[index].nics.values()):
             yield OtherSettings("topologies", RAIL_ONLY, other)
-    ratio = problem.fabrics[index].oversubscription_leaf * LITTLE_HIGHER
-    if may_have_other_ratio(problem, index):
-        yield at_ratio(problem, index, ratio)
+    if asked.striping == "even":
+        yield OtherSettings(
+            "striping", "any", with_setting(problem, index, asked.model_copy(update={"striping": "any"}))
+        )
+    if asked.planes == 1:
+        yield OtherSettings("planes", "any", with_setting(problem, index, asked.model_copy(update={"planes": "any"})))
+    if asked.rails == "aligned":
+        yield OtherSettings(RAILS, "any", with_setting(problem, index, asked.model_copy(update={"rails": "any"})))
 
 
 def without_its_only_switch(problem: Problem, index: int, design: NetworkDesign) -> OtherSettings | None:

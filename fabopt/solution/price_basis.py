@@ -12,21 +12,25 @@ from fabopt.parts.offering import offering_of
 from fabopt.parts.price_basis import GUESSED, PRICES, UNKNOWN, basis_of, is_guessed
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
+from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError
 from fabopt.schema.catalog import KINDS
 from fabopt.schema.default_rules import NO_RULES
 from fabopt.schema.design import Design
 from fabopt.search.answer import Answer
-from fabopt.search.choice import search_of
+from fabopt.search.context import Context
 from fabopt.search.price_lines import priced_design
 from fabopt.search.scaled import at_factor
 from fabopt.solution.question import Answers, Question
+from fabopt.solution.row_searches import RowSearches
 from fabopt.solution.summaries import summaries_beside
 from fabopt.units import cents
 
 # By how much guesses are moved, up and down, and the longest look at what then is best.
 MOVE = Fraction(3, 10)
 MOST_SECONDS = 10.0
+# What each look may do beside what any row may, counted as ``program.settings.Work``.
+OF_ESTIMATES = 2_500
 _WORDS = {"list": "list prices", "street": "street prices", "quote": "quotes", "paper": "prices of papers",
           "estimate": "estimates", "derived": "prices made by a rule", UNKNOWN: "prices of unknown source"}  # fmt: skip
 
@@ -72,12 +76,15 @@ def _what_changes(question: Question, answer: Answer) -> str:
     offering = offering_of(problem.case, problem.catalog, prune, whole=True)
     whole = bound_alike(problem_of(problem.case, problem.catalog, prune, offering), problem)
     base = replace(whole, site=problem.site)
-    guessed = _guessed_items(base)
+    guessed, proven = _guessed_items(base), True
     for factor, words in ((1 - MOVE, "lower"), (1 + MOVE, "higher")):
-        other = _cheaper(question, answer, base, guessed, factor)
+        rival, other = _cheaper(question, answer, base, guessed, factor)
         if other:
-            return f"with estimates {round(100 * MOVE)} % {words} another design would be the cheapest: {other}"
-    return f"with estimates {round(100 * MOVE)} % lower or higher this design stays the cheapest"
+            best = "the cheapest" if rival.verdict == "optimal" else "cheaper"
+            return f"with estimates {round(100 * MOVE)} % {words} another design would be {best}: {other}"
+        proven &= rival.verdict == "optimal"
+    verdict = "this design stays the cheapest" if proven else "no cheaper design was found"
+    return f"with estimates {round(100 * MOVE)} % lower or higher {verdict}"
 
 
 def _guessed_items(problem: Problem) -> frozenset[int]:
@@ -87,14 +94,17 @@ def _guessed_items(problem: Problem) -> frozenset[int]:
     return frozenset(item.index for item in items if item.id in parts and is_guessed(parts[item.id], item.length_m))
 
 
-def _cheaper(question: Question, answer: Answer, base: Problem, guessed: frozenset[int], factor: Fraction) -> str:
-    """The cheapest design where guesses are so many times as dear; empty where the answer is."""
+def _cheaper(
+    question: Question, answer: Answer, base: Problem, guessed: frozenset[int], factor: Fraction
+) -> tuple[Optimum, str]:
+    """The cheapest design met where guesses are so many times as dear, in words that are empty where it is the answer;
+    the verdict of either is optimal if that is proven.
+    """
     scaled = at_factor(base, guessed, factor, question.settings.prune)
     own = priced_design(base, answer.problem, answer.picked).line(guessed).at(factor)
-    quiet = question.settings.quiet
-    optimum = search_of(scaled.problem, quiet, question.clock, lower_than=scaled.value(own)).run(False)
-    if question.clock.is_over() or optimum.verdict == "unknown":
-        raise StoppedError
-    if optimum.value is None or scaled.cents(optimum.value) >= own:
-        return ""
-    return summaries_beside(scaled.problem, optimum.picked, answer.picked)
+    rows = RowSearches(base, question.settings, question.clock, OF_ESTIMATES)
+    rival = rows.best(scaled.problem, {}, Context(), lower_than=scaled.value(own), share=Fraction(1), ties=False)
+    question.clock.look()
+    if rival.value is not None and scaled.cents(rival.value) < own:
+        return rival, summaries_beside(scaled.problem, rival.picked, answer.picked)
+    return replace(rival, verdict="optimal" if rival.has_none_below(scaled.value(own)) else "unknown"), ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Self
 
 from fabopt.problem.problem import Problem, estimating
@@ -42,7 +43,7 @@ class Rivals:
         # settings of fabrics, by their places, that have a row below a cliff
         self.told: set[tuple[int, str]] = set()
 
-    def rival(self, restrictions: Mapping[str, Restriction]) -> Optimum:
+    def rival(self, restrictions: Mapping[str, Restriction], share: Fraction = SHARE) -> Optimum:
         """The best design of a part of the space, by what the answer was picked by.
 
         Without rule ``robust-designs`` of a ratio the best among designs about as fast as the answer, as it once was.
@@ -55,9 +56,9 @@ class Rivals:
             if not is_kept(self.problem.case.rules, ROBUST_DESIGNS):
                 return ratio.near(self.answer.optimum)
             return ratio.run(ties=False).optimum
-        return self.rows.best(self.problem, restrictions, self.context, near)
+        return self.rows.best(self.problem, restrictions, self.context, near, share=share)
 
-    def cheaper_rival(self, restrictions: Mapping[str, Restriction], share: int = SHARE) -> Optimum:
+    def cheaper_rival(self, restrictions: Mapping[str, Restriction], share: Fraction = SHARE) -> Optimum:
         """The best design of a part of the space that has a lower objective than the answer; there may be none."""
         value = self.answer.optimum.value
         if value is None or self.answer.ratio is not None:

@@ -1,6 +1,6 @@
 """The searches for rows of what else there is: all together do as much as the one for the answer, and a little.
 
-What they do is counted, in batches of bounds held against a cutoff, and not clocked: equal inputs have equal rows.
+What they do is counted, by the bounds that are held against a cutoff, and not clocked: equal inputs have equal rows.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from math import inf
 
 from fabopt.problem.other_choices import with_equal_groups
@@ -18,35 +19,62 @@ from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.topology.family import Restriction
 
-# What all rows may do beside as much as the answer took: about a second; more where it has three tiers, of which there
-# are more designs.
-BESIDE_THE_ANSWER = 10_000
-BESIDE_THREE_TIERS = 40_000
-# What each row may do of its own for each fabric, and the share of what is left that it may do besides, 1 : this; rows
-# about default rules, which come early, do less.
+# What all rows may do beside as much as the answer took: about three quarters of a second. On a floor, and of several
+# fabrics, what is counted takes two to three times as long.
+BESIDE_THE_ANSWER = 14_000
+BESIDE_SLOWER_ONES = 7_000
+# What each row may do of its own for each fabric; that for half the switches may do more: of designs with few of them
+# the cheapest is met late.
 LEAST_OF_ROW = 500
-# What that for half the switches may do besides: of designs with few of them the cheapest is met late.
-OF_FEWER_SWITCHES = 6_000
-SHARE = 2
-SHARE_OF_RULES = 8
-# Where the answer took more, rows of one fabric are looked at with equal groups first, which takes less and meets as
-# good designs; of several fabrics those that a row leaves as they are would be searched anew.
-MUCH = 1_000
+OF_FEWER_SWITCHES = 3_000
+# The share of what is left that each row may do besides. Rows of default rules come early, those of other kinds are of
+# designs that cost more; of rails, which come last of the settings, there are the most designs.
+SHARE = Fraction(1, 3)
+SHARE_OF_SETTINGS = Fraction(1, 3)
+SHARE_OF_RAILS = Fraction(4, 5)
+SHARE_OF_RULES = Fraction(1, 16)
+SHARE_OF_KINDS = Fraction(1, 10)
+# Where the answer took more, the likeliest designs of a row are looked at first: those with equal groups, and of each
+# block (NIC, leaf, use of its cages) so many batches of the sizes with the lowest bounds. The rest of its space has a
+# share of what is left. Of several fabrics those that a row leaves as they are would be searched anew.
+MUCH = 2_000
+PATIENCE = 60
+SHARE_OF_REST = Fraction(1, 10)
 
 
 class RowSearches:
     """Searches beside an answer, and what is left for them to do."""
 
-    def __init__(self, settings: Settings, clock: Clock, fabrics: int = 1, tall: bool = False) -> None:
-        """``settings``: with the work that the answer took; ``fabrics``: how many each row searches; ``tall``: whether
-        the answer has three tiers.
+    def __init__(self, problem: Problem, settings: Settings, clock: Clock, left: int | None = None) -> None:
+        """``settings``: with the work that the answer took; ``left``: what all rows may do beside what is their own,
+        None: about as much as the answer took.
         """
         self.settings = settings.quiet
         self.clock = clock
         self.work = settings.work
         self.is_large = self.work.done > MUCH
-        self.left = self.work.done + (BESIDE_THREE_TIERS if tall else BESIDE_THE_ANSWER)
-        self.least = LEAST_OF_ROW * fabrics
+        beside = BESIDE_THE_ANSWER if self._is_quick(problem) else BESIDE_SLOWER_ONES
+        self.left = self.work.done + beside if left is None else left
+        self.least = LEAST_OF_ROW * len(problem.fabrics)
+
+    @property
+    def hasty(self) -> Settings:
+        """Settings of a search for the likeliest designs, where the answer took much."""
+        return replace(self.settings, patience=PATIENCE) if self.is_large else self.settings
+
+    def likeliest(self, problem: Problem) -> Problem:
+        """The part of a space in which a hasty search looks: that of equal leaf groups, without a floor."""
+        if not self._looks_twice(problem):
+            return problem
+        return replace(problem, fabrics=tuple(map(with_equal_groups, problem.fabrics)))
+
+    def _looks_twice(self, problem: Problem) -> bool:
+        return self.is_large and self._is_quick(problem)
+
+    @staticmethod
+    def _is_quick(problem: Problem) -> bool:
+        """Whether bounds are quick to work out: of one fabric, without a floor."""
+        return problem.site.runs_are_alike and len(problem.fabrics) == 1
 
     def best(
         self,
@@ -55,19 +83,40 @@ class RowSearches:
         context: Context,
         near: int | None = None,
         lower_than: int | None = None,
-        share: int = SHARE,
+        share: Fraction = SHARE,
+        ties: bool = True,
     ) -> Optimum:
         """The best design of a part of a space, as far as a row's share of the work goes; the rest as ``Search``."""
         with self.of_row(share):
-            alike = self._with_equal_groups(problem) if self.is_large and problem.site.runs_are_alike else None
-            if alike is not None:
-                best = self._search(alike, restrictions, context, near, lower_than)
-                if best.value is not None:
-                    return self._better(best, self._search(problem, restrictions, context, near, best.value))
-            return self._search(problem, restrictions, context, near, lower_than)
+            return self._looked_at(problem, restrictions, context, near, lower_than, ties)
+
+    def _looked_at(
+        self,
+        problem: Problem,
+        restrictions: Mapping[str, Restriction],
+        context: Context,
+        near: int | None,
+        lower_than: int | None,
+        ties: bool,
+    ) -> Optimum:
+        """The likeliest designs first, then all below what that met."""
+
+        def search(part: Problem, settings: Settings, least: int | None) -> Optimum:
+            of_part = part, settings, self.clock, restrictions, near
+            return search_of(*of_part, context=context, lower_than=least).run(ties)
+
+        if not self._looks_twice(problem):
+            return search(problem, self.settings, lower_than)
+        before, most = self.work.done, self.work.most
+        likely = search(self.likeliest(problem), self.hasty, lower_than)
+        left = self.left - (self.work.done - before)
+        self.work.most = min(most, self.work.done + self.least + int(max(0, left) * SHARE_OF_REST))
+        if likely.value is None:
+            return search(problem, self.settings, lower_than)
+        return self._better(likely, search(problem, self.settings, likely.value))
 
     @contextmanager
-    def of_row(self, share: int = SHARE, more: int = 0) -> Iterator[None]:
+    def of_row(self, share: Fraction = SHARE, more: int = 0) -> Iterator[None]:
         """Within, searches are for one row: they end once it has done its share, and so much ``more``."""
         before, own = self.work.done, self.least + more
         self.work.most = before + more + self.allowed(share)
@@ -77,29 +126,9 @@ class RowSearches:
             self.left -= max(0, min(self.left, self.work.done - before - own))
             self.work.most = inf
 
-    def allowed(self, share: int) -> int:
+    def allowed(self, share: Fraction) -> int:
         """What the next row may do, whatever it is about."""
-        return self.least + self.left // share
-
-    def _search(
-        self,
-        problem: Problem,
-        restrictions: Mapping[str, Restriction],
-        context: Context,
-        near: int | None,
-        lower_than: int | None,
-    ) -> Optimum:
-        search = search_of(
-            problem, self.settings, self.clock, restrictions, near, context=context, lower_than=lower_than
-        )
-        return search.run()
-
-    @staticmethod
-    def _with_equal_groups(problem: Problem) -> Problem | None:
-        """The part of a space in which leaf groups are alike; None where it is all of it."""
-        if len(problem.fabrics) > 1 or not problem.fabrics[0].may_be_odd:
-            return None
-        return replace(problem, fabrics=tuple(map(with_equal_groups, problem.fabrics)))
+        return self.least + int(self.left * share)
 
     @staticmethod
     def _better(known: Optimum, lower: Optimum) -> Optimum:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple, Protocol
 
 from fabopt.problem.fabric import FabricProblem
@@ -84,15 +85,16 @@ class SpaceRequest(NamedTuple):
     """What a space is searched for: weights of items by metric, limits on metrics, and the part that is wanted.
 
     ``costs`` keeps the bounds that all families share. ``caps`` has shape (metrics,), infinite where there is no limit.
-    ``should_stop`` is asked once for each batch of bounds that is held against the cutoff (a block, or sizes of one),
-    and at no other time: it counts them.
+    ``should_stop`` counts each batch of bounds that is held against the cutoff, and is asked at no other time: 1 for a
+    block, ``OF_SIZES`` for sizes of one. ``patience``: so many batches of sizes of a block, and the next is looked at.
     """
 
     costs: BoundedCosts
     caps: Floats
     restriction: Restriction = ANYTHING
     prune: bool = True
-    should_stop: Callable[[], bool] = lambda: False
+    should_stop: Callable[[int], bool] = lambda work: False
+    patience: float = inf
 
 
 class Family(Protocol):

@@ -154,18 +154,22 @@ def test_rows_are_alike_where_groups_are_equal_first(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("fabrics", [1, 4])
 def test_rows_together_do_little_more_than_the_answer(fabrics: int) -> None:
-    """However many there are: each may do half of what is left, and a little of its own for each fabric."""
-    settings = Settings()
-    settings.work.done = 3 * row_searches.BESIDE_THE_ANSWER
-    rows, allowed = row_searches.RowSearches(settings, Clock(None), fabrics), []
+    """However many there are: each may do a third of what is left, and a little of its own for each fabric."""
+    one = case(servers=6)
+    several = [one["fabrics"][0] | {"name": f"fabric-{number}"} for number in range(fabrics)]
+    given, settings = inputs(one | {"fabrics": several}, catalog()), Settings()
+    beside = row_searches.BESIDE_THE_ANSWER if fabrics == 1 else row_searches.BESIDE_SLOWER_ONES
+    settings.work.done = 2 * beside
+    rows = row_searches.RowSearches(problem_of(given.case, given.catalog), settings, Clock(None))
+    allowed: list[int] = []
     for _ in range(40):
         with rows.of_row():
             allowed.append(int(settings.work.most) - settings.work.done)
             settings.work.done += allowed[-1]
-    half, least = 2 * row_searches.BESIDE_THE_ANSWER, fabrics * row_searches.LEAST_OF_ROW
-    assert allowed[:2] == [half + least, half // 2 + least]
-    assert min(allowed) == least
-    assert sum(allowed) <= 4 * row_searches.BESIDE_THE_ANSWER + 40 * least
+    least = fabrics * row_searches.LEAST_OF_ROW
+    assert allowed[:2] == [beside + least, beside * 2 // 3 + least]
+    assert least <= min(allowed) <= least + 2
+    assert sum(allowed) <= 3 * beside + 40 * least
     assert settings.work.most == inf
 
 

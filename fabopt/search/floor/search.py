@@ -340,7 +340,9 @@ class EstimateSearch(FloorSearch):
         around = self.near or self.expansion.anywhere(fabric, costs, measured=False).least
         near = ESTIMATES_WITHIN * around
         spaces = [self.expansion.space(variant, costs) for variant in variants]
-        sizings = [space.search(near, Sizing(enough=MOST_MEASURED)) for space in spaces]
+        # what costs more than is wanted need not be measured
+        least = self.expansion.most_of_sizes - near
+        sizings = [space.search(near, Sizing(least=least, enough=MOST_MEASURED)) for space in spaces]
         self.expansion.sized += sum(of_layout.sized for of_layout in sizings)
         return likely(sizings, self._measured, costs.table[0])
 

@@ -81,6 +81,7 @@ class Leaves:
         """Offer every candidate of a block that stays below the cutoff."""
         if not self.spines.stacks.may_be(block):
             return
+        self.cutoff.begin_block()
         may_be_odd = self.fabric.may_be_odd and block.tiers in self.fabric.odd_tiers
         odd = may_be_odd and bool(ports_that_reach(self.bounds, block))
         alike = self._sizes(block, self.rules) if self.fabric.may_be_alike else []

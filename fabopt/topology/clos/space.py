@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -77,7 +78,8 @@ class ClosSpace:
         caps: Floats,
         restriction: Restriction = ANYTHING,
         prune: bool = True,
-        should_stop: Callable[[], bool] = lambda: False,
+        should_stop: Callable[[int], bool] = lambda work: False,
+        patience: float = inf,
         parts: Sequence[FabricProblem] = (),
     ) -> None:
         self.problem = problem
@@ -86,6 +88,7 @@ class ClosSpace:
         self.restriction = restriction
         self.prune = prune
         self.should_stop = should_stop
+        self.patience = patience
         self.bounds = costs.bounds(problem, fabric, prune)
         self.parts = [costs.bounds(problem, part, prune) for part in parts] or [self.bounds]
         # what the least uplinks cost, by all that it follows from: blocks by the hundred have it in common
@@ -96,7 +99,7 @@ class ClosSpace:
 
         Without ``ties`` no more is looked at once nothing can cost less than what was met.
         """
-        cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._admits, self.should_stop)
+        cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._admits, self.should_stop, self.patience)
         if self.fabric.span is None or self.lowest_bound <= cutoff.limit:
             leaves = [Leaves(bounds, cutoff, False, self.restriction.not_leaf) for bounds in self.parts]
             self._expand_all(cutoff, leaves, ties=ties)
@@ -153,7 +156,7 @@ class ClosSpace:
                 return
             if not ties and queued.bound >= cutoff.sizing.least:
                 return
-            if not queued.has_uplinks_only and self.should_stop():
+            if not queued.has_uplinks_only and self.should_stop(1):
                 cutoff.sizing.stopped = True
                 return
             if queued.block.up is None and queued.level == 1:

@@ -10,21 +10,21 @@ import numpy as np
 from fabopt.problem.fabric import FabricProblem, Survival
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import AnyBatch
-from fabopt.topology.cutoff import Cutoff
+from fabopt.topology.cutoff import OF_SIZES, Cutoff
 from fabopt.topology.direct.failures import DirectFailures
 from fabopt.topology.direct.network import DirectNetwork
 from fabopt.topology.direct.ring_allreduce import reduces
 
 
 def offer_tried(
-    cutoff: Cutoff, batch: AnyBatch, has: Callable[[int], bool | None], should_stop: Callable[[], bool]
+    cutoff: Cutoff, batch: AnyBatch, has: Callable[[int], bool | None], should_stop: Callable[[int], bool]
 ) -> None:
     """Offer those of a batch that have what the case asks for; what is above the cutoff is not tried.
 
     ``has``: whether one does; None where that is too much work, and the search is not complete.
     """
     for index in np.argsort(batch.cost[0], kind="stable").tolist():
-        if should_stop():
+        if should_stop(OF_SIZES):
             cutoff.sizing.stopped = True
             return
         if not cutoff.within(batch.cost[:, index : index + 1]).all():

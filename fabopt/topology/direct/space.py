@@ -24,7 +24,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Sizing
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
-from fabopt.topology.cutoff import Cutoff
+from fabopt.topology.cutoff import OF_SIZES, Cutoff
 from fabopt.topology.direct.candidates import DirectBatch, cable_links, equal_joins, least_of_kind
 from fabopt.topology.direct.free_ports import may_fit
 from fabopt.topology.direct.graph_demands import has_asked, offer_tried
@@ -83,7 +83,7 @@ class SwitchedSpace(ABC):
         for block in blocks:
             if float(block.bound[0]) > cutoff.limit or (first and cutoff.sizing.batches):
                 return
-            if self.request.should_stop():
+            if self.request.should_stop(OF_SIZES):
                 cutoff.sizing.stopped = True
                 return
             for k in divisors(block.nic.ports_per_plane):
@@ -233,7 +233,7 @@ class DirectSpace(SwitchedSpace):
             return
         load, leaves = self._load(parts, ports), int(shape.leaves[0])
         for net in self._nets(parts, leaves, load, room):
-            if self.request.should_stop():
+            if self.request.should_stop(OF_SIZES):
                 cutoff.sizing.stopped = True
                 return
             fitting = net.take(self._fitting(parts, with_reserve, net))

@@ -19,10 +19,10 @@ from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.topology.family import Restriction
 
-# What all rows may do beside as much as the answer took: about three quarters of a second. On a floor, and of several
-# fabrics, what is counted takes two to three times as long.
-BESIDE_THE_ANSWER = 14_000
-BESIDE_SLOWER_ONES = 7_000
+# What all rows may do beside as much as the answer took: about two seconds. On a floor, and of several fabrics, what is
+# counted takes two to three times as long.
+BESIDE_THE_ANSWER = 40_000
+BESIDE_SLOWER_ONES = 35_000
 # What each row may do of its own for each fabric; that for half the switches may do more: of designs with few of them
 # the cheapest is met late.
 LEAST_OF_ROW = 500

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf, isinf
 
 import numpy as np
 
@@ -35,6 +36,9 @@ from fabopt.topology.link_parts import Costs, Floats
 # Candidates of one search that are taken as columns for the program while prices are sought.
 MOST_SAMPLED = 8
 
+# A cutoff that met no design rises by this share of the bound, then fourfold.
+FIRST_RISE = 0.002
+RISE = 4.0
 # So many are kept at the most where they are quick to make: more are a matter of memory.
 MOST_KEPT = 5_000
 
@@ -97,6 +101,8 @@ class Expansion:
         self.sized = 0
         self.together = Together(problem, self.context, self._searched, self.space, self.candidates_at)
         self.left_out = False
+        # by weights and fabric: how far above its least size its first candidate is
+        self._none_below: dict[tuple[BoundedCosts, FabricProblem], float] = {}
         self.most_cents: int | None = None
         # the most that is wanted of the objective, the servers aside
         self.most = np.inf
@@ -106,10 +112,7 @@ class Expansion:
 
     def expand(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
-        table = self.table.copy()
-        table[0] = objective * self.table[0] + prices @ self.table[1:]
-        steps = objective * self.steps
-        costs = self.context.costs_at(self.problem.offering, table, steps)
+        costs = self._costs_at(prices, objective)
         if self.counts:
             sizings = self.together.expand(costs, slack)
             slack = self.together.slack
@@ -118,7 +121,7 @@ class Expansion:
             sizings = [
                 self.listed[fabric.name](weights, slack)
                 if fabric.name in self.listed
-                else self._searched(costs, fabric, slack, first)
+                else self._above_what_is_none(costs, fabric, slack, first)
                 for fabric in self.problem.fabrics
             ]
         self.sized = max(self.sized, sum(one.sized for one in sizings))
@@ -126,7 +129,47 @@ class Expansion:
         if self.counts:
             least += self.together.attached(costs)
         bound = least - objective * self.saving - float(prices @ self.caps[1:])
-        return Expanded(sizings, bound, table[0], slack)
+        return Expanded(sizings, bound, costs.table[0], slack)
+
+    def _costs_at(self, prices: Floats, objective: float = 1.0) -> BoundedCosts:
+        table = self.table.copy()
+        table[0] = objective * self.table[0] + prices @ self.table[1:]
+        return self.context.costs_at(self.problem.offering, table, objective * self.steps)
+
+    def raise_least(self, expanded: Expanded, prices: Floats) -> bool:
+        """Of several fabrics, take each up to the first of its sizes that is a candidate; whether any was taken up.
+
+        What of it costs less is in no design. Else the slack in which it is looked for would open all others as wide.
+        On floors, and where ports are counted, there are other ways to see to that. ``prices``: shape (metrics - 1,).
+        """
+        if self.counts or len(self.problem.fabrics) == 1 or not self.problem.site.runs_are_alike:
+            return False
+        costs, before = self._costs_at(prices), len(self._none_below)
+        for fabric, sizing in zip(self.problem.fabrics, expanded.sizings, strict=True):
+            if fabric.name in self.listed or fabric.logical_fabrics or (costs, fabric) in self._none_below:
+                continue
+            least, slack = sizing.least, expanded.slack
+            while isinf(met := self._least_candidate(sizing)) and slack < least and not sizing.stopped:
+                slack = max(RISE * slack, FIRST_RISE * least)
+                sizing = self._searched(costs, fabric, slack)
+            if least < met < inf:
+                self._none_below[costs, fabric] = met - least
+        return len(self._none_below) > before
+
+    def _least_candidate(self, sizing: Sizing) -> float:
+        """The cost of the first size, by cost, that is a candidate; infinite if none is."""
+        by_cost = sorted(
+            (float(cost), number, index)
+            for number, batch in enumerate(sizing.batches)
+            for index, cost in enumerate(batch.cost[0])
+        )
+        return next((cost for cost, number, index in by_cost if self.candidates_at(sizing.batches[number], index)), inf)
+
+    def _above_what_is_none(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool) -> Sizing:
+        """A fabric searched so far above its first candidate, where that is known."""
+        higher = self._none_below.get((costs, fabric), 0.0)
+        sizing = self._searched(costs, fabric, slack + higher, first)
+        return replace(sizing, least=sizing.least + higher) if higher else sizing
 
     def least(self) -> float:
         """No design has a lower objective, the servers aside; infinite if a fabric has none, -inf if time was over."""

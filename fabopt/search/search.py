@@ -20,16 +20,14 @@ from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.search.coefficients import distinct, first_of_each, tolerance, uses_of
 from fabopt.search.context import Context
-from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
+from fabopt.search.expansion import FIRST_RISE, MOST_SAMPLED, RISE, Expanded, Expansion
 from fabopt.search.lagrangian import Master, Point
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.family import Restriction
 from fabopt.topology.link_parts import Floats
 
-# The cutoff rises by this share of the bound, then fourfold, while the program over what is below is infeasible; after
-# so many rises, to 33 times the bound, no further where the last one met nothing that is dearer.
-FIRST_RISE = 0.002
-RISE = 4.0
+# The cutoff rises while the program over what is below is infeasible; after so many rises, to 33 times the bound, no
+# further where the last one met nothing that is dearer.
 MOST_RISES = 12
 FAR_RISES = 8
 # Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
@@ -168,7 +166,7 @@ class Search:
             elif slack >= self.expansion.ceiling(expanded.bound) or not complete or self._is_settled(rise):
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
                 return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
-            else:
+            elif rise or not self.expansion.raise_least(expanded, prices):
                 slack, below = self._risen(slack, expanded, rise, below), expanded.sized
             expanded = self._expanded_up_to(slack, expanded.bound, prices)
             slack = expanded.slack

@@ -15,11 +15,12 @@ from fabopt.problem.site import Method
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError
 from fabopt.search.coefficients import distinct, tolerance
+from fabopt.search.expansion import RISE
 from fabopt.search.floor.apart import nothing_joins, obstacle, too_far_apart
 from fabopt.search.floor.estimates import ESTIMATES_WITHIN, MOST_MEASURED, likely
 from fabopt.search.floor.expansion import FloorExpansion, PlaceExpansion
 from fabopt.search.out_of_band import suiting, with_fewest
-from fabopt.search.search import RISE, Search
+from fabopt.search.search import Search
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts

@@ -322,7 +322,7 @@ def _module_fits(module: _Module, port: PortType, protocol: str) -> bool:
         and (product.lane_gbps is None or port.lane_gbps is None or product.lane_gbps == port.lane_gbps)
         and vendors_agree(product, port)
         and drives(port, product)
-        and (port.module_power_w or inf) >= (product.power_max_w or 0)
+        and (port.module_power_w or inf) >= product.cage_power_w
     )
 
 

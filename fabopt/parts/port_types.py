@@ -90,7 +90,7 @@ class PortTypes:
         self._is_coded = any(part.coded_for for part in plugged)
         self._linear = frozenset(_signal(part) for part in plugged if part.retiming != RETIMED)
         self._qualified = MappingProxyType(dict(qualified or {}))
-        self._most_power_w = max((module.power_max_w or 0.0 for module in catalog.transceivers), default=0.0)
+        self._most_power_w = max((module.cage_power_w for module in catalog.transceivers), default=0.0)
 
     def of(self, cage: Cage, split: str, device: Switch | Nic | None = None) -> PortType:
         """The port type of a cage group used at a split. ``device``: None where it is not known."""

@@ -108,8 +108,8 @@ def _module_fits(proof: Proof, where: str, module: Transceiver, end: CageEnd) ->
             lanes_agree(module.lane_gbps, cage.lane_gbps),
             f"{where}: {module.id} has lanes of {module.lane_gbps} Gb/s, the cage {cage.lane_gbps}",
         )
-        needed, given = module.power_max_w, cage.module_power_w
-        enough = needed is None or given is None or needed <= given
+        needed, given = max(module.power_w or 0, module.power_max_w or 0), cage.module_power_w
+        enough = given is None or needed <= given
         proof.holds(enough, f"{where}: {module.id} uses up to {needed} W, the cage gives {given}")
     for product in end.products:
         proof.holds(works_together(module, product), f"{where}: {module.id} does not work with {product.id}")

@@ -57,6 +57,7 @@ DECISIONS: dict[str, tuple[tuple[tuple[tuple[str, ...], Json], ...], str | None]
         ((SWITCHES, {"module_power_w": 12}), (("dr4-hot",), {"power_max_w": 14.5})),
         "dr4",
     ),
+    "more typical power than the cage gives": (((SWITCHES, {"module_power_w": 12}),), "dr4"),
     "power that the cage gives": (
         ((SWITCHES, {"module_power_w": 14.5}), (("dr4-hot",), {"power_max_w": 14.5})),
         "dr4-hot",

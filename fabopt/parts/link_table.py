@@ -17,7 +17,7 @@ from fabopt.parts.assemblies import Assembly, Mode, dominates, undominated
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
-from fabopt.parts.port_types import PortType, drives, vendors_agree
+from fabopt.parts.port_types import PortType, cage_power_w, drives, vendors_agree
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Cable, CableEnd, Catalog, Fibre, Transceiver
 
@@ -322,7 +322,7 @@ def _module_fits(module: _Module, port: PortType, protocol: str) -> bool:
         and (product.lane_gbps is None or port.lane_gbps is None or product.lane_gbps == port.lane_gbps)
         and vendors_agree(product, port)
         and drives(port, product)
-        and (port.module_power_w or inf) >= product.cage_power_w
+        and (port.module_power_w or inf) >= cage_power_w(product)
     )
 
 

@@ -90,7 +90,7 @@ class PortTypes:
         self._is_coded = any(part.coded_for for part in plugged)
         self._linear = frozenset(_signal(part) for part in plugged if part.retiming != RETIMED)
         self._qualified = MappingProxyType(dict(qualified or {}))
-        self._most_power_w = max((module.cage_power_w for module in catalog.transceivers), default=0.0)
+        self._most_power_w = max(map(cage_power_w, catalog.transceivers), default=0.0)
 
     def of(self, cage: Cage, split: str, device: Switch | Nic | None = None) -> PortType:
         """The port type of a cage group used at a split. ``device``: None where it is not known."""
@@ -152,6 +152,11 @@ def vendors_agree(part: Transceiver | Cable, port: PortType) -> bool:
     if part.coded_for and port.coding and port.coding.isdisjoint(part.coded_for):
         return False
     return not (port.works_with and part.vendor is not None and part.vendor not in port.works_with)
+
+
+def cage_power_w(module: Transceiver) -> float:
+    """What a cage has to give a module: the most that it uses as far as that is known, its typical use at least."""
+    return max(module.power_max_w or 0.0, module.power_w or 0.0)
 
 
 def drives(port: PortType, part: Transceiver | Cable) -> bool:

@@ -171,11 +171,6 @@ class Transceiver(Product, Purchasable, defer_build=False):
         return self
 
     @property
-    def cage_power_w(self) -> float:
-        """What a cage has to give it: the most that it uses as far as that is known, its typical use at least."""
-        return max(self.power_max_w or 0.0, self.power_w or 0.0)
-
-    @property
     def standard_by_split(self) -> dict[str, str]:
         """Optical standard of one port, for each split: both written forms as one."""
         if self.split is not None and self.standard is not None:

@@ -337,6 +337,8 @@ class _RivalRows(Rivals):
             likely, quiet = self.rows.likeliest(self.problem), self.rows.hasty
             rival = with_fewer_switches(likely, value, switches, quiet, self.clock, self.context)
         if rival.value is not None:
+            if likely is not self.problem:  # the best of a part of the space is proven for that part alone
+                rival = replace(rival, verdict="feasible")
             sums = sums_of(self.problem, list(rival.picked))
             alternative = self.alternative(rival, 0, SWITCHES, str(sums.switches))
             summary = self.other_fabrics(rival) + boxes_beside(sums, self.sums)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fabopt.solution import row_searches
 from tests.oracles import brute_force
 from tests.oracles.brute_proportional import Parts, Switch
 from tests.samples.adapter import run
@@ -42,6 +43,15 @@ def test_by_hand() -> None:
     assert rows[0]["summary"] == (
         "2 x switch-8 + 1 x switch-8, 1 x 400G a server, ethernet; 3 switches (here 6), 3 rack units (here 6)"
     )
+
+
+def test_of_the_likeliest_designs_alone_the_best_is_not_called_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the answer took much, only equal groups are looked at: another last group may be cheaper."""
+    monkeypatch.setattr(row_searches, "MUCH", -1)
+    catalog, case = prices(2100)
+    del case["fabrics"][0]["groups"]
+    (row,) = told(catalog, case)[1]
+    assert "(the best found)" in row["summary"]
 
 
 def test_a_tenth_more_is_the_most_that_is_told() -> None:

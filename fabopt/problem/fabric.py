@@ -311,7 +311,7 @@ def fabric_of(
         unpaired_nics=unpaired,
         switches=switches,
         generations=generations_of(case, fabric, switches), roce=fabric.roce,
-        runs_m=site.runs_m(offering.item_table.lengths_m),
+        runs_m=site.runs_m(offering.item_table.lengths_m, fabric),
         groups=site.groups,
         racks=fabric.pinned,
         managers=subnet_managers(case, fabric, offering), stand_ins=stand_ins_of(case, fabric, switches, offering),

@@ -19,7 +19,7 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import POLICIES, Policy
 from fabopt.floor.rack_rules import NO_LIMITS, RackLimits, rack_limits, servers_in_rack
 from fabopt.floor.racks import Floats
-from fabopt.schema.case import Case, Distances
+from fabopt.schema.case import Case, Distances, Fabric
 from fabopt.schema.default_rules import ATTACHMENT_RUNS, LENGTHS, is_kept
 from fabopt.schema.server import Server
 
@@ -62,8 +62,8 @@ class FlatSite:
     rack_limits: RackLimits = NO_LIMITS
     servers_per_rack: int | None = None
 
-    def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
-        """By kind of links how far they run at the least, in metres.
+    def runs_m(self, lengths_m: Floats, fabric: Fabric) -> Mapping[str, float]:
+        """By kind of links of a fabric how far they run at the least, in metres.
 
         ``lengths_m``: all lengths on sale, rising, shape (lengths,).
         """
@@ -109,14 +109,21 @@ class FloorSite:
         """What every rack keeps, and the most that it may have."""
         return self.plan.limits
 
-    def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
-        """A run for every kind of links that none on the floor is shorter than, as the length that it counts as.
+    def runs_m(self, lengths_m: Floats, fabric: Fabric) -> Mapping[str, float]:
+        """A run for every kind of links of a fabric that none on the floor is shorter than, as the length that it
+        counts as; of attachments of which some are in no rack, the flat distance.
 
         Lengths are in metres. ``lengths_m``: those on sale, rising, shape (lengths,).
         """
         least_m = counted_m(lengths_m, self.plan.least_m)
         measured = (*RUNS_ON_FLOOR, *(RUNS_OF_ATTACHMENTS if self.measures_attachments else ()))
-        return {**self.given, **dict.fromkeys(measured, least_m)}
+        nowhere = {
+            f"attachment-{one.placed_on}"
+            for one in fabric.attachments
+            if not self.appliances.places.get((fabric.name, one.name))
+        }
+        across = {kind: max(least_m, self.given[kind]) for kind in nowhere.intersection(measured)}
+        return {**self.given, **dict.fromkeys(measured, least_m), **across}
 
     def searched_by(self, method: Method) -> FloorSite:
         """The site with its candidates searched in a way; itself if they are."""

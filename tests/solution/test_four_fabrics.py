@@ -62,6 +62,24 @@ def test_four_fabrics_are_proven_together(server: str, servers: int, protocol: s
         assert len({row.gbps for row in fabric.links if row.attachment is None}) == 1 or fabric.protocol == "ethernet"
 
 
+def test_ports_of_management_are_bounded_by_the_floor_beside_devices_in_racks() -> None:
+    """Cables of devices in racks may be as short as any; those of devices in no rack reach across the floor, and a
+    search that bounds them by less looks at thousands of designs of a fabric that is one in a thousand of the cost.
+    """
+    content = case("nvidia-dgx-h200", 32, "infiniband")
+    doors = {"name": "doors", "ports": 4, "boxes": 2, "form_factor": "QSFP28", "split": "1x100"}
+    content["fabrics"][2]["attachments"] = [doors | {"rack_units": 1, "power_w": 500}]
+    inputs = inputs_from_objects(content)
+    problem = problem_of(inputs.case, inputs.catalog)
+    across_m = problem.site.given["attachment-leaf"]
+    in_band, out_of_band = (fabric.runs_m["attachment-leaf"] for fabric in problem.fabrics[2:])
+    assert in_band < across_m == out_of_band
+    assert problem.fabrics[3].runs_m["attachment-spine"] < across_m
+    content["fabrics"][2]["attachments"].append(doors | {"name": "campus"})
+    inputs = inputs_from_objects(content)
+    assert problem_of(inputs.case, inputs.catalog).fabrics[2].runs_m["attachment-leaf"] == across_m
+
+
 def test_leaves_of_computing_are_apart_from_those_of_others() -> None:
     """Some layouts have those with the spines and these with the servers, which are where they are for all fabrics."""
     inputs = inputs_from_objects(case("nvidia-dgx-h200", 32, "ethernet"))

@@ -14,7 +14,10 @@ from fabopt.program.levels import Level
 from fabopt.program.libraries import pulp
 from fabopt.program.naming import Rule, Variables
 from fabopt.program.purchases import Purchases, Terms, is_ordered
-from fabopt.program.wide_sums import HIGH_UNIT, is_wide
+from fabopt.program.wide_sums import is_wide
+
+# What the first word of a regret is in units of, where it has two.
+HIGH_UNIT = 2**30
 
 REGRET = Variables(
     "regret",

@@ -19,7 +19,7 @@ from fabopt.program.engine_run import in_process, in_thread
 from fabopt.program.levels import broken, value_of
 from fabopt.program.libraries import cp_sat, pulp
 from fabopt.program.settings import Clock
-from fabopt.program.wide_sums import HIGH_UNIT, narrowed
+from fabopt.program.wide_sums import narrowed
 
 Verdict = Literal["optimal", "feasible", "infeasible", "unknown"]
 ENGINES = ("cp-sat", "highs", "scip", "cbc")
@@ -66,8 +66,8 @@ def _cp_sat(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | N
     narrow.setObjective(words.high)
     first = _cp_sat_at_once(narrow, clock, hint)
     constant = int(lp.objective.constant)
-    if first.verdict != "optimal":
-        bound = None if first.bound is None else HIGH_UNIT * first.bound + constant
+    if words.low is None or first.verdict != "optimal":
+        bound = None if first.bound is None else words.unit * first.bound + constant
         return Solution(first.verdict, first.values, bound, 0.0)
     high = value_of(words.high, first.values)
     narrow += words.high == high, "objective_high"
@@ -75,7 +75,7 @@ def _cp_sat(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | N
     last = _cp_sat_at_once(narrow, clock, first.values)
     low = 0.0 if last.bound is None else last.bound
     verdict: Verdict = "optimal" if last.verdict == "optimal" else "feasible"
-    return Solution(verdict, last.values or first.values, HIGH_UNIT * high + low + constant, 0.0)
+    return Solution(verdict, last.values or first.values, words.unit * high + low + constant, 0.0)
 
 
 def _cp_sat_at_once(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None) -> Solution:

@@ -1,38 +1,41 @@
 """Programs whose sums do not fit the whole numbers of an engine, written in numbers of two words.
 
-CP-SAT takes sums of up to 62 bits, and says of others that the program is invalid. A weight ``c`` is then split into
-``HIGH_UNIT W + R`` with ``0 <= R < HIGH_UNIT``. The sum of all ``R x`` is carried over: it is ``HIGH_UNIT carry + low``
-with ``0 <= low < HIGH_UNIT``, so that ``high``, the sum of all ``W x`` and the carry, and ``low`` are the words of the
-whole sum, and it is the least where ``high`` is the least and of these ``low`` is. Nothing is rounded.
+CP-SAT takes sums of up to 62 bits, and says of others that the program is invalid. Weights that have a common divisor
+are divided by it. Where that is not enough, a weight ``c`` is split into ``unit W + R`` with ``0 <= R < unit``. The sum
+of all ``R x`` is carried over: it is ``unit carry + low`` with ``0 <= low < unit``, so that ``high``, the sum of all
+``W x`` and the carry, and ``low`` are the words of the whole sum, and it is the least where ``high`` is the least and
+of these ``low`` is. Nothing is rounded. The unit is the least that will do: a bound on ``high`` then proves the most.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import gcd
 
 from fabopt.program.libraries import pulp
 
 # Twice as much is the largest number that CP-SAT knows; it asks for so much room in every sum.
 MOST = 2**62 - 1
-HIGH_UNIT = 2**30
+Term = tuple[pulp.LpVariable, int]
 
 
 @dataclass(frozen=True)
 class Words:
-    """A sum in two words: ``HIGH_UNIT high + low``."""
+    """A sum, its constant aside: ``unit high + low``; ``low`` None: every weight is a multiple of the unit."""
 
+    unit: int
     high: pulp.LpAffineExpression
-    low: pulp.LpVariable
+    low: pulp.LpVariable | None
 
 
 def is_wide(expression: pulp.LpAffineExpression) -> bool:
     """Whether a sum may come to more than an engine takes."""
-    return abs(int(expression.constant)) + sum(map(_most, expression.items())) > MOST
+    return abs(int(expression.constant)) + _most(expression.items()) > MOST
 
 
-def _most(term: tuple[pulp.LpVariable, int]) -> int:
-    var, weight = term
-    return abs(int(weight)) * max(abs(int(var.lowBound)), abs(int(var.upBound)))
+def _most(terms: Iterable[Term]) -> int:
+    return sum(abs(int(weight)) * max(abs(int(var.lowBound)), abs(int(var.upBound))) for var, weight in terms)
 
 
 def narrowed(lp: pulp.LpProblem) -> tuple[pulp.LpProblem, Words | None]:
@@ -57,36 +60,48 @@ def narrowed(lp: pulp.LpProblem) -> tuple[pulp.LpProblem, Words | None]:
 
 
 def _add_row(narrow: pulp.LpProblem, name: str, row: pulp.LpConstraint) -> None:
-    """``HIGH_UNIT high + low <= most``: below the high word of ``most`` or, up to its low word, at it."""
-    if row.sense == pulp.LpConstraintEQ:
-        high, low = divmod(-int(row.constant), HIGH_UNIT)
-        words = _words_of(narrow, name, row)
+    """``unit high + low <= most``: below the high word of ``most`` or, up to its low word, at it."""
+    is_equal = row.sense == pulp.LpConstraintEQ
+    terms = -row if row.sense == pulp.LpConstraintGE else row
+    words = _words_of(narrow, name, terms, -int(terms.constant))
+    high, low = divmod(-int(terms.constant), words.unit)
+    if words.low is None:
+        narrow += words.high <= high, f"{name}_high"
+        if is_equal:
+            narrow += words.high >= high + (low > 0), f"{name}_least"
+    elif is_equal:
         narrow += words.high == high, f"{name}_high"
         narrow += words.low == low, f"{name}_low"
-        return
-    terms = row if row.sense == pulp.LpConstraintLE else -row
-    high, low = divmod(-int(terms.constant), HIGH_UNIT)
-    words = _words_of(narrow, name, terms)
-    is_below = pulp.LpVariable(f"below_{name}", cat="Binary")
-    narrow += words.high + is_below <= high, f"{name}_high"
-    narrow += words.low - HIGH_UNIT * is_below <= low, f"{name}_low"
+    else:
+        is_below = pulp.LpVariable(f"below_{name}", cat="Binary")
+        narrow += words.high + is_below <= high, f"{name}_high"
+        narrow += words.low - words.unit * is_below <= low, f"{name}_low"
 
 
-def _words_of(narrow: pulp.LpProblem, name: str, expression: pulp.LpAffineExpression) -> Words:
-    """The terms of a sum in two words, its constant aside."""
-    parts = [(var, *divmod(int(weight), HIGH_UNIT)) for var, weight in expression.items()]
-    rests = [(var, rest) for var, _, rest in parts if rest]
-    least, most = (sum(rest * int(bound(var)) for var, rest in rests) for bound in (_low_bound, _up_bound))
-    carry = pulp.LpVariable(f"carry_{name}", least // HIGH_UNIT, most // HIGH_UNIT, cat="Integer")
-    low = pulp.LpVariable(f"low_{name}", 0, HIGH_UNIT - 1, cat="Integer")
-    narrow += pulp.LpAffineExpression([*rests, (carry, -HIGH_UNIT), (low, -1)], constant=0) == 0, f"{name}_carried"
-    high = pulp.LpAffineExpression([*((var, weight) for var, weight, _ in parts if weight), (carry, 1)], constant=0)
-    return Words(high, low)
+def _words_of(narrow: pulp.LpProblem, name: str, expression: pulp.LpAffineExpression, beside: int = 0) -> Words:
+    """The terms of a sum in two words, its constant aside; ``beside``: what is to fit the high word with them."""
+    terms = [(var, int(weight)) for var, weight in expression.items()]
+    unit = common = gcd(*(weight for _, weight in terms)) or 1
+    while _most_of_high(terms, unit) + abs(beside // unit) > MOST:
+        unit *= 2
+    high = [(var, weight // unit) for var, weight in terms if weight // unit]
+    if unit == common:
+        return Words(unit, pulp.LpAffineExpression(high, constant=0), None)
+    rests, (least, most) = _rests(terms, unit)
+    carry = pulp.LpVariable(f"carry_{name}", least, most, cat="Integer")
+    low = pulp.LpVariable(f"low_{name}", 0, unit - 1, cat="Integer")
+    narrow += pulp.LpAffineExpression([*rests, (carry, -unit), (low, -1)], constant=0) == 0, f"{name}_carried"
+    return Words(unit, pulp.LpAffineExpression([*high, (carry, 1)], constant=0), low)
 
 
-def _low_bound(var: pulp.LpVariable) -> int:
-    return int(var.lowBound)
+def _most_of_high(terms: Iterable[Term], unit: int) -> int:
+    """What the high word may come to, what is carried over to it counted too."""
+    _, carried = _rests(terms, unit)
+    return _most((var, weight // unit) for var, weight in terms) + max(map(abs, carried))
 
 
-def _up_bound(var: pulp.LpVariable) -> int:
-    return int(var.upBound)
+def _rests(terms: Iterable[Term], unit: int) -> tuple[list[Term], tuple[int, int]]:
+    """What a unit leaves of the weights, and the least and the most units that come of it."""
+    rests = [(var, weight % unit) for var, weight in terms if weight % unit]
+    least, most = (sum(rest * int(getattr(var, bound)) for var, rest in rests) for bound in ("lowBound", "upBound"))
+    return rests, (least // unit, most // unit)

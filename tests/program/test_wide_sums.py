@@ -66,6 +66,17 @@ def test_a_program_that_is_not_wide_stays_as_it_is() -> None:
     assert wide_sums.narrowed(lp)[1] is not None
 
 
+def test_one_word_is_enough_where_all_weights_have_a_common_divisor() -> None:
+    lp = pulp.LpProblem("common")
+    x, y = (pulp.LpVariable(name, 0, 2**30, cat="Integer") for name in "xy")
+    lp.setObjective(7 * 2**33 * x + 5 * 2**33 * y)
+    lp += 7 * 2**33 * x + 5 * 2**33 * y >= 2**62 + 1, "least"
+    narrow, words = wide_sums.narrowed(lp)
+    assert words is not None and (words.unit, words.low) == (2**33, None) and len(narrow.constraints) == 1
+    solution = solvers.solve(lp, "cp-sat")
+    assert value_of(lp.objective, solution.values) == solution.bound == 2**62 + 2**33
+
+
 def test_probabilities_of_four_decimals_and_very_large_sums() -> None:
     # 10,000ths of a chance times millionths of a cent of energy, on switches of ten billion dollars. 4 servers take one
     # and 8 take three; three at once cost less than one alone.
@@ -81,8 +92,6 @@ def test_probabilities_of_four_decimals_and_very_large_sums() -> None:
 @pytest.mark.parametrize(("family", "seed"), [("staged", 1), ("moving", 2), ("staged_three_tier", 3)])
 def test_designs_are_the_same_in_two_words(family: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wide_sums, "MOST", 10**4)
-    monkeypatch.setattr(wide_sums, "HIGH_UNIT", 10**3)
-    monkeypatch.setattr(solvers, "HIGH_UNIT", 10**3)
     parts, wanted = random_growth.generate(family, seed)
     design = solved(parts, {key: value for key, value in wanted.items() if key != "catalog"})
     assert_agrees(design, brute_growth.solve(parts, wanted))

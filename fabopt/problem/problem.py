@@ -336,6 +336,12 @@ def with_objective(problem: Problem, metric: str, limits: ExactLimits) -> Proble
     return replace(problem, weights=problem.weights_in(metric), limits=limits)
 
 
+def alone(problem: Problem, fabric: FabricProblem) -> Problem:
+    """The problem of one fabric of several, without servers and limits: no design of all has less of its objective."""
+    stages = tuple(replace(stage, limits=ExactLimits()) for stage in problem.stages)
+    return replace(problem, fabrics=(fabric,), stages=stages, limits=ExactLimits(), server_item=None)
+
+
 def _stage(stage: Stage, case: Case) -> StageProblem:
     assert stage.servers is not None
     demands = {fabric.name: demand_of(fabric, case, stage) for fabric in case.fabrics}

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isinf
+from math import inf, isfinite, isinf
 
 import numpy as np
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.logical_fabrics import nics_of
-from fabopt.problem.problem import Problem
+from fabopt.problem.problem import Problem, alone
+from fabopt.program.lexicographic import optimum_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import (
     beyond_limits,
     stage_steps,
     stage_weights,
     stock_weight,
+    tolerance,
     weights_table,
     without_dear_switches,
     without_short_devices,
@@ -137,7 +139,7 @@ class Expansion:
         return self.context.costs_at(self.problem.offering, table, objective * self.steps)
 
     def raise_least(self, expanded: Expanded, prices: Floats) -> bool:
-        """Of several fabrics, take each up to the first of its sizes that is a candidate; whether any was taken up.
+        """Of several fabrics, take each up to what the best design of it alone costs; whether any was taken up.
 
         What of it costs less is in no design. Else the slack in which it is looked for would open all others as wide.
         On floors, and where ports are counted, there are other ways to see to that. ``prices``: shape (metrics - 1,).
@@ -145,25 +147,44 @@ class Expansion:
         if self.counts or len(self.problem.fabrics) == 1 or not self.problem.site.runs_are_alike:
             return False
         costs, before = self._costs_at(prices), len(self._none_below)
+        is_apart = self.problem.prunes and not self.problem.best_alone and not prices.any()
         for fabric, sizing in zip(self.problem.fabrics, expanded.sizings, strict=True):
             if fabric.name in self.listed or fabric.logical_fabrics or (costs, fabric) in self._none_below:
                 continue
-            least, slack = sizing.least, expanded.slack
-            while isinf(met := self._least_candidate(sizing)) and slack < least and not sizing.stopped:
-                slack = max(RISE * slack, FIRST_RISE * least)
-                sizing = self._searched(costs, fabric, slack)
+            least = sizing.least
+            met = self._least_alone(fabric, costs, sizing, expanded.slack, is_apart)
             if least < met < inf:
                 self._none_below[costs, fabric] = met - least
         return len(self._none_below) > before
 
-    def _least_candidate(self, sizing: Sizing) -> float:
+    def _least_alone(
+        self, fabric: FabricProblem, costs: BoundedCosts, sizing: Sizing, slack: float, is_apart: bool
+    ) -> float:
+        """What a fabric costs at least in any design; its bound, where nothing near that is one or time was over.
+
+        ``sizing``: what was found of it in ``slack``; ``is_apart``: nothing that it costs depends on other fabrics.
+        """
+        least, of_any = sizing.least, self._least_design if is_apart else self._least_candidate
+        while not sizing.stopped:
+            met = of_any(fabric, sizing)
+            if self.clock.is_over() or (isinf(met) and slack >= least):
+                break
+            if met - least <= slack + tolerance(least):
+                return met
+            slack = met - least if isfinite(met) else max(RISE * slack, FIRST_RISE * least)
+            sizing = self._searched(costs, fabric, slack)
+        return least
+
+    def _least_design(self, fabric: FabricProblem, sizing: Sizing) -> float:
+        """What the best design of one fabric from some candidates costs; infinite if there is none."""
+        candidates = self._in_time(self._sizes(sizing, None, in_order=False))
+        problem = alone(self.problem, fabric)
+        return optimum_of(problem, candidates, self.settings.quiet, self.clock).least_above(problem.fixed_objective)
+
+    def _least_candidate(self, fabric: FabricProblem, sizing: Sizing) -> float:
         """The cost of the first size, by cost, that is a candidate; infinite if none is."""
-        by_cost = sorted(
-            (float(cost), number, index)
-            for number, batch in enumerate(sizing.batches)
-            for index, cost in enumerate(batch.cost[0])
-        )
-        return next((cost for cost, number, index in by_cost if self.candidates_at(sizing.batches[number], index)), inf)
+        sizes = self._sizes(sizing, None, in_order=True)
+        return next((float(batch.cost[0][index]) for batch, index in sizes if self.candidates_at(batch, index)), inf)
 
     def _above_what_is_none(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool) -> Sizing:
         """A fabric searched so far above its first candidate, where that is known."""
@@ -221,9 +242,7 @@ class Expansion:
         return space_of(self.problem, fabric, self._request(fabric, costs))
 
     def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
-        """Search a fabric; where ports are counted, or another fabric is listed, what was found is kept: that is asked
-        for again and again.
-        """
+        """Search a fabric; of several what was found is kept: that is asked for again and again."""
         if fabric.logical_fabrics:
             return self._as_host(costs, fabric, slack, first)
         known, part = self.context.sizings, self.restrictions.get(fabric.name)
@@ -232,7 +251,7 @@ class Expansion:
             return known[key]
         space = replace(space_of(self.problem, fabric, self._request(fabric, costs)), visit=self.settings.share.over)
         sizing = space.any_candidate() if first else space.search(slack, self._new_sizing())
-        if (self.counts or self.listed) and not sizing.stopped:
+        if (self.counts or len(self.problem.fabrics) > 1) and not sizing.stopped:
             known[key] = sizing
         return sizing
 

@@ -138,12 +138,10 @@ class Search:
             return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
         slack, best, known, below = 0.0, Optimum("unknown"), self._known_bound, 0
         if len(prices) and self.settings.prune:
-            priced = self._price_limits(expanded)
+            priced = self._at_prices(expanded)
             if priced is None:
                 return Optimum("infeasible", sized=self.expansion.sized)
-            prices, bound, best = priced
-            slack = 0.0 if best.value is None else self._above(best.value, bound)
-            expanded = self.expansion.expand(prices, slack) if slack or prices.any() else expanded
+            prices, expanded, best = priced
             slack = expanded.slack
         for rise in range(MOST_RISES + 1):
             self.expansion.left_out = False
@@ -159,7 +157,9 @@ class Search:
                 if needed <= slack + tolerance(expanded.bound) or not self.settings.prune or not complete:
                     matters = outcome.value < self.beaten_from
                     return self._finished(self._tied(outcome, ties and complete and matters), known, complete)
-                if self.expansion.weigh_up_to(outcome.value):
+                if not rise and self.expansion.raise_least(expanded, prices):
+                    needed = 0.0
+                elif self.expansion.weigh_up_to(outcome.value):
                     expanded = self.expansion.expand(prices)
                     needed = self._above(outcome.value, expanded.bound)
                 slack = self._next_slack(slack, needed, expanded.bound)
@@ -171,6 +171,17 @@ class Search:
             expanded = self._expanded_up_to(slack, expanded.bound, prices)
             slack = expanded.slack
         raise AssertionError("the cutoff was infinite and the program undecided")
+
+    def _at_prices(self, free: Expanded) -> tuple[Floats, Expanded, Optimum] | None:
+        """Prices of the limits, the fabrics searched at them, the best design met by then; None: proven infeasible."""
+        priced = self._price_limits(free)
+        if priced is None:
+            return None
+        prices, bound, best = priced
+        # without prices each of several fabrics is looked at by itself first
+        is_free = len(self.problem.fabrics) > 1 and not prices.any()
+        slack = 0.0 if best.value is None or is_free else self._above(best.value, bound)
+        return prices, self.expansion.expand(prices, slack) if slack or prices.any() else free, best
 
     def _expanded_up_to(self, slack: float, bound: float, prices: Floats) -> Expanded:
         """The fabrics searched up to so much above a bound."""
@@ -292,8 +303,8 @@ class Search:
             return zero, expanded.bound, outcome
         master = Master(self.expansion.caps[1:])
         freest = self._point(expanded, zero, 1.0)
-        if self.expansion.counts and not (freest.uses > self.expansion.caps[1:]).any():
-            # what is above the bound are ports of management, which prices of limits do not lower
+        if not (freest.uses > self.expansion.caps[1:]).any():
+            # what is above the bound is not what limits cost: no prices of these make it up
             return zero, expanded.bound, outcome
         master.add(freest)
         for metric in np.flatnonzero(freest.uses > self.expansion.caps[1:]):

@@ -22,22 +22,31 @@ from fabopt.topology.link_parts import Floats
 from fabopt.units import Number
 
 
-def stage_weights(problem: Problem, weights: Weights | None = None, most: int | None = None) -> Floats:
+def stage_weights(
+    problem: Problem, weights: Weights | None = None, most: int | None = None, counted: Floats | None = None
+) -> Floats:
     """Objective (or other) weight of one unit of every item first used at each stage, shape (stages, items).
 
     The least price that any break allows, with the share of spares that every unit asks for, and energy from then on.
     ``most``: of designs that cost no more than so many cents, which reach no break that takes a dearer order.
+    ``counted``: shares of their prices that count, shape (items,), of what is in stock (``search.stock_shares``).
     """
     weights = weights or problem.weights
     present = bool(weights.energy)
+    shares = _all_of_it(problem) if counted is None else counted
     rows = [
         [
-            weights.per_cent * _least_cents(item, stage, present, most) + of_item(weights, stage, item)
+            weights.per_cent * shares[item.index] * _least_cents(item, stage, present, most)
+            + of_item(weights, stage, item)
             for item in problem.item_table.items
         ]
         for stage in range(len(problem.stages))
     ]
     return _with_others(problem, np.array(rows, dtype=float))
+
+
+def _all_of_it(problem: Problem) -> Floats:
+    return np.ones(len(problem.item_table.items))
 
 
 def _least_cents(item: Item, stage: int, present: bool, most: int | None) -> float:
@@ -57,9 +66,9 @@ def _with_others(problem: Problem, weights: Floats) -> Floats:
     return least
 
 
-def stage_steps(problem: Problem, most: int | None = None) -> Floats:
+def stage_steps(problem: Problem, most: int | None = None, counted: Floats | None = None) -> Floats:
     """What a unit that is there by a stage costs at least more than one of the next, shape (stages - 1, items)."""
-    least = np.minimum.accumulate(stage_weights(problem, None, most), axis=0)
+    least = np.minimum.accumulate(stage_weights(problem, None, most, counted), axis=0)
     return np.asarray(least[:-1] - least[1:])
 
 
@@ -111,17 +120,23 @@ def stock_value(problem: Problem, present: bool = False, most: int | None = None
     return sum(item.stock_value(present, most) for item in problem.item_table.items if item.kind != "server")
 
 
-def stock_weight(problem: Problem, most: int | None = None) -> int:
-    """The most that the stock on hand can save in the objective; ``most``: as in ``stage_weights``."""
-    return problem.weights.per_cent * stock_value(problem, bool(problem.weights.energy), most)
+def stock_weights(problem: Problem, most: int | None = None) -> Floats:
+    """The most that the stock of each item can save in the objective, shape (items,); ``most``: as in
+    ``stage_weights``.
+    """
+    present = bool(problem.weights.energy)
+    saved = [0 if item.kind == "server" else item.stock_value(present, most) for item in problem.item_table.items]
+    return problem.weights.per_cent * np.array(saved, dtype=float)
 
 
-def without_dear_switches(problem: Problem, sizing: Sizing, slack: float, most: int | None) -> Sizing:
+def without_dear_switches(
+    problem: Problem, sizing: Sizing, slack: float, most: int | None, counted: Floats | None = None
+) -> Sizing:
     """A sizing without candidates that are past the cutoff once their switches cost what so many of them cost."""
     limit = (sizing.least + slack) * (1 + RELATIVE_SLACK)
     kept = []
     for batch in sizing.batches:
-        inside = np.flatnonzero(batch.cost[0] + switch_surcharge(problem, batch, most) <= limit)
+        inside = np.flatnonzero(batch.cost[0] + switch_surcharge(problem, batch, most, counted) <= limit)
         if inside.size:
             kept.append(batch.take(inside))
     return replace(sizing, batches=kept)
@@ -182,13 +197,13 @@ def is_there_in_time(candidate: Candidate) -> bool:
     return True
 
 
-def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Floats:
+def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None, counted: Floats | None = None) -> Floats:
     """What the switches of each candidate of a batch cost more than at the least price of any break, shape (size,).
 
-    ``most``: as in ``stage_weights``. So many as a candidate has of them may not reach that break, and their spares
-    are bought too; more part numbers than there may be cost without end. 0 where it is not as simple: other fabrics
-    that order the same, networks without tiers, switches that may be exchanged for others; of breaks also where
-    there is stock, or spares.
+    ``most``, ``counted``: as in ``stage_weights``. So many as a candidate has of them may not reach that break, and
+    their spares are bought too; more part numbers than there may be cost without end. 0 where it is not as simple:
+    other fabrics that order the same, networks without tiers, switches that may be exchanged for others; of breaks also
+    where there is stock, or spares.
     """
     total = np.zeros(len(batch))
     if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.family not in TIERED:
@@ -201,21 +216,24 @@ def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Flo
             total = total + problem.weights.per_cent * _more_for(problem, item, count, most)
     if len(counts) > (problem.offering.terms.most_part_numbers("switch") or len(counts)):
         return total + np.inf
-    return total + problem.weights.per_cent * _spares_beside(problem, counts, most)
+    return total + problem.weights.per_cent * _spares_beside(problem, counts, most, counted)
 
 
-def _spares_beside(problem: Problem, counts: Mapping[Item, Floats], most: int | None) -> Floats | float:
+def _spares_beside(
+    problem: Problem, counts: Mapping[Item, Floats], most: int | None, counted: Floats | None
+) -> Floats | float:
     """Cents that spare switches cost at least, beside those for which every unit bears a share (``spare_share``).
 
-    A site's are of the cheapest in use; what the stock on hand could give is left aside, as ``stock_weight`` has it.
+    A site's are of the cheapest in use; what the stock on hand could give is left aside, as ``stock_weights`` has it.
     """
     rule = next(iter(counts)).spares
     if rule is None:
         return 0.0
-    prices = {item: item.least_ever(bool(problem.weights.energy), most) for item in counts}
+    present, shares = bool(problem.weights.energy), _all_of_it(problem) if counted is None else counted
+    prices = {item: shares[item.index] * item.least_ever(present, most) for item in counts}
     if rule.per == "site":
         in_use = np.asarray(sum(counts.values()))
-        return min(prices.values()) * np.maximum(rule.minimum, rule.fraction * in_use)
+        return np.asarray(min(prices.values()) * np.maximum(rule.minimum, rule.fraction * in_use))
     beside = [prices[item] * np.maximum(0.0, rule.minimum - rule.fraction * count) for item, count in counts.items()]
     return np.asarray(sum(beside))
 

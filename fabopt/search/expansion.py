@@ -17,7 +17,7 @@ from fabopt.search.coefficients import (
     beyond_limits,
     stage_steps,
     stage_weights,
-    stock_weight,
+    stock_weights,
     tolerance,
     weights_table,
     without_dear_switches,
@@ -99,7 +99,9 @@ class Expansion:
         self.context = Context() if context is None else context
         self.table, self.caps = weights_table(problem)
         self.steps = stage_steps(problem)
-        self.saving = stock_weight(problem)
+        # the shares of their prices that what is in stock counts with, shape (items,), and what stock then saves
+        self.counted = np.ones(len(problem.item_table.items))
+        self.saving = float(stock_weights(problem).sum())
         self.sized = 0
         self.together = Together(problem, self.context, self._searched, self.space, self.candidates_at)
         self.left_out = False
@@ -310,7 +312,7 @@ class Expansion:
     def _candidates_of(self, sizing: Sizing, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
         """Candidates of a fabric, ``most`` at the most; ``in_order``: the cheapest first."""
         if self.settings.prune and expanded.slack:
-            sizing = without_dear_switches(self.problem, sizing, expanded.slack, self.most_cents)
+            sizing = without_dear_switches(self.problem, sizing, expanded.slack, self.most_cents, self.counted)
             sizing = without_short_devices(self.problem, sizing)
         return self._in_time(self._sizes(sizing, most, in_order))
 
@@ -373,12 +375,18 @@ class Expansion:
         if self.listed or not self.problem.weights.per_cent:
             return False
         most = (value - self.problem.fixed_objective) // self.problem.weights.per_cent
-        weights = stage_weights(self.problem, None, most).min(axis=0)
-        if (weights == self.table[0]).all():
+        if (stage_weights(self.problem, None, most, self.counted).min(axis=0) == self.table[0]).all():
             return False
-        self.table[0], self.most_cents = weights, most
-        self.steps, self.saving = stage_steps(self.problem, most), stock_weight(self.problem, most)
+        self.most_cents = most
+        self.count_stock(self.counted)
         return True
+
+    def count_stock(self, shares: Floats) -> None:
+        """Count such shares of the prices of what is in stock, shape (items,), and of what the stock saves."""
+        of_prices = self.problem, self.most_cents, shares
+        self.counted, self.steps = shares, stage_steps(*of_prices)
+        self.table[0] = stage_weights(self.problem, None, self.most_cents, shares).min(axis=0)
+        self.saving = float(shares @ stock_weights(self.problem, self.most_cents))
 
 
 def _least_aside(problem: Problem, fabric: FabricProblem, costs: Costs, attached: float) -> Floats:

@@ -27,10 +27,11 @@ class Point(NamedTuple):
 
 
 class Master:
-    """The designs met so far; ``limits``: shape (limits,)."""
+    """The designs met so far; ``limits``: shape (limits,); ``most``: no price is above it (None: it may be)."""
 
-    def __init__(self, limits: Floats) -> None:
+    def __init__(self, limits: Floats, most: float | None = None) -> None:
         self.limits = limits
+        self.most = most
         self.points: list[Point] = []
 
     def add(self, point: Point) -> None:
@@ -44,7 +45,8 @@ class Master:
         solver = pywraplp.Solver.CreateSolver("GLOP")
         scale = max(1.0, *(abs(point.objective) for point in self.points))
         limits = np.maximum(self.limits, 1.0)
-        prices = [solver.NumVar(0.0, MOST_PRICE, f"price_{index}") for index in range(len(limits))]
+        mosts = np.full(len(limits), MOST_PRICE) if self.most is None else self.most * limits / scale
+        prices = [solver.NumVar(0.0, float(most), f"price_{index}") for index, most in enumerate(mosts)]
         height = solver.NumVar(-solver.infinity(), MOST_PRICE * len(limits), "height")
         for point in self.points:
             past = (point.uses - self.limits) / limits

@@ -22,6 +22,7 @@ from fabopt.search.coefficients import distinct, first_of_each, tolerance, uses_
 from fabopt.search.context import Context
 from fabopt.search.expansion import FIRST_RISE, MOST_SAMPLED, RISE, Expanded, Expansion
 from fabopt.search.lagrangian import Master, Point
+from fabopt.search.stock_shares import with_stock_shared
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.family import Restriction
 from fabopt.topology.link_parts import Floats
@@ -30,6 +31,8 @@ from fabopt.topology.link_parts import Floats
 # further where the last one met nothing that is dearer.
 MOST_RISES = 12
 FAR_RISES = 8
+# The slack over a bound, as a share of it, in which a better design is sought before twice as much or more is expanded.
+FIRST_STEP = 0.05
 # Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
 MOST_ROUNDS = 16
 CLOSE_ENOUGH = 2e-4
@@ -136,6 +139,7 @@ class Search:
         expanded = self._expanded_first(prices)
         if not np.isfinite(expanded.bound) or expanded.is_empty:
             return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
+        expanded = self._with_stock_shared(expanded)
         slack, best, known, below = 0.0, Optimum("unknown"), self._known_bound, 0
         if len(prices) and self.settings.prune:
             priced = self._at_prices(expanded)
@@ -194,6 +198,13 @@ class Search:
         self._known_bound = -np.inf if expanded.stopped else expanded.bound
         return expanded
 
+    def _with_stock_shared(self, expanded: Expanded) -> Expanded:
+        """The fabrics searched with that much of the stock on hand taken off that the bound is the highest."""
+        if self.settings.prune:
+            expanded = with_stock_shared(self.expansion, expanded)
+            self._known_bound = max(self._known_bound, expanded.bound)
+        return expanded
+
     def _is_settled(self, rise: int) -> bool:
         """Whether nothing is left to be looked at where no design was found: all was, or there is no room for any."""
         return not self.settings.prune or (rise == 0 and self._is_out_of_room())
@@ -209,11 +220,13 @@ class Search:
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
         """The cutoff that proves the best design met, or that of a known one if it is lower and not expanded yet; at
-        most what proves that nothing is as good as is wanted.
+        most what proves that nothing is as good as is wanted. Where it is far off, a better one is sought on the way.
         """
         needed = min(needed, self._to_be_beaten(bound))
         known = needed if self.at_most is None else self._above(self.at_most, bound)
-        return known if slack < known < needed else needed
+        wanted = known if slack < known < needed else needed
+        step = max(RISE * slack, FIRST_STEP * abs(bound))
+        return wanted if wanted <= 2 * step else step
 
     def _risen(self, slack: float, expanded: Expanded, rise: int, below: int) -> float:
         """A higher slack where no design was found: as much above what is taken for certain, at last without end.

@@ -132,7 +132,10 @@ def stock_weights(problem: Problem, most: int | None = None) -> Floats:
 def without_dear_switches(
     problem: Problem, sizing: Sizing, slack: float, most: int | None, counted: Floats | None = None
 ) -> Sizing:
-    """A sizing without candidates that are past the cutoff once their switches cost what so many of them cost."""
+    """A sizing without candidates that are past the cutoff once their switches cost what so many of them cost.
+
+    ``most``, ``counted``: as in ``stage_weights``, of shape (items,) where it is given.
+    """
     limit = (sizing.least + slack) * (1 + RELATIVE_SLACK)
     kept = []
     for batch in sizing.batches:

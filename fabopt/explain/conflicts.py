@@ -96,6 +96,8 @@ def _logical(problem: Problem) -> Iterator[Conflict]:
     for host in problem.fabrics:
         if not host.logical_fabrics or equipped(problem, host, False):
             continue
+        if not any(host.nics.values()):
+            continue  # the host has no NICs itself, whatever is on its leaves
         wanted = _speeds(nic for nics in host.nics.values() for nic in nics)
         for logical in host.logical_fabrics:
             shown = _speeds(nic for protocol in host.protocols for nic in logical.nics.get(protocol, ()))

@@ -17,18 +17,16 @@ import numpy as np
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.problem import Problem
-from fabopt.schema.topologies import TIERED
 from fabopt.search.coefficients import is_there_in_time, least_of
 from fabopt.search.context import Context
+from fabopt.search.fewest_switches import fewest_own, has_no_end, plus, with_fewest
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.attachment_bounds import AttachmentBounds
 from fabopt.topology.clos.bounds import BoundedCosts
-from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
-from fabopt.topology.server_torus.nics import forwarding_nics
-from fabopt.units import ceil_div, ceil_of
+from fabopt.units import ceil_div
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.
 MOST_OWN = 200
@@ -270,7 +268,9 @@ class Counted:
                     yield plus(tuple(leaves * one for one in groups), (*others, above))
 
     def fewest(self) -> Sizing:
-        """The bound of all designs, without candidates."""
+        """The bound of all designs, without candidates; infinite if there is none."""
+        if has_no_end(self.fabric):
+            return Sizing()
         numbered = with_fewest(self.problem, self.context, self.fabric)
         first = self.look(numbered, 0.0)
         least = first.least + self.attached(numbered)
@@ -313,26 +313,6 @@ class Counted:
                 yield {by_stage(one, self.problem) for one in self.sized(batch, index)} if is_staged else {(number,)}
 
 
-def with_fewest(problem: Problem, context: Context, fabric: FabricProblem) -> FabricProblem:
-    """An out-of-band fabric with ports for the fewest switches that any design has; any other as it is."""
-    others = [one for one in problem.fabrics if one.name != fabric.name]
-    if fabric.per_switch is None:
-        return fabric
-    # before the last stage every fabric has one at least
-    total = (*[len(others)] * (len(problem.stages) - 1), sum(fewest_switches(problem, one) for one in others))
-    own = fewest_own(problem, context, fabric, total)
-    return context.numbered(fabric, plus(total, (*[1] * (len(total) - 1), own)))
-
-
-def fewest_own(problem: Problem, context: Context, fabric: FabricProblem, others: ByStage) -> int:
-    """No design of an out-of-band fabric beside so many switches of the others has fewer, as its own take ports."""
-    own, more = 1, 0
-    while own > more:
-        numbered = context.numbered(fabric, plus(others, (*[1] * (len(others) - 1), own)))
-        own, more = max(own, fewest_switches(problem, numbered)), own
-    return own
-
-
 def by_stage(candidate: Candidate, problem: Problem) -> ByStage:
     """Switches of a candidate that are installed at each stage."""
     return tuple(candidate.switches(stage) for stage in range(len(problem.stages)))
@@ -366,11 +346,6 @@ def suiting(
             own = by_stage(candidates[0], problem)
 
 
-def plus(numbers: ByStage, more: ByStage) -> ByStage:
-    """Numbers of both together, stage by stage."""
-    return tuple(a + b for a, b in zip(numbers, more, strict=True))
-
-
 def minus(numbers: ByStage, some: ByStage) -> ByStage:
     """What is left of numbers without some of them, stage by stage."""
     return tuple(a - b for a, b in zip(numbers, some, strict=True))
@@ -385,16 +360,3 @@ def sums_of_switches(numbers_of_each: Sequence[set[ByStage]], stages: int) -> se
     for numbers in numbers_of_each:
         totals = {plus(*pair) for pair in product(totals, numbers)}
     return totals
-
-
-def fewest_switches(problem: Problem, fabric: FabricProblem) -> int:
-    """No design of a fabric has fewer switches: leaves by their ports, and a spine where a Clos has no single tier."""
-    if "torus" in fabric.topologies and any(forwarding_nics(problem, fabric)):
-        return 0
-    nics = [one for many in fabric.nics.values() for one in many]
-    ports, speeds = min((one.ports_per_server for one in nics), default=0), {one.port.lane.port_mbps for one in nics}
-    uses = ((use, leaf) for roles in fabric.switches.values() for leaf in roles["leaf"] for use in leaf.uses)
-    room = max((usable_ports(use, leaf) for use, leaf in uses if use.lane.port_mbps in speeds), default=1)
-    leaves = max(1, int(ceil_of(problem.servers * ports + fabric.attachment_ports, room)))
-    flat = 1 in fabric.tiers or not set(TIERED).issuperset(fabric.topologies)
-    return leaves if flat else max(2, leaves) + 1

@@ -365,6 +365,15 @@ def test_cards_of_another_speed_are_no_design() -> None:
     assert "with one port" in design.conflicts[0].detail or "a port" in design.conflicts[0].detail
 
 
+def test_a_host_without_cards_says_what_it_lacks_itself() -> None:
+    # compute gets its bandwidth from no card, so storage on its leaves has no speed to be held against
+    design = solved(case(compute={"nics": ["nic-400"], "nics_per_server": 1, "min_gbps_per_gpu": 800}), parts())
+    assert design.status == "infeasible"
+    told = " ".join(f"{one.limit} {one.needed} {one.detail}" for one in design.conflicts)
+    assert "fabrics.compute.min_gbps_per_gpu" in told
+    assert "none" not in told and " = 0 NICs" not in told
+
+
 def test_cards_that_find_no_slot_are_no_design() -> None:
     design = solved(case(), parts(nic_slots=2))
     assert design.status == "infeasible"

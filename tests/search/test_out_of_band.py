@@ -157,6 +157,23 @@ def test_every_switch_may_have_several_ports() -> None:
     assert totals(design).capex_usd == 960 + 200 + 400 + 24
 
 
+@pytest.mark.parametrize("on_a_floor", [False, True])
+def test_switches_that_take_all_their_own_ports_are_never_enough(on_a_floor: bool) -> None:
+    # of twelve ports of a quiet-12 none is left for a server, however many there are
+    content, catalog = case(OOB | {"oob": {"ports_per_switch": 12}}), parts()
+    if on_a_floor:
+        catalog["servers"][0]["rack_units"] = 4
+        content["site"] = {"floor": {"rows": 1, "racks_per_row": 4}, "servers_per_rack": 2}
+    design = solve(inputs(content, catalog), time_limit_s=30, alternatives_s=0)
+    assert (design.status, design.fabrics) == ("infeasible", ())
+
+
+def test_without_a_switch_at_the_speed_of_the_ports_there_is_no_design() -> None:
+    without_switches = parts() | {"switches": [one for one in parts()["switches"] if not one["id"].startswith("quiet")]}
+    design = solve(inputs(case(OOB), without_switches), time_limit_s=30, alternatives_s=0)
+    assert design.status == "infeasible"
+
+
 def test_power_strips_and_appliances_have_ports() -> None:
     # three servers on two racks of two with two strips each; three boxes that are attached to compute
     gateways = {"name": "gateways", "ports": 1, "boxes": 3, "buys": "none"}

@@ -15,10 +15,10 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import least_of
 from fabopt.search.context import BoundKey, Context, OwnBest, SearchKey
 from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
+from fabopt.search.fewest_switches import with_fewest
 from fabopt.search.floor.apart import layout_of
 from fabopt.search.floor.chosen import Placed
 from fabopt.search.floor.variants import layouts_for
-from fabopt.search.out_of_band import with_fewest
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts

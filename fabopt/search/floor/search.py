@@ -16,10 +16,11 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError
 from fabopt.search.coefficients import distinct, tolerance
 from fabopt.search.expansion import RISE
+from fabopt.search.fewest_switches import with_fewest
 from fabopt.search.floor.apart import nothing_joins, obstacle, too_far_apart
 from fabopt.search.floor.estimates import ESTIMATES_WITHIN, MOST_MEASURED, likely
 from fabopt.search.floor.expansion import FloorExpansion, PlaceExpansion
-from fabopt.search.out_of_band import suiting, with_fewest
+from fabopt.search.out_of_band import suiting
 from fabopt.search.search import Search
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate

@@ -1,0 +1,65 @@
+"""The fewest switches that any design of a fabric has, which out-of-band fabrics have ports of management for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.out_of_band import ByStage
+from fabopt.problem.problem import Problem
+from fabopt.schema.topologies import TIERED
+from fabopt.search.context import Context
+from fabopt.topology.clos.shape import usable_ports
+from fabopt.topology.server_torus.nics import forwarding_nics
+from fabopt.units import ceil_of
+
+
+def with_fewest(problem: Problem, context: Context, fabric: FabricProblem) -> FabricProblem:
+    """An out-of-band fabric with ports for the fewest switches that any design has; any other as it is."""
+    others = [one for one in problem.fabrics if one.name != fabric.name]
+    if fabric.per_switch is None:
+        return fabric
+    # before the last stage every fabric has one at least
+    total = (*[len(others)] * (len(problem.stages) - 1), sum(fewest_switches(problem, one) for one in others))
+    own = fewest_own(problem, context, fabric, total)
+    return context.numbered(fabric, plus(total, (*[1] * (len(total) - 1), own)))
+
+
+def fewest_own(problem: Problem, context: Context, fabric: FabricProblem, others: ByStage) -> int:
+    """No design of an out-of-band fabric beside so many switches of the others has fewer, as its own take ports.
+
+    Of one that counts without end (``has_no_end``) any number is: 1.
+    """
+    own, more = 1, 0
+    while own > more and not has_no_end(fabric):
+        numbered = context.numbered(fabric, plus(others, (*[1] * (len(others) - 1), own)))
+        own, more = max(own, fewest_switches(problem, numbered)), own
+    return own
+
+
+def has_no_end(fabric: FabricProblem) -> bool:
+    """Whether no leaf of an out-of-band fabric has ports for more than itself, so that no number of them is enough."""
+    return fabric.per_switch is not None and max(_rooms(fabric), default=0) <= fabric.per_switch.per_switch
+
+
+def fewest_switches(problem: Problem, fabric: FabricProblem) -> int:
+    """No design of a fabric has fewer switches: leaves by their ports, and a spine where a Clos has no single tier."""
+    if "torus" in fabric.topologies and any(forwarding_nics(problem, fabric)):
+        return 0
+    ports = min((one.ports_per_server for many in fabric.nics.values() for one in many), default=0)
+    room = max(_rooms(fabric), default=1)
+    leaves = max(1, int(ceil_of(problem.servers * ports + fabric.attachment_ports, room)))
+    flat = 1 in fabric.tiers or not set(TIERED).issuperset(fabric.topologies)
+    return leaves if flat else max(2, leaves) + 1
+
+
+def _rooms(fabric: FabricProblem) -> Iterator[int]:
+    """Ports of leaves at the speeds of NICs."""
+    speeds = {one.port.lane.port_mbps for many in fabric.nics.values() for one in many}
+    uses = ((use, leaf) for roles in fabric.switches.values() for leaf in roles["leaf"] for use in leaf.uses)
+    yield from (usable_ports(use, leaf) for use, leaf in uses if use.lane.port_mbps in speeds)
+
+
+def plus(numbers: ByStage, more: ByStage) -> ByStage:
+    """Numbers of both together, stage by stage."""
+    return tuple(a + b for a, b in zip(numbers, more, strict=True))

@@ -46,7 +46,7 @@ MOST_SECONDS = 20.0
 # So many questions are asked at most, on a machine of any speed.
 MOST_QUESTIONS = 400
 SERVERS = "stages.servers"
-# With so many times the servers that any design reaches, no other single change is looked for.
+# With so many times the servers that any design reaches, only what sets its size is looked at besides.
 FAR_TOO_MANY = 4
 # Of NICs that their slots hold back, so many are named.
 MOST_REFUSED = 3
@@ -156,7 +156,7 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     buying = _asked(inquiry, delivery_conflicts, buying_conflicts)
     conflicts = buying + _asked(inquiry, _named_rules, _servers, path_conflicts)
     if any(map(_is_far_too_many, conflicts)):
-        return conflicts + _asked(inquiry, _groups)
+        return conflicts + _asked(inquiry, _sizes)
     return conflicts + _asked(inquiry, *(() if buying else (_structure, _runs)), demand_conflicts)
 
 
@@ -195,6 +195,8 @@ def _nothing_helps(inquiry: Inquiry) -> Conflict:
     reasons = [*gap_sentences(inquiry), *clashes(inquiry)] or [prescribed(inquiry)]
     refused = [text for fabric in inquiry.problem.fabrics for text in fabric.refused_nics][:MOST_REFUSED]
     told = "no single change to the case gives a design"
+    if inquiry.case.price_basis != "any":
+        told += ", `price_basis` left as it is"
     if inquiry.clock.is_over():
         told = "no single change that gives a design was found in the time there was"
     return Conflict(limit=NO_SINGLE_LIMIT, value=None, needed=None, detail="; ".join([told, *reasons, *refused]))
@@ -254,9 +256,9 @@ def _structure(inquiry: Inquiry, *keys: str) -> Iterator[Conflict]:
                 yield conflict
 
 
-def _groups(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Groups that a fabric prescribes: too large for any leaf they leave few servers, however many could be reached."""
-    yield from _structure(inquiry, "group_by", "groups")
+def _sizes(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Tiers and groups that a fabric prescribes: few servers may be all that these leave of what could be reached."""
+    yield from _structure(inquiry, "tiers", "topologies", "group_by", "groups")
 
 
 def _freedoms(inquiry: Inquiry, fabric: Fabric) -> Iterator[tuple[dict[str, object], Conflict]]:

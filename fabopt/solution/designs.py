@@ -159,8 +159,15 @@ def _value_and_bound(answer: Answer) -> tuple[int | float | None, int | float | 
             return None, None
         return usd(rounded(ratio.cents)), None if ratio.bound is None else usd(floor(ratio.bound))
     assert optimum.value is not None
-    bound = None if optimum.bound is None else problem.weights.in_metric(optimum.bound)
-    return problem.weights.in_metric(optimum.value), bound
+    return problem.weights.in_metric(optimum.value), _bound_of(problem, optimum)
+
+
+def _bound_of(problem: Problem, optimum: Optimum) -> int | float | None:
+    """What no objective is below; None if that is not known, as where stock may save all that a design costs."""
+    bound = optimum.bound
+    if bound is None or bound < 0 or bound == 0 != optimum.value:
+        return None
+    return problem.weights.in_metric(bound)
 
 
 # -- without an answer ----------------------------------------------------------------------------------------------
@@ -194,7 +201,7 @@ def _without_answer(question: Question, answers: Answers) -> Design:
 def _bound_alone(problem: Problem, optimum: Optimum) -> int | float | None:
     """What no design that keeps the case's rules is below, where none was met; None if that is not known."""
     other = problem.case.objective == EFFECTIVE or problem.case.growth.decide_by == "regret"
-    return None if other or optimum.bound is None else problem.weights.in_metric(optimum.bound)
+    return None if other else _bound_of(problem, optimum)
 
 
 def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:

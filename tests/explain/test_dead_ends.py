@@ -51,6 +51,13 @@ def test_nics_without_a_power_figure() -> None:
     ]
 
 
+def test_a_basis_of_prices_is_left_as_it_is() -> None:
+    """Other prices might do, which no longer stand in the catalog that is asked."""
+    assert told(case(price_basis=["list"]))[0].startswith(
+        "  no single change to the case gives a design, `price_basis` left as it is; fabric compute: no ethernet NIC"
+    )
+
+
 def test_a_cable_without_a_price() -> None:
     """Spines are reached by active cables alone, and these have no price: one tier is a way around that."""
     parts = without(("aoc",), "price_usd")

@@ -115,6 +115,15 @@ def test_what_is_looked_at_is_said() -> None:
     assert "fabrics.compute.max_oversubscription.leaf" in looked_at
 
 
+def test_far_too_many_for_one_tier_may_do_with_two() -> None:
+    """However few servers one switch takes, the tiers that the case allows are what is in the way."""
+    content = case({"tiers": 1}, servers=30)
+    design = solved(content)
+    assert conflict(design, "stages.servers").needed == 6
+    assert conflict(design, "fabrics.compute.tiers").needed == "any"
+    assert status(with_fabric(content, tiers="any")) == "optimal"
+
+
 def test_oversubscription() -> None:
     """Twelve servers with one card: two leaves of six servers leave two uplinks, so 3:1 is the least."""
     only = {"leaf": ["small"], "spine": ["small"]}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 import sys
 from typing import Any
@@ -18,7 +19,6 @@ Json = dict[str, Any]
 SERVERS = sorted(path.stem for path in (data_folder("catalogs") / "reference" / "servers").glob("*.yaml"))
 SIZES = (2, 3, 5, 8, 9, 16, 17, 24, 31, 33, 48, 64, 65, 96, 127, 128, 200, 256, 320, 500, 1000, 1536, 3000)
 PROFILES = ("pretraining", "mixed", "fine-tuning", "inference")
-MODELS = ("llama3-405b",)
 FAMILIES = (["any"], ["rail-only"], ["dragonfly"], ["dragonfly+"], ["hyperx"], ["torus"], ["clos", "rail-only"])
 RULES = (
     "lengths", "nic-pairing", "one-generation", "rack-rules", "rack-spread", "subnet-manager", "interchangeable",
@@ -273,6 +273,39 @@ def _finance(dice: Dice) -> Json:
             {"residual": 0.1, "depreciation_years": 4},
         ]
     )
+
+
+# A fabric's keys that one case may leave free which another one has set.
+FREE: Json = {
+    "tiers": "any",
+    "protocol": "any",
+    "nics_per_server": "any",
+    "rails": "any",
+    "striping": "any",
+    "spines": "mixed",
+    "planes": "any",
+    "min_gbps_per_gpu": 5,
+    "reserve_ports": 0,
+}
+DROPPED = ("limits", "procurement", "price_basis")
+
+
+def relaxed(case: Json) -> tuple[Json, str, Json]:
+    """A case without what gives way where no design keeps it, what of it is relaxed, and the case with that relaxed:
+    a limit or rule of buying that it has, or else a key of a fabric.
+    """
+    dice = Dice(f"relaxed {case['name']}")
+    bare = copy.deepcopy(case) | {"rules": "none", "resilience": "none"}
+    for fabric in bare["fabrics"]:
+        fabric.pop("resilience", None)
+    dropped = [key for key in DROPPED if key in case and "order_from_month" not in case[key]]
+    key = dice.choice(dropped or list(FREE))
+    wider = copy.deepcopy(bare)
+    if dropped:
+        del wider[key]
+    else:
+        wider["fabrics"][0][key] = FREE[key]
+    return bare, key, wider
 
 
 if __name__ == "__main__":

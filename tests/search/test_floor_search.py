@@ -282,6 +282,12 @@ def test_racks_further_apart_than_all_parts() -> None:
     assert too_far_apart(resolved(content, parts(10.1))) is None
 
 
+def test_tiers_that_a_path_is_too_short_for_are_no_matter_of_racks() -> None:
+    content = on_floor({"rows": 1, "racks_per_row": 2}, servers=6)
+    content["fabrics"][0] |= {"tiers": 2, "max_switch_hops": 1}
+    assert too_far_apart(resolved(content, parts(30))) is None
+
+
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every floor count as too large for proofs."""
     for most in ("MOST_SERVERS_PROVEN_ON_FLOOR", "MOST_SERVERS_OF_SEVERAL_FABRICS", "MOST_SERVERS_ANYWHERE"):

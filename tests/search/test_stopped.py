@@ -67,3 +67,16 @@ def test_nothing_was_met() -> None:
 
 def test_the_file_says_so_only_where_something_is_missing() -> None:
     assert "alternatives_complete" not in optimize.solve(inputs(case())).model_dump()
+
+
+def test_a_bound_below_nothing_is_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stock may be worth more than a design costs; that none costs less than nothing tells nobody anything."""
+    finish = Search._finished
+
+    def below_nothing(self: Search, outcome: Optimum, bound: float, complete: bool) -> Optimum:
+        return finish(self, outcome, -5.0, complete=False)
+
+    monkeypatch.setattr(Search, "_finished", below_nothing)
+    design = optimize.solve(inputs(case()), alternatives_s=0)
+    assert design.status == "feasible"
+    assert (design.objective.bound, design.objective.gap) == (None, None)

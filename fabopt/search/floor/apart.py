@@ -40,9 +40,9 @@ def too_far_apart(problem: Problem) -> TooFar | None:
 
     Every server is joined over a leaf (and a spine, and a core) to one switch, so all racks of servers are within
     the reach of one kind of links after the other from that switch's rack. Where no rack has so many racks
-    around it, there is no design. A fabric without a NIC has nothing to join.
+    around it, there is no design. A fabric without a NIC, or without tiers, has nothing to join.
     """
-    for fabric in (one for one in problem.fabrics if any(one.nics.values())):
+    for fabric in (one for one in problem.fabrics if any(one.nics.values()) and one.tiers):
         reach_m = {kind: _reach_m(problem, fabric, kind) for kind in RUNS_ON_FLOOR}
         runs = _least_runs(problem)
         wanted = racks_needed(problem.servers, problem.floor.servers_per_rack)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 from fabopt.floor.layouts import Layout
@@ -28,7 +29,10 @@ class CostsKey(NamedTuple):
 
 
 class SearchKey(NamedTuple):
-    """A search of one fabric: at which costs and limits, in which part of its space, up to which slack."""
+    """A search of one fabric: at which costs and limits, in which part of its space, up to which slack.
+
+    ``most``: beyond what cost nothing is wanted.
+    """
 
     fabric: FabricProblem
     restriction: Restriction | None
@@ -36,6 +40,7 @@ class SearchKey(NamedTuple):
     caps: bytes
     prune: bool
     slack: float
+    most: float = inf
 
 
 class OwnBest(NamedTuple):

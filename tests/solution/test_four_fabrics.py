@@ -16,6 +16,7 @@ from fabopt.schema.design import Design
 from fabopt.search.floor.expansion import FloorExpansion
 from fabopt.search.floor.search import FloorSearch
 from fabopt.solution.optimize import solve
+from fabopt.topology.family import Restriction
 from tests.samples.small import assert_proven
 
 Json = dict[str, Any]
@@ -78,6 +79,26 @@ def test_ports_of_management_are_bounded_by_the_floor_beside_devices_in_racks() 
     content["fabrics"][2]["attachments"].append(doors | {"name": "campus"})
     inputs = inputs_from_objects(content)
     assert problem_of(inputs.case, inputs.catalog).fabrics[2].runs_m["attachment-leaf"] == across_m
+
+
+def test_nothing_is_looked_at_that_is_dearer_than_a_design_that_was_met() -> None:
+    """In some layouts three tiers reach no core: no end of what may cost anything, and nothing up to a cost."""
+    fabrics = [{"name": "compute", "tiers": 3}, {"name": "storage", "role": "storage"}]
+    content = {
+        "name": "three", "server": "nvidia-dgx-h200", "servers": 16, "fabrics": fabrics,
+        "site": {"floor": {"rows": 1, "racks_per_row": 10}},
+    }  # fmt: skip
+    inputs = inputs_from_objects(content)
+    problem = problem_of(inputs.case, inputs.catalog)
+    expansion = FloorExpansion(problem, Settings(), Clock(None), {"compute": Restriction(layout=1)})
+    costs, (compute, _) = expansion.costs_of(0), problem.fabrics
+    free = expansion.space(expansion.wanted(compute, costs)[0], costs).search()
+    for most in (free.least * 1.5, free.least):
+        expansion.most = most
+        others = sum(expansion.anywhere(one, costs).least for one in problem.fabrics if one is not compute)
+        found = expansion._bounded(costs, compute, 0.0)
+        assert found.least == min(free.least, most - others)
+        assert bool(found.batches) == (free.least <= most - others)
 
 
 def test_leaves_of_computing_are_apart_from_those_of_others() -> None:

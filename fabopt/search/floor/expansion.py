@@ -56,7 +56,8 @@ class FloorExpansion(Expansion):
         """
         if not self.by_own_best or fabric.per_switch is not None:
             return self._bounded(costs, fabric, slack)
-        known, key = self.context.own_best, self._key(costs, fabric, 0.0)
+        most = self._most_of(costs, fabric)
+        known, key = self.context.own_best, self._key(costs, fabric, 0.0)._replace(most=most)
         if key not in known:
             known[key] = self._own_best(costs, fabric)
         own = known[key]
@@ -70,10 +71,11 @@ class FloorExpansion(Expansion):
 
         Where ports are counted that is asked for again and again, so what was found is kept.
         """
-        known, key = self.context.sizings, self._key(costs, fabric, slack)
+        most = self._most_of(costs, fabric)
+        known, key = self.context.sizings, self._key(costs, fabric, slack)._replace(most=most)
         if key in known:
             return known[key]
-        sizing = self._new_sizing()
+        sizing = Sizing(least=most)
         spaces = [self.space(variant, costs) for variant in self.wanted(fabric, costs)]
         # what is cheap is met early: then less is looked at in the others
         for space in self.settings.share.over(sorted(spaces, key=lambda space: space.lowest_bound)):
@@ -82,6 +84,19 @@ class FloorExpansion(Expansion):
             known[key] = sizing
         return sizing
 
+    def _most_of(self, costs: BoundedCosts, fabric: FabricProblem) -> float:
+        """What a fabric may cost at the most if all are to cost no more than is wanted together; infinite where that
+        is not known, or there are limits, or it counts switches.
+        """
+        if self.is_alone or not np.isfinite(self.most):
+            return self.most_of_sizes
+        if len(self.caps) > 1 or fabric.per_switch is not None or not np.array_equal(costs.table[0], self.table[0]):
+            return np.inf
+        others = (with_fewest(self.problem, self.context, one) for one in self.problem.fabrics if one is not fabric)
+        sizings = [self.anywhere(one, costs) for one in others]
+        left = self.most + self.saving - sum(one.least for one in sizings)
+        return np.inf if np.isnan(left) or any(one.stopped for one in sizings) else left
+
     def _key(self, costs: BoundedCosts, fabric: FabricProblem, slack: float) -> SearchKey:
         part = self.restrictions.get(fabric.name)
         return SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
@@ -89,9 +104,10 @@ class FloorExpansion(Expansion):
     def _own_best(self, costs: BoundedCosts, fabric: FabricProblem) -> OwnBest:
         """The least bound of a fabric, and what its best design costs at least with its switches placed.
 
-        The bound again where that is left open, by the clock or because nothing near the bound can be placed.
+        The bound again where that is left open, by the clock or because nothing near the bound can be placed; or what
+        the fabric may cost at the most to be wanted, where nothing up to that can be.
         """
-        slack, bound = 0.0, np.inf
+        slack, bound, most = 0.0, np.inf, self._most_of(costs, fabric)
         for _ in range(MOST_OWN_RISES):
             sizing = self._bounded(costs, fabric, slack)
             bound = min(bound, sizing.least)
@@ -100,6 +116,8 @@ class FloorExpansion(Expansion):
                 break
             if least - bound <= slack:
                 return OwnBest(bound, least)
+            if bound + slack > most:
+                return OwnBest(bound, most)
             slack = least - bound if np.isfinite(least) else max(slack * OWN_RISE, abs(bound) * FIRST_OWN_RISE)
         return OwnBest(bound, bound)
 

@@ -31,6 +31,8 @@ from fabopt.topology.family import Restriction
 
 # The cutoff rises by this share of the bound, then fourfold, until it proves the best design met.
 FIRST_RISE_ON_FLOOR = 0.05
+# A first design is looked for among those that cost at most so many times what all do at least.
+FIRST_WANTED = 2
 
 
 class FloorSearch(Search):
@@ -45,11 +47,12 @@ class FloorSearch(Search):
     def _best(self, ties: bool) -> Optimum:
         if self._is_beaten:
             return Optimum("infeasible", sized=self.expansion.sized)
-        if self.clock.over_at() is not None and not self._in_one_layout:
+        several = len(self.problem.fabrics) > 1
+        if (several or self.clock.over_at() is not None) and not self._in_one_layout:
             # before anything else, as the clock may end that
             self._know(self._lowest_anywhere())
             self._know(self._bound_anywhere())
-        if len(self.problem.fabrics) > 1 and not self._in_one_layout:
+        if several and not self._in_one_layout:
             return self._layout_by_layout(ties)
         return self._in_layouts(ties)
 
@@ -88,21 +91,37 @@ class FloorSearch(Search):
 
         Those of the lowest bound come first; what cannot be better than the best design met is left.
         """
-        searches = [self._of_layout(number) for number in range(self._number_of_layouts)]
-        visits = _Visits(searches, self._meet)
-        if self.clock.over_at() is not None:
-            # a design before any layout has a bound of its own
-            visits.bounds = [self._known_bound + self.fixed] * len(searches)
-            visits.first()
+        visits = self._first_met()
+        searches = visits.searches
+        visits.want_better()
         visits.bounds = self._bounds_of(searches, visits.bounds)
         self._know(min(visits.bounds, default=np.inf))
         for number in self.settings.share.over(sorted(range(len(searches)), key=visits.bounds.__getitem__)):
             visits.look(number)
-        optima, best = visits.optima, visits.best[1]
-        if best not in optima or optima[best].value is None:
-            proven = all(optimum.verdict == "infeasible" for optimum in optima.values())
+        optima = list(visits.optima.values())
+        if not visits.has_design:
+            proven = all(optimum.verdict == "infeasible" for optimum in optima)
             return Optimum("infeasible" if proven else "unknown", sized=self.expansion.sized)
-        return self._best_of(list(optima.values()), optima[best], ties)
+        return self._best_of(optima, visits.optima[visits.best[1]], ties)
+
+    def _first_met(self) -> _Visits:
+        """Layouts in their order up to the first that has a design: one that costs little more than all must, if any.
+
+        In some layouts there may be none, and no end of what could be there if it may cost anything.
+        """
+        bound = self._known_bound + self.fixed
+        capped = [np.floor(FIRST_WANTED * bound)] if self.method == "layouts" and 0 < bound < np.inf else []
+        for most in [*capped, np.inf]:
+            visits = _Visits([self._of_layout(number) for number in range(self._number_of_layouts)], self._meet)
+            # a design before any layout has a bound of its own
+            visits.bounds = [bound] * len(visits.searches)
+            visits.best = most, len(visits.searches)
+            visits.want_better()
+            if np.isfinite(most) or self.clock.over_at() is not None:
+                visits.first()
+            if visits.has_design:
+                break
+        return visits
 
     def _best_of(self, optima: list[Optimum], best: Optimum, ties: bool) -> Optimum:
         """The best of some layouts, its ties broken; optimal if it is proven that no other one is better."""
@@ -252,8 +271,19 @@ class _Visits:
     def first(self) -> None:
         """Search layouts in their order until there is a design."""
         for number in range(len(self.searches)):
-            if np.isinf(self.best[0]):
+            if not self.has_design:
                 self.look(number)
+
+    @property
+    def has_design(self) -> bool:
+        """Whether the best is a design that was met."""
+        return self.best[1] in self.optima and self.optima[self.best[1]].value is not None
+
+    def want_better(self) -> None:
+        """Want no more of layouts that were not searched than what costs no more than the best."""
+        for number, search in enumerate(self.searches):
+            if number not in self.optima and search.method == "layouts":
+                search.expansion.most = min(search.expansion.most, self.best[0] - search.fixed)
 
 
 def _least_value(bound: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from math import ceil, frexp, isfinite, ldexp
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from fabopt.topology.link_parts import Floats
 FIRST_OWN_RISE = 0.05
 OWN_RISE = 4.0
 MOST_OWN_RISES = 8
+# What a fabric may cost at the most is rounded up to so many parts of the power of two above it.
+STEPS_OF_MOST = 64
 
 # Searches of fabrics outside all layouts: see ``FloorExpansion.anywhere``.
 _ANYWHERE: Lookup[BoundedCosts, Hashable, Sizing] = Lookup()
@@ -95,7 +98,7 @@ class FloorExpansion(Expansion):
         others = (with_fewest(self.problem, self.context, one) for one in self.problem.fabrics if one is not fabric)
         sizings = [self.anywhere(one, costs) for one in others]
         left = self.most + self.saving - sum(one.least for one in sizings)
-        return np.inf if np.isnan(left) or any(one.stopped for one in sizings) else left
+        return np.inf if np.isnan(left) or any(one.stopped for one in sizings) else _rounded_up(left)
 
     def _key(self, costs: BoundedCosts, fabric: FabricProblem, slack: float) -> SearchKey:
         part = self.restrictions.get(fabric.name)
@@ -266,6 +269,12 @@ class PlaceExpansion(FloorExpansion):
 
     def _costs_placed(self, batch: AnyBatch, index: int, weights: Floats, most: float) -> Iterator[float]:
         yield from (cost for cost, _ in self.placed.places(batch, index, weights, most))
+
+
+def _rounded_up(cost: float) -> float:
+    """A little more, by a part in 32 at the most: what is known up to one cost is known up to another near it."""
+    share, exponent = frexp(cost)
+    return ldexp(ceil(share * STEPS_OF_MOST), exponent) / STEPS_OF_MOST if isfinite(cost) else cost
 
 
 def _limit(sizing: Sizing, expanded: Expanded) -> float:

@@ -106,9 +106,11 @@ class Together:
         """By how much the cheapest candidate found that can be there in time is above the bound of its fabric."""
         if sizing.stopped or not sizing.batches:
             return 0.0
-        sized = (one for batch in sizing.batches for i in range(len(batch)) for one in self.sized(batch, i))
-        least = min((least_of(one, costs.table[0]) for one in sized if is_there_in_time(one)), default=np.inf)
-        self.above_bound[fabric.name] = max(0.0, least - sizing.least - self.attached_to(costs, fabric))
+        attached, sizes = self.attached_to(costs, fabric), ((one, i) for one in sizing.batches for i in range(len(one)))
+        sized = ((one, batch.bound(i) + attached) for batch, i in sizes for one in self.sized(batch, i))
+        # its parts at the least price of any stage, or its size at those of the stages that add it
+        known = (max(least_of(one, costs.table[0]), bound) for one, bound in sized if is_there_in_time(one))
+        self.above_bound[fabric.name] = max(0.0, min(known, default=np.inf) - sizing.least - attached)
         return self.above_bound[fabric.name]
 
     def attached_to(self, costs: BoundedCosts, fabric: FabricProblem) -> float:
@@ -133,6 +135,10 @@ class _Added:
 
     least: float
     suiting: dict[ByStage, float] = field(default_factory=dict)
+
+    def is_within(self, limit: float) -> bool:
+        """Whether there is any design that costs no more."""
+        return np.isfinite(self.least) and self.least <= limit
 
 
 @dataclass
@@ -163,9 +169,8 @@ class Counted:
         totals = sums_of_switches([self._numbers(sizing) for sizing in others], len(self.problem.stages))
         if not np.isfinite(sizing.least) or not totals:
             return sizing
-        if np.isinf(slack):
-            sizing.stopped, slack = True, abs(sizing.least)
-        first = abs(sizing.least) * FIRST_DEARER
+        is_all, first = np.isinf(slack), abs(sizing.least) * FIRST_DEARER
+        slack = abs(sizing.least) if is_all else slack
         self._add_suiting(sizing, totals, slack)
         if len(self.problem.stages) > 1 and not (sizing.batches or sizing.stopped):
             self._add_guessed(sizing, totals)
@@ -173,6 +178,8 @@ class Counted:
             if sizing.batches or sizing.stopped:
                 break
             self._add_suiting(sizing, totals, wider)
+        # of all there is some are a first answer, but none is a proof
+        sizing.stopped |= is_all and bool(sizing.batches)
         return sizing
 
     def _add_suiting(self, sizing: Sizing, totals: set[ByStage], slack: float) -> None:
@@ -215,21 +222,21 @@ class Counted:
     ) -> bool:
         """Add what suits and is no dearer than a limit, the fewest switches first; whether anything is no dearer.
 
-        More ports at any stage never cost less, so that numbers past one that is too dear are left. If all are, so are
-        those with more switches of its own: each is past one with fewer.
+        More ports at any stage never cost less, so that numbers past one that is too dear, or that nothing has ports
+        for, are left. If all are, so are those with more switches of its own: each is past one with fewer.
         """
         limit *= 1 + RELATIVE_SLACK
-        dear = [number for number, known in added.items() if known.least > limit]
+        dear = [number for number, known in added.items() if not known.is_within(limit)]
         is_any = False
         for number in sorted(numbers, key=lambda number: (sum(number), number)):
             if any(all(few <= many for few, many in zip(past, number, strict=True)) for past in dear):
                 continue
             if number not in added:
                 added[number] = self._add(sizing, number, totals, limit)
-            if added[number].least > limit:
-                dear.append(number)
-            else:
+            if added[number].is_within(limit):
                 is_any = True
+            else:
+                dear.append(number)
         return is_any
 
     def _add_guessed(self, sizing: Sizing, totals: set[ByStage]) -> None:

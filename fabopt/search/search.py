@@ -158,7 +158,7 @@ class Search:
                 return replace(outcome, verdict="feasible", bound=int(self.beaten_from), sized=self.expansion.sized)
             if outcome.value is not None:
                 needed = self._above(outcome.value, expanded.bound)
-                if needed <= slack + tolerance(expanded.bound) or not self.settings.prune or not complete:
+                if needed <= slack + tolerance(expanded.bound) or self._is_whole or not complete:
                     matters = outcome.value < self.beaten_from
                     return self._finished(self._tied(outcome, ties and complete and matters), known, complete)
                 if not rise and self.expansion.raise_least(expanded, prices):
@@ -208,6 +208,11 @@ class Search:
     def _is_settled(self, rise: int) -> bool:
         """Whether nothing is left to be looked at where no design was found: all was, or there is no room for any."""
         return not self.settings.prune or (rise == 0 and self._is_out_of_room())
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether no cutoff leaves anything out; of networks of management it does by how many ports they have."""
+        return not self.settings.prune and not self.expansion.counts
 
     def _is_out_of_room(self) -> bool:
         """Whether it is quickly known that there is no room for any design."""

@@ -345,8 +345,11 @@ def growing_late(seed: int) -> tuple[Json, Json]:
     return content, catalog
 
 
-@pytest.mark.parametrize("seed", [3, 6, 8, 12, 14])
+@pytest.mark.parametrize("seed", [3, 6, 8, 12, 14, 6039, 9117])
 def test_growth_with_switches_that_are_late_is_that_of_all_candidates(seed: int) -> None:
+    """In 6039 the first one that comes in time costs more than its parts at the least price of any stage; in 9117 the
+    best management has more switches than the fewest.
+    """
     content, catalog = growing_late(seed)
     pruned, whole = (
         solve(inputs_from_objects(content, catalog), alternatives_s=0, prune=prune) for prune in (True, False)
@@ -362,6 +365,17 @@ def test_no_design_is_proven_where_all_that_is_found_comes_too_late(seed: int) -
     for prune in (True, False):
         found = search_of(problem_of(given.case, given.catalog), Settings(prune=prune), Clock(None)).run()
         assert found.verdict == "infeasible"
+
+
+def test_a_rule_that_no_management_has_ports_for_is_given_up() -> None:
+    """With two spines, compute has 13 switches and no management as many ports, whatever it costs: that is proven, not
+    looked for without end, so that one spine is enough. It said that it knew of no design.
+    """
+    content, catalog = growing_late(6013)
+    design = solved(content, catalog)
+    assert_proven(design)
+    assert totals(design).capex_usd == 2184.52
+    assert counts(design)["spine"] == 1
 
 
 def test_how_it_grows_is_worked_out_for_numbers_that_suit_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,9 +77,13 @@ def _of_fabric(case: Case, fabric: Fabric) -> object:
     )
 
 
+# Of changes of which some may be to spare.
+SPARE_UNSETTLED = "whether all of these are needed was not settled in time"
+
+
 def joint_change(inquiry: Inquiry) -> list[str]:
-    """Keys that have to change together, none of them to spare as far as time allows; else what is missing without."""
-    needed = list(changes_of(inquiry))
+    """Keys that have to change together, each needed or said to be unsettled; else what is missing without."""
+    needed, settled = list(changes_of(inquiry)), True
     inquiry.tell("several keys together")
     open_case = _changed(inquiry.case, needed)
     if inquiry.design(open_case) is None:
@@ -93,9 +97,12 @@ def joint_change(inquiry: Inquiry) -> list[str]:
             if inquiry.design(_changed(inquiry.case, fewer)) is not None:
                 needed = fewer
         except StoppedError:
-            break
+            settled = False
+            if inquiry.clock.is_over():
+                break
     words = "what would do together" if len(needed) > 1 else "what would do"
-    return [f"{words}: {', and '.join(change.words for change in needed)}"]
+    left_open = "" if settled else f"; {SPARE_UNSETTLED}"
+    return [f"{words}: {', and '.join(change.words for change in needed)}{left_open}"]
 
 
 def _changed(case: Case, changes: list[Change]) -> Case:

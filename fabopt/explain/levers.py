@@ -13,7 +13,7 @@ from fabopt.explain.relaxation import closest, halfway
 from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
-from fabopt.program.settings import StoppedError
+from fabopt.program.settings import StoppedError, unbroken
 from fabopt.schema.design import Conflict, Needed, Number
 
 # So near to a value that fails, a value is told: twice as near as it has to be.
@@ -86,11 +86,14 @@ def alone(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:
     """What each lever would have to be with all others kept, where that gives a design."""
     for lever in levers:
         inquiry.tell(lever.limit)
+        known: Conflict | None = None
         with suppress(StoppedError), inquiry.clock.bounded():
             values = _values(inquiry, {lever: None})
             if values is not None:
-                needed, minimal = _nearest(inquiry, lever, {}, values[lever])
-                yield _conflict(lever, needed, minimal)
+                known = _conflict(lever, values[lever], False)
+                known = _conflict(lever, *_nearest(inquiry, lever, {}, values[lever]))
+        if known is not None:
+            yield known
 
 
 def together(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:
@@ -130,22 +133,24 @@ def _made_small(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[tuple[dic
 
 def _none_to_spare(inquiry: Inquiry, levers: list[Lever]) -> tuple[list[Lever], bool]:
     """Those levers that are needed, and whether none of them could be spared."""
-    needed = levers
+    needed, settled = levers, True
     for lever in levers:
         fewer = [other for other in needed if other is not lever]
         try:
             if fewer and _values(inquiry, dict.fromkeys(fewer)) is not None:
                 needed = fewer
         except StoppedError:
-            return needed, False
-    return needed, True
+            settled = False
+    return needed, settled
 
 
 def _values(inquiry: Inquiry, moved: Values) -> dict[Lever, Number] | None:
     """What some design takes of each lever that is moved; None if there is no design."""
     problem = inquiry.problem_asked(_moved(inquiry, moved))
     optimum = inquiry.design_of(problem)
-    return None if optimum is None else {lever: lever.taken(problem, optimum) for lever in moved}
+    # what was found as the time was over counts too
+    with unbroken():
+        return None if optimum is None else {lever: lever.taken(problem, optimum) for lever in moved}
 
 
 def _moved(inquiry: Inquiry, moved: Values) -> Supposition:

@@ -82,13 +82,14 @@ def spending(inquiry: Inquiry) -> Iterator[Conflict]:
     for limit in _set(problem.limits):
         inquiry.tell(f"limits.{limit.key}")
         freed: dict[str, Any] = {limit.field: None}
+        least: Least | None = None
         with suppress(StoppedError), inquiry.clock.bounded():
             least = inquiry.least(limit.metric, replace(problem.limits, **freed))
-            if least is not None:
-                needed = spent_of(problem, least.sums)[limit.field]
-                text = f"{limit.least} {limit.said(needed)}"
-                told = text if least.is_least else _open_question(problem, limit, least)
-                yield limit.conflict(problem, needed, told, least.is_least)
+        if least is not None:
+            needed = spent_of(problem, least.sums)[limit.field]
+            text = f"{limit.least} {limit.said(needed)}"
+            told = text if least.is_least else _open_question(problem, limit, least)
+            yield limit.conflict(problem, needed, told, least.is_least)
 
 
 def _open_question(problem: Problem, limit: SpendingLimit, least: Least) -> str:

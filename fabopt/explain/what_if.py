@@ -19,7 +19,7 @@ from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, problem_of, with_objective
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Sums, sums_of
-from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
@@ -159,7 +159,8 @@ class Inquiry:
         optimum = self._answer(self.search_of(problem, clock).run(ties=False), clock)
         if optimum is None:
             return None
-        return Least(sums_of(problem, optimum.picked), optimum.verdict == "optimal", optimum.bound)
+        with unbroken():
+            return Least(sums_of(problem, optimum.picked), optimum.verdict == "optimal", optimum.bound)
 
     def _fewest_units(self, limits: ExactLimits) -> Least | None:
         """A design of few rack units, then ever fewer, until there is none."""

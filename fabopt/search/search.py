@@ -32,7 +32,10 @@ from fabopt.topology.link_parts import Floats
 MOST_RISES = 12
 FAR_RISES = 8
 # The slack over a bound, as a share of it, in which a better design is sought before twice as much or more is expanded.
+# Of what is to be expanded at last it is no less than such a share, so that few steps are taken.
 FIRST_STEP = 0.05
+LEAST_STEP = RISE**-3
+MOST_STEPS = 4
 # Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
 MOST_ROUNDS = 16
 CLOSE_ENOUGH = 2e-4
@@ -147,7 +150,7 @@ class Search:
                 return Optimum("infeasible", sized=self.expansion.sized)
             prices, expanded, best = priced
             slack = expanded.slack
-        for rise in range(MOST_RISES + 1):
+        for rise in range(MOST_RISES + MOST_STEPS + 1):
             self.expansion.left_out = False
             solved = self._solve(self.expansion.candidates(expanded, self._most_candidates if best.picked else None))
             best = outcome = self._better(solved, best)
@@ -230,7 +233,7 @@ class Search:
         needed = min(needed, self._to_be_beaten(bound))
         known = needed if self.at_most is None else self._above(self.at_most, bound)
         wanted = known if slack < known < needed else needed
-        step = max(RISE * slack, FIRST_STEP * abs(bound))
+        step = max(RISE * slack, FIRST_STEP * abs(bound), LEAST_STEP * wanted)
         return wanted if wanted <= 2 * step else step
 
     def _risen(self, slack: float, expanded: Expanded, rise: int, below: int) -> float:

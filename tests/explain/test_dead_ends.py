@@ -5,8 +5,12 @@ Each small case has no design for another reason. The message is compared as a w
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from fabopt.explain import clashes
+from fabopt.explain.what_if import Inquiry, Watch
 from fabopt.output.terminal.answer import infeasible_lines
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, case, catalog, product, solved
@@ -111,6 +115,21 @@ def test_two_runs_that_are_too_long() -> None:
         "`site.distances_m.server-leaf` (dac, dr4, dr4-hot and 3 more); what would do together: a shorter "
         "`site.distances_m.server-leaf`, and `fabrics.compute.tiers: any`"
     ]
+
+
+@pytest.mark.parametrize("answered", [1, 2])
+def test_changes_that_may_be_to_spare_are_told_as_such(answered: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first question is whether all changes would do; where others are not asked, some may not be needed."""
+    joint = clashes.joint_change
+
+    def in_time(inquiry: Inquiry) -> list[str]:
+        return joint(replace(inquiry, clock=Watch(60, inquiry.clock, answered)))
+
+    monkeypatch.setattr(clashes, "joint_change", in_time)
+    content = case(site={"distances_m": {"server-leaf": 600, "leaf-spine": 700}})
+    (line,) = told(content)
+    assert "what would do together" in line
+    assert line.endswith("; whether all of these are needed was not settled in time")
 
 
 def test_switches_of_another_protocol() -> None:

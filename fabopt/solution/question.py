@@ -55,8 +55,9 @@ class Answers:
     """What the search made of every combination of separations, in their order."""
 
     tried: tuple[Answer, ...]
-    # whether every combination was tried before the clock was over
+    # whether every combination was tried before the clock was over; if not, what no design is below, where it is known
     complete: bool = True
+    bound: int | None = None
 
     @cached_property
     def best(self) -> Answer | None:
@@ -64,7 +65,11 @@ class Answers:
         best = cheapest(self.tried)
         if best is None or self.complete:
             return best
-        return replace(best, optimum=replace(best.optimum, verdict="feasible", bound=None))
+        return replace(best, optimum=replace(best.optimum, verdict="feasible", bound=self.bound))
+
+    def cut_short(self) -> Answers:
+        """These where what is asked besides, which only makes designs dearer, was not answered in time."""
+        return replace(self, complete=False, bound=self.optimum.bound)
 
     @property
     def is_decided(self) -> bool:

@@ -56,7 +56,7 @@ def with_managers_of_subnets(question: Question, answers: Answers, search: Searc
     try:
         managed = _managed(question, answers, search, frozenset())
     except StoppedError:
-        return Answered(question, replace(answers, complete=False))
+        return Answered(question, answers.cut_short())
     return Answered(_costed(managed.question, answers, managed.answers), managed.answers)
 
 
@@ -80,7 +80,10 @@ def _managed(question: Question, answers: Answers, search: Search, given_up: fro
     if not ways:
         ways = [_managed(question, answers, search, given_up | {unmanaged.fabric})]
     cheapest = min(ways, key=lambda way: way.answers.optimum.value or 0)
-    return cheapest._replace(answers=replace(cheapest.answers, complete=cheapest.answers.complete and is_decided))
+    if is_decided and all(way.answers.complete for way in ways):
+        return cheapest
+    # the answers that were looked at first cost no more than any with a manager
+    return cheapest._replace(answers=replace(cheapest.answers, complete=False, bound=answers.optimum.bound))
 
 
 def _ways(question: Question, problem: Problem, unmanaged: Unmanaged) -> Iterator[Iterator[Question]]:

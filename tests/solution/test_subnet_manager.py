@@ -16,10 +16,10 @@ import pytest
 
 from fabopt.design.points import design_at
 from fabopt.io.case import inputs_from_objects
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
-from fabopt.solution import optimize
+from fabopt.solution import optimize, subnet_hosts
 from fabopt.study.front import fronts
 from fabopt.verify import verify
 from tests.oracles.brute_force import solve
@@ -168,6 +168,20 @@ def test_hosts_are_attached_where_no_switch_manages_the_subnet(resilience: str, 
     assert usd(design) == usd(bare) + 10 * hosts and bought(design) == {"plain": 1}
     assert sum(row.count for row in design.fabrics[0].links if row.attachment == "subnet-manager") == hosts
     assert any("no switch manages a subnet of this size" in note for note in design.notes)
+
+
+def test_a_search_for_managers_that_is_cut_short_keeps_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No design with a manager costs less than the best without. A cut answer for 1,024 servers had no bound."""
+    bare = designed(too_small(8), {"tiers": 1}, rules="none")
+
+    def stopped(*_: object) -> None:
+        raise StoppedError
+
+    monkeypatch.setattr(subnet_hosts, "_ways", stopped)
+    content = case(4, {"tiers": 1}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
+    design = optimize.solve(small.inputs(content, too_small(8)), alternatives_s=0)
+    assert design.status == "feasible" and design.objective is not None
+    assert design.objective.bound == usd(design) == usd(bare)
 
 
 def test_points_of_a_sweep_have_their_hosts_too() -> None:

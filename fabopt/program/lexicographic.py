@@ -23,6 +23,8 @@ from fabopt.units import some
 EXACT = "cp-sat"
 # Bounds of engines are floating-point numbers.
 ENGINE_MARGIN = 1e-9
+# An engine that leaves at most this share of its time has ended for want of it.
+LEFT_UNUSED = 0.25
 
 
 @dataclass
@@ -140,15 +142,19 @@ def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings
 
     Where an engine has found the optimum and then gives nothing usable for a tie, CP-SAT breaks it.
     """
+    given = clock.left()
     solution = solve(program.lp, settings.engine, clock, hint)
-    if solution.verdict == "unknown" and hint is not None and settings.engine != EXACT and _has_time(clock):
+    if solution.verdict == "unknown" and hint is not None and settings.engine != EXACT and _has_time(clock, given):
         solution = solve(program.lp, EXACT, clock, hint)
-    if solution.verdict == "unknown" and _has_time(clock):
+    if solution.verdict == "unknown" and _has_time(clock, given):
         raise NoAnswerError(f"engine {settings.engine} returned no usable answer; try another with --engine")
     return solution
 
 
-def _has_time(clock: Clock) -> bool:
-    """Whether an engine that found nothing was not short of time."""
+def _has_time(clock: Clock, given: float | None) -> bool:
+    """Whether an engine that found nothing was not short of the seconds it was given.
+
+    Where what it does next may take longer than is left, as on a busy machine, it ends before its time is over.
+    """
     left = clock.left()
-    return left is None or left > LAST_SECONDS
+    return left is None or given is None or left > max(LAST_SECONDS, LEFT_UNUSED * given)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from fabopt.errors import NoAnswerError
 from fabopt.io.case import Inputs, read_inputs
+from fabopt.program import lexicographic
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock
+from fabopt.program.solvers import Solution
 from fabopt.search.search import Search
 from fabopt.solution import optimize
 from fabopt.topology.batch import AnyBatch
@@ -67,6 +72,26 @@ def test_nothing_was_met() -> None:
 
 def test_the_file_says_so_only_where_something_is_missing() -> None:
     assert "alternatives_complete" not in optimize.solve(inputs(case())).model_dump()
+
+
+@pytest.mark.parametrize(("spent", "fails"), [(0.1, True), (0.85, False)])
+def test_an_engine_that_ends_a_little_early_was_short_of_time(
+    spent: float, fails: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CP-SAT ends before its limit where its next step may take longer; one that ends at once has failed."""
+
+    def early(lp: object, engine: str, clock: Clock, hint: object) -> Solution:
+        left = clock.left()
+        assert left is not None
+        time.sleep(spent * left)
+        return Solution("unknown", {}, None, 0.0)
+
+    monkeypatch.setattr(lexicographic, "solve", early)
+    if fails:
+        with pytest.raises(NoAnswerError, match="no usable answer"):
+            optimize.solve(inputs(case()), time_limit_s=6, alternatives_s=0)
+        return
+    assert optimize.solve(inputs(case()), time_limit_s=6, alternatives_s=0).status == "unknown"
 
 
 def test_a_bound_below_nothing_is_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fabopt.floor.arrangements import InLayout
@@ -99,6 +100,18 @@ def test_nothing_is_looked_at_that_is_dearer_than_a_design_that_was_met() -> Non
         found = expansion._bounded(costs, compute, 0.0)
         assert found.least == free.least or most - others <= found.least <= (most - others) * 33 / 32
         assert bool(found.batches) == (found.least == free.least) == is_any
+
+
+def test_first_rise_is_little_of_the_fabric_that_counts_switches() -> None:
+    """Where the first design met has the cheapest of each fabric, with ports for switches that suit them badly, another
+    one is a little above the bound, and there is no end of designs of a fabric up to twice its cost.
+    """
+    inputs = inputs_from_objects(case("nvidia-dgx-h200", 32, "infiniband"))
+    search = FloorSearch(problem_of(inputs.case, inputs.catalog), Settings(), Clock(None))
+    expanded = min((part.expansion.expand(np.zeros(0)) for part in search.parts()), key=lambda one: one.bound)
+    out_of_band = expanded.sizings[3].least
+    rise = search._next_slack(0.0, np.inf, expanded.bound)
+    assert 0 < rise < out_of_band / 5, (rise, out_of_band)
 
 
 def test_leaves_of_computing_are_apart_from_those_of_others() -> None:

@@ -31,6 +31,8 @@ from fabopt.topology.family import Restriction
 
 # The cutoff rises by this share of the bound, then fourfold, until it proves the best design met.
 FIRST_RISE_ON_FLOOR = 0.05
+# Where switches are counted, so much of all fabrics is a large part of the one that counts them.
+FIRST_RISE_COUNTING = 0.0002
 # A first design is looked for among those that cost at most so many times what all do at least.
 FIRST_WANTED = 2
 
@@ -244,7 +246,8 @@ class FloorSearch(Search):
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
         """The next slack: not at once that of the cutoff that proves, for a better design may lower that."""
         needed = min(needed, self._to_be_beaten(bound))
-        return min(needed, max(slack * RISE, abs(bound) * FIRST_RISE_ON_FLOOR, 1.0))
+        first = FIRST_RISE_COUNTING if self.expansion.counts else FIRST_RISE_ON_FLOOR
+        return min(needed, max(slack * RISE, abs(bound) * first, 1.0))
 
 
 class _Visits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import inf
 from typing import NamedTuple
 
@@ -97,6 +97,10 @@ class Context:
     _layouts: dict[Hashable, Layout] = field(default_factory=dict)
     _equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     _numbered: dict[tuple[FabricProblem, ByStage], FabricProblem] = field(default_factory=dict)
+
+    def copied(self) -> Context:
+        """The same; what is worked out from now on is kept apart."""
+        return Context(**{one.name: dict(getattr(self, one.name)) for one in fields(self)})
 
     def beside(self) -> Context:
         """The context of another problem; what is known of prices alone is shared."""

@@ -49,13 +49,15 @@ def _compared(question: Question, answer: Answer, alternatives: list[Alternative
     """Add designs of other kinds; returns whether time let all of them be looked at."""
     if not question.alternatives_s:
         return True
-    from fabopt.solution.alternatives import alternatives_of
+    from fabopt.solution.alternatives import compare
+
+    def take(alternative: Alternative) -> None:
+        alternatives.append(alternative)
+        question.settings.compared(alternative)
 
     try:
         with question.clock.shortened(question.alternatives_s), question.clock.bounded():
-            for alternative in alternatives_of(answer, question.settings, question.clock):
-                alternatives.append(alternative)
-                question.settings.compared(alternative)
+            compare(answer, question.settings, question.clock, take)
     except StoppedError:
         return False
     return True

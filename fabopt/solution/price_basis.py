@@ -102,7 +102,7 @@ def _cheaper(
     """
     scaled = at_factor(base, guessed, factor, question.settings.prune)
     own = priced_design(base, answer.problem, answer.picked).line(guessed).at(factor)
-    rows = RowSearches(base, question.settings, question.clock, OF_ESTIMATES)
+    rows = RowSearches(base, question.settings, question.clock, left=OF_ESTIMATES)
     rival = rows.best(scaled.problem, {}, Context(), lower_than=scaled.value(own), share=Fraction(1), ties=False)
     question.clock.look()
     if rival.value is not None and scaled.cents(rival.value) < own:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Self
@@ -22,8 +23,11 @@ from fabopt.solution.summaries import summaries_of, summary_of
 from fabopt.topology.family import Restriction
 from fabopt.units import rounded, some, usd
 
+# What looks for rows of some kinds, those of one place in the table together.
+Looks = Sequence[Sequence[Callable[[], Iterator[Alternative]]]]
 
-class Rivals:
+
+class Rivals(ABC):
     """An answer beside other designs for the same case; on a floor, beside estimates of them."""
 
     def __init__(
@@ -42,6 +46,10 @@ class Rivals:
         self.rows = rows
         # settings of fabrics, by their places, that have a row below a cliff
         self.told: set[tuple[int, str]] = set()
+
+    @abstractmethod
+    def looks(self) -> Looks:
+        """All that is looked for, what matters most first: time may be over before the end."""
 
     def rival(self, restrictions: Mapping[str, Restriction], share: Fraction = SHARE) -> Optimum:
         """The best design of a part of the space, by what the answer was picked by.

@@ -29,6 +29,7 @@ LEAST_OF_ROW = 500
 OF_FEWER_SWITCHES = 3_000
 # The share of what is left that each row may do besides. Rows of default rules come early, those of other kinds are of
 # designs that cost more; of rails, which come last of the settings, there are the most designs.
+ALL = Fraction(1)
 SHARE = Fraction(1, 3)
 SHARE_OF_SETTINGS = Fraction(1, 3)
 SHARE_OF_RAILS = Fraction(4, 5)
@@ -45,16 +46,18 @@ SHARE_OF_REST = Fraction(1, 10)
 class RowSearches:
     """Searches beside an answer, and what is left for them to do."""
 
-    def __init__(self, problem: Problem, settings: Settings, clock: Clock, left: int | None = None) -> None:
+    def __init__(
+        self, problem: Problem, settings: Settings, clock: Clock, share: Fraction = ALL, left: int | None = None
+    ) -> None:
         """``settings``: with the work that the answer took; ``left``: what all rows may do beside what is their own,
-        None: about as much as the answer took.
+        None: about as much as the answer took. ``share``: of that what these may do.
         """
         self.settings = settings.quiet
         self.clock = clock
         self.work = settings.work
         self.is_large = self.work.done > MUCH
         beside = BESIDE_THE_ANSWER if self._is_quick(problem) else BESIDE_SLOWER_ONES
-        self.left = self.work.done + beside if left is None else left
+        self.left = int(share * (self.work.done + beside if left is None else left))
         self.least = LEAST_OF_ROW * len(problem.fabrics)
 
     @property

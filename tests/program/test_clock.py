@@ -20,9 +20,9 @@ import pytest
 from fabopt.explain.what_if import Watch
 from fabopt.program import bell, settings
 from fabopt.program.bell import BELL, PATIENCE_S
+from fabopt.program.copies import leave_interrupts
 from fabopt.program.engine_run import EngineThread, in_process, in_thread
 from fabopt.program.settings import MOST_RESERVED, Clock, StoppedError, unbroken
-from fabopt.study.sweep.workers import leave_interrupts
 
 SHORT_S = 0.05
 # Far more than any wait of a test, and no wait for ever.

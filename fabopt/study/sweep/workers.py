@@ -8,37 +8,27 @@ from __future__ import annotations
 import contextlib
 import logging
 import multiprocessing
-import os
 import pickle
 import queue
-import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
 from itertools import islice
-from multiprocessing.connection import wait as wait_for
-from multiprocessing.process import BaseProcess
 from typing import Any
 
 from fabopt.errors import FaboptError, InputError, NoAnswerError, fault
-from fabopt.program.engine_run import kill_programs
+from fabopt.program.copies import POLL_S, can_fork, end, start_as_copy
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.schema.front import FrontPoint
 from fabopt.study.sweep.cells import CellSolver, GridCell, SweepInputs
 
 Take = Callable[[GridCell, Sequence[FrontPoint]], None]
-# How often somebody's wish to stop is looked at while others work.
-POLL_S = 0.2
 CONNECT_S = 5
-# How long processes have to end by themselves.
-LEAVE_S = 2.0
 # How often a point that failed on a cluster is tried again; points of lost workers are given to others anyway.
 RETRIES = 3
-_STDOUT = 1
 
 
 def solve_here(shared: SweepInputs, cells: Sequence[GridCell], settings: Settings, clock: Clock, take: Take) -> bool:
@@ -61,31 +51,9 @@ _own: list[CellSolver] = []
 
 
 def _start(shared: SweepInputs | CellSolver) -> None:
-    """Make a process ready: it leaves Ctrl-C to the one that started it, ends with it, and leaves standard output."""
-    leave_interrupts()
-    signal.signal(signal.SIGTERM, _leave)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
+    """Make a process ready to solve cells."""
+    start_as_copy()
     _own.append(shared if isinstance(shared, CellSolver) else _cells(shared))
-
-
-def leave_interrupts() -> None:
-    """Hear Ctrl-C and do nothing: engines that this process starts would inherit that it is ignored, and never end."""
-    signal.signal(signal.SIGINT, lambda number, frame: None)
-
-
-def _leave(number: int, frame: object) -> None:
-    """End this process at once, and its engines."""
-    kill_programs()
-    os._exit(1)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait_for([parent.sentinel])
-        kill_programs()
-        os._exit(1)
 
 
 def _cells(shared: SweepInputs) -> CellSolver:
@@ -94,11 +62,6 @@ def _cells(shared: SweepInputs) -> CellSolver:
 
 def _solve(cell: GridCell) -> tuple[FrontPoint, ...]:
     return tuple(_own[0].points(cell))
-
-
-def can_fork() -> bool:
-    """Whether processes can start as copies of this one: all is imported and read, and no thread holds a lock."""
-    return sys.platform == "linux" and threading.active_count() == 1
 
 
 def solve_in_processes(shared: SweepInputs, cells: Sequence[GridCell], jobs: int, clock: Clock, take: Take) -> bool:
@@ -140,18 +103,8 @@ def solve_in_processes(shared: SweepInputs, cells: Sequence[GridCell], jobs: int
         finally:
             if pending:
                 pool.shutdown(wait=False, cancel_futures=True)
-                _end(set(multiprocessing.active_children()) - before)
+                end(set(multiprocessing.active_children()) - before)
     return True
-
-
-def _end(children: Collection[BaseProcess]) -> None:
-    """End processes, and their engines with them."""
-    for child in children:
-        child.terminate()
-    last = time.monotonic() + LEAVE_S
-    for child in children:
-        child.join(max(0.0, last - time.monotonic()))
-        child.kill()
 
 
 def _steps_of_next(waiting: Iterator[GridCell]) -> list[GridCell]:

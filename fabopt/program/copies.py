@@ -1,0 +1,153 @@
+"""Copies of this process that work beside each other: what was read and worked out before is there in all of them.
+
+They leave Ctrl-C to the process that they are copies of, which ends them, and end with it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.connection import wait as wait_for
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from fabopt.program.engine_run import kill_programs
+from fabopt.program.settings import Clock, StoppedError
+
+# How often somebody's wish to stop is looked at while copies work, and how long they have to end by themselves.
+POLL_S = 0.2
+LEAVE_S = 2.0
+_STDOUT = 1
+
+# Takes what a job tells, as it is found; of a copy that has to be something that can be sent.
+Tell = Callable[[Any], None]
+Job = Callable[[Tell], None]
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """How a job has ended in a copy: ``error``: what it raised."""
+
+    error: BaseException | None = None
+
+
+def can_fork() -> bool:
+    """Whether processes can start as copies of this one: all is imported and read, and no thread holds a lock."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def start_as_copy() -> None:
+    """Make a process ready: it leaves Ctrl-C to the one that started it, ends with it, and leaves standard output."""
+    leave_interrupts()
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
+
+
+def leave_interrupts() -> None:
+    """Hear Ctrl-C and do nothing: engines that this process starts would inherit that it is ignored, and never end."""
+    signal.signal(signal.SIGINT, lambda number, frame: None)
+
+
+def _leave(number: int, frame: object) -> None:
+    """End this process at once, and its engines."""
+    kill_programs()
+    os._exit(1)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for([parent.sentinel])
+        kill_programs()
+        os._exit(1)
+
+
+def end(copies: Collection[BaseProcess]) -> None:
+    """End processes, and their engines with them."""
+    for copy in copies:
+        copy.terminate()
+    last = time.monotonic() + LEAVE_S
+    for copy in copies:
+        copy.join(max(0.0, last - time.monotonic()))
+        copy.kill()
+
+
+def beside_each_other(jobs: Sequence[Job], clock: Clock, take: Tell) -> None:
+    """Do jobs, as many at once as there are processors, and hand on what they tell; each begins with what was known
+    here. One after the other in this process where there is one processor, or no copy can be made.
+
+    Raises ``StoppedError`` once the clock is over, and if a copy was lost; what else a job raises.
+    """
+    at_once = min(processors(), len(jobs))
+    if at_once < 2 or not can_fork():
+        for job in jobs:
+            job(take)
+        return
+    waiting, is_whole = list(reversed(jobs)), True
+    working: dict[Connection, BaseProcess] = {}
+    try:
+        while waiting or working:
+            while waiting and len(working) < at_once:
+                pipe, copy = _started(waiting.pop(), clock)
+                working[pipe] = copy
+            ready = wait_for(list(working), POLL_S)
+            for pipe in [one for one in working if one in ready]:
+                told = _received(pipe)
+                if not isinstance(told, _Ended):
+                    take(told)
+                    continue
+                working.pop(pipe).join()
+                pipe.close()
+                if told.error is not None and not isinstance(told.error, StoppedError):
+                    raise told.error
+                is_whole &= told.error is None
+            clock.look()
+    finally:
+        end(working.values())
+    if not is_whole:
+        raise StoppedError
+
+
+def _started(job: Job, clock: Clock) -> tuple[Connection, BaseProcess]:
+    """A copy at work, and where it tells of it."""
+    here, there = multiprocessing.Pipe(duplex=False)
+    copy = multiprocessing.get_context("fork").Process(target=_work, args=(job, clock, there), daemon=True)
+    copy.start()
+    there.close()
+    return here, copy
+
+
+def _received(pipe: Connection) -> object:
+    try:
+        return pipe.recv()
+    except EOFError:
+        return _Ended(StoppedError())  # it was ended from outside, as where memory is short
+
+
+def _work(job: Job, clock: Clock, pipe: Connection) -> None:
+    """Do a job in a copy."""
+    start_as_copy()
+    try:
+        with clock.bounded():
+            job(pipe.send)
+    except StoppedError as error:
+        pipe.send(_Ended(error))
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        pipe.send(_Ended(error))
+    else:
+        pipe.send(_Ended())

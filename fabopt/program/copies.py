@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import TypeVar
 
 from fabopt.program.engine_run import kill_programs
 from fabopt.program.settings import Clock, StoppedError
@@ -27,9 +27,10 @@ POLL_S = 0.2
 LEAVE_S = 2.0
 _STDOUT = 1
 
+Told = TypeVar("Told")
 # Takes what a job tells, as it is found; of a copy that has to be something that can be sent.
-Tell = Callable[[Any], None]
-Job = Callable[[Tell], None]
+Tell = Callable[[Told], None]
+Job = Callable[[Tell[Told]], None]
 
 
 @dataclass(frozen=True)
@@ -86,13 +87,12 @@ def end(copies: Collection[BaseProcess]) -> None:
         copy.kill()
 
 
-def beside_each_other(jobs: Sequence[Job], clock: Clock, take: Tell) -> None:
-    """Do jobs, as many at once as there are processors, and hand on what they tell; each begins with what was known
-    here. One after the other in this process where there is one processor, or no copy can be made.
+def beside_each_other(jobs: Sequence[Job[Told]], clock: Clock, take: Tell[Told], at_once: int) -> None:
+    """Do jobs, so many at once, and hand on what they tell; each begins with what was known here. One after the other
+    in this process if it is one at once, or no copy can be made.
 
     Raises ``StoppedError`` once the clock is over, and if a copy was lost; what else a job raises.
     """
-    at_once = min(processors(), len(jobs))
     if at_once < 2 or not can_fork():
         for job in jobs:
             job(take)
@@ -106,7 +106,11 @@ def beside_each_other(jobs: Sequence[Job], clock: Clock, take: Tell) -> None:
                 working[pipe] = copy
             ready = wait_for(list(working), POLL_S)
             for pipe in [one for one in working if one in ready]:
-                told = _received(pipe)
+                try:
+                    told = pipe.recv()
+                except EOFError:
+                    # it was ended from outside, as where memory is short
+                    told = _Ended(StoppedError())
                 if not isinstance(told, _Ended):
                     take(told)
                     continue
@@ -122,7 +126,7 @@ def beside_each_other(jobs: Sequence[Job], clock: Clock, take: Tell) -> None:
         raise StoppedError
 
 
-def _started(job: Job, clock: Clock) -> tuple[Connection, BaseProcess]:
+def _started(job: Job[Told], clock: Clock) -> tuple[Connection, BaseProcess]:
     """A copy at work, and where it tells of it."""
     here, there = multiprocessing.Pipe(duplex=False)
     copy = multiprocessing.get_context("fork").Process(target=_work, args=(job, clock, there), daemon=True)
@@ -131,14 +135,7 @@ def _started(job: Job, clock: Clock) -> tuple[Connection, BaseProcess]:
     return here, copy
 
 
-def _received(pipe: Connection) -> object:
-    try:
-        return pipe.recv()
-    except EOFError:
-        return _Ended(StoppedError())  # it was ended from outside, as where memory is short
-
-
-def _work(job: Job, clock: Clock, pipe: Connection) -> None:
+def _work(job: Job[Told], clock: Clock, pipe: Connection) -> None:
     """Do a job in a copy."""
     start_as_copy()
     try:

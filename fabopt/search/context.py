@@ -8,6 +8,7 @@ from math import inf
 from typing import NamedTuple
 
 from fabopt.floor.layouts import Layout
+from fabopt.floor.plan import FloorPlan
 from fabopt.parts.offering import Offering
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.logical_fabrics import equipped
@@ -57,6 +58,14 @@ class BoundKey(NamedTuple):
     layouts: tuple[Layout, ...]
 
 
+class AnywhereKey(NamedTuple):
+    """The search of one fabric outside all layouts of a floor; ``measured``: as ``FloorExpansion.anywhere``."""
+
+    search: SearchKey
+    plan: FloorPlan
+    measured: bool
+
+
 class PlacedKey(NamedTuple):
     """A candidate that is to be put on a small floor, and the weights of the items as bytes."""
 
@@ -75,10 +84,12 @@ class PlacedCandidates(NamedTuple):
 class Context:
     """What searches of one problem, and of those that differ from it in limits and weights only, have worked out.
 
-    Fabrics are told apart by identity. ``costs`` serve all problems of one offering: see ``beside``.
+    Fabrics are told apart by identity. ``costs`` serve all problems of one offering, ``anywhere`` all of one floor: see
+    ``beside``.
     """
 
     costs: dict[CostsKey, BoundedCosts] = field(default_factory=dict)
+    anywhere: dict[AnywhereKey, Sizing] = field(default_factory=dict)
     # what the search of one fabric found, where that is asked for again and again
     sizings: dict[SearchKey, Sizing] = field(default_factory=dict)
     # the best of each fabric on a floor that it shares, by its search without slack
@@ -99,12 +110,12 @@ class Context:
     _numbered: dict[tuple[FabricProblem, ByStage], FabricProblem] = field(default_factory=dict)
 
     def copied(self) -> Context:
-        """The same; what is worked out from now on is kept apart."""
+        """What is known so far; what either works out from now on the other does not know."""
         return Context(**{one.name: dict(getattr(self, one.name)) for one in fields(self)})
 
     def beside(self) -> Context:
-        """The context of another problem; what is known of prices alone is shared."""
-        return Context(self.costs)
+        """The context of another problem; what is known of prices, and of fabrics wherever they are, is shared."""
+        return Context(self.costs, self.anywhere)
 
     def in_same_layouts(self, fabrics: tuple[FabricProblem, ...], others: tuple[FabricProblem, ...]) -> Context:
         """The context of a problem of other weights: its fabrics are looked at in the layouts of these, if of any.

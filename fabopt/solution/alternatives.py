@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from fabopt.program.copies import Tell, beside_each_other
+from fabopt.program.copies import Job, Tell, beside_each_other, processors
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.program.share_done import ShareDone
 from fabopt.schema.design import Alternative
@@ -21,6 +21,8 @@ from fabopt.solution.setting_rows import SettingRows
 
 # Candidates that are compared for a design of another kind, where its proof would take more.
 MOST_OF_A_KIND = 200
+# An answer that took less, counted as ``program.settings.Work``, has its rows sooner than copies of the process start.
+LITTLE = 100
 
 
 class _Part(NamedTuple):
@@ -33,10 +35,10 @@ class _Part(NamedTuple):
     share: Fraction
 
 
-# What takes longest is begun first; what matters most stands first.
+# What matters most is begun first: time may be over before the end.
 PARTS = (
-    _Part(SettingRows, (1, 5), Fraction(5, 8)),
-    _Part(RuleRows, (0, 2, 3, 4), Fraction(1, 8)),
+    _Part(RuleRows, (0, 2, 3, 4), Fraction(1, 6)),
+    _Part(SettingRows, (1, 5), Fraction(7, 12)),
     _Part(KindRows, (6, 7, 8, 9), Fraction(1, 4)),
 )
 
@@ -57,17 +59,18 @@ def compare(answer: Answer, settings: Settings, clock: Clock, take: Callable[[Al
     """
     table = _Table(settings, take)
     try:
-        beside_each_other([_job(part, answer, settings, clock) for part in PARTS], clock, table.hear)
+        at_once = processors() if settings.work.done > LITTLE else 1
+        beside_each_other([_job(part, answer, settings, clock) for part in PARTS], clock, table.hear, at_once)
     except StoppedError:
         table.close()
         raise
     clock.look()
 
 
-def _job(part: _Part, answer: Answer, settings: Settings, clock: Clock) -> Callable[[Tell], None]:
+def _job(part: _Part, answer: Answer, settings: Settings, clock: Clock) -> Job[str | _Row]:
     """What looks for the rows of a part, from what is known of the answer alone."""
 
-    def look(tell: Tell) -> None:
+    def look(tell: Tell[str | _Row]) -> None:
         own = replace(settings, progress=tell, work=replace(settings.work), share=ShareDone())
         beside = replace(answer, context=answer.context.copied())
         rows = part.rows(

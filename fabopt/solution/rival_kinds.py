@@ -27,13 +27,18 @@ def kinds_of(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> I
     for topology in fabric.topologies:
         if topology != candidate.topology:
             yield RivalKind("topology", topology, Restriction(topology=topology))
-    policies, placement = problem.site.policies, candidate.design.file_part().placement
-    own = [policy for policy in policies if placement and policy == placement.policy]
-    for policy in policies:
-        if policy not in own:
+    own = policy_of(problem, candidate)
+    for policy in problem.site.policies:
+        if policy != own:
             yield RivalKind("placement", policy, Restriction(policy=policy))
     for kind in _other_hardware(problem, fabric, candidate):
-        yield kind._replace(restriction=replace(kind.restriction, policy=next(iter(own), None)))
+        yield kind._replace(restriction=replace(kind.restriction, policy=own))
+
+
+def policy_of(problem: Problem, candidate: Candidate) -> str | None:
+    """The rule by which the switches of a candidate are placed on a floor; None where there is none."""
+    placement = candidate.design.file_part().placement
+    return placement.policy if placement and placement.policy in problem.site.policies else None
 
 
 def _other_hardware(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Iterator[RivalKind]:

@@ -18,9 +18,10 @@ from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.solution.compared import BEST_FOUND, NONE_FOUND, beside, carries, difference_of
+from fabopt.solution.rival_kinds import policy_of
 from fabopt.solution.row_searches import SHARE, RowSearches
 from fabopt.solution.summaries import summaries_of, summary_of
-from fabopt.topology.family import Restriction
+from fabopt.topology.family import ANYTHING, Restriction
 from fabopt.units import rounded, some, usd
 
 # What looks for rows of some kinds, those of one place in the table together.
@@ -67,11 +68,19 @@ class Rivals(ABC):
         return self.rows.best(self.problem, restrictions, self.context, near, share=share)
 
     def cheaper_rival(self, restrictions: Mapping[str, Restriction], share: Fraction = SHARE) -> Optimum:
-        """The best design of a part of the space that has a lower objective than the answer; there may be none."""
+        """The best design of a part of the space that has a lower objective than the answer; there may be none.
+
+        On a floor, where that is an estimate, switches are placed by the rules of the answer.
+        """
         value = self.answer.optimum.value
         if value is None or self.answer.ratio is not None:
             return self.rival(restrictions)
-        return self.rows.best(self.problem, restrictions, self.context, value, value, share)
+        placed = {
+            fabric.name: replace(restrictions.get(fabric.name, ANYTHING), policy=policy_of(self.problem, candidate))
+            for fabric, (candidate, _) in zip(self.problem.fabrics, self.answer.picked, strict=True)
+        }
+        parts = restrictions if self.problem.site.runs_are_alike else placed
+        return self.rows.best(self.problem, parts, self.context, value, value, share)
 
     def is_cheaper(self, rival: Optimum) -> bool:
         """Whether a design has a lower objective than the answer; of a ratio every one is looked at."""

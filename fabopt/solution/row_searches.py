@@ -27,13 +27,11 @@ BESIDE_SLOWER_ONES = 35_000
 # the cheapest is met late.
 LEAST_OF_ROW = 500
 OF_FEWER_SWITCHES = 3_000
-# The share of what is left that each row may do besides. Rows of default rules come early, those of other kinds are of
-# designs that cost more; of rails, which come last of the settings, there are the most designs.
+# The share of what is left that each row may do besides. Those of other kinds are of designs that cost more; of rails,
+# which come last of the settings, there are the most designs.
 ALL = Fraction(1)
 SHARE = Fraction(1, 3)
-SHARE_OF_SETTINGS = Fraction(1, 3)
 SHARE_OF_RAILS = Fraction(4, 5)
-SHARE_OF_RULES = Fraction(1, 16)
 SHARE_OF_KINDS = Fraction(1, 10)
 # Where the answer took more, the likeliest designs of a row are looked at first: those with equal groups, and of each
 # block (NIC, leaf, use of its cages) so many batches of the sizes with the lowest bounds. The rest of its space has a

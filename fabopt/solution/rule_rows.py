@@ -27,7 +27,6 @@ from fabopt.solution.baselines import baseline_plans
 from fabopt.solution.compared import BEST_FOUND, NOTHING_CHEAPER, beside
 from fabopt.solution.other_settings import without_its_only_switch
 from fabopt.solution.rivals import Looks, Rivals
-from fabopt.solution.row_searches import SHARE_OF_RULES
 from fabopt.solution.sources import SOURCING, SourcingRule, sourcing_rules, without_sources
 from fabopt.solution.summaries import summaries_of
 from fabopt.topology.family import Restriction
@@ -129,7 +128,7 @@ class RuleRows(Rivals):
         value, free = self.answer.optimum.value, without_rules(self.problem)
         if not is_bound(self.problem) or value is None or self.answer.ratio is not None or self.rows.is_large:
             return is_bound(self.problem)
-        with self.rows.of_row(SHARE_OF_RULES):
+        with self.rows.of_row():
             return search_of(free, self.quiet, self.clock, context=self.context).may_beat(value)
 
     def without_rules(self, what: str, rules: frozenset[str]) -> Iterator[Alternative]:
@@ -143,7 +142,7 @@ class RuleRows(Rivals):
         for problem in left_out(self.answer.problem, rules):
             free = self.with_problem(problem)
             part = free._part_without(rules)
-            rival = free.cheaper_rival(part, SHARE_OF_RULES)
+            rival = free.cheaper_rival(part)
             if rival.verdict != "optimal" and self.answer.ratio is None:
                 rival = self._better_of(rival, problem)
             rivals.append(rival)

@@ -10,7 +10,7 @@ from fabopt.solution.cliff import cliffs_of, other_settings
 from fabopt.solution.compared import NONE_FOUND, NOTHING_CHEAPER, beside
 from fabopt.solution.other_settings import RAILS, service_beside, set_free
 from fabopt.solution.rivals import Looks, Rivals
-from fabopt.solution.row_searches import SHARE_OF_RAILS, SHARE_OF_SETTINGS
+from fabopt.solution.row_searches import SHARE, SHARE_OF_RAILS
 from fabopt.topology.clos.design import ClosDesign
 
 
@@ -54,7 +54,7 @@ class SettingRows(Rivals):
             self.clock.look()
             self.settings.progress(f"looking at the best design with {other.what} {other.value}")
             free = self.with_problem(other.problem)
-            rival = free.cheaper_rival({}, SHARE_OF_RAILS if other.what == RAILS else SHARE_OF_SETTINGS)
+            rival = free.cheaper_rival({}, SHARE_OF_RAILS if other.what == RAILS else SHARE)
             if rival.value is not None and rival.value < value:
                 alternative = free.alternative(rival, index, self.named(index, other.what), other.value)
                 service = service_beside(list(rival.picked)[index][0].design, design, self.problem)

@@ -6,10 +6,13 @@ import pytest
 
 from fabopt.cli.solving import SolveRequest
 from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
+from fabopt.program import copies
 from fabopt.program.settings import Clock
+from fabopt.solution import alternatives, row_searches
 from fabopt.solution.optimize import solve
 from tests.samples.lengths import USUAL
-from tests.samples.small import assert_proven, case, inputs
+from tests.samples.small import Json, assert_proven, case, inputs
 from tests.solution import test_brute_force
 
 WANTED = case({"tiers": "any", "max_oversubscription": 2})
@@ -65,6 +68,30 @@ def test_a_clock_is_shortened_within_only() -> None:
 def test_what_is_no_time_is_refused(seconds: float) -> None:
     with pytest.raises(InputError, match="--alternatives: not a time; found "):
         SolveRequest("case.yaml", alternatives_s=seconds).inputs()
+
+
+@pytest.mark.parametrize("floor", [{}, {"site": {"floor": {"rows": 2, "racks_per_row": 6}}}])
+@pytest.mark.parametrize("share", [0.001, 1])
+def test_rows_are_alike_however_many_processors_there_are(
+    monkeypatch: pytest.MonkeyPatch, floor: Json, share: float
+) -> None:
+    """Those of the shipped catalog, in this process and in copies; also where they end with what they met by then."""
+    content = {
+        "server": "generic-hgx-h100",
+        "servers": 48,
+        "workload": {"profile": "pretraining"},
+        "fabrics": [{"name": "compute"}, {"name": "storage", "role": "storage"}],
+    }
+    given = inputs_from_objects({"name": "rows", **content, **floor})
+    monkeypatch.setattr(row_searches, "BESIDE_SLOWER_ONES", int(share * row_searches.BESIDE_SLOWER_ONES))
+    monkeypatch.setattr(copies, "can_fork", lambda: True)
+    rows = []
+    for processors in (1, 2, 3):
+        monkeypatch.setattr(alternatives, "processors", lambda number=processors: number)
+        design = solve(given, alternatives_s=300)
+        assert design.alternatives_complete
+        rows.append(design.alternatives)
+    assert len(rows[0]) > 8 and rows[0] == rows[1] == rows[2]
 
 
 def test_on_a_floor_what_rules_cost_is_the_best_found() -> None:

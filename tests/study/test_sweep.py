@@ -267,18 +267,6 @@ def test_processes_give_the_same_bytes(fresh: bool, monkeypatch: pytest.MonkeyPa
     assert front_bytes(alone) == front_bytes(shared)
 
 
-def test_processes_are_no_copies_while_threads_run() -> None:
-    """A lock that a thread holds would stay shut in a copy."""
-    done = threading.Event()
-    other = threading.Thread(target=done.wait)
-    other.start()
-    try:
-        assert not workers.can_fork()
-    finally:
-        done.set()
-        other.join()
-
-
 def test_a_case_that_grows_is_swept_over_its_stages() -> None:
     # 2 servers at first; 4 or 6 in the end
     stages = [{"name": "day-1", "servers": 2}, {"name": "later", "month": 12, "servers": 4}]

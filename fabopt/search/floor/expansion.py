@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from math import ceil, frexp, isfinite, ldexp
 
 import numpy as np
 
-from fabopt.parts.lookup import Lookup
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import least_of
-from fabopt.search.context import BoundKey, Context, OwnBest, SearchKey
+from fabopt.search.context import AnywhereKey, BoundKey, Context, OwnBest, SearchKey
 from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
 from fabopt.search.fewest_switches import with_fewest
 from fabopt.search.floor.apart import layout_of
@@ -35,9 +34,6 @@ OWN_RISE = 4.0
 MOST_OWN_RISES = 8
 # What a fabric may cost at the most is rounded up to so many parts of the power of two above it.
 STEPS_OF_MOST = 64
-
-# Searches of fabrics outside all layouts: see ``FloorExpansion.anywhere``.
-_ANYWHERE: Lookup[BoundedCosts, Hashable, Sizing] = Lookup()
 
 
 class FloorExpansion(Expansion):
@@ -145,9 +141,9 @@ class FloorExpansion(Expansion):
 
         ``measured``: with runs as long as the floor makes them at least, else with those of the case.
         """
-        known = _ANYWHERE.table(costs)
-        part = replace(self.restrictions.get(fabric.name, Restriction()), layout=None)
-        key = (self.problem.floor.plan, fabric, part, self.caps.tobytes(), self.settings.prune, measured)
+        known, part = self.context.anywhere, replace(self.restrictions.get(fabric.name, Restriction()), layout=None)
+        search = SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, 0.0)
+        key = AnywhereKey(search, self.problem.floor.plan, measured)
         if key not in known:
             sizing = self.space(spread(fabric) if measured else fabric, costs).search()
             if sizing.stopped:

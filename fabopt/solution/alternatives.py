@@ -37,8 +37,8 @@ class _Part(NamedTuple):
 
 # What matters most is begun first: time may be over before the end.
 PARTS = (
-    _Part(RuleRows, (0, 2, 3, 4), Fraction(1, 6)),
-    _Part(SettingRows, (1, 5), Fraction(7, 12)),
+    _Part(RuleRows, (0, 2, 3, 4), Fraction(1, 8)),
+    _Part(SettingRows, (1, 5), Fraction(5, 8)),
     _Part(KindRows, (6, 7, 8, 9), Fraction(1, 4)),
 )
 

@@ -32,7 +32,7 @@ OF_FEWER_SWITCHES = 3_000
 ALL = Fraction(1)
 SHARE = Fraction(1, 3)
 SHARE_OF_RAILS = Fraction(4, 5)
-SHARE_OF_KINDS = Fraction(1, 10)
+SHARE_OF_KINDS = Fraction(1, 5)
 # Where the answer took more, the likeliest designs of a row are looked at first: those with equal groups, and of each
 # block (NIC, leaf, use of its cages) so many batches of the sizes with the lowest bounds. The rest of its space has a
 # share of what is left. Of several fabrics those that a row leaves as they are would be searched anew.

@@ -70,15 +70,16 @@ def test_what_is_no_time_is_refused(seconds: float) -> None:
         SolveRequest("case.yaml", alternatives_s=seconds).inputs()
 
 
-@pytest.mark.parametrize("floor", [{}, {"site": {"floor": {"rows": 2, "racks_per_row": 6}}}])
-@pytest.mark.parametrize("share", [0.001, 1])
+@pytest.mark.parametrize(
+    ("servers", "share", "floor"), [(48, 1, {}), (24, 0.001, {"site": {"floor": {"rows": 2, "racks_per_row": 6}}})]
+)
 def test_rows_are_alike_however_many_processors_there_are(
-    monkeypatch: pytest.MonkeyPatch, floor: Json, share: float
+    monkeypatch: pytest.MonkeyPatch, servers: int, share: float, floor: Json
 ) -> None:
     """Those of the shipped catalog, in this process and in copies; also where they end with what they met by then."""
     content = {
         "server": "generic-hgx-h100",
-        "servers": 48,
+        "servers": servers,
         "workload": {"profile": "pretraining"},
         "fabrics": [{"name": "compute"}, {"name": "storage", "role": "storage"}],
     }
@@ -86,12 +87,12 @@ def test_rows_are_alike_however_many_processors_there_are(
     monkeypatch.setattr(row_searches, "BESIDE_SLOWER_ONES", int(share * row_searches.BESIDE_SLOWER_ONES))
     monkeypatch.setattr(copies, "can_fork", lambda: True)
     rows = []
-    for processors in (1, 2, 3):
+    for processors in (1, 3):
         monkeypatch.setattr(alternatives, "processors", lambda number=processors: number)
         design = solve(given, alternatives_s=300)
         assert design.alternatives_complete
         rows.append(design.alternatives)
-    assert len(rows[0]) > 8 and rows[0] == rows[1] == rows[2]
+    assert len(rows[0]) > 8 and rows[0] == rows[1]
 
 
 def test_on_a_floor_what_rules_cost_is_the_best_found() -> None:

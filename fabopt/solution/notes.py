@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from fabopt.problem.problem import Problem
 from fabopt.problem.roles import role_notes
@@ -29,7 +30,7 @@ from fabopt.solution.racks import rack_notes
 from fabopt.solution.rules_kept import pairing_notes, redundancy_notes
 from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.solution.switch_racks import strips_without_ports
-from fabopt.units import some
+from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.wiring.attachment_runs import longer_runs, unmeasured_runs
 from fabopt.workload.remarks import workload_notes
 
@@ -97,6 +98,7 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     """What holds for this design: how its model runs on it, and cables that are too short for where devices are."""
     if design.workload is not None:
         yield from workload_notes(design.workload, problem.case, problem.server)
+    yield from _slower_than_built_in(problem, design)
     yield from _whole_racks(problem, design)
     yield from length_notes(problem, design)
     if design.fabrics:
@@ -104,6 +106,19 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
         measures = is_kept(problem.case.rules, ATTACHMENT_RUNS) and not problem.site.runs_are_alike
         yield from unmeasured_runs(design) if measures else ()
         yield from strips_without_ports(design, problem.case)
+
+
+def _slower_than_built_in(problem: Problem, design: Design) -> Iterator[str]:
+    """Cards that come with the servers and give less than they could, where the workload and not the case says so."""
+    unsaid = {one.name for one in problem.asked.fabrics if one.role == "compute" and one.min_gbps_per_gpu is None}
+    for fabric, made in zip(problem.fabrics, design.fabrics, strict=False):
+        options = (option for of_protocol in fabric.nics.values() for option in of_protocol)
+        most = max((option.injection for option in options if option.nic_id == made.nic.id), default=0)
+        given = exact(made.metrics.injection_gbps_per_gpu)
+        if made.name in unsaid and made.nic.built_in and most > given * MBPS_PER_GBPS:
+            able = plain_fraction(Fraction(most) / MBPS_PER_GBPS)
+            asked = f"{plain_fraction(given)} are as many as the workload asks for"
+            yield f"{made.name}: {made.nic.id}, built in, could give {able} Gb/s per GPU; {asked} (`min_gbps_per_gpu`)"
 
 
 def _whole_racks(problem: Problem, design: Design) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify
@@ -33,6 +34,26 @@ SEEDS = {"linear": range(8), "limited": range(4), "attached": range(4), "three_t
 def eighths(slots: int = 4, **keys: Any) -> Json:
     """Servers of eight GPUs on wide switches."""
     return catalog(servers=server(gpus=8, nic_slots=slots, **keys), switches=[switch("switch", cage(16, "1x100"))])
+
+
+@pytest.mark.parametrize(
+    ("server", "asked", "told"),
+    [
+        ("nvidia-gb300-nvl72-tray", {}, "400 are as many as the workload asks for (`min_gbps_per_gpu`)"),
+        ("nvidia-gb300-nvl72-tray", {"min_gbps_per_gpu": 400}, None),
+        ("nvidia-dgx-h200", {}, None),
+    ],
+)
+def test_built_in_cards_that_could_give_more_are_told(server: str, asked: Json, told: str | None) -> None:
+    """Four ConnectX-8 of 800 Gb/s for four GPUs, and eight ConnectX-7 of 400 for eight: pretraining asks for 400."""
+    workload = {} if asked else {"workload": {"profile": "pretraining"}}
+    fabric = {"name": "compute", "role": "compute", **asked}
+    content = {"name": "cards", "server": server, "servers": 8, **workload, "fabrics": [fabric]}
+    notes = [
+        note for note in optimize.solve(inputs_from_objects(content), alternatives_s=0).notes if "built in" in note
+    ]
+    before = "compute: nvidia-c8180, built in, could give 800 Gb/s per GPU; "
+    assert notes == ([] if told is None else [before + told])
 
 
 def wanted(fabric: Json | None = None, **keys: Any) -> Json:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -61,6 +62,24 @@ class Progress:
         self.known = ", ".join(parts)
         self._show()
 
+    @contextlib.contextmanager
+    def still(self) -> Iterator[None]:
+        """Within, no thread keeps the seconds of the line: the process can be copied."""
+        turning = self.live
+        if turning is None or not turning.auto_refresh:
+            yield
+            return
+        threads = [one for one in threading.enumerate() if type(one).__module__ == type(turning).__module__]
+        turning.stop()
+        for thread in threads:
+            thread.join()
+        try:
+            with _live(self, turns=False) as self.live:
+                yield
+        finally:
+            self.live = turning
+            turning.start()
+
     def __rich__(self) -> Text:
         """The line, cut off where the screen ends."""
         from rich.text import Text
@@ -92,8 +111,12 @@ def progress_shown(metric: str = "", limit_s: float | None = None, turns: bool =
     if not sys.stderr.isatty():
         yield progress
         return
+    with _live(progress, turns) as progress.live:
+        yield progress
+
+
+def _live(progress: Progress, turns: bool) -> Live:
     from rich.console import Console
     from rich.live import Live
 
-    with Live(progress, console=Console(stderr=True), auto_refresh=turns, transient=True) as progress.live:
-        yield progress
+    return Live(progress, console=Console(stderr=True), auto_refresh=turns, transient=True)

@@ -95,6 +95,7 @@ class SolveRequest:
                     compared=_compared,
                     bracket=progress.bracket,
                     share=progress.share,
+                    still=progress.still,
                 )
         except NoAnswerError as error:
             return stopped_design(inputs, self.engine, str(error))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -53,6 +53,7 @@ class Settings:
     ``progress``: takes what is being done, in words; ``bracket`` the objective of the best design met by then and what
     none is below, in dollars or watts (None: not known).
     ``share``: is told how much is done.
+    ``still``: is entered where this process is copied; no thread of whoever watches may run within.
     ``told``: takes, where there is no design, first None and then what stands in the way, as it is found.
     ``compared``: takes each design of another kind, as it is found beside an answer.
     ``most_candidates``: without a floor, a proof that takes more of them is not wanted; the likeliest will do.
@@ -69,6 +70,7 @@ class Settings:
     compared: Callable[[Alternative], None] = lambda alternative: None
     bracket: Callable[[Number | None, Number | None], None] = lambda best, bound: None
     share: ShareDone = field(default_factory=ShareDone)
+    still: Callable[[], AbstractContextManager[None]] = nullcontext
     work: Work = field(default_factory=Work)
     patience: float = inf
 

@@ -60,7 +60,8 @@ def compare(answer: Answer, settings: Settings, clock: Clock, take: Callable[[Al
     table = _Table(settings, take)
     try:
         at_once = processors() if settings.work.done > LITTLE else 1
-        beside_each_other([_job(part, answer, settings, clock) for part in PARTS], clock, table.hear, at_once)
+        with settings.still():
+            beside_each_other([_job(part, answer, settings, clock) for part in PARTS], clock, table.hear, at_once)
     except StoppedError:
         table.close()
         raise

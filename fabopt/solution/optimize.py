@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 
 from fabopt.errors import InputError, fault
@@ -48,6 +48,7 @@ def solve(
     compared: Callable[[Alternative], None] | None = None,
     bracket: Callable[[Number | None, Number | None], None] | None = None,
     share: ShareDone | None = None,
+    still: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Design:
     """The cheapest design of a case, or the proof that there is none.
 
@@ -58,6 +59,7 @@ def solve(
     ``compared``: takes, where there is one, each design of another kind as it is found.
     ``bracket``: takes the objective of the best design met and what none is below, as the search goes on.
     ``share``: is told how much is done, as far as that is known.
+    ``still``: is entered where this process is copied: no thread of whoever watches may run within.
     ``clock``: one that somebody else stops; None: one of its own, which the first Ctrl-C stops.
     Raises ``InputError`` for an unknown engine.
     """
@@ -72,6 +74,7 @@ def solve(
         compared=compared or _to_nobody,
         bracket=bracket or _to_nobody,
         share=share or ShareDone(),
+        still=still,
     )
     if clock is not None:
         return _answered_in_time(Question(inputs, settings, clock, alternatives_s=alternatives_s))

@@ -9,6 +9,7 @@ import pty
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -165,3 +166,16 @@ def test_a_log_gets_a_line_in_so_long(monkeypatch: pytest.MonkeyPatch, capfd: py
 
 def test_a_short_command_says_nothing_to_a_log(run: Run) -> None:
     assert run("solve", CASE).err == ""
+
+
+def test_nothing_turns_while_the_process_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread keeps the seconds on a screen; a process with threads cannot be copied."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    before = threading.active_count()
+    with progress_shown() as progress:
+        assert threading.active_count() == before + 1
+        with progress.still():
+            assert threading.active_count() == before
+            progress.say("beside each other")
+        assert threading.active_count() == before + 1
+    assert threading.active_count() == before

@@ -71,7 +71,7 @@ def test_what_is_no_time_is_refused(seconds: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("servers", "share", "floor"), [(48, 1, {}), (24, 0.001, {"site": {"floor": {"rows": 2, "racks_per_row": 6}}})]
+    ("servers", "share", "floor"), [(48, 1, {}), (64, 0.001, {"site": {"floor": {"rows": 4, "racks_per_row": 10}}})]
 )
 def test_rows_are_alike_however_many_processors_there_are(
     monkeypatch: pytest.MonkeyPatch, servers: int, share: float, floor: Json
@@ -81,7 +81,7 @@ def test_rows_are_alike_however_many_processors_there_are(
         "server": "generic-hgx-h100",
         "servers": servers,
         "workload": {"profile": "pretraining"},
-        "fabrics": [{"name": "compute"}, {"name": "storage", "role": "storage"}],
+        "fabrics": [{"name": "compute"}] if floor else [{"name": "compute"}, {"name": "storage", "role": "storage"}],
     }
     given = inputs_from_objects({"name": "rows", **content, **floor})
     monkeypatch.setattr(row_searches, "BESIDE_SLOWER_ONES", int(share * row_searches.BESIDE_SLOWER_ONES))

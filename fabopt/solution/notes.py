@@ -111,14 +111,15 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
 def _slower_than_built_in(problem: Problem, design: Design) -> Iterator[str]:
     """Cards that come with the servers and give less than they could, where the workload and not the case says so."""
     unsaid = {one.name for one in problem.asked.fabrics if one.role == "compute" and one.min_gbps_per_gpu is None}
-    for fabric, made in zip(problem.fabrics, design.fabrics, strict=False):
+    for fabric, designed in zip(problem.fabrics, design.fabrics, strict=False):
         options = (option for of_protocol in fabric.nics.values() for option in of_protocol)
-        most = max((option.injection for option in options if option.nic_id == made.nic.id), default=0)
-        given = exact(made.metrics.injection_gbps_per_gpu)
-        if made.name in unsaid and made.nic.built_in and most > given * MBPS_PER_GBPS:
+        most = max((option.injection for option in options if option.nic_id == designed.nic.id), default=0)
+        given = exact(designed.metrics.injection_gbps_per_gpu)
+        if designed.name in unsaid and designed.nic.built_in and most > given * MBPS_PER_GBPS:
             able = plain_fraction(Fraction(most) / MBPS_PER_GBPS)
             asked = f"{plain_fraction(given)} are as many as the workload asks for"
-            yield f"{made.name}: {made.nic.id}, built in, could give {able} Gb/s per GPU; {asked} (`min_gbps_per_gpu`)"
+            cards = f"{designed.name}: {designed.nic.id}, built in"
+            yield f"{cards}, could give {able} Gb/s per GPU; {asked} (`min_gbps_per_gpu`)"
 
 
 def _whole_racks(problem: Problem, design: Design) -> Iterator[str]:

@@ -88,12 +88,12 @@ def end(copies: Collection[BaseProcess]) -> None:
 
 
 def beside_each_other(jobs: Sequence[Job[Told]], clock: Clock, take: Tell[Told], at_once: int) -> None:
-    """Do jobs, so many at once, and hand on what they tell; each begins with what was known here. One after the other
-    in this process if it is one at once, or no copy can be made.
+    """Do jobs, so many at once, and hand on what they tell; each begins with what was known here. If it is one at
+    once they are done in this process, else in copies, for which it has to be one that can be copied (``can_fork``).
 
     Raises ``StoppedError`` once the clock is over, and if a copy was lost; what else a job raises.
     """
-    if at_once < 2 or not can_fork():
+    if at_once < 2:
         for job in jobs:
             job(take)
         return

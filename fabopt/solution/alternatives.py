@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from fabopt.program.copies import Job, Tell, beside_each_other, processors
+from fabopt.program.copies import Job, Tell, beside_each_other, can_fork, processors
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.program.share_done import ShareDone
 from fabopt.schema.design import Alternative
@@ -35,7 +35,7 @@ class _Part(NamedTuple):
     share: Fraction
 
 
-# What matters most is begun first: time may be over before the end.
+# What matters most stands first: time may be over before the end.
 PARTS = (
     _Part(RuleRows, (0, 2, 3, 4), Fraction(1, 8)),
     _Part(SettingRows, (1, 5), Fraction(5, 8)),
@@ -59,9 +59,11 @@ def compare(answer: Answer, settings: Settings, clock: Clock, take: Callable[[Al
     """
     table = _Table(settings, take)
     try:
-        at_once = processors() if settings.work.done > LITTLE else 1
         with settings.still():
-            beside_each_other([_job(part, answer, settings, clock) for part in PARTS], clock, table.hear, at_once)
+            at_once = processors() if settings.work.done > LITTLE and can_fork() else 1
+            # beside each other what takes longest is begun first, and that stands last
+            parts = PARTS if at_once == 1 else PARTS[::-1]
+            beside_each_other([_job(part, answer, settings, clock) for part in parts], clock, table.hear, at_once)
     except StoppedError:
         table.close()
         raise

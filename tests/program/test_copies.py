@@ -19,9 +19,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are c
 
 
 @pytest.fixture(params=[1, 2, 4])
-def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+def at_once(request: pytest.FixtureRequest) -> int:
     """In this process, in copies of which some wait, and in copies all at once."""
-    monkeypatch.setattr("fabopt.program.copies.can_fork", lambda: True)
     number: int = request.param
     return number
 
@@ -71,9 +70,8 @@ def test_a_clock_that_is_over_ends_them(at_once: int) -> None:
             os.kill(process, 0)
 
 
-def test_one_that_is_lost_takes_only_its_own_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_is_lost_takes_only_its_own_with_it() -> None:
     """As where memory is short: what the others tell is kept, and it is said that something is missing."""
-    monkeypatch.setattr("fabopt.program.copies.can_fork", lambda: True)
 
     def die(tell: Tell[object]) -> None:
         tell("last words")

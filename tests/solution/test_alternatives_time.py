@@ -7,7 +7,6 @@ import pytest
 from fabopt.cli.solving import SolveRequest
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
-from fabopt.program import copies
 from fabopt.program.settings import Clock
 from fabopt.solution import alternatives, row_searches
 from fabopt.solution.optimize import solve
@@ -85,7 +84,7 @@ def test_rows_are_alike_however_many_processors_there_are(
     }
     given = inputs_from_objects({"name": "rows", **content, **floor})
     monkeypatch.setattr(row_searches, "BESIDE_SLOWER_ONES", int(share * row_searches.BESIDE_SLOWER_ONES))
-    monkeypatch.setattr(copies, "can_fork", lambda: True)
+    monkeypatch.setattr(alternatives, "can_fork", lambda: True)
     rows = []
     for processors in (1, 3):
         monkeypatch.setattr(alternatives, "processors", lambda number=processors: number)

@@ -13,6 +13,7 @@ from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.program.share_done import ShareDone
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
+from fabopt.solution.group_rows import GroupRows
 from fabopt.solution.kind_rows import KindRows
 from fabopt.solution.rivals import Rivals
 from fabopt.solution.row_searches import RowSearches
@@ -26,20 +27,21 @@ LITTLE = 100
 
 
 class _Part(NamedTuple):
-    """Rows that need nothing of the others: who looks, where each of its looks stands in the table, and the share of
-    what all rows may do.
+    """Rows that need nothing of the others: who looks, where each of its looks stands in the table, and its weight
+    in what all rows may do.
     """
 
     rows: type[Rivals]
     places: tuple[int, ...]
-    share: Fraction
+    weight: int
 
 
 # What matters most stands first: time may be over before the end.
 PARTS = (
-    _Part(RuleRows, (0, 2, 3, 4), Fraction(1, 8)),
-    _Part(SettingRows, (1, 5), Fraction(5, 8)),
-    _Part(KindRows, (6, 7, 8, 9), Fraction(1, 4)),
+    _Part(RuleRows, (0, 2, 3, 4), 2),
+    _Part(SettingRows, (1, 5), 10),
+    _Part(GroupRows, (8, 9), 1),
+    _Part(KindRows, (6, 7), 4),
 )
 
 
@@ -80,7 +82,7 @@ def _job(part: _Part, answer: Answer, settings: Settings, clock: Clock) -> Job[s
             beside,
             replace(own, most_candidates=MOST_OF_A_KIND),
             clock,
-            RowSearches(answer.problem, own, clock, part.share),
+            RowSearches(answer.problem, own, clock, Fraction(part.weight, sum(one.weight for one in PARTS))),
         )
         for place, looks in zip(part.places, rows.looks(), strict=True):
             for rows_of in looks:

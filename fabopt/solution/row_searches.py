@@ -21,8 +21,8 @@ from fabopt.topology.family import Restriction
 
 # What all rows may do beside as much as the answer took: about two seconds. On a floor, and of several fabrics, what is
 # counted takes two to three times as long.
-BESIDE_THE_ANSWER = 40_000
-BESIDE_SLOWER_ONES = 35_000
+BESIDE_THE_ANSWER = 42_500
+BESIDE_SLOWER_ONES = 37_000
 # What each row may do of its own for each fabric; that for half the switches may do more: of designs with few of them
 # the cheapest is met late.
 LEAST_OF_ROW = 500

@@ -13,7 +13,6 @@ from fabopt.solution.kind_rows import MANAGEMENT
 from fabopt.solution.other_settings import last_group_words, service_beside
 from fabopt.solution.part_numbers import part_numbers_of, with_fewer_part_numbers
 from fabopt.solution.rivals import Looks, Rivals
-from fabopt.solution.row_searches import SHARE_OF_KINDS
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.family import Restriction
 from fabopt.units import some
@@ -62,7 +61,7 @@ class GroupRows(Rivals):
         self.settings.progress(progress)
         problem = replace(self.answer.problem, fabrics=(*fabrics[:index], other, *fabrics[index + 1 :]))
         free = self.with_problem(problem)
-        rival = free.cheaper_rival({other.name: Restriction(tiers=2)}, SHARE_OF_KINDS)
+        rival = free.cheaper_rival({other.name: Restriction(tiers=2)})
         if rival.value is None:
             yield from self.none_met(self.named(index, what), value, [rival])
         else:

@@ -110,10 +110,17 @@ def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict
     limit = f"fabrics.{fabric.name}.max_oversubscription.{tier}"
     inquiry.tell(limit)
 
-    def reached(most: Fraction) -> Fraction | None:
+    def given(most: Fraction) -> Fraction | None:
         allowed = Oversubscription(**{boundary: float(ratio) for boundary, ratio in {**limits, tier: most}.items()})
         network = _network(inquiry, fabric, index, max_oversubscription=allowed, **_of_model(inquiry, fabric))
         return None if network is None else network.least_ratios(inquiry.problem.gpus).get(tier)
+
+    def reached(most: Fraction) -> Fraction | None:
+        ratio = given(most)
+        if ratio is None or ratio >= most or len(inquiry.problem.stages) == 1:
+            return ratio
+        # that is the ratio of the last stage, and one before may have a higher one
+        return ratio if given(_rounded_up(ratio, RATIO_DIGITS)) is not None else most
 
     loosest = reached(Fraction(MOST_RATIO))
     if loosest is None:

@@ -70,16 +70,16 @@ class Rivals(ABC):
     def cheaper_rival(self, restrictions: Mapping[str, Restriction], share: Fraction = SHARE) -> Optimum:
         """The best design of a part of the space that has a lower objective than the answer; there may be none.
 
-        On a floor, where that is an estimate, switches are placed by the rules of the answer.
+        Of one fabric on a floor, where that is an estimate, switches are placed by the rule of the answer. Of several
+        no layout may have the rules of all, and that would say nothing of the others.
         """
         value = self.answer.optimum.value
         if value is None or self.answer.ratio is not None:
             return self.rival(restrictions)
-        placed = {
-            fabric.name: replace(restrictions.get(fabric.name, ANYTHING), policy=policy_of(self.problem, candidate))
-            for fabric, (candidate, _) in zip(self.problem.fabrics, self.answer.picked, strict=True)
-        }
-        parts = restrictions if self.problem.site.runs_are_alike else placed
+        parts, fabric = restrictions, self.problem.fabrics[0]
+        if not self.problem.site.runs_are_alike and len(self.problem.fabrics) == 1:
+            policy = policy_of(self.problem, self.answer.picked[0][0])
+            parts = {fabric.name: replace(restrictions.get(fabric.name, ANYTHING), policy=policy)}
         return self.rows.best(self.problem, parts, self.context, value, value, share)
 
     def is_cheaper(self, rival: Optimum) -> bool:

@@ -7,10 +7,12 @@ STAMP := $(VENV)/.installed
 # Percent of lines and branches that tests must reach.
 LEAST_COVERAGE := 95
 FUZZ_SECONDS ?= 300
+# Of the tests that take long, all.
+SHARE ?= 0/1
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test coverage lint hooks docs advice relaxed bench predictions basis families schemas goldens picture fuzz trust clean
+.PHONY: help setup demo quick test long coverage lint hooks docs advice relaxed bench predictions basis families schemas goldens picture fuzz trust clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -29,9 +31,12 @@ demo: setup  ## Solve a shipped case and check the answer
 quick: setup  ## Style, types, and the tests that your change needs
 	$(BIN)/python -m tests.quick
 
-test: setup  ## Run every test
+test: setup  ## Run every test but those that take long
 	$(BIN)/python -m compileall -q fabopt  # tests start a hundred processes, where bytecode may not be written
-	$(BIN)/python -m pytest -n auto --dist worksteal --all-inputs
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+long: setup  ## Run the tests that take long, or the share SHARE of them (3/16)
+	$(BIN)/python -m pytest -n auto --dist worksteal --long --share $(SHARE)
 
 coverage: setup  ## Run each test on its first inputs, and say which lines and branches none reached
 	$(BIN)/python -m pytest -n auto --dist worksteal --inputs 2 --cov --cov-report=term:skip-covered \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -28,15 +29,19 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let a run take the first inputs of every test alone: random cases after these reach few lines more."""
+    """Let a run take the first inputs of every test alone, or what takes long, or a share of it."""
     parser.addoption("--inputs", type=int, metavar="N", help="run each test on the first N sets of its parameters")
-    parser.addoption("--all-inputs", action="store_true", help="run random cases that take long too")
+    parser.addoption("--long", action="store_true", help="run what takes long, and nothing else")
+    parser.addoption("--share", metavar="K/N", help="of what takes long run the Kth of N shares, K from 0")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the sets of parameters that were not asked for."""
-    # what is asked for by its id is run
-    if not config.getoption("--all-inputs") and not any("[" in name for name in config.args):
+    """Leave out what was not asked for."""
+    if config.getoption("--long"):
+        share = config.getoption("--share") or "0/1"
+        which, shares = map(int, share.split("/"))
+        keep(config, items, [item for item in items if takes_long(item) and share_of(item, shares) == which % shares])
+    elif not any("::" in name for name in config.args):  # what is asked for by its name is run
         keep(config, items, [item for item in items if not takes_long(item)])
     most = config.getoption("--inputs")
     if most is None:
@@ -59,9 +64,22 @@ def keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item
 
 
 def takes_long(item: pytest.Item) -> bool:
-    """Whether a test has parameters that its marker leaves to ``make test``."""
-    marker = item.get_closest_marker("long_inputs")
-    return marker is not None and isinstance(item, pytest.Function) and item.callspec.id in marker.args
+    """Whether a test, or this set of its parameters, is left to ``make long``."""
+    marker = item.get_closest_marker("long")
+    if marker is None or not marker.args:
+        return marker is not None
+    return isinstance(item, pytest.Function) and item.callspec.id in marker.args
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Let a share of what takes long be empty."""
+    if session.config.getoption("--long") and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = pytest.ExitCode.OK
+
+
+def share_of(item: pytest.Item, shares: int) -> int:
+    """The share that a test is in, by its name alone, so that a test that comes or goes moves no other."""
+    return int(hashlib.sha256(item.nodeid.encode()).hexdigest(), 16) % shares
 
 
 @pytest.fixture(scope="session", autouse=True)

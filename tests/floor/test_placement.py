@@ -72,7 +72,7 @@ def a_floor(seed: int) -> Json:
     return floor
 
 
-@pytest.mark.long_inputs("2", "3", "4", "5", "7", "8", "9", "10", "12", "13")
+@pytest.mark.long("2", "3", "4", "5", "7", "8", "9", "10", "12", "13")
 @pytest.mark.parametrize("seed", range(14))
 def test_search_finds_what_placing_every_size_finds(seed: int) -> None:
     """Bounds cut nothing that would have won: ``prune=False`` places every size in every layout."""

@@ -188,7 +188,7 @@ def test_strips_of_the_site_go_before_those_of_racks() -> None:
     assert ports(solved(wanted, parts()))["pdus"] == 1
 
 
-@pytest.mark.long_inputs("2", "4", "6", "11")
+@pytest.mark.long("2", "4", "6", "11")
 @pytest.mark.parametrize("seed", range(12))
 def test_brute_force(seed: int) -> None:
     dice = random.Random(seed)
@@ -321,7 +321,7 @@ def growing(seed: int) -> tuple[Json, Json, tuple[int, ...]]:
     return content, parts(**prices), tuple(each * -(-servers // 2) for servers in (first, last))
 
 
-@pytest.mark.long_inputs("0", "1", "5", "6")
+@pytest.mark.long("0", "1", "5", "6")
 @pytest.mark.parametrize("seed", range(8))
 def test_brute_force_of_growth(seed: int) -> None:
     content, catalog, strips = growing(seed)

@@ -686,7 +686,7 @@ def test_random_cases_of_shared_nics_agree(seed: int) -> None:
     best(parts, wanted)
 
 
-@pytest.mark.long_inputs("1-planes", "2-three_tier")
+@pytest.mark.long("1-planes", "2-three_tier")
 @pytest.mark.parametrize("family", ["linear", "three_tier", "rails", "planes"])
 @pytest.mark.parametrize("seed", range(6))
 def test_random_cases_of_stripes_by_rail_agree(family: str, seed: int) -> None:
@@ -716,7 +716,7 @@ def test_equal_cost_goes_to_the_smaller_cable_id() -> None:
 # -- random ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long_inputs(
+@pytest.mark.long(
     *(
         "limited-4",
         "procurement-0",

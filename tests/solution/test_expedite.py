@@ -162,7 +162,7 @@ def test_what_cannot_be_expedited_is_refused(terms: Json, why: str) -> None:
     assert "terms.eight" in str(fault) and why in str(fault)
 
 
-@pytest.mark.long_inputs("0", "5", "7", "8", "10")
+@pytest.mark.long("0", "5", "7", "8", "10")
 @pytest.mark.parametrize("seed", range(12))
 def test_random_designs_are_those_of_the_whole_program(seed: int) -> None:
     """The search drops nothing that wins by a surcharge; fewer weeks or dearer ones are never better."""

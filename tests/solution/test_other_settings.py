@@ -199,7 +199,7 @@ def test_a_setting_that_the_case_has_is_no_other_one() -> None:
     assert set(rows) == {"oversubscription"}
 
 
-@pytest.mark.long_inputs("20")
+@pytest.mark.long("20")
 @pytest.mark.parametrize("seed", range(24))
 def test_rows_of_random_cases(seed: int) -> None:
     parts, content = generate("linear", seed)

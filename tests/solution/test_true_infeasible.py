@@ -35,7 +35,7 @@ def answer(content: Json, parts: Json) -> Design:
     return design
 
 
-@pytest.mark.long_inputs("7", "18", "22", "37", "45")
+@pytest.mark.long("7", "18", "22", "37", "45")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_witness_is_against_a_proof(seed: int) -> None:
     """What asks for less has a design too; so has what can be built flat, over runs as long as any of the floor."""
@@ -47,7 +47,7 @@ def test_no_witness_is_against_a_proof(seed: int) -> None:
         assert not is_buildable(content, parts), (content, parts)
 
 
-@pytest.mark.long_inputs("75", "1180")
+@pytest.mark.long("75", "1180")
 @pytest.mark.parametrize("seed", NETWORK_SEEDS)
 def test_no_witness_is_against_a_proof_of_several_fabrics(seed: int) -> None:
     """The same; besides, default rules never decide whether there is a design, nor do fabrics that share nothing but

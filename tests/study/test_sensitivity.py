@@ -303,7 +303,7 @@ def thousandfold(design: Design) -> float:
     return design.totals.capex_usd / 1000
 
 
-@pytest.mark.long_inputs("linear-0", "procurement-1", "procurement-3", "ruled-0", "ruled-1", "attached-1")
+@pytest.mark.long("linear-0", "procurement-1", "procurement-3", "ruled-0", "ruled-1", "attached-1")
 @pytest.mark.parametrize(
     ("family", "seed"),
     [(family, seed) for family, seeds in WITH_A_DESIGN.items() for seed in seeds],

@@ -61,7 +61,7 @@ def assert_agrees(family: str, parts: Json, wanted: Json) -> None:
     small.assert_optimum(None if found is None else found.sums, wanted, parts, "" if found is None else found.name)
 
 
-@pytest.mark.long_inputs("hyperx-7", "torus-0", "torus-3", "torus-5", "dragonfly-2")
+@pytest.mark.long("hyperx-7", "torus-0", "torus-3", "torus-5", "dragonfly-2")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family in FAMILIES for seed in range(SEEDS)])
 def test_random_demands_on_rings_agree(family: str, seed: int) -> None:
     """The cheapest with a least all-reduce above what the cheapest without one has, which may take more links."""

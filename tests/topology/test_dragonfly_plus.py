@@ -52,7 +52,7 @@ def generate(seed: int) -> tuple[Json, Json]:
     return parts, case
 
 
-@pytest.mark.long_inputs("6")
+@pytest.mark.long("6")
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_random_cases_agree(seed: int) -> None:
     """Objective, cost, power, units, switches and cables; ``FABOPT_ORACLE_SEEDS=10`` walks ten times as many seeds."""

@@ -374,9 +374,7 @@ def test_fewer_servers_than_the_first_stage_figure_demands() -> None:
     assert ("stages.servers", 5) in [(one.limit, one.needed) for one in design.conflicts]
 
 
-@pytest.mark.long(
-    *("moving_twins-24", "staged_ratios-23", "staged_hosted-2", "staged_hosted-5", "staged_hosted-15")
-)
+@pytest.mark.long(*("moving_twins-24", "staged_ratios-23", "staged_hosted-2", "staged_hosted-5", "staged_hosted-15"))
 @pytest.mark.parametrize(
     ("family", "seed"),
     [(family, seed + 1000 * more) for family, seeds in SEEDS.items() for seed in seeds for more in range(MORE_SEEDS)],

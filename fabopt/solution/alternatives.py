@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.program.copies import Job, Tell, beside_each_other, can_fork, processors
+from fabopt.program.lexicographic import EXACT
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.program.share_done import ShareDone
 from fabopt.schema.design import Alternative
@@ -76,7 +77,7 @@ def _job(part: _Part, answer: Answer, settings: Settings, clock: Clock) -> Job[s
     """What looks for the rows of a part, from what is known of the answer alone."""
 
     def look(tell: Tell[str | _Row]) -> None:
-        own = replace(settings, progress=tell, work=replace(settings.work), share=ShareDone())
+        own = replace(settings, engine=EXACT, progress=tell, work=replace(settings.work), share=ShareDone())
         beside = replace(answer, context=answer.context.copied())
         rows = part.rows(
             beside,

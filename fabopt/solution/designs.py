@@ -9,6 +9,7 @@ from math import floor
 
 from fabopt.design.bill import bill, stage_designs, totals_of
 from fabopt.design.build import case_record, fabric_design, floor_use, hashes_of, parts_of, with_racks
+from fabopt.errors import NoAnswerError
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.separation import first_combination
@@ -58,7 +59,7 @@ def _compared(question: Question, answer: Answer, alternatives: list[Alternative
     try:
         with question.clock.shortened(question.alternatives_s), question.clock.bounded():
             compare(answer, question.settings, question.clock, take)
-    except StoppedError:
+    except (StoppedError, NoAnswerError):
         return False
     return True
 

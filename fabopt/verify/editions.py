@@ -16,7 +16,7 @@ from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 
 # Versions whose files may be judged by rules of their own, the last one being this version.
-EDITIONS = ("0.1.0", "0.2.0")
+EDITIONS = ("0.1.0", "0.2.0", "0.3.0")
 FIRST = EDITIONS[0]
 # Names of rules by the version that brought them, as ``since`` marks them; all others are of the first.
 BROUGHT: dict[str, set[str]] = {version: set() for version in EDITIONS[1:]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.inspect.acceptance.expected import ExpectedBandwidths
 from fabopt.inspect.acceptance.plan import acceptance_plan
-from fabopt.inspect.acceptance.results import rows_of
+from fabopt.inspect.acceptance.results import runs_of
 from fabopt.inspect.acceptance.verdicts import Acceptance, accepted
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.acceptance import PLAN_COLUMNS
@@ -26,6 +27,7 @@ from tests.samples.cli_samples import Run
 
 IB, ETHERNET, RAILS = "dgx-superpod-32", "cluster-256-roce", "rail-only-1024-gpus"
 GIB = 1024 * MIB
+LOGS = Path(__file__).parent / "logs"
 
 
 def nccl_text(rows: list[tuple[int, float, int]], servers: int = 4, test: str = "all_reduce_perf") -> str:
@@ -55,7 +57,7 @@ LATENCY = "   t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_st
 
 
 def of(name: str, text: str) -> Acceptance:
-    return accepted(shipped(name), rows_of(text, "result.txt"))
+    return accepted(shipped(name), runs_of(text, "result.txt"))
 
 
 def kinds(acceptance: Acceptance) -> list[str]:
@@ -197,7 +199,7 @@ def test_links() -> None:
                          ("2 5000 0.1 0.1 0.04", "not-compared")):  # fmt: skip
         assert kinds(of(IB, perftest_text("BW", row, BANDWIDTH))) == [verdict], row
     in_mib = BANDWIDTH.replace("Gb/sec", "MiB/sec")
-    (rate,) = rows_of(perftest_text("BW", "1048576 5000 47000.0 46700.0 0.04", in_mib), "x")
+    (rate,) = runs_of(perftest_text("BW", "1048576 5000 47000.0 46700.0 0.04", in_mib), "x")[0].rows
     assert rate.value == pytest.approx(46700 * 2**20 * 8 / 1e9)
     for row, verdict in (("2 1000 1.60 5.86 1.63 1.64 0.10", "pass"), ("2 1000 6.0 9.86 7.63 7.7 0.1", "late")):
         assert kinds(of(IB, perftest_text("Latency", row, LATENCY))) == [verdict]
@@ -205,19 +207,197 @@ def test_links() -> None:
 
 @pytest.mark.parametrize(("text", "message"), [
     ("nothing here\n", "no row of a measurement is in it"),
-    (nccl_text([(8 * GIB, 380.0, 0)]).rsplit("  1.0  380.00", 1)[0], "a row that ends early"),
+    (nccl_text([(8 * GIB, 380.0, 0), (8 * GIB, 380.0, 0)]).replace("  1.0  380.00  0", "", 1), "a row that ends early"),
     (nccl_text([(8 * GIB, 380.0, 0)]).replace("all_reduce_perf", "my program"), "which collective was run is not said"),
     (perftest_text("BW", "1048576 5000 391.21", BANDWIDTH), "a row that ends early"),
     (perftest_text("BW", "1048576 5000 391.21 fast 1", BANDWIDTH), "not a number; found 'fast'"),
 ])  # fmt: skip
 def test_results_that_cannot_be_read(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        rows_of(text, "result.txt")
+        runs_of(text, "result.txt")
+
+
+def failed(name: str, text: str) -> list[str]:
+    """What is told of a run's faults."""
+    return [f"{verdict.kind}: {verdict.text}" for verdict in of(name, text).faults]
+
+
+@pytest.mark.parametrize(("name", "code", "told"), [
+    ("died", 1, "the run ended in a failure, line 139: Test NCCL failure common.cu:1057 'internal error'"),
+    ("out-of-bounds", 1, "3 elements wrong"),
+    ("tagged", 0, "6 measurements: 6 pass, 0 fail"),
+    ("no-mpi", 0, "built without MPI: 16 programs of one rank"),
+])  # fmt: skip
+def test_logs_as_people_have_them(name: str, code: int, told: str, tmp_path: Path, run: Run) -> None:
+    design = tmp_path / "design.json"
+    design.write_bytes(design_bytes(shipped(IB)))
+    ran = run("accept", str(design), str(LOGS / f"{name}_all_reduce.txt"))
+    assert ran.code == code
+    assert told in " ".join(ran.out.split())
+
+
+GOOD = nccl_text([(512 * MIB, 345.0, 0), (8 * GIB, 375.0, 0)])
+TAGS = {
+    "open-mpi": lambda line: f"[1,0]<stdout>:{line}",
+    "open-mpi-5": lambda line: f"[1,0][node001]<stdout>: {line}",
+    "slurm": lambda line: f"0: {line}",
+    "slurm-wide": lambda line: f" 0: {line}",
+    "pdsh": lambda line: f"node-0.cluster: {line}",
+    "kubectl": lambda line: f"[pod/nccl-launcher-x7/nccl] {line}",
+    "compose": lambda line: f"launcher-1  | {line}",
+    "ts": lambda line: f"Nov 27 12:00:01 node-0 mpirun[433]: {line}",
+    "iso": lambda line: f"2026-11-27T12:00:01.123456Z {line}",
+    "bracketed": lambda line: f"[2026-11-27 12:00:01,123] {line}",
+    "both": lambda line: f"12:00:01.2 [1,0]<stdout>:{line}",
+    "colours": lambda line: f"\x1b[32m{line}\x1b[0m",
+    "dos": lambda line: f"{line}\r",
+}
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_what_launchers_put_before_lines_is_read_over(tag: str) -> None:
+    text = "\n".join(map(TAGS[tag], GOOD.splitlines()))
+    assert kinds(of(IB, text)) == kinds(of(IB, GOOD)) == ["pass", "pass"]
+
+
+def test_tables_of_before_2022() -> None:
+    titles = (
+        "#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error"
+    )
+    ranks = [line for line in GOOD.splitlines() if "Rank" in line]
+    row = " 8589934592    2147483648   float     sum    99.0   180.0  375.00  2e-07    99.0   180.0  370.00  2e-07"
+    end = "# Out of bounds values : 0 OK"
+    text = "\n".join(["# nThread 1 nGpus 1 iters: 20 validation: 1", *ranks, titles, row, end])
+    (own,) = runs_of(text, "all_reduce.txt")
+    assert [(one.value, one.wrong) for one in own.rows] == [(375.0, 0)]
+    gathered = text.replace("redop", "").replace("   sum ", "")
+    assert [one.value for one in runs_of(gathered, "all_gather.txt")[0].rows] == [375.0]
+
+
+def test_columns_of_each_iteration_are_passed_over() -> None:
+    usual = "#       size   count type redop root time algbw busbw #wrong time algbw busbw #wrong"
+    side = "time algbw busbw #wrong i_min i_max i_p99 i_cv%"
+    text = GOOD.replace(usual, f"#       size   count type redop root {side} {side}")
+    text = re.sub(r"(sum  -1)(.*?)  0  (99.*?)  0$", r"\1\2  0  1 2 3 4  \3  0  1 2 3 4", text, flags=re.MULTILINE)
+    assert " 1 2 3 4" in text
+    assert kinds(of(IB, text)) == ["pass", "pass"]
+
+
+def report(**changes: object) -> dict[str, object]:
+    """What nccl-tests write with -J, of two servers."""
+    devices = [{"rank": rank, "hostname": f"node-{rank // 8}", "device": rank % 8} for rank in range(32)]
+    side = {"time": 99.0, "alg_bw": 180.0, "bus_bw": 375.0, "nwrong": 0.0}
+    return {
+        "version": 1,
+        "args": ["./build/all_reduce_perf", "-b", "8G"],
+        "config": {"nthreads": 1, "iterations": 20, "validation": 1, "devices": devices},
+        "results": [{"size": 8 * GIB, "count": 2 * GIB, "out_of_place": side, "in_place": {**side, "bus_bw": 370.0}}],
+        "out_of_bounds": {"count": 0, "okay": "true"},
+        **changes,
+    }
+
+
+def test_reports_are_read_like_tables() -> None:
+    (own,) = runs_of(json.dumps(report()), "run.json")
+    assert (own.servers, own.fewest_ranks, own.ended, own.rows[0].value) == (4, 8, True, 375.0)
+    assert kinds(of(IB, json.dumps(report()))) == ["pass"]
+    assert kinds(of(IB, json.dumps(report(out_of_bounds={"count": 2, "okay": "false"})))) == ["wrong-data", "pass"]
+    assert kinds(of(IB, json.dumps(report(errors=["unhandled system error"])))) == ["failed", "pass"]
+    nan = report(results=[{"size": 8 * GIB, "in_place": {"bus_bw": "nan", "nwrong": None}}])
+    assert kinds(of(IB, json.dumps(nan))) == ["impossible"]
+    died = json.dumps(report())
+    died = died[: died.index(', "out_of_bounds"') - 1]
+    assert kinds(of(IB, died)) == ["failed", "pass"]
+    with pytest.raises(InputError, match="not JSON"):
+        runs_of('{"a": ', "run.json")
+    with pytest.raises(InputError, match="no results are in it"):
+        runs_of('{"a": 1}', "run.json")
+    with pytest.raises(InputError, match="which collective was run is not said"):
+        runs_of(json.dumps(report(args=[])), "run.json")
+    with pytest.raises(InputError, match="brackets"):
+        runs_of('{"a":' + "[" * 200_000, "run.json")
+
+
+def test_reports_of_perftest() -> None:
+    results = {"MsgSize": 1048576, "n_iterations": 5000, "BW_peak": 392.0, "BW_average": 391.0, "MsgRate": 0.05}
+    content = {"test_info": {"test": "RDMA_Write_BW_Test"}, "results": results}
+    assert kinds(of(IB, json.dumps(content))) == ["pass"]
+    assert kinds(of(IB, json.dumps({**content, "results": {**results, "BW_average": 46700.0}}))) == ["impossible"]
+    late = {"test_info": {"test": "RDMA_Write_Latency_Test"}, "results": {"MsgSize": 2, "t_typical": 7.5}}
+    assert kinds(of(IB, json.dumps(late))) == ["late"]
+    with pytest.raises(InputError, match="no measurement is in it"):
+        runs_of(json.dumps({**content, "results": {}}), "x.json")
+
+
+@pytest.mark.parametrize(("before", "after", "told"), [
+    ("# Out of bounds values : 0 OK", "", "failed: its closing lines are not there"),
+    ("# Avg", "slurmstepd: error: *** STEP 1.0 ON n1 CANCELLED DUE TO TIME LIMIT ***\n# Avg", "failed: the run"),
+    ("# Avg", "mpirun noticed that process rank 3 with PID 0 on node x exited on signal 11\n# Avg", "failed: the run"),
+    ("# Avg", "n1: Test CUDA failure common.cu:401 'out of memory'\n# Avg", "failed: the run ended in a failure"),
+    ("values : 0 OK", "values : 7 FAILED", "wrong-data: 7 elements wrong"),
+    ("1.0  375.00", "1.0  inf", "impossible: inf GB/s is no measurement"),
+    ("374.00  0  99.0  1.0  375.00", "nan  0  99.0  1.0  nan", "impossible: nan GB/s is no measurement"),
+    ("374.00  0  99.0  1.0  375.00", "0.00  0  99.0  1.0  0.00", "impossible: 0.0 GB/s is no measurement"),
+    ("1.0  375.00", "1.0  975.00", "impossible: 975 GB/s, where the NICs of 4 servers can carry 7"),
+    ("step: 2(factor)", "step: 2(factor) warmup iters: 5 iters: 0", "impossible: 0 iterations"),
+])  # fmt: skip
+def test_runs_that_are_no_measurement_fail(before: str, after: str, told: str) -> None:
+    assert before in GOOD
+    assert not failed(IB, GOOD)
+    assert any(line.startswith(told) for line in failed(IB, GOOD.replace(before, after)))
+
+
+def test_a_last_row_that_is_cut_is_a_run_that_did_not_end() -> None:
+    (line,) = failed(IB, GOOD.rsplit("  1.0  375.00", 1)[0])
+    assert line == "failed: the run ended in a failure, line 37: a row that ends early"
+
+
+@pytest.mark.parametrize(("before", "after", "told"), [
+    ("step: 2(factor)", "step: 2(factor) validation: 0", "the data was not looked at"),
+    ("device 7 ", "gone 7 ", "7 of 8 GPUs of a server took part"),
+])  # fmt: skip
+def test_runs_of_other_things_are_told_and_not_compared(before: str, after: str, told: str) -> None:
+    acceptance = of(IB, GOOD.replace(before, after))
+    assert kinds(acceptance) == ["not-compared", "not-compared"]
+    assert told in acceptance.verdicts[0].text
+
+
+def test_runs_in_one_file_are_told_apart() -> None:
+    two = nccl_text([(8 * GIB, 445.0, 0)], servers=2) + GOOD + nccl_text([(8 * GIB, 379.0, 0)], test="all_gather_perf")
+    runs = runs_of(two, "result.txt")
+    assert [(run.test, run.servers, len(run.rows)) for run in runs] == [
+        ("all_reduce", 2, 1), ("all_reduce", 4, 2), ("all_gather", 4, 1),
+    ]  # fmt: skip
+    assert of(IB, two).ok
+    # a run that died without a word before the next
+    died = GOOD[: GOOD.index("  536870912")] + GOOD
+    assert kinds(of(IB, died)) == ["failed", "pass", "pass"]
+
+
+def test_programs_without_mpi_of_all_gpus_of_a_server() -> None:
+    head, _, rows = GOOD.partition("#       size")
+    apart = [head.replace("on node-", f"on other{server}-") for server in range(3)]
+    apart = ["\n".join(line for line in text.splitlines() if "Rank" not in line or re.search(r"Rank +[0-7] ", line))
+             for text in apart]  # fmt: skip
+    lines = rows.splitlines()
+    table = [lines[0], *(line for line in lines[1:3] for _ in range(3)), *lines[3:]]
+    (verdict,) = of(IB, "\n".join([*apart, "#       size" + table[0], *table[1:]])).verdicts
+    assert verdict.kind == "not-compared"
+    assert "3 programs of 8 ranks" in verdict.text
+
+
+def test_more_than_a_line_gives_is_no_measurement() -> None:
+    assert failed(IB, perftest_text("BW", "1048576 5000 791.2 790.9 0.04", BANDWIDTH)) == [
+        "impossible: 790.9 Gb/s, where the line gives 400: another port, or a report in other units"
+    ]
+    assert failed(IB, perftest_text("BW", "1048576 0 391.2 390.9 0.04", BANDWIDTH)) == [
+        "impossible: 0 iterations: nothing was measured"
+    ]
 
 
 def test_the_file_says_which_collective() -> None:
     text = nccl_text([(8 * GIB, 380.0, 0)]).replace("all_reduce_perf", "unnamed")
-    assert rows_of(text, "runs/all-gather-4.txt")[0].test == "all_gather"
+    assert runs_of(text, "runs/all-gather-4.txt")[0].test == "all_gather"
 
 
 def test_command(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

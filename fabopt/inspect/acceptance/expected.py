@@ -118,6 +118,24 @@ class ExpectedBandwidths:
             return 2 * size * (ranks - 1) / ranks / float(group.all_reduce_us(size)) / 1000
         return size * (ranks - 1) / ranks / float(group.all_gather_us(size)) / 1000
 
+    def most_gbytes_s(self, collective: Collective, servers: int) -> float | None:
+        """Bus bandwidth that no algorithm is above, in GB/s, whatever the ratio; None where it is not known.
+
+        Of ``s`` bytes all-reduce sends ``s`` out of every server where switches add (InfiniBand, NVSwitch), else
+        ``2 s (n - 1) / n``; all-gather and reduce-scatter take ``s (n - 1) / n`` into or out of every one.
+        """
+        ranks = servers * self.gpus
+        if servers == 1:
+            inside = self.embedded.server.scale_up
+            return None if inside is None or ranks < 2 else 2 * (ranks - 1) / ranks * inside.gbps_per_gpu / _BITS
+        each = float(self.fabric.metrics.injection_gbps_per_gpu) / _BITS
+        if collective == "alltoall":
+            return each * (ranks - 1) / (ranks - self.gpus)
+        all_ = each * self.gpus * (ranks - 1) / ranks
+        if collective == "all_reduce" and self.fabric.protocol == "infiniband":
+            return 2 * all_
+        return all_ * servers / (servers - 1)
+
     @property
     def least_gbps(self) -> float:
         """NICs that are slower are beyond the speeds that the model has."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fabopt.inspect.acceptance.expected import COLLECTIVES, LEAST_BYTES, Collective, ExpectedBandwidths
 from fabopt.inspect.acceptance.plan import LINK_SHARE, AcceptanceTest, acceptance_plan, pass_mark
-from fabopt.inspect.acceptance.results import Measurement
+from fabopt.inspect.acceptance.runs import Measurement, Run
 from fabopt.schema.design import Design
 from fabopt.units import some
 
@@ -24,10 +25,19 @@ _LOOKS = (
 )
 
 
+# What no line can carry is a fault of the measurement; rounding and clocks take a little.
+_OVER = 1.02
+# Of warnings and failures so many are told, each up to so many characters.
+_MOST_LINES, _MOST_LETTERS = 3, 120
+FAULTS = ("slow", "wrong-data", "late", "failed", "impossible")
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """A measurement with what was expected of it; None where nothing is. ``kind``: ``pass``, ``slow``, ``wrong-data``,
-    ``late`` or ``not-compared``.
+    """A measurement with what was expected of it; None where nothing is.
+
+    ``kind``: ``pass``, ``not-compared`` or one of ``FAULTS``: of a run that ended in a failure or not at all
+    ``failed``, of a value that no line can give ``impossible``.
     """
 
     kind: str
@@ -39,7 +49,7 @@ class Verdict:
     @property
     def is_fault(self) -> bool:
         """Whether it fails."""
-        return self.kind in ("slow", "wrong-data", "late")
+        return self.kind in FAULTS
 
 
 @dataclass(frozen=True)
@@ -60,31 +70,87 @@ class Acceptance:
         return not self.faults
 
 
-def accepted(design: Design, measurements: Sequence[Measurement]) -> Acceptance:
-    """Hold measurements against a design."""
+def accepted(design: Design, runs: Sequence[Run]) -> Acceptance:
+    """Hold runs against a design."""
     expected, plan = ExpectedBandwidths(design), acceptance_plan(design)
-    verdicts = [_verdict(expected, plan.tests, one) for one in measurements]
-    return Acceptance(verdicts, [*plan.notes, *_not_measured(plan.tests, verdicts)])
+    verdicts = [verdict for run in runs for verdict in _verdicts(expected, plan.tests, run)]
+    warnings = [note for run in runs for note in _warnings(run)]
+    return Acceptance(verdicts, [*plan.notes, *warnings, *_not_measured(plan.tests, verdicts)])
 
 
-def _verdict(expected: ExpectedBandwidths, tests: Sequence[AcceptanceTest], measurement: Measurement) -> Verdict:
-    name, servers = measurement.test, measurement.servers
+def _warnings(run: Run) -> Iterator[str]:
+    """What NCCL warned of, but for more than a few lines."""
+    for line, text in run.warnings[:_MOST_LINES]:
+        yield f"{run.file}, line {line}: {text[:_MOST_LETTERS]}"
+    if len(run.warnings) > _MOST_LINES:
+        yield f"{run.file}: {some(len(run.warnings) - _MOST_LINES, 'warning')} of NCCL more"
+
+
+def _verdicts(expected: ExpectedBandwidths, tests: Sequence[AcceptanceTest], run: Run) -> Iterator[Verdict]:
+    """What is to say of a run as a whole, then of its rows."""
+    if run.programs > 1:
+        ranks = len(run.hosts) // run.programs or 1
+        what = f"built without MPI: {run.programs} programs of {'one rank' if ranks == 1 else some(ranks, 'rank')}"
+        yield _skipped(run.as_a_whole(), f"{what}, none of which knew of the others: make MPI=1")
+        return
+    if run.failures:
+        line, text = run.failures[0]
+        what = f"the run ended in a failure, line {line}: {text[:_MOST_LETTERS]}"
+        yield Verdict("failed", run.as_a_whole(line), None, None, what)
+    elif not run.ended:
+        what = "its closing lines are not there: the run did not end, or the file was cut"
+        yield Verdict("failed", run.as_a_whole(), None, None, what)
+    if run.out_of_bounds and not any(row.wrong for row in run.rows):
+        yield _wrong(run.as_a_whole())
+    for row in run.rows:
+        yield _verdict(expected, tests, run, row)
+
+
+def _verdict(
+    expected: ExpectedBandwidths, tests: Sequence[AcceptanceTest], run: Run, measurement: Measurement
+) -> Verdict:
+    name, servers, value = measurement.test, measurement.servers, measurement.value
     if measurement.wrong:
-        what = f"{some(measurement.wrong, 'element')} wrong: memory, NVLink or a NIC corrupts data; take the server out"
-        return Verdict("wrong-data", measurement, None, None, what)
+        return _wrong(measurement)
+    if measurement.iterations == 0:
+        return _impossible(measurement, "0 iterations: nothing was measured")
+    if value is None or not math.isfinite(value) or value <= 0:
+        return _impossible(measurement, f"{value} {measurement.unit} is no measurement: run it again")
     if name in ("ib_write_bw", "ib_write_lat"):
-        return _of_link(expected, tests, measurement)
+        return _of_link(expected, tests, measurement, value)
     if name not in COLLECTIVES:
         return _skipped(measurement, f"{name} has no expected number")
+    if not run.validated:
+        return _skipped(measurement, "the data was not looked at (validation: 0): run it with -c 1")
     if servers is None:
         return _skipped(measurement, "how many servers took part is not said (no lines `# Rank`)")
     if servers > expected.servers:
         return _skipped(measurement, f"{servers} servers took part, {expected.servers} are planned")
+    if (ranks := run.fewest_ranks or 0) < expected.gpus:
+        return _skipped(measurement, f"{ranks} of {expected.gpus} GPUs of a server took part")
+    most = expected.most_gbytes_s(_collective(name), servers)
+    if most is not None and value > _OVER * most:
+        what = f"{value:.4g} {measurement.unit}, where {servers_words(servers)} can carry {most:.4g} at most"
+        return _impossible(measurement, what)
     if servers == 1:
-        return _of_server(tests, measurement)
-    if measurement.size < LEAST_BYTES:
+        return _of_server(tests, measurement, value)
+    if (measurement.size or 0) < LEAST_BYTES:
         return _skipped(measurement, "below 512 MiB: not compared")
-    return _of_collective(expected, _collective(name), servers, measurement)
+    return _of_collective(expected, _collective(name), servers, measurement, value)
+
+
+def servers_words(servers: int) -> str:
+    """``the links within one server``, ``the NICs of 4 servers``."""
+    return "the links within one server" if servers == 1 else f"the NICs of {some(servers, 'server')}"
+
+
+def _wrong(measurement: Measurement) -> Verdict:
+    what = f"{some(measurement.wrong, 'element')} wrong: memory, NVLink or a NIC corrupts data; take the server out"
+    return Verdict("wrong-data", measurement, None, None, what)
+
+
+def _impossible(measurement: Measurement, what: str) -> Verdict:
+    return Verdict("impossible", measurement, None, None, what)
 
 
 def _collective(name: str) -> Collective:
@@ -95,39 +161,49 @@ def _skipped(measurement: Measurement, why: str) -> Verdict:
     return Verdict("not-compared", measurement, None, None, why)
 
 
-def _of_collective(expected: ExpectedBandwidths, name: Collective, servers: int, measurement: Measurement) -> Verdict:
-    rate = expected.bus_gbytes_s(name, servers, measurement.size)
+def _of_collective(
+    expected: ExpectedBandwidths, name: Collective, servers: int, measurement: Measurement, value: float
+) -> Verdict:
+    size = measurement.size or 0
+    rate = expected.bus_gbytes_s(name, servers, size)
     if rate is None:
         return _skipped(measurement, "the model knows no number for these servers")
-    mark, _ = pass_mark(expected, name, servers, measurement.size, rate)
-    return _compared(measurement, rate, mark)
+    mark, _ = pass_mark(expected, name, servers, size, rate)
+    return _compared(measurement, value, rate, mark)
 
 
-def _of_server(tests: Sequence[AcceptanceTest], measurement: Measurement) -> Verdict:
+def _of_server(tests: Sequence[AcceptanceTest], measurement: Measurement, value: float) -> Verdict:
     own = next((test for test in tests if test.scope == "server" and test.name == measurement.test), None)
-    if own is None or own.expected is None or own.pass_mark is None or measurement.size < (own.size or 0) // 2:
+    is_small = own is not None and (measurement.size or 0) < (own.size or 0) // 2
+    if own is None or own.expected is None or own.pass_mark is None or is_small:
         return _skipped(measurement, "one server: only all_reduce of 8 GiB and more has a pass mark")
-    return _compared(measurement, own.expected, own.pass_mark, own.failure)
+    return _compared(measurement, value, own.expected, own.pass_mark, own.failure)
 
 
-def _of_link(expected: ExpectedBandwidths, tests: Sequence[AcceptanceTest], measurement: Measurement) -> Verdict:
+def _of_link(
+    expected: ExpectedBandwidths, tests: Sequence[AcceptanceTest], measurement: Measurement, value: float
+) -> Verdict:
+    size = measurement.size or 0
     if measurement.test == "ib_write_bw":
-        if measurement.size < _LEAST_MESSAGE:
+        if value > _OVER * float(expected.fabric.nic.gbps):
+            line = f"the line gives {float(expected.fabric.nic.gbps):g}"
+            return _impossible(measurement, f"{value:.4g} Gb/s, where {line}: another port, or a report in other units")
+        if size < _LEAST_MESSAGE:
             return _skipped(measurement, "messages below 64 KiB do not fill a line")
-        return _compared(measurement, expected.link_gbps, LINK_SHARE * expected.link_gbps)
+        return _compared(measurement, value, expected.link_gbps, LINK_SHARE * expected.link_gbps)
     mark = next(test.pass_mark for test in tests if test.name == "ib_write_lat")
-    if measurement.size > _MOST_LATENCY_MESSAGE or mark is None:
+    if size > _MOST_LATENCY_MESSAGE or mark is None:
         return _skipped(measurement, "latency is of messages up to 64 bytes")
-    if measurement.value <= mark:
-        return Verdict("pass", measurement, None, mark, f"{measurement.value:g} us, at most {mark:g}")
-    what = f"{measurement.value:g} us where {mark:g} us pass: a detour, congestion, or power saving of the CPU"
+    if value <= mark:
+        return Verdict("pass", measurement, None, mark, f"{value:g} us, at most {mark:g}")
+    what = f"{value:g} us where {mark:g} us pass: a detour, congestion, or power saving of the CPU"
     return Verdict("late", measurement, None, mark, what)
 
 
-def _compared(measurement: Measurement, rate: float, mark: float, failure: str = "") -> Verdict:
-    share = measurement.value / rate
-    told = f"{measurement.value:.4g} {measurement.unit} of {rate:.4g} expected ({share:.0%})"
-    if measurement.value >= mark:
+def _compared(measurement: Measurement, value: float, rate: float, mark: float, failure: str = "") -> Verdict:
+    share = value / rate
+    told = f"{value:.4g} {measurement.unit} of {rate:.4g} expected ({share:.0%})"
+    if value >= mark:
         return Verdict("pass", measurement, rate, mark, told)
     look = failure or looks_like(share)
     return Verdict("slow", measurement, rate, mark, f"{told}, {mark:.4g} pass: {look}")

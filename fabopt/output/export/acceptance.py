@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -43,7 +44,14 @@ def verdict_row(verdict: Verdict) -> dict[str, object]:
     """A verdict with ``FINDING_COLUMNS``."""
     own = asdict(verdict.measurement) | {"kind": verdict.kind, "text": verdict.text}
     own |= {"expected": verdict.expected, "pass_mark": verdict.pass_mark}
-    return {name: round(value, 4) if isinstance(value := own[name], float) else value for name in FINDING_COLUMNS}
+    return {name: _written(own[name]) for name in FINDING_COLUMNS}
+
+
+def _written(value: object) -> object:
+    """A number to four places; what is no number as a word, as JSON has none for it."""
+    if not isinstance(value, float):
+        return value
+    return round(value, 4) if math.isfinite(value) else str(value)
 
 
 def acceptance_csv(acceptance: Acceptance) -> bytes:

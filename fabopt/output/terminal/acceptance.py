@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from fabopt.inspect.acceptance.results import Measurement
+from fabopt.inspect.acceptance.runs import Measurement
 from fabopt.inspect.acceptance.verdicts import Acceptance
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import printable
@@ -25,7 +25,7 @@ def acceptance_report(acceptance: Acceptance) -> RenderableType:
             verdict.measurement.test,
             _servers(verdict.measurement),
             size_words(verdict.measurement.size),
-            verdict.text,
+            printable(verdict.text),
         ]
         for verdict in verdicts[:MOST_LINES]
     ]
@@ -42,15 +42,18 @@ def headline_of_acceptance(acceptance: Acceptance) -> str:
     fails = len(acceptance.faults)
     left = kinds.count("not-compared")
     more = f", {left} not compared" if left else ""
-    return f"{some(len(kinds), 'measurement')}: {kinds.count('pass')} pass, {fails} fail{more}"
+    rows = sum(verdict.measurement.size is not None for verdict in acceptance.verdicts)
+    return f"{some(rows, 'measurement')}: {kinds.count('pass')} pass, {fails} fail{more}"
 
 
 def _servers(measurement: Measurement) -> str:
     return "" if measurement.servers is None else str(measurement.servers)
 
 
-def size_words(size: int) -> str:
-    """``512 MiB``, ``8 GiB``, ``2 B``."""
+def size_words(size: int | None) -> str:
+    """``512 MiB``, ``8 GiB``, ``2 B``; nothing where it is not of a size."""
+    if size is None:
+        return ""
     for unit, name in _UNITS:
         if size >= unit and size % unit == 0:
             return f"{size // unit} {name}"

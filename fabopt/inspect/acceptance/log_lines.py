@@ -1,0 +1,46 @@
+"""Lines of a log without what launchers and collectors put before them, and lines that say that a run failed."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# What stands before a line, as Open MPI, Slurm, pdsh, clush, kubectl, docker compose, syslog and ts write it.
+_TAGS: Final = re.compile(
+    r"\s*(?:"
+    r"\[\d+,\d+\](?:\[[^\]]*\])?<std(?:out|err)>:"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?=\s)"
+    r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?=\s)"
+    r"|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d [\w.-]+(?= )"
+    r"|\[[^\]\s]*\]:?"
+    r"|[\w./-]+ *\|(?=\s)"
+    r"|[\w./-]+(?:\[\d+\])?:(?=\s|#)"
+    r")"
+)
+# Words of nccl-tests, launchers and the kernel by which a run ends in a failure.
+_FAILURES: Final = re.compile(
+    r"Test (?:\w+ )?failure|# error:|exited on signal|exited with (?:non-zero|code [1-9])|mpirun (?:noticed|detected)"
+    r"|prte(?:run)? (?:noticed|detected)|MPI_ABORT|srun: error|slurmstepd: error|CANCELLED|DUE TO TIME LIMIT|oom-kill"
+    r"|Out Of Memory|Segmentation fault|Bus error|core dumped|terminate called|^\s*Killed\b|Aborted\b"
+    r"|Couldn't|Failed status|Completion with error|Unable to (?:init|perform|open|find)|pp_\w+ failed|NVSHMEM ERROR",
+)
+_WARNING: Final = "NCCL WARN"
+
+
+def untagged(line: str) -> str:
+    """A line as the program printed it."""
+    line = _COLOURS.sub("", line).rstrip()
+    while match := _TAGS.match(line):
+        line = line[match.end() :]
+    return line.lstrip() if line.lstrip().startswith("#") else line
+
+
+def is_failure(line: str) -> bool:
+    """Whether a line says that a run failed."""
+    return _FAILURES.search(line) is not None
+
+
+def is_warning(line: str) -> bool:
+    """Whether a line is a warning of NCCL."""
+    return _WARNING in line

@@ -1,0 +1,70 @@
+"""What nccl-tests write with ``-J``: the same as their tables, with the ranks and the settings beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from fabopt.errors import InputError, fault
+from fabopt.inspect.acceptance.nccl_text import collective_in
+from fabopt.inspect.acceptance.runs import Measurement, Run, servers_of
+
+_SIDES = ("out_of_place", "in_place")
+
+
+def nccl_json(content: Mapping[str, Any], file: str, *, is_whole: bool) -> Run:
+    """The run of a report. ``is_whole``: whether the file was closed, which a run that dies does not do."""
+    config = _mapping(content.get("config"))
+    devices = _records(config.get("devices") or content.get("devices"))
+    hosts = tuple(str(device.get("hostname", "")) for device in devices)
+    arguments = content.get("args")
+    program = str(arguments[0]) if isinstance(arguments, list) and arguments else ""
+    test = collective_in(PurePath(program).name) or collective_in(PurePath(file).name)
+    if not test:
+        what, allowed = "which collective was run is not said", "args: [all_reduce_perf, ...]"
+        raise InputError([fault(file, "args", what, program, allowed=allowed)])
+    iterations = config.get("iterations")
+    told = iterations if isinstance(iterations, int) else None
+    rows = tuple(_rows(_records(content.get("results")), file, test, servers_of(hosts), told))
+    errors = content.get("errors")
+    failures = tuple((1, str(error)) for error in errors) if isinstance(errors, list) else ()
+    wrong = _mapping(content.get("out_of_bounds")).get("count")
+    return Run(
+        file, 1, test, hosts, rows, ended=is_whole and wrong is not None, failures=failures,
+        out_of_bounds=wrong if isinstance(wrong, int) else 0, validated=config.get("validation") != 0,
+    )  # fmt: skip
+
+
+def _rows(
+    results: Sequence[Mapping[str, Any]], file: str, test: str, servers: int | None, iterations: int | None
+) -> Iterator[Measurement]:
+    for number, row in enumerate(results, 1):
+        sides = [_mapping(row.get(name)) for name in _SIDES]
+        rates = [_rate(side["bus_bw"]) for side in sides if "bus_bw" in side]
+        size = row.get("size")
+        if not rates or not isinstance(size, int):
+            hint = "is the file cut off?"
+            raise InputError([fault(file, f"results.{number}", "a row without size or bandwidth", hint=hint)])
+        wrong = sum(int(side.get("nwrong") or 0) for side in sides)
+        own = row.get("actual_iterations")
+        best = max(rates, key=lambda rate: (not math.isnan(rate), rate))
+        count = own if isinstance(own, int) else iterations
+        yield Measurement(file, number, test, size, best, "GB/s", servers, wrong, count)
+
+
+def _rate(value: object) -> float:
+    """A rate; what is no number is written as a word there."""
+    try:
+        return float(str(value))
+    except ValueError:
+        return math.nan
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _records(value: object) -> list[Mapping[str, Any]]:
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []

@@ -1,0 +1,183 @@
+"""Tables of nccl-tests, of every version since 2019, in logs as launchers leave them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePath
+from typing import Final
+
+from fabopt.errors import InputError, fault
+from fabopt.inspect.acceptance.log_lines import is_failure, is_warning, untagged
+from fabopt.inspect.acceptance.runs import Measurement, Run, servers_of
+
+_COLLECTIVE: Final = re.compile(
+    r"(all_reduce|all_gather|reduce_scatter|alltoall|sendrecv|broadcast|reduce)(?:_perf|\b|_)"
+)
+_HEADING: Final = re.compile(r"#\s+(?:nccl-tests version|Collective test starting)")
+_SETTINGS: Final = re.compile(r"#\s+nThread\b")
+_RANK: Final = re.compile(r"#\s+Rank\s+(\d+)\b.*?\bon\s+(\S+)\s+device")
+_TITLES: Final = re.compile(r"#\s*size\s+count\s+type\b.*\btime\b.*")
+_ROW: Final = re.compile(r"\s*\d+\s+\d+\s+[a-z]\w*(?:\s.*)?")
+_OUT_OF_BOUNDS: Final = re.compile(r"#\s*Out of bounds values\s*:\s*(\d+)")
+_ITERATIONS: Final = re.compile(r"(?<!warmup )\biters: (\d+)")
+_VALIDATION: Final = re.compile(r"\bvalidation: (\d+)")
+# Columns where a file has rows without their titles.
+_USUAL: Final = [
+    *("size", "count", "type", "redop", "root"),
+    *("time", "algbw", "busbw", "#wrong"),
+    *("time", "algbw", "busbw", "#wrong"),
+]
+_BUS, _WRONG = "busbw", ("#wrong", "error")
+
+
+def nccl_runs(text: str, file: str) -> list[Run]:
+    """The runs of a log, in order; those without rows, ranks and failures left out."""
+    lines = [untagged(line) for line in text.splitlines()]
+    starts = _starts(lines)
+    ends = [*starts[1:], len(lines)]
+    parts = [_Part(lines, start, end, file) for start, end in zip(starts, ends, strict=True)]
+    runs = [part.run() for part in _without_mpi(parts)]
+    return [run for run in runs if run.rows or run.hosts or run.failures]
+
+
+def _starts(lines: Sequence[str]) -> list[int]:
+    """Where runs begin: each has one line of settings, and its first lines before it; the first one at the top."""
+    starts: list[int] = []
+    for number, line in enumerate(lines):
+        if _SETTINGS.match(line):
+            while number and _HEADING.match(lines[number - 1]):
+                number -= 1
+            starts.append(number)
+    return [0, *starts[1:]]
+
+
+class _Part:
+    """The lines of a run, from ``start`` up to ``end`` of a file."""
+
+    def __init__(self, lines: Sequence[str], start: int, end: int, file: str, programs: int = 1) -> None:
+        self.lines, self.start, self.end, self.file, self.programs = lines, start, end, file, programs
+        self.own = lines[start:end]
+        self.ranks = [(int(match[1]), match[2]) for match in map(_RANK.match, self.own) if match]
+        self.sizes = [line.split()[0] for line in self.own if _ROW.fullmatch(line)]
+        self.has_end = any(_OUT_OF_BOUNDS.match(line) for line in self.own)
+
+    def joined(self, last: _Part, programs: int) -> _Part:
+        """This part with all up to another one."""
+        return _Part(self.lines, self.start, last.end, self.file, programs)
+
+    def run(self) -> Run:
+        """The run that these lines are of."""
+        hosts = tuple(host for _, host in self.ranks)
+        test = _test_of(self.own) or collective_in(PurePath(self.file).name) or _test_of(self.lines)
+        early: list[tuple[int, str]] = []
+        rows = tuple(self._rows(test, servers_of(hosts), early))
+        if rows and not test:
+            what, hint = "which collective was run is not said", "call the file after it, as in all_reduce.txt"
+            raise InputError([fault(self.file, "", what, allowed="all_reduce, all_gather, ...", hint=hint)])
+        wrong = [int(match[1]) for match in map(_OUT_OF_BOUNDS.match, self.own) if match]
+        return Run(
+            self.file, self.start + 1, test, hosts, rows,
+            ended=self.has_end, failures=(*early, *self._told(is_failure)), warnings=tuple(self._told(is_warning)),
+            out_of_bounds=sum(wrong), validated=_setting(_VALIDATION, self.own) != 0 and not self._is_unchecked(),
+            programs=self.programs,
+        )  # fmt: skip
+
+    def _is_unchecked(self) -> bool:
+        """Whether no row says how many elements were wrong."""
+        rows = [line.split() for line in self.own if _ROW.fullmatch(line)]
+        return bool(rows) and all("N/A" in cells for cells in rows)
+
+    def _told(self, tells: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
+        """The lines that tell something, with their numbers."""
+        for number, line in enumerate(self.own, self.start + 1):
+            if tells(line):
+                yield number, line.strip()
+
+    def _rows(self, test: str, servers: int | None, early: list[tuple[int, str]]) -> Iterator[Measurement]:
+        """The measurements; ``early`` takes the last line where it ends before its last column."""
+        titles = _USUAL
+        iterations = _setting(_ITERATIONS, self.own)
+        for number, line in enumerate(self.own, self.start + 1):
+            if _TITLES.match(line):
+                titles = line.replace("#", " ", 1).split()
+            elif _ROW.fullmatch(line):
+                cells = line.split()
+                sides = _sides(titles, cells)
+                if not sides:
+                    if any(_ROW.fullmatch(later) for later in self.own[number - self.start :]):
+                        hint = "is the file cut off?"
+                        raise InputError([fault(self.file, f"line {number}", "a row that ends early", hint=hint)])
+                    early.append((number, "a row that ends early"))
+                    continue
+                best = max(
+                    (_number(bus, self.file, number) for bus, _ in sides), key=lambda value: (value == value, value)
+                )
+                wrong = sum(_wrong(told) for _, told in sides)
+                yield Measurement(self.file, number, test, int(cells[0]), best, "GB/s", servers, wrong, iterations)
+
+
+def _without_mpi(parts: Sequence[_Part]) -> Iterator[_Part]:
+    """The parts, with those joined that are programs which ran at once without knowing of each other.
+
+    Each of them lists its ranks from 0 before any prints a row, and then each prints every size.
+    """
+    index = 0
+    while index < len(parts):
+        last = index
+        while last + 1 < len(parts) and parts[last].ranks and not parts[last].sizes and not parts[last].has_end:
+            last += 1
+        programs = last - index + 1
+        repeats = min(Counter(parts[last].sizes).values(), default=1)
+        if programs > 1 and repeats > 1:
+            yield parts[index].joined(parts[last], max(programs, repeats))
+        else:
+            yield from parts[index : last + 1]
+        index = last + 1
+
+
+def _sides(titles: Sequence[str], cells: Sequence[str]) -> list[tuple[str, str]]:
+    """Bus bandwidth and wrong elements, out-of-place and in-place; empty where the row ends early.
+
+    Tables of before 2022 have no root for all-reduce, and the largest error in place of wrong elements.
+    """
+    places = [(bus, bus + 1) for bus, title in enumerate(titles) if title == _BUS]
+    if not places or len(cells) <= places[-1][1]:
+        # a single side is whole
+        places = [(bus, wrong) for bus, wrong in places[:1] if len(cells) == wrong + 1]
+    return [(cells[bus], cells[wrong] if titles[wrong] == _WRONG[0] else "0") for bus, wrong in places]
+
+
+def _wrong(told: str) -> int:
+    """Wrong elements; 0 where they were not counted, which the settings say."""
+    try:
+        return int(float(told))
+    except (ValueError, OverflowError):
+        return 0
+
+
+def _setting(pattern: re.Pattern[str], lines: Sequence[str]) -> int | None:
+    return next((int(match[1]) for line in lines if _SETTINGS.match(line) and (match := pattern.search(line))), None)
+
+
+def _test_of(lines: Sequence[str]) -> str:
+    """The collective as the program says it; empty where it does not."""
+    told = (
+        match for line in lines if "_perf" in line or "Collective test" in line for match in _COLLECTIVE.finditer(line)
+    )
+    first = next(told, None)
+    return first[1] if first is not None else ""
+
+
+def collective_in(name: str) -> str:
+    """The collective that a program or a file is called after; empty where it is none."""
+    match = _COLLECTIVE.search(name.lower().replace("-", "_") + "_")
+    return match[1] if match is not None else ""
+
+
+def _number(text: str, file: str, line: int) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError([fault(file, f"line {line}", "not a number", text)]) from None

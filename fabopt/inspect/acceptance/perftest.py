@@ -1,0 +1,86 @@
+"""Tables of perftest: the average of bandwidth, or the typical latency, in logs and as JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from fabopt.errors import InputError, fault
+from fabopt.inspect.acceptance.log_lines import is_failure, untagged
+from fabopt.inspect.acceptance.runs import Measurement, Run
+
+_KIND: Final = re.compile(
+    r"(?:RDMA_Write|RDMA_Read|Send|Write|Read)\s+(?:Post List )?(BW|Bidirectional (?:Post List )?BW|Latency)\s+Test",
+    re.IGNORECASE,
+)
+_JSON_KIND: Final = re.compile(r"_(Bidirectional_(?:Post_List_)?BW|BW|Latency)_", re.IGNORECASE)
+_LINE_RATES: Final = {"gb/sec": 1.0, "mb/sec": 0.008 * 1.048576, "mib/sec": 0.008 * 1.048576}
+_ROW: Final = re.compile(r"\s*\d+\s+\d+\s")
+
+
+def perftest_kind(text: str) -> str | None:
+    """``bw``, ``bidirectional bw`` or ``latency``; None where the text is not of perftest."""
+    match = _KIND.search(text)
+    return match[1].lower() if match else None
+
+
+def perftest_run(text: str, file: str, kind: str) -> Run:
+    """The run of a log."""
+    lines = [untagged(line) for line in text.splitlines()]
+    rows = tuple(_rows(lines, file, kind))
+    failures = tuple((number, line.strip()) for number, line in enumerate(lines, 1) if is_failure(line))
+    return Run(file, 1, _test(kind), (), rows, ended=bool(rows), failures=failures)
+
+
+def _test(kind: str) -> str:
+    return "ib_write_lat" if "latency" in kind else "ib_write_bw"
+
+
+def _rows(lines: list[str], file: str, kind: str) -> Iterator[Measurement]:
+    place, factor = None, 1.0
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith("#bytes"):
+            titles = re.findall(r"#?\w+(?: (?:peak|average))?\s*(?:\[[^\]]*\])?", line.strip())
+            names = [title.lower() for title in titles]
+            wanted = "t_typical" if "latency" in kind else "bw average"
+            place = next((index for index, name in enumerate(names) if name.startswith(wanted)), None)
+            unit = re.search(r"\[([^\]]*)\]", titles[place]) if place is not None else None
+            factor = _LINE_RATES.get(unit[1].lower(), 1.0) if unit else 1.0
+        elif place is not None and _ROW.match(line):
+            cells = line.split()
+            if len(cells) <= place:
+                raise InputError([fault(file, f"line {number}", "a row that ends early", hint="is the file cut off?")])
+            value = _number(cells[place], file, f"line {number}")
+            yield _measurement(file, number, kind, int(cells[0]), int(cells[1]), value * factor)
+
+
+def _measurement(file: str, line: int, kind: str, size: int, iterations: int, value: float) -> Measurement:
+    """A row; ``value`` in Gb/s of both directions where there are two, or in microseconds."""
+    if "latency" in kind:
+        return Measurement(file, line, _test(kind), size, value, "us", None, 0, iterations)
+    rate = value / (2 if "bidirectional" in kind else 1)
+    return Measurement(file, line, _test(kind), size, rate, "Gb/s", None, 0, iterations)
+
+
+def _number(text: str, file: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError([fault(file, where, "not a number", text)]) from None
+
+
+def perftest_json(content: Mapping[str, Any], file: str) -> Run:
+    """The run of a report that perftest wrote with ``--out_json``, whose rates are in Gb/s with ``--report_gbits``."""
+    match = _JSON_KIND.search(str(content["test_info"].get("test", "")))
+    kind = match[1].lower().replace("_", " ") if match else "bw"
+    results = content.get("results")
+    results = results if isinstance(results, Mapping) else {}
+    name = "t_typical" if kind == "latency" else "BW_average"
+    value, size = results.get(name), results.get("MsgSize")
+    if not isinstance(value, int | float) or not isinstance(size, int):
+        allowed = f"`results` with MsgSize and {name}"
+        raise InputError([fault(file, "results", "no measurement is in it", allowed=allowed)])
+    iterations = results.get("n_iterations")
+    count = iterations if isinstance(iterations, int) else 1
+    return Run(file, 1, _test(kind), (), (_measurement(file, 1, kind, size, count, float(value)),), ended=True)

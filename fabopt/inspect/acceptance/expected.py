@@ -128,13 +128,13 @@ class ExpectedBandwidths:
         if servers == 1:
             inside = self.embedded.server.scale_up
             return None if inside is None or ranks < 2 else 2 * (ranks - 1) / ranks * inside.gbps_per_gpu / _BITS
-        each = float(self.fabric.metrics.injection_gbps_per_gpu) / _BITS
+        per_gpu = float(self.fabric.metrics.injection_gbps_per_gpu) / _BITS
         if collective == "alltoall":
-            return each * (ranks - 1) / (ranks - self.gpus)
-        all_ = each * self.gpus * (ranks - 1) / ranks
+            return per_gpu * (ranks - 1) / (ranks - self.gpus)
+        everything = per_gpu * self.gpus * (ranks - 1) / ranks
         if collective == "all_reduce" and self.fabric.protocol == "infiniband":
-            return 2 * all_
-        return all_ * servers / (servers - 1)
+            return 2 * everything
+        return everything * servers / (servers - 1)
 
     @property
     def least_gbps(self) -> float:

@@ -9,12 +9,12 @@ from typing import Any
 
 from fabopt.errors import InputError, fault
 from fabopt.inspect.acceptance.nccl_text import collective_in
-from fabopt.inspect.acceptance.runs import Measurement, Run, servers_of
+from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, servers_of
 
 _SIDES = ("out_of_place", "in_place")
 
 
-def nccl_json(content: Mapping[str, Any], file: str, *, is_whole: bool) -> Run:
+def nccl_json(content: Mapping[str, Any], file: str, *, is_whole: bool) -> MeasuredRun:
     """The run of a report. ``is_whole``: whether the file was closed, which a run that dies does not do."""
     config = _mapping(content.get("config"))
     devices = _records(config.get("devices") or content.get("devices"))
@@ -31,7 +31,7 @@ def nccl_json(content: Mapping[str, Any], file: str, *, is_whole: bool) -> Run:
     errors = content.get("errors")
     failures = tuple((1, str(error)) for error in errors) if isinstance(errors, list) else ()
     wrong = _mapping(content.get("out_of_bounds")).get("count")
-    return Run(
+    return MeasuredRun(
         file, 1, test, hosts, rows, ended=is_whole and wrong is not None, failures=failures,
         out_of_bounds=wrong if isinstance(wrong, int) else 0, validated=config.get("validation") != 0,
     )  # fmt: skip

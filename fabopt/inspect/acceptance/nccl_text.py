@@ -10,7 +10,7 @@ from typing import Final
 
 from fabopt.errors import InputError, fault
 from fabopt.inspect.acceptance.log_lines import is_failure, is_warning, untagged
-from fabopt.inspect.acceptance.runs import Measurement, Run, servers_of
+from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, servers_of
 
 _COLLECTIVE: Final = re.compile(
     r"(all_reduce|all_gather|reduce_scatter|alltoall|sendrecv|broadcast|reduce)(?:_perf|\b|_)"
@@ -32,12 +32,12 @@ _USUAL: Final = [
 _BUS, _WRONG = "busbw", ("#wrong", "error")
 
 
-def nccl_runs(text: str, file: str) -> list[Run]:
+def nccl_runs(text: str, file: str) -> list[MeasuredRun]:
     """The runs of a log, in order; those without rows, ranks and failures left out."""
     lines = [untagged(line) for line in text.splitlines()]
     starts = _starts(lines)
     ends = [*starts[1:], len(lines)]
-    parts = [_Part(lines, start, end, file) for start, end in zip(starts, ends, strict=True)]
+    parts = [_RunLines(lines, start, end, file) for start, end in zip(starts, ends, strict=True)]
     runs = [part.run() for part in _without_mpi(parts)]
     return [run for run in runs if run.rows or run.hosts or run.failures]
 
@@ -53,7 +53,7 @@ def _starts(lines: Sequence[str]) -> list[int]:
     return [0, *starts[1:]]
 
 
-class _Part:
+class _RunLines:
     """The lines of a run, from ``start`` up to ``end`` of a file."""
 
     def __init__(self, lines: Sequence[str], start: int, end: int, file: str, programs: int = 1) -> None:
@@ -63,11 +63,11 @@ class _Part:
         self.sizes = [line.split()[0] for line in self.own if _ROW.fullmatch(line)]
         self.has_end = any(_OUT_OF_BOUNDS.match(line) for line in self.own)
 
-    def joined(self, last: _Part, programs: int) -> _Part:
+    def joined(self, last: _RunLines, programs: int) -> _RunLines:
         """This part with all up to another one."""
-        return _Part(self.lines, self.start, last.end, self.file, programs)
+        return _RunLines(self.lines, self.start, last.end, self.file, programs)
 
-    def run(self) -> Run:
+    def run(self) -> MeasuredRun:
         """The run that these lines are of."""
         hosts = tuple(host for _, host in self.ranks)
         test = _test_of(self.own) or collective_in(PurePath(self.file).name) or _test_of(self.lines)
@@ -77,7 +77,7 @@ class _Part:
             what, hint = "which collective was run is not said", "call the file after it, as in all_reduce.txt"
             raise InputError([fault(self.file, "", what, allowed="all_reduce, all_gather, ...", hint=hint)])
         wrong = [int(match[1]) for match in map(_OUT_OF_BOUNDS.match, self.own) if match]
-        return Run(
+        return MeasuredRun(
             self.file, self.start + 1, test, hosts, rows,
             ended=self.has_end, failures=(*early, *self._told(is_failure)), warnings=tuple(self._told(is_warning)),
             out_of_bounds=sum(wrong), validated=_setting(_VALIDATION, self.own) != 0 and not self._is_unchecked(),
@@ -118,7 +118,7 @@ class _Part:
                 yield Measurement(self.file, number, test, int(cells[0]), best, "GB/s", servers, wrong, iterations)
 
 
-def _without_mpi(parts: Sequence[_Part]) -> Iterator[_Part]:
+def _without_mpi(parts: Sequence[_RunLines]) -> Iterator[_RunLines]:
     """The parts, with those joined that are programs which ran at once without knowing of each other.
 
     Each of them lists its ranks from 0 before any prints a row, and then each prints every size.

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from fabopt.errors import InputError, fault
 from fabopt.inspect.acceptance.log_lines import is_failure, untagged
-from fabopt.inspect.acceptance.runs import Measurement, Run
+from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement
 
 _KIND: Final = re.compile(
     r"(?:RDMA_Write|RDMA_Read|Send|Write|Read)\s+(?:Post List )?(BW|Bidirectional (?:Post List )?BW|Latency)\s+Test",
@@ -25,12 +25,12 @@ def perftest_kind(text: str) -> str | None:
     return match[1].lower() if match else None
 
 
-def perftest_run(text: str, file: str, kind: str) -> Run:
+def perftest_run(text: str, file: str, kind: str) -> MeasuredRun:
     """The run of a log."""
     lines = [untagged(line) for line in text.splitlines()]
     rows = tuple(_rows(lines, file, kind))
     failures = tuple((number, line.strip()) for number, line in enumerate(lines, 1) if is_failure(line))
-    return Run(file, 1, _test(kind), (), rows, ended=bool(rows), failures=failures)
+    return MeasuredRun(file, 1, _test(kind), (), rows, ended=bool(rows), failures=failures)
 
 
 def _test(kind: str) -> str:
@@ -70,7 +70,7 @@ def _number(text: str, file: str, where: str) -> float:
         raise InputError([fault(file, where, "not a number", text)]) from None
 
 
-def perftest_json(content: Mapping[str, Any], file: str) -> Run:
+def perftest_json(content: Mapping[str, Any], file: str) -> MeasuredRun:
     """The run of a report that perftest wrote with ``--out_json``, whose rates are in Gb/s with ``--report_gbits``."""
     match = _JSON_KIND.search(str(content["test_info"].get("test", "")))
     kind = match[1].lower().replace("_", " ") if match else "bw"
@@ -83,4 +83,4 @@ def perftest_json(content: Mapping[str, Any], file: str) -> Run:
         raise InputError([fault(file, "results", "no measurement is in it", allowed=allowed)])
     iterations = results.get("n_iterations")
     count = iterations if isinstance(iterations, int) else 1
-    return Run(file, 1, _test(kind), (), (_measurement(file, 1, kind, size, count, float(value)),), ended=True)
+    return MeasuredRun(file, 1, _test(kind), (), (_measurement(file, 1, kind, size, count, float(value)),), ended=True)

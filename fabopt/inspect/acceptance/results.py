@@ -11,7 +11,7 @@ from fabopt.errors import InputError, fault
 from fabopt.inspect.acceptance.nccl_json import nccl_json
 from fabopt.inspect.acceptance.nccl_text import nccl_runs
 from fabopt.inspect.acceptance.perftest import perftest_json, perftest_kind, perftest_run
-from fabopt.inspect.acceptance.runs import Run
+from fabopt.inspect.acceptance.runs import MeasuredRun
 from fabopt.inspect.sightings import text_of
 from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
 
@@ -19,9 +19,9 @@ MAX_BYTES = 64_000_000
 _CLOSES = {"{": "}", "[": "]"}
 
 
-def measured(paths: Sequence[str]) -> list[Run]:
+def measured(paths: Sequence[str]) -> list[MeasuredRun]:
     """All runs of files, in order; ``InputError`` for a file in which there is none."""
-    runs: list[Run] = []
+    runs: list[MeasuredRun] = []
     for path in paths:
         if path == STANDARD_STREAM:
             runs += runs_of(text_of(read_standard_input(), "<standard input>"), "<standard input>")
@@ -31,7 +31,7 @@ def measured(paths: Sequence[str]) -> list[Run]:
     return runs
 
 
-def runs_of(text: str, file: str) -> list[Run]:
+def runs_of(text: str, file: str) -> list[MeasuredRun]:
     """The runs of one file."""
     if text.lstrip().startswith("{"):
         return [_reported(text, file)]
@@ -44,7 +44,7 @@ def runs_of(text: str, file: str) -> list[Run]:
     return runs
 
 
-def _reported(text: str, file: str) -> Run:
+def _reported(text: str, file: str) -> MeasuredRun:
     content, is_whole = _parsed(text, file)
     if isinstance(content.get("test_info"), dict):
         return perftest_json(content, file)

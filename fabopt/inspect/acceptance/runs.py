@@ -27,7 +27,7 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Run:
+class MeasuredRun:
     """A run. ``hosts``: of each rank, empty where the file does not say; ``programs``: that ran each on its own.
 
     ``ended``: whether its closing lines are there; ``failures``: line numbers and lines that say that it failed;

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fabopt.inspect.acceptance.expected import COLLECTIVES, LEAST_BYTES, Collective, ExpectedBandwidths
 from fabopt.inspect.acceptance.plan import LINK_SHARE, AcceptanceTest, acceptance_plan, pass_mark
-from fabopt.inspect.acceptance.runs import Measurement, Run
+from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement
 from fabopt.schema.design import Design
 from fabopt.units import some
 
@@ -70,7 +70,7 @@ class Acceptance:
         return not self.faults
 
 
-def accepted(design: Design, runs: Sequence[Run]) -> Acceptance:
+def accepted(design: Design, runs: Sequence[MeasuredRun]) -> Acceptance:
     """Hold runs against a design."""
     expected, plan = ExpectedBandwidths(design), acceptance_plan(design)
     verdicts = [verdict for run in runs for verdict in _verdicts(expected, plan.tests, run)]
@@ -78,7 +78,7 @@ def accepted(design: Design, runs: Sequence[Run]) -> Acceptance:
     return Acceptance(verdicts, [*plan.notes, *warnings, *_not_measured(plan.tests, verdicts)])
 
 
-def _warnings(run: Run) -> Iterator[str]:
+def _warnings(run: MeasuredRun) -> Iterator[str]:
     """What NCCL warned of, but for more than a few lines."""
     for line, text in run.warnings[:_MOST_LINES]:
         yield f"{run.file}, line {line}: {text[:_MOST_LETTERS]}"
@@ -86,7 +86,7 @@ def _warnings(run: Run) -> Iterator[str]:
         yield f"{run.file}: {some(len(run.warnings) - _MOST_LINES, 'warning')} of NCCL more"
 
 
-def _verdicts(expected: ExpectedBandwidths, tests: Sequence[AcceptanceTest], run: Run) -> Iterator[Verdict]:
+def _verdicts(expected: ExpectedBandwidths, tests: Sequence[AcceptanceTest], run: MeasuredRun) -> Iterator[Verdict]:
     """What is to say of a run as a whole, then of its rows."""
     if run.programs > 1:
         ranks = len(run.hosts) // run.programs or 1
@@ -107,7 +107,7 @@ def _verdicts(expected: ExpectedBandwidths, tests: Sequence[AcceptanceTest], run
 
 
 def _verdict(
-    expected: ExpectedBandwidths, tests: Sequence[AcceptanceTest], run: Run, measurement: Measurement
+    expected: ExpectedBandwidths, tests: Sequence[AcceptanceTest], run: MeasuredRun, measurement: Measurement
 ) -> Verdict:
     name, servers, value = measurement.test, measurement.servers, measurement.value
     if measurement.wrong:

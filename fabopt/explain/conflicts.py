@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 
 from fabopt.explain.clashes import clashes, prescribed
 from fabopt.explain.deliveries import delivery_conflicts
@@ -21,6 +20,7 @@ from fabopt.explain.gaps import gap_sentences
 from fabopt.explain.levers import advice
 from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_conflicts, unlimited
 from fabopt.explain.relaxation import closest
+from fabopt.explain.runs import run_conflicts, uncovered_runs
 from fabopt.explain.sources import source_conflicts
 from fabopt.explain.supply import buying_conflicts
 from fabopt.explain.torus import servers_are_points, torus_conflicts
@@ -34,7 +34,7 @@ from fabopt.problem.rules_kept import not_asked_for
 from fabopt.problem.vendors import sources_are_short
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.schema.base import NO_SINGLE_LIMIT, Strict
-from fabopt.schema.case import Distances, Fabric
+from fabopt.schema.case import Fabric
 from fabopt.schema.default_rules import LENGTHS, NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_asked_for, without
 from fabopt.schema.design import Conflict, Number
 from fabopt.search.context import Context
@@ -52,9 +52,6 @@ FAR_TOO_MANY = 4
 MOST_REFUSED = 3
 # Of the ports of no NIC at all.
 NO_SPEED = "none"
-SHORTEST_RUN_M = 0.5
-# by kind of run: switch tiers that it takes
-RUN_KEYS = {"server-leaf": 1, "leaf-spine": 2, "spine-core": 3, "attachment-leaf": 1}
 # What a design without a default rule may have.
 WITHOUT_RULE = {
     LENGTHS: "the usual lengths, which do not follow from the size of the groups,",
@@ -78,6 +75,8 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
         return unequipped
     if sources_are_short(problem) and (told := _asked(inquiry, source_conflicts)):
         return tuple(told)
+    if uncovered := _asked(inquiry, uncovered_runs):
+        return tuple(uncovered)
     if problem.limits.are_set or any(stage.limits.are_set for stage in problem.stages):
         spent = _asked(inquiry, spending, stage_limit_conflicts) or _asked(inquiry, joint_limits)
         if spent:
@@ -157,7 +156,7 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     conflicts = buying + _asked(inquiry, _named_rules, _servers, path_conflicts)
     if any(map(_is_far_too_many, conflicts)):
         return conflicts + _asked(inquiry, _sizes)
-    return conflicts + _asked(inquiry, *(() if buying else (_structure, _runs)), demand_conflicts)
+    return conflicts + _asked(inquiry, *(() if buying else (_structure, run_conflicts)), demand_conflicts)
 
 
 def _asked(inquiry: Inquiry, *lines: Lines) -> list[Conflict]:
@@ -303,50 +302,3 @@ def _named_rules(inquiry: Inquiry) -> Iterator[Conflict]:
             if inquiry.design(inquiry.case.model_copy(update={"rules": without(rules, rule)})) is not None:
                 detail = f"with {words} there is a design"
                 yield Conflict(limit=f"rules.{rule}", value="true", needed="false", detail=detail)
-
-
-# -- what there is to buy ---------------------------------------------------------------------------------------
-
-
-def _runs(inquiry: Inquiry) -> Iterator[Conflict]:
-    if not inquiry.problem.site.runs_are_alike:
-        return
-    tallest = max(max(fabric.tiers, default=0) for fabric in inquiry.problem.fabrics)
-    for key, tiers in RUN_KEYS.items():
-        if tallest < tiers:
-            continue
-        inquiry.tell(f"site.distances_m.{key}")
-        yield from _run(inquiry, key)
-
-
-def _run(inquiry: Inquiry, key: str) -> Iterator[Conflict]:
-    """The longest run of one kind, up to the wanted one, that parts reach."""
-    distances = inquiry.case.site.distances_m or Distances()
-    field = key.replace("-", "_")
-    wanted = getattr(distances, field)
-    if wanted is None or wanted <= SHORTEST_RUN_M:
-        return
-
-    def ask(metres: float) -> float | None:
-        shorter: Distances = distances.model_copy(update={field: metres})
-        site = inquiry.case.site.model_copy(update={"distances_m": shorter})
-        return None if inquiry.design(inquiry.case.model_copy(update={"site": site})) is None else metres
-
-    def between(works: float, fails: float) -> float | None:
-        inside = [metres for metres in lengths if works < metres < fails]
-        return inside[len(inside) // 2] if inside else None
-
-    if ask(SHORTEST_RUN_M) is None:
-        return
-    lengths = _lengths_on_sale(inquiry)
-    longest, is_longest = closest(SHORTEST_RUN_M, float(wanted), ask, between)
-    detail = f"the longest {key} run for which parts can be bought"
-    yield advice(f"site.distances_m.{key}", wanted, longest, detail, is_longest)
-
-
-def _lengths_on_sale(inquiry: Inquiry) -> list[float]:
-    """Every length and reach that something on sale has, in order: no run between two of these takes other parts."""
-    offered = inquiry.problem.offering.offered
-    lengths = chain(*(cable.lengths for cable in offered.cables), *(fibre.lengths for fibre in offered.fibres))
-    reaches = chain((cable.reach_m for cable in offered.cables), (module.reach_m for module in offered.transceivers))
-    return sorted({length.m for length in lengths} | {reach for reach in reaches if reach is not None})

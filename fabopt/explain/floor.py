@@ -10,6 +10,7 @@ import numpy as np
 from fabopt.explain.demands import changed
 from fabopt.explain.levers import UNSETTLED, advice
 from fabopt.explain.relaxation import closest, halfway
+from fabopt.explain.runs import measured_runs
 from fabopt.explain.what_if import Inquiry
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import parts_of, rule_of, with_parts, without_parts
@@ -64,7 +65,8 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     if apart is not None:
         yield _out_of_reach(apart)
         return
-    yield from _far_apart(problem, plan)
+    runs = [*measured_runs(inquiry)]
+    yield from runs or _far_apart(problem, plan)
 
 
 def _pinned_too_closely(inquiry: Inquiry) -> Iterator[Conflict]:

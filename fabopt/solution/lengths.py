@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from fabopt.floor.group_runs import HALL, RACKS_PER_ROW, TO_SPARE, GroupRuns, given_m, group_runs, sizes_of
 from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.problem.problem import Problem
-from fabopt.problem.ruled_out import is_ruled_out
-from fabopt.problem.site import USUAL, is_across_floor
-from fabopt.schema.default_rules import ATTACHMENT_RUNS, DEFAULT_RULES, LENGTHS, is_asked_for, is_kept, without
+from fabopt.schema.default_rules import DEFAULT_RULES, LENGTHS, is_kept
 from fabopt.schema.design import Design, FabricDesign, LinkRow
 from fabopt.schema.structure import Structure
-from fabopt.solution.question import Answers, Question
 from fabopt.units import some
 
 RULE = DEFAULT_RULES[LENGTHS]
-NOT_KEPT = {
-    LENGTHS: (
-        f"rule `{LENGTHS}` is not kept: with the lengths that follow from the size of the groups there is no design; "
-        f"links run {USUAL.server_leaf:g} m to leaves, {USUAL.leaf_spine:g} m to spines and {USUAL.spine_core:g} m to "
-        "cores where `site.distances_m` says nothing"
-    ),
-    ATTACHMENT_RUNS: (
-        f"rule `{ATTACHMENT_RUNS}` is not kept: nothing on sale is as long as it is from the racks of attachments, or "
-        "from the end of the floor where they have none, to their switches; their cables are planned at the flat "
-        "distances of `site.distances_m`"
-    ),
-}
 
 
 def length_notes(problem: Problem, design: Design) -> Iterator[str]:
@@ -112,20 +96,3 @@ def _of(design: Design, fabric: FabricDesign) -> str:
 
 def _and(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def freed(question: Question, answers: Answers) -> Question | None:
-    """The question without the default rule of runs, where no design keeps it and the case does not ask for it by name.
-
-    Without a floor that is the one of lengths, on a floor that of runs of attachments.
-    """
-    case, sites = question.inputs.case, [answer.problem.site for answer in answers.tried]
-    rule = LENGTHS if any(site.groups is not None for site in sites) else ATTACHMENT_RUNS
-    applies = rule == LENGTHS or any(site.measures_attachments for site in sites) or is_across_floor(case)
-    if answers.optimum.verdict != "infeasible" or not applies or question.problem is not None:
-        return None
-    if is_asked_for(case.rules, rule) or all(is_ruled_out(answer.problem) for answer in answers.tried):
-        return None
-    free = case.model_copy(update={"rules": without(case.rules, rule)})
-    inputs = replace(question.inputs, case=free, notes=(*question.inputs.notes, NOT_KEPT[rule]))
-    return replace(question, inputs=inputs)

@@ -6,7 +6,6 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
 
 from fabopt.errors import InputError, fault
 from fabopt.io.case import Inputs
@@ -22,7 +21,6 @@ from fabopt.search.rules_kept import best_answer
 from fabopt.search.separations import problems_of, words_of
 from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.futures import with_futures
-from fabopt.solution.lengths import freed
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, Question
 from fabopt.solution.single_points import with_single_points, with_those_of
@@ -99,7 +97,6 @@ def answered(question: Question) -> Design:
     """The one path from a question to its design: of a case, of all its separations, of a point of a study."""
     _begin(question, "search")
     answers = _search_all(question)
-    question, answers = _without_what_cannot_be_kept(question, answers)
     question, answers = with_managers(question, answers)
     question, answers = with_strips_of_switches(question, answers, _search_all)
     _begin(question, "what else")
@@ -122,24 +119,6 @@ def _begin(question: Question, what: str) -> None:
 def with_managers(question: Question, answers: Answers) -> Answered:
     """The question and its answers with a manager in every subnet for which one can be had."""
     return with_managers_of_subnets(question, answers, _search_all)
-
-
-def _without_what_cannot_be_kept(question: Question, answers: Answers) -> tuple[Question, Answers]:
-    """The question without default rules that no design keeps, and its answers.
-
-    The question itself where there is none without them either, and more spending is what could be allowed. Where
-    something else leaves no design, no note says that it is these rules.
-    """
-    other = freed(question, answers)
-    if other is None:
-        return question, answers
-    question.settings.progress("no design keeps the default rules: looking without them")
-    others = _search_all(other)
-    if others.best is not None:
-        return other, others
-    if answers.shown.limits_in_all.are_set:
-        return question, answers
-    return replace(other, inputs=replace(other.inputs, notes=question.inputs.notes)), others
 
 
 def proven(question: Question) -> Design:

@@ -251,14 +251,17 @@ def test_cables_of_devices_in_no_rack_reach_across_the_floor(where: Json, usual_
     assert [one.length_m for one in attached_rows(free)] == [usual_m]
 
 
-def test_what_reaches_across_no_floor_is_planned_as_usual() -> None:
+def test_what_reaches_across_no_floor_is_no_design() -> None:
     content = case(ANYWHERE, floor={"aisle_m": 100})
     content["site"].pop("distances_m")
     content["fabrics"][0]["tiers"] = 1
     design = solved(content)
-    assert_proven(design)
-    assert any("rule `attachment-runs` is not kept" in note for note in design.notes)
-    assert [row.length_m for row in attached_rows(design)] == [3]
+    run = design.conflicts[0]
+    assert (design.status, run.limit, run.needed) == ("infeasible", "site.distances_m.attachment-leaf", 50)
+    assert isinstance(run.value, float) and run.value > 100
+    assert "compute: attachment stores to leaf" in run.detail
+    content["site"]["distances_m"] = {"attachment-leaf": run.needed}
+    assert_proven(solved(content))
 
 
 def test_cables_reach_the_racks_of_attachments() -> None:
@@ -291,9 +294,10 @@ def test_what_no_cable_reaches_is_told() -> None:
     content = case(bought, floor={"aisle_m": 100})
     content["fabrics"][0]["tiers"] = 1
     design = solved(content)
-    asked = solved(content | {"rules": {"attachment-runs": True}})
-    assert (design.status, asked.status) == ("optimal", "infeasible")
-    assert any("attachment-runs" in note for note in design.notes)
+    told = next(one for one in design.conflicts if one.limit == "rules.attachment-runs")
+    assert (design.status, told.needed) == ("infeasible", "false")
+    assert "compute: attachment stores to leaf" in told.detail and "and the longest part is" in told.detail
+    assert_proven(solved(content | {"rules": {"attachment-runs": False}}))
 
 
 # -- files ------------------------------------------------------------------------------------------------------------

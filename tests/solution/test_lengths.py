@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 import fabopt
+from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.verify import verify
 from tests.oracles.brute_force import solve as brute
 from tests.samples.adapter import differences, outline, outline_of_best, run
@@ -75,12 +77,80 @@ def test_lengths_that_are_left_out_follow() -> None:
     assert "distances_m.leaf-spine: 3 m, but the cluster of 8 servers fills 4 racks: about 5.2 m" in notes(made)
 
 
-def test_rule_makes_no_case_infeasible() -> None:
-    """With cables of 3 m alone, nothing reaches over four racks: the answer is that of 3, 30 and 50 m, and says so."""
+def test_no_length_changes_where_no_part_covers_a_run() -> None:
+    """With cables of 3 m alone nothing reaches over four racks, 5.2 m: no cable is shorter than its run."""
     made = solved(length_case(), length_catalog(3))
+    run = next(one for one in made.conflicts if one.limit == "site.distances_m.leaf-spine")
+    (part,) = (one for one in made.conflicts if one.limit == "catalog.cable.lengths")
+    assert (made.status, run.value, run.needed) == ("infeasible", 5.2, 3)
+    assert "compute: leaf t4 to spine t4: about 5.2 m, as 8 servers fill 4 racks" in run.detail
+    assert "(cable, 3 m); a longer part, a shorter way or a switch between would do" in run.detail
+    assert (part.limit, part.value, part.needed, part.minimal) == ("catalog.cable.lengths", 3, 5.2, True)
+    site = {"servers_per_rack": 2, "distances_m": {"leaf-spine": run.needed}}
+    assert_proven(solved(length_case(site=site), length_catalog(3)))
+    longer = length_catalog(3)
+    longer["cables"][0]["lengths"].append({"m": 5.2, "price_usd": 15})
+    assert_proven(solved(length_case(), longer))
+
+
+def patched(servers: int, longest_m: float) -> Design:
+    """Ports of management alone, of a server in each rack, with copper up to so long."""
+    case = {
+        "name": "patched",
+        "server": "generic-hgx-h100",
+        "servers": servers,
+        "fabrics": [{"name": "mgmt", "role": "oob"}],
+        "site": {"servers_per_rack": 1},
+    }
+    given = inputs_from_objects(case)
+    cables = tuple(
+        one.model_copy(update={"lengths": tuple(length for length in one.lengths if length.m <= longest_m)})
+        if one.id == "generic-cat6-patch"
+        else one
+        for one in given.catalog.cables
+    )
+    catalog = given.catalog.model_copy(update={"cables": cables})
+    return optimize.solve(inputs_from_objects(case, catalog), alternatives_s=0)
+
+
+def test_run_of_management_that_no_part_covers_is_the_only_conflict() -> None:
+    made = patched(100, 20)
+    (run, part) = made.conflicts
+    assert (made.status, run.limit, run.needed) == ("infeasible", "site.distances_m.attachment-leaf", 20)
+    assert f"mgmt: attachment pdus to leaf fs-s3900-48t6s-r: about {run.value:g} m, as 100 servers fill" in run.detail
+    assert "(generic-cat6-patch, 20 m)" in run.detail
+    assert (part.limit, part.value, part.needed) == ("catalog.generic-cat6-patch.lengths", 20, run.value)
+    longer = patched(100, 30)
+    assert_proven(longer)
+    rows = {row.attachment or f"{row.from_}-{row.to}": row for row in longer.fabrics[0].links}
+    assert (rows["pdus"].length_m, rows["pdus"].parts[0].length_m) == (run.value, 30)
+    assert rows["server-leaf"].length_m < 20
+
+
+@pytest.mark.long
+def test_copper_for_management_is_on_sale_up_to_a_hundred_metres() -> None:
+    """Five hundred racks are 55 m from their middle, which cables of 50 m did not reach."""
+    (run, *_) = patched(500, 50).conflicts
+    assert (run.limit, run.value, run.needed) == ("site.distances_m.attachment-leaf", 55, 50)
+    made = patched(500, 100)
     assert_proven(made)
-    assert made.totals.capex_usd == ON_ONE_SWITCH
-    assert "rule `lengths` is not kept" in notes(made)
+    (pdus,) = (row for row in made.fabrics[0].links if row.attachment == "pdus")
+    assert (pdus.length_m, pdus.parts[0].length_m) == (55, 75)
+
+
+def test_budget_does_not_shorten_cables() -> None:
+    """Sixteen racks are not joined to leaves of all of them by copper of 3 m, however little may be spent."""
+    case = {
+        "name": "lengths-budget",
+        "server": "generic-hgx-h100",
+        "servers": 64,
+        "workload": {"profile": "mixed"},
+        "fabrics": [{"name": "compute", "protocol": "ethernet", "tiers": 2}],
+    }
+    assert fabopt.solve({**case, "limits": {"budget_usd": 873_860}}, alternatives_s=0).status == "optimal"
+    made = fabopt.solve({**case, "limits": {"budget_usd": 850_000}}, alternatives_s=0).design
+    needed = {one.limit: one.needed for one in made.conflicts}
+    assert (made.status, needed["limits.budget_usd"]) == ("infeasible", 873_860)
 
 
 def test_rule_is_not_said_to_be_the_cause_where_another_key_is() -> None:

@@ -28,12 +28,14 @@ def with_attached_runs(problem: Problem, fabric: FabricProblem, clos: ClosNetwor
     """A fabric and a Clos in racks with the runs of its attachments; as they are where nothing is measured."""
     if not problem.site.measures_attachments or not isinstance(clos.placement, RackPlacement):
         return fabric, clos
-    runs_m = _runs_m(problem, fabric, clos, clos.placement)
+    runs_m = attached_runs_m(problem, fabric, clos, clos.placement)
     measured = replace(fabric, runs_m={**fabric.runs_m, **runs_m}, attachments_measured=True)
     return measured, clos._replace(attached_runs_m=tuple(sorted(runs_m.items())))
 
 
-def _runs_m(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, placement: RackPlacement) -> dict[str, float]:
+def attached_runs_m(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, placement: RackPlacement
+) -> dict[str, float]:
     """The run of links to each tier that has some, in metres."""
     appliances = problem.floor.appliances
     heights = {appliance.key: appliance.attachment.rack_units or 0.0 for appliance in appliances.appliances}

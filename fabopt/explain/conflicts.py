@@ -20,7 +20,7 @@ from fabopt.explain.gaps import gap_sentences
 from fabopt.explain.levers import advice
 from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_conflicts, unlimited
 from fabopt.explain.relaxation import closest
-from fabopt.explain.runs import run_conflicts, uncovered_runs
+from fabopt.explain.runs import most_in_reach, run_conflicts, uncovered_runs
 from fabopt.explain.sources import source_conflicts
 from fabopt.explain.supply import buying_conflicts
 from fabopt.explain.torus import servers_are_points, torus_conflicts
@@ -210,7 +210,7 @@ def _servers(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
     if any(map(servers_are_points, inquiry.problem.fabrics)):
         return  # fewer servers may be no torus, and more one
     inquiry.tell(SERVERS)
-    most = min(wanted - 1, most_servers(inquiry.problem))
+    most = min(wanted - 1, most_servers(inquiry.problem), most_in_reach(inquiry.problem))
     largest, is_largest = _largest(inquiry, most, int(most * share))
     if largest:
         detail = f"the largest number of servers reachable with this catalog and these limits is {largest:,}"

@@ -7,14 +7,14 @@ Lengths are never shortened to find a design: a run is as long as the case, its 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
 from fabopt.explain.levers import advice
-from fabopt.explain.relaxation import closest, halfway
+from fabopt.explain.relaxation import closest, halfway, nearest
 from fabopt.explain.what_if import Inquiry
-from fabopt.floor.group_runs import given_m
+from fabopt.floor.group_runs import Sizes, given_m
 from fabopt.parts.items import Item
 from fabopt.parts.port_types import PortType
 from fabopt.problem.attachments import AttachmentDemand
@@ -96,6 +96,20 @@ def _attached(fabric: FabricProblem, kind: str) -> Iterator[AttachmentDemand]:
     for demand in (*fabric.attachments, *counted):
         if demand.nic is None and demand.port is not None and demand.takes(tier):
             yield demand
+
+
+def most_in_reach(problem: Problem) -> int:
+    """A number of servers that no network of more has parts long enough for: its farthest links span all of them."""
+    groups, longest_m = problem.site.groups, max(problem.item_table.lengths_m, default=0.0)
+    if groups is None or groups.given:
+        return problem.servers
+
+    def spans(servers: int) -> int | None:
+        runs = replace(groups, servers=servers).runs_m("clos", Sizes(servers, servers))
+        least_m = min(float(runs[kind]) for kind in RUN_KEYS if kind not in OF_ATTACHMENTS)
+        return servers if least_m <= longest_m else None
+
+    return nearest(0, problem.servers + 1, spans, halfway)
 
 
 def _is_past_all(problem: Problem, kind: str) -> bool:

@@ -203,6 +203,9 @@ def _resize(content: Json, value: int) -> None:
 
 def _follow_part(parts: Json, path: list[str], value: Any) -> None:
     entry = product(parts, path[0])
+    if path[1:] == ["lengths"]:
+        entry["lengths"].append({**entry["lengths"][-1], "m": value})
+        return
     if "lengths" in path:
         entry = next(one for one in entry["lengths"] if f"{one['m']:g}" == ".".join(path[2:-1]))
     if path[-1] == "supply" and isinstance(entry["supply"], list):
@@ -228,6 +231,8 @@ def _follow_fabric(fabric: Json, path: list[str], value: Any) -> None:
 def tighter(limit: str, needed: float, direction: str | None) -> float:
     """A value that is a thousandth nearer to where it came from, or one."""
     step = 1 if any(word in limit for word in WHOLE) else max(SHARE * abs(needed), 0.0011)
+    if limit.endswith(".lengths"):
+        step = 0.1
     return round(needed - step if direction == "up" else needed + step, 6)
 
 

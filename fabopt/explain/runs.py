@@ -39,7 +39,7 @@ OF_ATTACHMENTS = ("attachment-leaf", "attachment-spine")
 DECIMETRES = 10
 
 
-class Ends(NamedTuple):
+class RunEnds(NamedTuple):
     """Both ends of links of a kind in a fabric, in words and as cages; ``run_m``: how far it is between them."""
 
     words: str
@@ -216,7 +216,7 @@ def _far(problem: Problem, kind: str, run_m: float) -> str:
     return f"about {run_m:g} m, as {some(groups.servers, 'server')} fill {racks}"
 
 
-def _ends(problem: Problem, reached: Reached, kind: str) -> Iterator[Ends]:
+def _ends(problem: Problem, reached: Reached, kind: str) -> Iterator[RunEnds]:
     """The ends of links of a kind in a design, by fabric, and how far they are in the case as it is."""
     for fabric, (candidate, _) in zip(problem.fabrics, reached.optimum.picked, strict=True):
         part = candidate.design.file_part()
@@ -226,15 +226,15 @@ def _ends(problem: Problem, reached: Reached, kind: str) -> Iterator[Ends]:
             low, high = (tiers.get(role) for role in SWITCH_ENDS[kind])
             if low is not None and high is not None and low.up is not None:
                 words = f"{fabric.name}: {low.role} {low.switch.id} to {high.role} {high.switch.id}"
-                yield Ends(words, low.up.port, high.down.port, part.protocol, run_m)
+                yield RunEnds(words, low.up.port, high.down.port, part.protocol, run_m)
         elif kind == "server-leaf":
             words = f"{fabric.name}: {part.nic.nic_id} to leaf {tiers['leaf'].switch.id}"
-            yield Ends(words, part.nic.port, tiers["leaf"].down.port, part.protocol, run_m)
+            yield RunEnds(words, part.nic.port, tiers["leaf"].down.port, part.protocol, run_m)
         elif (tier := tiers.get(kind.removeprefix("attachment-"))) is not None:
             for demand in _attached(fabric, kind):
                 if demand.port is not None and demand.buys == "both":
                     words = f"{fabric.name}: attachment {demand.name} to {tier.role} {tier.switch.id}"
-                    yield Ends(words, demand.port, tier.down.port, part.protocol, run_m)
+                    yield RunEnds(words, demand.port, tier.down.port, part.protocol, run_m)
 
 
 def _run_m(problem: Problem, part: FilePart, kind: str) -> float:
@@ -242,7 +242,7 @@ def _run_m(problem: Problem, part: FilePart, kind: str) -> float:
     return problem.site.given.get(kind, 0.0) if groups is None else groups.of(part.structure)[kind]
 
 
-def _longest_part(problem: Problem, ends: Ends) -> Item | None:
+def _longest_part(problem: Problem, ends: RunEnds) -> Item | None:
     """The longest cable or fibre that joins two ends."""
     return max(
         (one.cable for one in problem.links.in_all_lengths(ends.near, ends.far, ends.protocol)),
@@ -251,7 +251,7 @@ def _longest_part(problem: Problem, ends: Ends) -> Item | None:
     )
 
 
-def _longer_part(inquiry: Inquiry, ends: Ends, is_fixed: bool) -> Iterator[Conflict]:
+def _longer_part(inquiry: Inquiry, ends: RunEnds, is_fixed: bool) -> Iterator[Conflict]:
     """The shortest length in which the longest part would do, at what a further metre of it costs.
 
     ``is_fixed``: whether no design has a shorter run than this one.

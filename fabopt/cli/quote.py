@@ -20,6 +20,11 @@ Currency = Annotated[
 Asked = Annotated[
     int, typer.Option("--asked", metavar="N", help="Of an RFQ sheet, the vendor whose columns are read, from 1.")
 ]
+Band = Annotated[
+    str,
+    typer.Option("--band", metavar="50:200,20:120|none",
+                 help="Percent of known street prices, and of list prices, within which a price is believed."),
+]  # fmt: skip
 
 
 @quote_app.command("import")
@@ -29,6 +34,11 @@ def quote_import(
     rate: Rates = None,
     currency: Currency = None,
     asked: Asked = 1,
+    band: Band = "50:200,20:120",
+    against: Annotated[
+        list[str] | None,
+        typer.Option("--against", metavar="BOOK", help="Price book whose prices are the known ones; repeatable."),
+    ] = None,
     json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write every line as it was read.")] = None,
     catalog: Catalogs = None,
 ) -> None:
@@ -36,7 +46,8 @@ def quote_import(
     from fabopt.cli.quotes import import_quote
     from fabopt.io.quote.reading import quote_options
 
-    raise typer.Exit(import_quote(file, output, json, catalog, quote_options(rate or (), currency, asked)))
+    options = quote_options(rate or (), currency, asked, band)
+    raise typer.Exit(import_quote(file, output, json, catalog, options, against or ()))
 
 
 @quote_app.command("audit")
@@ -53,6 +64,7 @@ def quote_audit(
     rate: Rates = None,
     currency: Currency = None,
     asked: Asked = 1,
+    band: Band = "50:200,20:120",
     engine: EngineOption = Engine.cp_sat,
     time_limit: TimeLimit = None,
     catalog: Catalogs = None,
@@ -63,6 +75,6 @@ def quote_audit(
     from fabopt.cli.solving import SolveRequest
     from fabopt.io.quote.reading import quote_options
 
-    options = quote_options(rate or (), currency, asked)
+    options = quote_options(rate or (), currency, asked, band)
     solve = SolveRequest(design, engine.value, time_limit, catalog)
     raise typer.Exit(audit_quote(AuditRequest(file, options, solve, point, output, json, findings)))

@@ -30,6 +30,7 @@ from fabopt.output.terminal.quote_audit import (
     summary_lines,
 )
 from fabopt.output.words import money
+from fabopt.parts.price_band import known_prices, with_band
 from fabopt.parts.quotes import LineStatus, Quote, book_of
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design
@@ -60,8 +61,9 @@ def audit_quote(request: AuditRequest) -> int:
     design = proven(_designed(path, request.point), path, unchecked=False).design
     catalog, found_whole = _catalog(design, request.solve.catalogs)
     quote, faults = read_quote(request.quote, catalog, request.options)
-    if faults:
+    if faults and not quote.with_status("matched"):
         raise refuse(faults)
+    quote = with_band(quote, known_prices(catalog, design.parts), request.options.band)
     comparison = compared(quote, design, catalog)
     notes = [*quote.notes, *_left_out(quote)]
     best = _best(request.solve, design, catalog, quote) if found_whole else None

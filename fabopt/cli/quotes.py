@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 
 from fabopt.cli.output import check_targets, deliver, say, tell
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
+from fabopt.io.case import read_price_books
 from fabopt.io.catalog import read_catalog
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM
@@ -15,7 +16,8 @@ from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.quote_book import book_bytes, quote_bytes
 from fabopt.output.terminal.quotes import headline_of_quote, quote_report
 from fabopt.parts.chassis import with_fills
-from fabopt.parts.price_books import check_price_book
+from fabopt.parts.price_band import known_prices, with_band
+from fabopt.parts.price_books import check_price_book, with_price_books
 from fabopt.parts.quotes import Quote, book_of
 from fabopt.schema.catalog import Catalog
 
@@ -32,20 +34,28 @@ def quoted_catalog(catalogs: Sequence[str] | None) -> Catalog:
 
 
 def import_quote(
-    file: str, output: str, json: str | None, catalogs: Sequence[str] | None, options: QuoteOptions
+    file: str,
+    output: str,
+    json: str | None,
+    catalogs: Sequence[str] | None,
+    options: QuoteOptions,
+    against: Sequence[str] = (),
 ) -> int:
-    """Write a quote's price book; where a line has a price that is not in it, the exit code says so.
+    """Write a quote's price book; where a price is not in it, or something speaks against one, the exit code says so.
 
-    What makes a quote unfit is refused once its lines are shown, and no book is written.
+    A file of which nothing could be priced is refused once its lines are shown, and no book is written. ``against``:
+    price books with which prices are compared, over the catalog's.
     """
     if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in YAML_ENDINGS:
         raise InputError([fault(output, "", "a price book is not written like this", allowed=", ".join(YAML_ENDINGS))])
     check_targets([output, json])
     catalog = quoted_catalog(catalogs)
-    quote, faults = read_quote(file, catalog, options)
-    if not faults and not quote.with_status("matched"):
-        hint = "" if quote.with_status("left over") else _ASK
-        faults = [fault(quote.file, "", "no line could be priced, so there is no book to write", hint=hint)]
+    priced = with_price_books(catalog, read_price_books(list(against), catalog, Path()))
+    quote, wrong = read_quote(file, catalog, options)
+    quote = with_band(quote, known_prices(priced), options.band)
+    faults = [] if quote.with_status("matched") else wrong
+    if not faults and not quote.with_status("matched") and not quote.with_status("left over"):
+        faults = [fault(quote.file, "", "no line could be priced, so there is no book to write", hint=_ASK)]
     if not faults:
         book = book_of(quote, None, f"quote {PurePath(file).name}")
         faults = check_price_book(book, quote.file, "", catalog)
@@ -55,7 +65,7 @@ def import_quote(
     if faults:
         raise refuse(faults)
     deliver(output, book_bytes(book))
-    return EXIT_CHECK_FAILED if quote.with_status("left over") else EXIT_DONE
+    return EXIT_DONE if quote.is_clear else EXIT_CHECK_FAILED
 
 
 def _show(quote: Quote, is_taken: bool) -> None:

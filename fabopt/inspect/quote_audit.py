@@ -20,7 +20,7 @@ _OWN_WORK = "other"
 Key = tuple[str, float | None]
 FindingKind = Literal[
     "missing", "surplus", "wrong-length", "wrong-airflow", "does-not-mate", "stand-in", "not-matched", "unpriced",
-    "no-quantity", "above-planned", "above-best", "ends-early", "read-as",
+    "in-doubt", "no-quantity", "above-planned", "above-best", "ends-early", "read-as",
 ]  # fmt: skip
 Severity = Literal["fault", "remark"]
 
@@ -133,7 +133,7 @@ def compared(quote: Quote, design: Design, catalog: Catalog) -> QuoteComparison:
     counts = _Counts(planned, quoted, {line.key for line in quote.with_status("unpriced")})
     counts.pair_lengths()
     counts.pair_stand_ins(stand_ins(design, counts.missing_optics(), counts.other_optics(catalog)))
-    findings = (*counts.findings, *_airflows(quote, design), *counts.rest(), *_lines(quote, planned),
+    findings = (*counts.findings, *_airflows(quote, design), *counts.rest(), *_lines(quote, planned), *_doubts(quote),
                 *_prices(planned, quoted), *_charges(quote, design), *_remarks(quote))  # fmt: skip
     return QuoteComparison(planned, quoted, findings, _sums(planned, quoted, counts.lacking()))
 
@@ -247,9 +247,19 @@ def _metres(key: Key) -> float:
 def _remarks(quote: Quote) -> Iterator[QuoteFinding]:
     """How lines were read, and words on them that a buyer must know."""
     for line in quote.lines:
-        if line.remarks:
-            text = f"{named(line.key) if line.id else line.part or line.description}: {'; '.join(line.remarks)}"
+        if remarks := [remark for remark in line.remarks if remark not in line.doubts]:
+            text = f"{named(line.key) if line.id else line.part or line.description}: {'; '.join(remarks)}"
             yield QuoteFinding("read-as", text, "remark", *line.key, line.sheet, line.row, None, line.quantity)
+
+
+def _doubts(quote: Quote) -> Iterator[QuoteFinding]:
+    """What words, sums and known prices say against prices that are taken."""
+    for line in quote.lines:
+        if line.doubts:
+            text = f"{named(line.key)}: {'; '.join(line.doubts)}"
+            yield QuoteFinding("in-doubt", text, "fault", *line.key, line.sheet, line.row, None, line.quantity)
+    for doubt in quote.doubts:
+        yield QuoteFinding("in-doubt", doubt)
 
 
 def _airflows(quote: Quote, design: Design) -> Iterator[QuoteFinding]:

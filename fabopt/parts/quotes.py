@@ -28,7 +28,8 @@ Value = TypeVar("Value")
 class QuoteLine:
     """A row of a quote. Prices are of one unit, net, in ``currency``; ``reason``: why it was not taken.
 
-    ``suggestion``: what could be meant, for a person to decide; ``remarks``: how what was taken was read.
+    ``suggestion``: what could be meant, for a person to decide; ``remarks``: how what was taken was read; ``doubts``:
+    those of the remarks by which words, sums or the band question the price.
     """
 
     sheet: str
@@ -49,6 +50,7 @@ class QuoteLine:
     reason: str = ""
     suggestion: str = ""
     remarks: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, float | None]:
@@ -60,7 +62,8 @@ class QuoteLine:
 class Quote:
     """All rows of a quote. ``rates``: dollars for a unit of each currency; dates as ISO writes them.
 
-    ``notes``: what holds for all of it; ``tables``: where lines were read, and which columns.
+    ``notes``: what holds for all of it; ``tables``: where lines were read, and which columns; ``doubts``: what words or
+    sums say against its prices, beside those of single lines.
     """
 
     file: str
@@ -70,6 +73,7 @@ class Quote:
     valid_until: str | None = None
     notes: tuple[str, ...] = ()
     tables: tuple[QuoteColumns, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     def with_status(self, status: LineStatus) -> list[QuoteLine]:
         """The lines of a status."""
@@ -81,6 +85,15 @@ class Quote:
         if line.unit_price is None or rate is None:
             return None
         return usd(rounded(line.unit_price * rate * CENTS_PER_USD))
+
+    def prices_usd(self, line: QuoteLine) -> list[float]:
+        """All prices of a unit in dollars that a line states, by quantity."""
+        return [] if (dollars := self.unit_usd(line)) is None else [dollars]
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether no price is withheld, and nothing is said against any."""
+        return not (self.with_status("left over") or self.doubts or any(line.doubts for line in self.lines))
 
     def line_usd(self, line: QuoteLine) -> float | None:
         """What a line comes to in dollars; of a product without a quantity that is not known, freight is asked once."""
@@ -100,7 +113,7 @@ class QuoteColumns:
 
 
 def book_of(quote: Quote, name: str | None, url: str) -> PriceBook:
-    """The price book of a quote's matched lines, of which there must be one; equal lines have equal prices.
+    """The price book of a quote's matched lines; equal lines have equal prices.
 
     Of several lines for one product, the longest lead time, the largest minimum and pack, the smallest stock and the
     earliest end count.
@@ -114,7 +127,24 @@ def book_of(quote: Quote, name: str | None, url: str) -> PriceBook:
         if own != OrderTerms():
             terms[id_] = own if length_m is None else {**_lengths(terms.get(id_)), length_m: own}
     source = PriceSource(url=url, date=quote.date, kind="quote", confidence="high", valid_until=quote.valid_until)
-    return PriceBook(name=name, description=f"Prices of {url}", source=source, prices=prices, terms=terms)
+    doubts = {id_: _doubts(lines) for id_, lines in _by_id(quote.with_status("matched")).items()}
+    return PriceBook(
+        name=name, description=f"Prices of {url}", source=source, prices=prices, terms=terms,
+        doubts={id_: said for id_, said in doubts.items() if said},
+    )  # fmt: skip
+
+
+def _by_id(lines: Iterable[QuoteLine]) -> dict[str, list[QuoteLine]]:
+    groups: dict[str, list[QuoteLine]] = {}
+    for line in lines:
+        groups.setdefault(line.id, []).append(line)
+    return groups
+
+
+def _doubts(lines: Sequence[QuoteLine]) -> tuple[str, ...]:
+    """What is said against the prices of a product, of which length."""
+    said = ((line.length_m, doubt) for line in lines for doubt in line.doubts)
+    return tuple(dict.fromkeys(doubt if m is None else f"{m:g} m: {doubt}" for m, doubt in said))
 
 
 def _by_key(lines: Iterable[QuoteLine]) -> dict[tuple[str, float | None], list[QuoteLine]]:

@@ -365,13 +365,15 @@ OrderTermsByLength = dict[float, OrderTerms]
 class PriceBook(Strict):
     """Prices that replace the catalog's, by id; for what is sold by length, by length in metres.
 
-    ``terms``: other terms of sale of what has a price here, written in the same way.
+    ``terms``: other terms of sale of what has a price here, written in the same way; ``doubts``: what the reader of a
+    quote has against a price, for a person to settle.
     """
 
     name: BookName | None = None
     description: Text | None = None
     source: PriceSource | None = None
-    prices: Annotated[dict[Identifier, Price | PriceByLength], Field(min_length=1)]
+    prices: dict[Identifier, Price | PriceByLength]
+    doubts: dict[Identifier, tuple[Text, ...]] = {}
     terms: dict[Identifier, OrderTerms | OrderTermsByLength] = {}
 
     @model_validator(mode="after")

@@ -128,13 +128,20 @@ def remarks_on(texts: Iterable[str], described: str) -> tuple[str, ...]:
     for text in _without(texts, described):
         if match := _OPTION.search(text):
             remarks[f"`{match.group(0)}` stands on the line: its quantity may be no part of what is offered"] = None
-        if match := _WITH_SERVICE.search(text):
-            remarks[f"`{match.group(0)}` stands on the line: its price is for that too"] = None
-        if match := _LOOSE.search(text):
-            remarks[f"`{match.group(0)}` stands on the line: ask whether the price holds"] = None
         if match := _END.search(text):
             remarks[f"`{match.group(0)}` stands on the line: ask how long the part is sold"] = None
     return tuple(remarks)
+
+
+def doubts_on(texts: Iterable[str], described: str) -> tuple[str, ...]:
+    """What makes the price of a line doubtful: a service that is in it, or that it is no firm one."""
+    doubts: dict[str, None] = {}
+    for text in _without(texts, described):
+        if match := _WITH_SERVICE.search(text):
+            doubts[f"`{match.group(0)}` stands on the line: its price is for that too"] = None
+        if match := _LOOSE.search(text):
+            doubts[f"`{match.group(0)}` stands on the line: ask whether the price holds"] = None
+    return tuple(doubts)
 
 
 def said_of_all(text: str) -> str:

@@ -9,8 +9,8 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from fabopt.errors import cut
+from fabopt.io.quote.currencies import DOLLAR, agreed_sign, signs_in
 from fabopt.io.quote.times import date_in, days_of_unit
-from fabopt.io.quote.values import agreed, signs_in
 
 _VALID = re.compile(
     r"(?:\b(?:valid(?:ity|ité)?|expir(?:y|es|ation)|gültig(?:keit)?|bindefrist|valable|válid[oa]|validez|vigencia|validità|geldig|"
@@ -102,34 +102,62 @@ _SENTENCE = re.compile(r"[.;]\s")
 
 
 class FactRow(NamedTuple):
-    """A row that is no line of the quote: its sheet, its place in messages, and the texts of its cells."""
+    """A row that is no line of the quote: its sheet, its place in messages, and the texts of its cells.
+
+    ``is_above``: it stands above all tables of its sheet, as titles do.
+    """
 
     sheet: str
     place: str
     texts: tuple[str, ...]
+    is_above: bool = False
 
 
 @dataclass(frozen=True)
 class QuoteFacts:
-    """``currency``: of prices beside which none stands, empty where none is said; ``notes``: how it was read."""
+    """``currency``: of prices beside which none stands, empty where none is said; ``currencies``: several of which the
+    quote does not say which is meant; ``is_aside``: it is named below the prices alone; ``notes``: how it was read.
+    """
 
     dated: date | None = None
     valid_until: date | None = None
     currency: str = ""
     notes: tuple[str, ...] = ()
+    currencies: tuple[str, ...] = ()
+    is_aside: bool = False
 
 
-def facts_of(rows: Iterable[FactRow]) -> QuoteFacts:
-    """What rows outside of the table say; of several days the first date and the earliest end count."""
+def facts_of(rows: Iterable[FactRow], sheets: Iterable[str] = ()) -> QuoteFacts:
+    """What rows outside of the table, and names of sheets, say; of several days the first date and the earliest end
+    count.
+    """
     rows = list(rows)
     notes: list[str] = []
     dated = next((day for row in rows for text in _texts(row) if (day := _day_of(_DATED.match(text)))), None)
     ends = [end for row in rows if (end := _end_of(row, dated, notes)) is not None]
-    named = [sign for row in rows for text in _texts(row) for sign in _signs_of(text)]
-    currency = agreed(named)
-    if currency is None:
-        notes.append(f"the quote names several currencies ({', '.join(dict.fromkeys(named))}) for all of its prices")
-    return QuoteFacts(dated, min(ends, default=None), currency or "", tuple(notes))
+    named, is_aside, said = [sign for row in rows for text in _texts(row) for sign in _signs_of(text)], False, ""
+    if not named:
+        named = [sign for text in (*_titles(rows), *sheets) for sign in _strong_signs(text)]
+        said = "the currency is that of the titles"
+    if not named:
+        named, is_aside = [sign for row in rows for text in row.texts for sign in _strong_signs(text)], True
+        said = "the currency is the only one that is named"
+    several: tuple[str, ...] = ()
+    if (currency := agreed_sign(named)) is None:
+        several = tuple(dict.fromkeys(named))
+        notes.append(f"the quote names several currencies ({', '.join(several)}) for all of its prices")
+    elif named and said:
+        notes.append(f"{said}: {currency}")
+    return QuoteFacts(dated, min(ends, default=None), currency or "", tuple(notes), several, is_aside)
+
+
+def _titles(rows: Iterable[FactRow]) -> list[str]:
+    return [text for row in rows if row.is_above for text in row.texts]
+
+
+def _strong_signs(text: str) -> list[str]:
+    """Currencies of a text but for a plain dollar sign, which stands beside any amount."""
+    return [sign for sign in signs_in(text) if sign != DOLLAR]
 
 
 def scales_of(rows: Iterable[FactRow]) -> dict[str, str]:

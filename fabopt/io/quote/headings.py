@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
+from fabopt.io.quote.currencies import DOLLAR, HOME, agreed_sign, signs_in
 from fabopt.io.quote.facts import BULK, RECURRING, SCALED, TAXED
 from fabopt.io.quote.heading_words import CALLED
 from fabopt.io.quote.sheets import Cell, Sheet, letters
-from fabopt.io.quote.values import DOLLAR, HOME, agreed_sign, signs_in
 
 _ROLES = {" ".join(name.split()): role for role, names in CALLED.items() for name in names.split(",")}
 # Words before the name of a column that do not change what it is.
@@ -226,7 +226,8 @@ def _heading(text: str, asked: int) -> Heading:
     is_quoted = plain.lower().startswith("quoted")
     if (match or (is_quoted and asked > 1)) and number != asked:
         return Heading("", text)
-    return Heading(role, plain, agreed_sign(signs_in(text.upper())) or "" if role in PRICES else "")
+    named = agreed_sign(signs_in(text) or signs_in(text.upper())) if role in PRICES else ""
+    return Heading(role, plain, named or "")
 
 
 def _without_weak_names(headings: dict[int, Heading]) -> dict[int, Heading]:

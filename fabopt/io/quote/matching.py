@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fabopt.io.quote.conditions import remarks_on, why_another
+from fabopt.io.quote.conditions import doubts_on, remarks_on, why_another
+from fabopt.io.quote.line_words import why_not_the_part, word_doubts
+from fabopt.io.quote.named_products import why_it_names_another
 from fabopt.io.quote.names import NameMatch, QuotedNames
 from fabopt.io.quote.values import lengths_in
 from fabopt.schema.catalog import Cable, Fibre
@@ -75,7 +77,8 @@ class NamedLine:
     """What a line calls its product.
 
     ``names``: cells of part numbers and ids; ``length_m``: of a column of its own, ``unread_length``: what stands there
-    and is none; ``texts``: all that the row says; ``labelled``: part numbers after a label, on the line or right below.
+    and is none; ``texts``: all that the row says; ``beside``: those in columns of remarks; ``labelled``: part numbers
+    after a label, on the line or right below.
     """
 
     names: Sequence[str] = ()
@@ -84,18 +87,23 @@ class NamedLine:
     length_m: float | None = None
     unread_length: str = ""
     texts: Sequence[str] = ()
+    beside: Sequence[str] = ()
     labelled: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class MatchedLine:
-    """The product that a line is for; where ``id`` is empty a ``reason``, and a ``suggestion`` of what is near."""
+    """The product that a line is for; where ``id`` is empty a ``reason``, and a ``suggestion`` of what is near.
+
+    ``doubts``: those of the remarks by which the price may be of something else too.
+    """
 
     id: str = ""
     length_m: float | None = None
     reason: str = ""
     suggestion: str = ""
     remarks: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
@@ -126,15 +134,22 @@ def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
     product = names.products[ids.pop()]
     own_words = product.description or ""
     is_compatible = product.vendor in names.makers_of_compatibles
+    description, *others = (
+        text.replace(own_words, " ") if own_words else text
+        for text in (line.description, *(one for one in line.texts if one not in (*line.names, line.description)))
+    )
     if (
         reason := _why_more(line, own_words)
         or _why_another_too(line, names, product.id)
         or why_another(line.texts, own_words, is_compatible)
+        or why_not_the_part(description, others, line.beside, product)
+        or why_it_names_another(description, others, product, names)
     ):
         return MatchedLine(reason=reason, suggestion=product.id)
     known = _with_length(line, names, product.id, matches)
     ended = ("the catalog has it as no longer sold",) if product.end_of_life else ()
-    return replace(known, remarks=(*known.remarks, *remarks_on(line.texts, own_words), *ended))
+    doubts = (*doubts_on(line.texts, own_words), *word_doubts(description))
+    return replace(known, remarks=(*known.remarks, *remarks_on(line.texts, own_words), *doubts, *ended), doubts=doubts)
 
 
 def labelled_in(texts: Iterable[str], below: Iterable[str]) -> list[str]:

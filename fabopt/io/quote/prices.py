@@ -69,6 +69,7 @@ class NetPrice:
     value: Fraction | None = None
     reason: str = ""
     remarks: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 def net_price(stated: StatedPrice) -> NetPrice:

@@ -13,16 +13,19 @@ from fabopt.errors import Fault, InputError, cut, fault
 from fabopt.io.faults import refuse
 from fabopt.io.files import DEVICE, is_device, read_bytes, shown
 from fabopt.io.quote.conditions import said_of_all
+from fabopt.io.quote.currencies import ALLOWED, HOME, is_currency
 from fabopt.io.quote.delimited import read_delimited
 from fabopt.io.quote.facts import FactRow, QuoteFacts, bulk_of, facts_of, recurring_of, scales_of, taxed_of
 from fabopt.io.quote.headings import PRICES, Header, headers_of
-from fabopt.io.quote.lines import QuoteReading, RowReader
+from fabopt.io.quote.lines import RowReader
 from fabopt.io.quote.matching import KIT
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import plain
+from fabopt.io.quote.row_cells import QuoteReading
 from fabopt.io.quote.sheets import Sheet
-from fabopt.io.quote.values import CURRENCIES, HOME, decimal_mark
+from fabopt.io.quote.values import decimal_mark
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
+from fabopt.parts.price_band import BAND, NO_BAND, WIDTHS, PriceBand, band_in
 from fabopt.parts.quotes import SHEETS_OF_A_BILL, Quote, QuoteColumns, QuoteLine
 from fabopt.schema.catalog import Catalog
 from fabopt.units import exact, some
@@ -43,34 +46,42 @@ _ALLOWED = (
 class QuoteOptions:
     """How a quote is read. ``rates``: dollars for a unit of a currency; ``currency``: of prices that name none.
 
-    ``asked``: of a sheet that was made to ask several vendors, the one whose columns are read, from 1.
+    ``asked``: of a sheet that was made to ask several vendors, the one whose columns are read, from 1; ``band``: of
+    known prices within which a price is believed, None for any.
     """
 
     rates: Mapping[str, Fraction]
     currency: str = ""
     asked: int = 1
+    band: PriceBand | None = BAND
 
 
-def quote_options(rates: Sequence[str], currency: str | None, asked: int) -> QuoteOptions:
+def quote_options(rates: Sequence[str], currency: str | None, asked: int, band: str = WIDTHS) -> QuoteOptions:
     """Read options such as ``EUR=1.09``; ``InputError`` with all that is wrong with them."""
     faults: list[Fault] = []
     known: dict[str, Fraction] = {HOME: Fraction(1)}
     for text in rates:
         match = _RATE.fullmatch(text.replace(" ", "").upper())
-        if match is None or match.group(1) not in CURRENCIES or exact(match.group(2)) <= 0:
-            allowed = f"a currency and dollars for one of it, as in EUR=1.09: {', '.join(sorted(CURRENCIES))}"
+        if match is None or not is_currency(match.group(1)) or exact(match.group(2)) <= 0:
+            allowed = f"a currency and dollars for one of it, as in EUR=1.09: {ALLOWED}"
             faults.append(fault("--rate", "", "not a rate", text, allowed=allowed))
         elif match.group(1) in known:
             faults.append(fault("--rate", "", "a currency has one rate, and a dollar is one dollar", text))
         else:
             known[match.group(1)] = exact(match.group(2))
-    if currency is not None and currency.upper() not in CURRENCIES:
-        faults.append(fault("--currency", "", "unknown currency", currency, allowed=", ".join(sorted(CURRENCIES))))
+    if currency is not None and not is_currency(currency.upper()):
+        faults.append(fault("--currency", "", "unknown currency", currency, allowed=ALLOWED))
     if not 1 <= asked <= 8:
         faults.append(fault("--asked", "", "not a number of a vendor", asked, allowed="1 to 8"))
+    widths: PriceBand | None = BAND
+    try:
+        widths = band_in(band)
+    except ValueError:
+        allowed = f"percent of what is paid, and of list prices, as in {WIDTHS}; or {NO_BAND}"
+        faults.append(fault("--band", "", "not a band of prices", band, allowed=allowed))
     if faults:
         raise refuse(faults)
-    return QuoteOptions(MappingProxyType(known), (currency or "").upper(), asked)
+    return QuoteOptions(MappingProxyType(known), (currency or "").upper(), asked, widths)
 
 
 def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quote, list[Fault]]:
@@ -85,14 +96,16 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
         hint = "; ".join(f"{sheet.encoding_note}: save it as UTF-8" for sheet, _ in tables if sheet.encoding_note)
         raise InputError([fault(file, "", "no table of prices was found in any sheet", allowed=_ALLOWED, hint=hint)])
     outside = list(_outside(tables))
-    facts, mark = facts_of(outside), decimal_mark(_price_texts(tables))
-    currency = facts.currency or options.currency
+    facts, mark = facts_of(outside, [sheet.name for sheet, _ in tables]), decimal_mark(_price_texts(tables))
     scales, taxed, recurring, bulk = (
         _of_sheets(tables, said(outside)) for said in (scales_of, taxed_of, recurring_of, bulk_of)
     )
-    reading = QuoteReading(file, names, mark, currency, options.rates, scales, taxed, recurring, bulk)
+    reading = QuoteReading(file, names, mark, facts, options.currency, options.rates, scales, taxed, recurring, bulk)
     lines = tuple(line for sheet, headers in tables for line in _lines(sheet, headers, reading))
-    reading.faults.extend(_two_prices(lines, file))
+    second = list(_two_prices(lines, file))
+    reading.faults.extend(second)
+    if second:
+        lines = _without_contradictions(lines)
     quote = _quote(file, lines, tables, replace(facts, notes=(*facts.notes, *_titles(outside))), options)
     if reading.assumed and not facts.currency:
         word = options.currency or HOME
@@ -155,7 +168,7 @@ def _outside(tables: _Tables) -> Iterator[FactRow]:
             priced = header is not None and any(column in cells for role in PRICES for column in header.columns(role))
             if not priced:
                 texts = tuple(cells[column].text for column in sorted(cells))
-                yield FactRow(sheet.name, f"{sheet.name} row {row}", texts)
+                yield FactRow(sheet.name, f"{sheet.name} row {row}", texts, header is None)
 
 
 def _titles(outside: Sequence[FactRow]) -> Iterator[str]:
@@ -224,6 +237,19 @@ def _unseen(sheet: Sheet, header: Header, reading: QuoteReading, row: int, reaso
         return line
     reason = reason.format(what=f"sheet {sheet.name}" if sheet.hidden else "the row")
     return replace(line, status="left over", id="", length_m=None, reason=reason, suggestion=line.id or line.suggestion)
+
+
+def _without_contradictions(lines: Sequence[QuoteLine]) -> tuple[QuoteLine, ...]:
+    """The lines, with those of products that have several prices left over."""
+    offers: dict[tuple[str, float | None], set[tuple[Fraction | None, str]]] = {}
+    for line in lines:
+        if line.status == "matched":
+            offers.setdefault(line.key, set()).add((line.unit_price, line.currency))
+    reason = "the quote has several prices for it, and does not say which holds"
+    return tuple(
+        replace(line, status="left over", id="", length_m=None, reason=reason, suggestion=line.id)
+        if line.status == "matched" and len(offers[line.key]) > 1 else line for line in lines
+    )  # fmt: skip
 
 
 def _two_prices(lines: Sequence[QuoteLine], file: str) -> Iterator[Fault]:

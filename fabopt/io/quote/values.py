@@ -10,41 +10,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
+from fabopt.io.quote.currencies import agreed, signs_in, without_currencies
 from fabopt.io.quote.sheets import Cell
 from fabopt.units import exact
 
-# ISO 4217; what quotes for data centres are written in.
-CURRENCIES = frozenset((
-    "AED", "ARS", "AUD", "BGN", "BRL", "CAD", "CHF", "CLP", "CNY", "COP", "CZK", "DKK", "EGP", "EUR", "GBP", "HKD",
-    "HUF", "IDR", "ILS", "INR", "ISK", "JPY", "KRW", "KWD", "MAD", "MXN", "MYR", "NGN", "NOK", "NZD", "PEN", "PHP",
-    "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB", "TRY", "TWD", "UAH", "USD", "VND", "ZAR",
-))  # fmt: skip
-DOLLAR, HOME = "$", "USD"
-_SYMBOLS = {
-    "US$": "USD", "A$": "AUD", "AU$": "AUD", "C$": "CAD", "CA$": "CAD", "S$": "SGD", "HK$": "HKD", "NT$": "TWD",
-    "NZ$": "NZD", "R$": "BRL", "€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW", "zł": "PLN", "₺": "TRY", "₪": "ILS",
-    DOLLAR: DOLLAR, "¥": "¥", "￥": "¥", "kr": "kr", "Rs": "Rs",
-}  # fmt: skip
-_WORDS = {
-    "euro": "EUR", "euros": "EUR", "dollar": DOLLAR, "dollars": DOLLAR, "sterling": "GBP", "rmb": "CNY",
-    "人民币": "CNY", "美元": "USD", "欧元": "EUR", "港元": "HKD", "日元": "JPY", "元": "¥", "円": "JPY", "원": "KRW",
-    "ユーロ": "EUR", "米ドル": "USD", "달러": DOLLAR,
-}  # fmt: skip
-# Currencies that a plain sign may stand for.
-_OF_SIGN = {
-    DOLLAR: ("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN", "ARS", "CLP", "COP"),
-    "¥": ("JPY", "CNY"),
-    "kr": ("SEK", "NOK", "DKK", "ISK"),
-    "Rs": ("INR", "PKR"),
-}
-_SIGN = re.compile(r"(?:US|AU?|CA?|S|HK|NT|NZ|R)\$|[€£₹₩₺₪$¥￥]|zł|\b(?:kr|Rs)\b")
-_CODE = re.compile(r"(?<![A-Za-z])([A-Z]{3})(?![A-Za-z])")
-# Chinese is written without spaces: 元 is no part of another currency, nor of tens of thousands (万元).
-_WORD = re.compile(
-    rf"\b(?:{'|'.join(filter(str.isascii, _WORDS))})\b|人民币|美元|欧元|港元|日元|(?<![千万亿美欧港日])元|"
-    rf"(?<![千万億])円|(?<![천만억])원|ユーロ|米ドル|달러",
-    re.IGNORECASE,
-)
 # Of number formats: a currency with its language, and what is not shown.
 _CURRENCY_OF_LOOK = re.compile(r"\[\$([^\]-]+)(?:-[^\]]*)?\]")
 _NOT_SHOWN = re.compile(r"\[[^\]]*\]")
@@ -69,14 +38,6 @@ class Amount(NamedTuple):
     currency: str = ""
 
 
-def signs_in(text: str) -> list[str]:
-    """Currencies that a text names, as codes or as plain signs that stand for several, each once."""
-    named = [_SYMBOLS[sign] for sign in _SIGN.findall(text)]
-    named += [code for code in _CODE.findall(text) if code in CURRENCIES]
-    named += [_WORDS[match.group(0).lower()] for match in _WORD.finditer(text)]
-    return list(dict.fromkeys(named))
-
-
 def currency_of_look(look: str) -> str:
     """The currency that a number format shows, if it shows one."""
     named = signs_in(_words_of_look(look))
@@ -90,35 +51,6 @@ def said_by_look(look: str) -> str:
 
 def _words_of_look(look: str) -> str:
     return _NOT_SHOWN.sub("", _CURRENCY_OF_LOOK.sub(r" \1 ", look))
-
-
-def agreed(named: Iterable[str]) -> str | None:
-    """The one currency that all these mean, dollars of a plain sign being those of the United States.
-
-    Empty where there is none, None where they differ.
-    """
-    said = agreed_sign(named)
-    return HOME if said == DOLLAR else said
-
-
-def agreed_sign(named: Iterable[str]) -> str | None:
-    """The one currency that all these mean; a plain sign where no code says which of its currencies it stands for.
-
-    Empty where there is none, None where they differ.
-    """
-    codes = {code for code in named if code and code not in _OF_SIGN}
-    signs = {sign for sign in named if sign in _OF_SIGN}
-    if len(codes) > 1 or len(signs) > 1:
-        return None
-    if codes:
-        code = codes.pop()
-        return code if all(code in _OF_SIGN[sign] for sign in signs) else None
-    return signs.pop() if signs else ""
-
-
-def is_sign(currency: str) -> bool:
-    """Whether this is the sign of several currencies."""
-    return currency in _OF_SIGN
 
 
 def decimal_mark(texts: Iterable[str]) -> str:
@@ -178,17 +110,13 @@ def amount_of(cell: Cell, mark: str = "") -> Amount | None:
     if not isinstance(cell.value, str):
         return None
     named = agreed(signs_in(cell.value))
-    text = _CODE.sub(_without_currency, _SIGN.sub(" ", cell.value)) if named is not None else ""
+    text = without_currencies(cell.value) if named is not None else ""
     value = number_in(text, mark)
-    rest = _UNIT_WORDS.sub("", re.sub(r"[\s()+−–-]", "", _RUN.sub("", _WORD.sub("", text))))
+    rest = _UNIT_WORDS.sub("", re.sub(r"[\s()+−–-]", "", _RUN.sub("", text)))
     if value is None or rest or named is None:
         return None
     plain = signs_in(cell.value)
     return Amount(-value if _is_negative(text) else value, plain[0] if len(plain) == 1 else named)
-
-
-def _without_currency(code: re.Match[str]) -> str:
-    return " " if code.group(1) in CURRENCIES else code.group(0)
 
 
 def _is_negative(text: str) -> bool:

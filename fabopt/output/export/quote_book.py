@@ -46,7 +46,7 @@ def _key(key: str) -> Any:
 def quote_bytes(quote: Quote, faults: Sequence[Fault], book: str | None) -> bytes:
     """Return all rows of a quote with what became of each, as JSON. ``book``: the file that was written, if one was."""
     content = {
-        "ok": not faults and not quote.with_status("left over"),
+        "ok": not faults and quote.is_clear,
         "quote": quote.file,
         "book": book,
         "date": quote.date,
@@ -59,6 +59,7 @@ def quote_bytes(quote: Quote, faults: Sequence[Fault], book: str | None) -> byte
              "not_read": list(one.not_read)}
             for one in quote.tables
         ],
+        "doubts": list(quote.doubts),
         "notes": list(quote.notes),
         "faults": [str(one) for one in faults],
     }  # fmt: skip
@@ -87,6 +88,7 @@ def line_content(quote: Quote, line: QuoteLine) -> dict[str, Any]:
         "reason": line.reason,
         "suggestion": line.suggestion,
         "remarks": list(line.remarks),
+        "doubts": list(line.doubts),
     }
     always = ("sheet", "row", "status", "part")
     return {key: value for key, value in content.items() if key in always or value not in (None, "", [])}

@@ -43,7 +43,10 @@ def _blocks(quote: Quote) -> Iterator[RenderableType]:
         if lines := quote.with_status(status):
             yield _title(title)
             yield table(_OTHERS, [_other_row(line, several) for line in lines])
-    remarks = [f"{_place(line, several)}: {remark}" for line in quote.lines for remark in line.remarks]
+    doubts = [f"{_place(line, several)}: {doubt}" for line in quote.lines for doubt in line.doubts]
+    yield from _paragraphs("In doubt: ask before you rely on it", [*doubts, *quote.doubts])
+    remarks = [f"{_place(line, several)}: {remark}" for line in quote.lines for remark in line.remarks
+               if remark not in line.doubts]  # fmt: skip
     yield from _paragraphs("How lines were read", remarks)
     yield from _paragraphs("Notes", [*quote.notes, *_columns_not_read(quote)])
 

@@ -1,0 +1,198 @@
+"""Currencies that a text names: by code, by sign, or in words of six languages.
+
+A sign or a word that several currencies share stands for all of them until something says which.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+DOLLAR, HOME = "$", "USD"
+# Names of all currencies in use in English, German, French, Spanish, Japanese and Chinese: Unicode CLDR 48 for the
+# codes of ISO 4217, and how people shorten them.
+_NAMES = Path(__file__).with_name("currency_names.txt")
+# What quotes for data centres are written in; messages name these.
+COMMON = (
+    "AED", "ARS", "AUD", "BGN", "BRL", "CAD", "CHF", "CLP", "CNY", "COP", "CZK", "DKK", "EGP", "EUR", "GBP", "HKD",
+    "HUF", "IDR", "ILS", "INR", "ISK", "JPY", "KRW", "KWD", "MAD", "MXN", "MYR", "NGN", "NOK", "NZD", "PEN", "PHP",
+    "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB", "TRY", "TWD", "UAH", "USD", "VND", "ZAR",
+)  # fmt: skip
+ALLOWED = f"{', '.join(COMMON)} or another code of ISO 4217"
+_SYMBOLS = {
+    "US$": "USD", "A$": "AUD", "AU$": "AUD", "C$": "CAD", "CA$": "CAD", "CAN$": "CAD", "S$": "SGD", "HK$": "HKD",
+    "NT$": "TWD", "NZ$": "NZD", "R$": "BRL", "MX$": "MXN", "€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW", "zł": "PLN",
+    "₺": "TRY", "₪": "ILS", "฿": "THB", "₫": "VND", "₱": "PHP", "₦": "NGN", "₴": "UAH", "₽": "RUB", "Fr.": "franc",
+    "SFr.": "CHF", "sFr.": "CHF", DOLLAR: DOLLAR, "¥": "¥", "￥": "¥", "kr": "kr", "Rs": "Rs",
+}  # fmt: skip
+# Currencies that a plain sign, or a word alone, may stand for.
+_OF_SIGN = {
+    DOLLAR: ("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN", "ARS", "CLP", "COP", "BBD", "BMD", "BND", "BSD",
+             "BZD", "FJD", "GYD", "JMD", "KYD", "LRD", "NAD", "SBD", "SRD", "TTD", "XCD"),
+    "¥": ("JPY", "CNY"),
+    "kr": ("SEK", "NOK", "DKK", "ISK"),
+    "Rs": ("INR", "PKR", "LKR", "NPR", "MUR", "SCR"),
+    "franc": ("CHF", "XAF", "XOF", "XPF", "BIF", "CDF", "DJF", "GNF", "KMF", "RWF"),
+    "peso": ("MXN", "ARS", "CLP", "COP", "CUP", "DOP", "PHP", "UYU"),
+    "pound": ("GBP", "EGP", "FKP", "GIP", "LBP", "SDG", "SHP", "SSP", "SYP"),
+    "dinar": ("BHD", "DZD", "IQD", "JOD", "KWD", "LYD", "MKD", "RSD", "TND"),
+    "dirham": ("AED", "MAD"),
+    "riyal": ("IRR", "OMR", "QAR", "SAR", "YER"),
+    "shilling": ("KES", "SOS", "TZS", "UGX"),
+}  # fmt: skip
+_SHARED = {
+    "dollar dollars dólar dólares 달러 ドル": DOLLAR, "元": "¥", "franc francs franco francos フラン 法郎": "franc",
+    "peso pesos ペソ 比索": "peso", "pound pounds pfund": "pound",
+    "krone kroner kronen corona coronas couronne couronnes": "kr",
+    "rupee rupees rupie rupien roupie roupies rupia rupias ルピー 卢比": "Rs", "dinar dinars dinare": "dinar",
+    "dirham dirhams ディルハム 迪拉姆": "dirham", "riyal riyals rial rials リヤル 里亚尔": "riyal",
+    "shilling shillings schilling": "shilling", "円": "JPY", "원": "KRW",
+}  # fmt: skip
+# Codes that are words too: taken alone, in brackets, beside a number, or after `in`.
+_WORDLIKE = frozenset("ALL BAM BOB COP CUP CVE ERN GEL GIP LAK MAD MOP PEN SHP SOS STN TOP TRY".split())  # noqa: SIM905
+_SIGN = re.compile(r"(?:US|AU?|CAN?|S|HK|NT|NZ|R|MX)\$|[€£₹₩₺₪฿₫₱₦₴₽$¥￥]|zł|(?<![^\W\d_])(?:[sS]?Fr\.)|\b(?:kr|Rs)\b")
+_CODE = re.compile(r"(?<![A-Za-z])([A-Z]{3})(?![A-Za-z])")
+_BEFORE_WORDLIKE = re.compile(r"(?:^|[(\[/:]|[0-9]|\b(?:IN|in|In|Currency|CURRENCY))\s*$")
+_AFTER_WORDLIKE = re.compile(r"\s*(?:$|[)\]/]|[0-9])")
+_TOKEN = re.compile(r"[^\W\d_]+")
+# Endings that words of these languages take in a sentence; both sides are compared without.
+_ENDING = re.compile(r"(?<=[^\W\d_]{4})(?:e[nrms]?|n|s)$")
+_WIDE = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_IS_WIDE = re.compile(f"[{_WIDE}]")
+_MOST_WORDS = 8
+# Chinese is written without spaces: 元 is no part of another currency, nor of tens of thousands (万元).
+_ALONE = {"元": r"(?<![千万亿美欧港日])元", "円": r"(?<![千万億])円", "원": r"(?<![천만억])원"}
+
+
+class Mention(NamedTuple):
+    """A currency, or the sign of several, where a text names it."""
+
+    start: int
+    end: int
+    currency: str
+
+
+def _stem(word: str) -> str:
+    return _ENDING.sub("", word.lower())
+
+
+@cache
+def _words() -> tuple[dict[tuple[str, ...], str], dict[str, str], frozenset[str]]:
+    """Names as stems of their words, names without spaces as they are, and all codes."""
+    spaced: dict[tuple[str, ...], str] = {}
+    joined: dict[str, str] = {}
+    codes = []
+    shared = [(words, names.split(" ")) for names, words in _SHARED.items()]
+    own = [line.partition(": ") for line in _NAMES.read_text(encoding="utf-8").splitlines()]
+    codes = [code for code, _, _ in own]
+    for currency, names in [*shared, *((code, names.split(", ")) for code, _, names in own)]:
+        for name in names:
+            if _IS_WIDE.search(name):
+                joined[name.replace(" ", "")] = currency
+            else:
+                spaced[tuple(map(_stem, _TOKEN.findall(name)))] = currency
+    return spaced, joined, frozenset(codes)
+
+
+@cache
+def _wide_pattern() -> re.Pattern[str]:
+    names = sorted(_words()[1], key=len, reverse=True)
+    return re.compile("|".join(_ALONE.get(name, r"\s?".join(map(re.escape, name))) for name in names), re.IGNORECASE)
+
+
+def is_currency(code: str) -> bool:
+    """Whether ISO 4217 has a currency in use with this code."""
+    return code in _words()[2]
+
+
+@lru_cache(maxsize=4096)
+def mentions_in(text: str) -> tuple[Mention, ...]:
+    """All currencies that a text names, as codes, signs or words, from the left; the longest name counts."""
+    found: list[Mention] = []
+    for mention in (*_named(text), *_signed(text), *_coded(text)):
+        if all(mention.end <= other.start or mention.start >= other.end for other in found):
+            found.append(mention)
+    return tuple(sorted(found))
+
+
+def _named(text: str) -> Iterator[Mention]:
+    spaced, joined, _ = _words()
+    if _IS_WIDE.search(text):
+        for match in _wide_pattern().finditer(text):
+            name = re.sub(r"\s", "", match.group(0)).lower()
+            yield Mention(match.start(), match.end(), joined.get(name, ""))
+    tokens = list(_TOKEN.finditer(text))
+    stems = [_stem(token.group(0)) for token in tokens]
+    index = 0
+    while index < len(tokens):
+        for count in range(min(_MOST_WORDS, len(tokens) - index), 0, -1):
+            currency = spaced.get(tuple(stems[index : index + count]))
+            if currency:
+                yield Mention(tokens[index].start(), tokens[index + count - 1].end(), currency)
+                index += count - 1
+                break
+        index += 1
+
+
+def _signed(text: str) -> Iterator[Mention]:
+    return (Mention(sign.start(), sign.end(), _SYMBOLS[sign.group(0)]) for sign in _SIGN.finditer(text))
+
+
+def _coded(text: str) -> Iterator[Mention]:
+    for code in _CODE.finditer(text):
+        if not is_currency(code[1]):
+            continue
+        before, after = text[: code.start()], text[code.end() :]
+        if code[1] in _WORDLIKE and not (_BEFORE_WORDLIKE.search(before) and _AFTER_WORDLIKE.match(after)):
+            continue
+        yield Mention(code.start(), code.end(), code[1])
+
+
+def signs_in(text: str) -> list[str]:
+    """Currencies that a text names, as codes or as plain signs that stand for several, each once."""
+    return list(dict.fromkeys(mention.currency for mention in mentions_in(text)))
+
+
+def without_currencies(text: str) -> str:
+    """The text with a space in place of every currency that it names."""
+    for mention in reversed(mentions_in(text)):
+        text = f"{text[: mention.start]} {text[mention.end :]}"
+    return text
+
+
+def agreed(named: Iterable[str]) -> str | None:
+    """The one currency that all these mean, dollars of a plain sign being those of the United States.
+
+    Empty where there is none, None where they differ.
+    """
+    said = agreed_sign(named)
+    return HOME if said == DOLLAR else said
+
+
+def agreed_sign(named: Iterable[str]) -> str | None:
+    """The one currency that all these mean; a plain sign where no code says which of its currencies it stands for.
+
+    Empty where there is none, None where they differ.
+    """
+    named = set(named)
+    codes = {code for code in named if code and code not in _OF_SIGN}
+    signs = {sign for sign in named if sign in _OF_SIGN}
+    if len(codes) > 1 or len(signs) > 1:
+        return None
+    if codes:
+        code = codes.pop()
+        return code if all(may_mean(sign, code) for sign in signs) else None
+    return signs.pop() if signs else ""
+
+
+def is_sign(currency: str) -> bool:
+    """Whether this is the sign of several currencies."""
+    return currency in _OF_SIGN
+
+
+def may_mean(sign: str, code: str) -> bool:
+    """Whether a currency or a sign may be meant by another one."""
+    return sign in ("", code) or code in _OF_SIGN.get(sign, ())

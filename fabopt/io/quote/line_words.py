@@ -1,0 +1,232 @@
+"""What the words of a line say that its price is for, where that is not the part that its part number names.
+
+In English, German, French, Spanish, Japanese and Chinese. A text is cut into clauses; what a clause speaks of is its
+noun before *with*, *for* and the like, as in `Network operating system licence for SN2201`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import yaml
+
+from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
+from fabopt.schema.product import Product
+from fabopt.schema.server import Server
+
+Kind = Literal["switch", "transceiver", "cable", "card", "server"]
+
+
+_WORDS = Path(__file__).with_name("line_words.yaml")
+_KINDS: tuple[tuple[type[Product], Kind], ...] = (
+    (Switch, "switch"), (Transceiver, "transceiver"), (Cable, "cable"), (Fibre, "cable"), (Nic, "card"),
+    (Server, "server"),
+)  # fmt: skip
+# What a clause may be of, and what words anywhere on a line say of its price.
+_SERVICES = {
+    "labour": "labour or a service", "licence": "a licence", "support": "support", "fee": "a fee",
+    "logistics": "freight or duty", "rental": "a rental or a trial", "warranty": "a warranty",
+}  # fmt: skip
+_ANYWHERE = {
+    "adder": "a difference or an addition, not a price", "cancelled": "not offered any more",
+    "set": "of several, or of a set",
+}  # fmt: skip
+# Of these a part may have something beside it.
+_ASIDE = ("logistics", "warranty")
+_NAMED: dict[Kind, str] = {
+    "switch": "a switch", "transceiver": "a transceiver", "cable": "a cable", "card": "a card", "server": "a server",
+}  # fmt: skip
+_IN_TOTAL = re.compile(
+    r"\W*(?:in|im|dans|en) (?:the |der |dem |le |el )?(?:(?:grand|gesamt)\W?)?(?:total|sum|summe)", re.IGNORECASE
+)
+_CLAUSES = re.compile(r"[,;:|()\[\]{}、，；：（）]+|\s[-–—/+]\s|(?<=\w{5})\.\s|[/](?=\s)|(?<=[^\W\d_])/(?=[^\W\d_]{4})")
+_WITH = re.compile(
+    r"(?<!\w)(?:incl\w*|inkl\w*|incluye\w*|compris|comprend|with(?!out)|w/|mit|avec|con)(?!\w)|込|付き?|含",
+    re.IGNORECASE,
+)
+_RELATION = re.compile(
+    r"(?<!\w)(?:for|of|on|to|per|by|from|in|at|via|as|f[üu]r|zu[mr]?|auf|von|pro|je|pour|sur|par|para|"
+    r"sobre|por|des?|du|à|d['’])(?!\w)",
+    re.IGNORECASE,
+)
+# In remarks, without what joins two nouns of one matter.
+_RELATION_OF_REMARKS = re.compile(
+    r"(?<!\w)(?:for|on|to|per|by|from|in|at|via|as|f[üu]r|zu[mr]?|auf|von|pro|pour|sur|par|para|sobre|required?|needed|needs|"
+    r"available|applies|apply|may|can|must|is|are|not|erforderlich|nötig|requise?)(?!\w)",
+    re.IGNORECASE,
+)
+# A number with its unit at the end of a phrase.
+_AMOUNT = re.compile(
+    r"\s*[0-9][0-9.,]*\s*(?:%|years?|yrs?|months?|jahre?|monate?|ans?|mois|años?|meses|年|ヶ月|个月)?\s*$",
+    re.IGNORECASE,
+)
+# Words of a phrase that a service may begin.
+_MOST_WORDS = 4
+_NEGATED = re.compile(
+    r"(?:\b(?:no|not|non|without|w/o|free of|zero|exempt from|ohne|kein\w*|nicht|sans|pas de|aucune?|sin|"
+    r"ning[uú]n\w*|senza)\b|無|无|免)"
+    r"\W*(?:\w+\W+)?$",
+    re.IGNORECASE,
+)
+_FOR = re.compile(
+    r"^\W*(?:(?:price |preis |prix |precio )?(?:is |ist |est |es )?(?:for|für|pour|para)|only|nur|"
+    r"uniquement|s[oó]lo)\b\W*(?:the |die |das |la |le |el )?",
+    re.IGNORECASE,
+)
+_ONLY = re.compile(r"(?:\b(?:only|alone|nur|allein|uniquement|seule?|s[oó]lo|solamente)\b|のみ|仅|只)", re.IGNORECASE)
+_INCLUDED = re.compile(
+    r"\b(?:incl\w*|inkl\w*|compris\w*|enthalten|inbegriffen|free|gratis|kostenlos|gratuit\w*|offert\w*)\b|込|付|含|免费",
+    re.IGNORECASE,
+)
+_PLAIN_WARRANTY = re.compile(
+    r"\b(?:lifetime|life[\s-]long|limited|standard|manufacturer\w*|hersteller\w*|constructeur|fabricante|"
+    r"1|one|2|two|3|three|5|five|12|24|36|60|lebenslang\w*|à vie|de por vida)\b|[1-5]\s?[年个]|終身|终身",
+    re.IGNORECASE,
+)
+# Letters after a word, within which *included* is said of it.
+_NEAR = 12
+_SEVERAL = re.compile(r"[0-9]|\b(?:dual|two|redundant|redundante?s?|zwei|deux|dos|spare)\b", re.IGNORECASE)
+
+
+@cache
+def _pattern(key: str) -> re.Pattern[str]:
+    """The words of one meaning."""
+    words = _all_words()[key]
+    spaced, joined = ("|".join(words[form]) for form in ("spaced", "joined"))
+    return re.compile(rf"(?<![\w-])(?:{spaced})(?!\w)|{joined}", re.IGNORECASE)
+
+
+@cache
+def _all_words() -> dict[str, dict[str, list[str]]]:
+    words: dict[str, dict[str, list[str]]] = yaml.safe_load(_WORDS.read_text(encoding="utf-8"))
+    return words
+
+
+def kind_of(product: Product) -> Kind:
+    """What a product is, by the words that people have for it."""
+    return next(kind for model, kind in _KINDS if isinstance(product, model))
+
+
+def is_of_service(heading: str) -> bool:
+    """Whether a column is headed as one of terms beside the part, such as `Warranty`."""
+    return any(_pattern(key).search(heading) for key in _SERVICES)
+
+
+def why_not_the_part(description: str, others: Sequence[str], beside: Sequence[str], product: Product) -> str:
+    """Why the price of a line may be for something else than the part, by its description and its other texts.
+
+    ``beside``: those of them in columns of words, as remarks are.
+    """
+    kind = kind_of(product)
+    for text in (description, *others):
+        for key, what in _ANYWHERE.items():
+            match = next(
+                (one for one in _pattern(key).finditer(text) if not _NEGATED.search(text[: one.start()])), None
+            )
+            if match and not _INCLUDED.search(text[match.end() : match.end() + _NEAR]):
+                return f"`{match.group(0).strip()}` stands on the line: its price may be {what}"
+        if said := _absent(text, kind):
+            return f"`{said}` stands on the line: it may be no part of what is offered"
+    return _in_description(description, kind) or next((why for text in beside if (why := _in_remark(text, kind))), "")
+
+
+def _in_description(text: str, kind: Kind) -> str:
+    """What the description says that the price is for: its first clause, or a service that is none of the first."""
+    clauses = list(_clauses(text))
+    for index, clause in enumerate(clauses):
+        head, before = _head(clause), _WITH.split(clause, maxsplit=1)[0]
+        if not _pattern(kind).search(_last_word(head)):
+            for key, what in _SERVICES.items():
+                match = _pattern(key).search(before)
+                if (
+                    match is None
+                    or match.start() >= len(head)
+                    or _NEGATED.search(clause[: match.start()])
+                    or (index and _INCLUDED.search(clause))
+                ):
+                    continue
+                if index and key in _ASIDE:
+                    continue
+                return f"`{match.group(0).strip()}` stands on the line: its price may be that of {what}"
+        if index == 0 and (accessory := _accessory(head, kind)):
+            return f"`{accessory}` stands on the line: its price may be that of an accessory"
+    first = _head(clauses[0]) if clauses else ""
+    if not _pattern(kind).search(text):
+        for other in _NAMED:
+            if other != kind and (match := _pattern(other).search(first)):
+                return f"`{match.group(0)}` stands on the line, which its part is not: {_NAMED[kind]}"
+    return ""
+
+
+def _in_remark(text: str, kind: Kind) -> str:
+    """What a text beside the description says that the price is for: a service as its only matter."""
+    for clause in _clauses(text):
+        bare = _AMOUNT.sub("", _ONLY.sub(" ", _FOR.sub("", clause))).strip()
+        said_so = bool(_FOR.match(clause) or _ONLY.search(clause))
+        relation = _RELATION_OF_REMARKS.search(bare)
+        if relation and not said_so and not _pattern(kind).search(bare[relation.end() :]):
+            continue
+        phrase = bare[: relation.start()].strip() if relation else bare
+        for key, what in _SERVICES.items():
+            matches = list(_pattern(key).finditer(phrase))
+            if not matches or _INCLUDED.search(clause) or _NEGATED.search(phrase[: matches[0].start()]):
+                continue
+            count = len(phrase.split())
+            is_head = matches[-1].end() == len(phrase) or (matches[0].start() == 0 and count <= _MOST_WORDS)
+            if is_head and (said_so or key not in _ASIDE) and count <= 2 * _MOST_WORDS:
+                return f"`{matches[-1].group(0).strip()}` stands on the line: its price may be that of {what}"
+        if said_so and (accessory := _pattern("accessory").search(bare)):
+            return f"`{accessory.group(0)}` stands on the line: its price may be that of an accessory"
+    return ""
+
+
+def word_doubts(description: str) -> Iterator[str]:
+    """What makes a price doubtful that is taken all the same: a warranty of years beside the part."""
+    for clause in list(_clauses(description))[1:]:
+        match = _pattern("warranty").search(clause)
+        if match and not _PLAIN_WARRANTY.search(clause) and not _INCLUDED.search(clause):
+            yield f"`{clause.strip()}` stands on the line: its price may be for that too, or for that alone"
+
+
+def _absent(text: str, kind: Kind) -> str:
+    """Words by which what is on the line is not offered; empty where they are of something else."""
+    for match in _pattern("absent").finditer(text):
+        if _IN_TOTAL.match(text[match.end() :]) or _pattern("absent_others").search(text):
+            continue
+        clause = next((one for one in _clauses(text) if match.group(0) in one), text)
+        rest = clause.replace(match.group(0), " ").strip(" .!*-")
+        nouns = [other for other in _NAMED if _pattern(other).search(rest)]
+        if not nouns or kind in nouns:
+            return match.group(0)
+    return ""
+
+
+def _accessory(head: str, kind: Kind) -> str:
+    """The accessory that a phrase is of; what a part has beside itself is told by a number before it."""
+    match = _pattern("accessory").search(head)
+    if match is None:
+        return ""
+    before = head[: match.start()]
+    noun = list(_pattern(kind).finditer(before))
+    if noun and _SEVERAL.search(before[noun[-1].end() :]):
+        return ""
+    return "" if _pattern(kind).search(head[match.end() :]) else match.group(0)
+
+
+def _clauses(text: str) -> Iterator[str]:
+    return (clause for clause in _CLAUSES.split(text) if clause.strip())
+
+
+def _head(clause: str) -> str:
+    """The words of a clause before what is with it, and before what it is for."""
+    before = _WITH.split(clause, maxsplit=1)[0]
+    parts = _RELATION.split(before, maxsplit=1)
+    return parts[0] if parts[0].strip() else before
+
+
+def _last_word(text: str) -> str:
+    return (text.split() or [""])[-1]

@@ -8,8 +8,9 @@ from fabopt.design.bill import KIND_OF
 from fabopt.io.case import Inputs
 from fabopt.parts.price_books import with_price_books
 from fabopt.program.settings import Clock
-from fabopt.schema.catalog import KINDS, Catalog, PriceBook
+from fabopt.schema.catalog import KINDS, Catalog
 from fabopt.schema.design import Design
+from fabopt.schema.price_book import PriceBook
 from fabopt.schema.product import Product
 from fabopt.solution import optimize
 from fabopt.wiring.design_file import Embedded

@@ -24,7 +24,8 @@ from fabopt.parts.price_basis import usable
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, parse_price_change, with_price_books
 from fabopt.parts.stock import check_stock, with_stock
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import Catalog, PriceBook
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.price_book import PriceBook
 
 _STDIN = "<standard input>"
 

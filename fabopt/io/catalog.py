@@ -19,8 +19,9 @@ from fabopt.parts.chassis import with_fills
 from fabopt.parts.price_books import products
 from fabopt.problem.names import alike
 from fabopt.schema.base import Strict
-from fabopt.schema.catalog import KIND_MODELS, KINDS, Catalog, Facts, PriceBook
+from fabopt.schema.catalog import KIND_MODELS, KINDS, Catalog, Facts
 from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.price_book import PriceBook
 from fabopt.units import some
 
 _HEAD_FILE = "catalog"

@@ -18,7 +18,7 @@ from fabopt.units import exact
 Key = tuple[str, float | None]
 
 
-class Span(NamedTuple):
+class Believed(NamedTuple):
     """From which share of a known price to which one a quoted price is believed."""
 
     low: Fraction
@@ -29,13 +29,13 @@ class Span(NamedTuple):
 
 
 class PriceBand(NamedTuple):
-    """Spans of what is paid (street prices, quotes, estimates), and of list prices."""
+    """Believeds of what is paid (street prices, quotes, estimates), and of list prices."""
 
-    paid: Span
-    listed: Span
+    paid: Believed
+    listed: Believed
 
 
-BAND = PriceBand(Span(Fraction(1, 2), Fraction(2)), Span(Fraction(1, 5), Fraction(6, 5)))
+BAND = PriceBand(Believed(Fraction(1, 2), Fraction(2)), Believed(Fraction(1, 5), Fraction(6, 5)))
 WIDTHS = "50:200,20:120"
 NO_BAND = "none"
 _SPAN = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,3})?):([0-9]{1,6}(?:\.[0-9]{1,3})?)")
@@ -53,7 +53,7 @@ def band_in(text: str) -> PriceBand | None:
         match = _SPAN.fullmatch(part.strip())
         if match is None or exact(match[1]) >= exact(match[2]):
             raise ValueError(text)
-        spans.append(Span(exact(match[1]) / 100, exact(match[2]) / 100))
+        spans.append(Believed(exact(match[1]) / 100, exact(match[2]) / 100))
     if len(spans) > len(BAND):
         raise ValueError(text)
     return PriceBand(*spans, *BAND[len(spans) :])

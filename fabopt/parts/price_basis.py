@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, PriceBook
+from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
+from fabopt.schema.price_book import PriceBook
 from fabopt.schema.product import PriceSource, Product, Source
 
 # How the note on a bill of mixed prices begins, which is shown on top.

@@ -15,17 +15,8 @@ from typing import NamedTuple, TypeVar
 from fabopt.errors import Fault, fault, nearest
 from fabopt.parts.price_basis import with_sources
 from fabopt.schema.base import Strict
-from fabopt.schema.catalog import (
-    KINDS,
-    Cable,
-    CableLength,
-    Catalog,
-    Fibre,
-    OrderTerms,
-    OrderTermsByLength,
-    PriceBook,
-    PriceByLength,
-)
+from fabopt.schema.catalog import KINDS, Cable, CableLength, Catalog, Fibre
+from fabopt.schema.price_book import OrderTerms, OrderTermsByLength, PriceBook, PriceByLength
 from fabopt.schema.product import Price, PriceBreak, PriceSource, Product, Purchasable, check_expedite, check_packs
 from fabopt.units import CENTS_PER_USD, exact, rounded, usd
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal, TypeVar
 
-from fabopt.schema.catalog import OrderTerms, OrderTermsByLength, PriceBook
+from fabopt.schema.price_book import OrderTerms, OrderTermsByLength, PriceBook
 from fabopt.schema.product import Price, PriceSource
 from fabopt.units import CENTS_PER_USD, rounded, usd
 

@@ -11,26 +11,19 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from fabopt.schema.attachment import is_open
-from fabopt.schema.base import BookName, Count, Gbps, Identifier, Metres, Split, Strict, Text, Watts, Word, parse_split
+from fabopt.schema.base import Count, Gbps, Metres, Split, Strict, Text, Watts, Word, parse_split
 from fabopt.schema.chassis import Modular
+from fabopt.schema.price_book import PriceBook
 from fabopt.schema.product import (
     PROTOCOLS,
     Airflow,
     Cages,
-    Day,
-    Expedite,
-    LeadTime,
     Pcie,
-    Price,
     PriceSource,
     Product,
     Protocol,
     Purchasable,
     Source,
-    Supply,
-    check_breaks,
-    check_packs,
-    check_supply,
 )
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import Manageable
@@ -328,75 +321,5 @@ class Catalog(Strict):
     servers: tuple[Server, ...] = ()
     prices: tuple[PriceBook, ...] = ()
 
-
-PriceByLength = dict[float, Price]
-
-
-class OrderTerms(Strict):
-    """Terms of sale that come with a price; those that are not said stay the catalog's.
-
-    ``in_stock``: units that the vendor has, which take no lead time; ``expedite``: what a shorter lead time costs;
-    ``supply``: how many can be had in all, or by month. ``valid_until``: the last day on which this price can be
-    ordered at, where it is not the book's.
-    """
-
-    lead_time_weeks: LeadTime | None = None
-    minimum_order: Count | None = None
-    pack_size: Count | None = None
-    in_stock: Annotated[int, Field(ge=0)] | None = None
-    expedite: Expedite | None = None
-    supply: Supply | None = None
-    valid_until: Day | None = None
-
-    @model_validator(mode="after")
-    def _minimum_is_of_packs(self) -> Self:
-        check_packs(self.minimum_order, self.pack_size)
-        return self
-
-    @model_validator(mode="after")
-    def _supply_grows(self) -> Self:
-        check_supply(self.supply)
-        return self
-
-
-OrderTermsByLength = dict[float, OrderTerms]
-
-
-class PriceBook(Strict):
-    """Prices that replace the catalog's, by id; for what is sold by length, by length in metres.
-
-    ``terms``: other terms of sale of what has a price here, written in the same way; ``doubts``: what the reader of a
-    quote has against a price, for a person to settle.
-    """
-
-    name: BookName | None = None
-    description: Text | None = None
-    source: PriceSource | None = None
-    prices: dict[Identifier, Price | PriceByLength]
-    doubts: dict[Identifier, tuple[Text, ...]] = {}
-    terms: dict[Identifier, OrderTerms | OrderTermsByLength] = {}
-
-    @model_validator(mode="after")
-    def _breaks_fall(self) -> Self:
-        for part, price in self.prices.items():
-            for of_length in price.values() if isinstance(price, dict) else [price]:
-                try:
-                    check_breaks(of_length)
-                except ValueError as error:
-                    raise ValueError(f"`prices` of {part}: {error}") from None
-        return self
-
-    @model_validator(mode="after")
-    def _terms_are_of_prices(self) -> Self:
-        for id_, terms in self.terms.items():
-            price = self.prices.get(id_)
-            if price is None or isinstance(terms, dict) != isinstance(price, dict):
-                raise ValueError(f"`terms` of {id_} need a price of it in `prices`, and are by length where that is")
-            if isinstance(terms, dict) and isinstance(price, dict) and not terms.keys() <= price.keys():
-                raise ValueError(f"`terms` of {id_} are of lengths that have no price in `prices`")
-        return self
-
-
-Catalog.model_rebuild()
 
 KIND_MODELS: dict[str, type[Product]] = dict(zip(KINDS, (Switch, Nic, Transceiver, Cable, Fibre, Server), strict=True))

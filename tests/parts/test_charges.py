@@ -16,8 +16,8 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.repriced import NamedBook, repriced
-from fabopt.schema.catalog import PriceBook
 from fabopt.schema.design import Design
+from fabopt.schema.price_book import PriceBook
 from fabopt.verify import verify
 from tests.oracles.brute_force import solve
 from tests.parts.test_procurement import rich

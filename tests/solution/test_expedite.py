@@ -20,8 +20,8 @@ from fabopt.output.export.orders import EXPEDITED, order_lines, order_table
 from fabopt.output.export.quotes import quote_table
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, with_price_books
 from fabopt.parts.quotes import Quote, QuoteLine
-from fabopt.schema.catalog import PriceBook
 from fabopt.schema.design import Design
+from fabopt.schema.price_book import PriceBook
 from fabopt.solution import optimize
 from fabopt.units import exact
 from fabopt.verify import verify

@@ -7,8 +7,8 @@ from typing import Any
 
 from fabopt.io.case import inputs_from_objects
 from fabopt.parts.price_books import with_price_books
-from fabopt.schema.catalog import PriceBook
 from fabopt.schema.design import Design
+from fabopt.schema.price_book import PriceBook
 from fabopt.verify import verify
 from tests.samples.growth_samples import eight, grown, solved
 from tests.samples.small import assert_proven

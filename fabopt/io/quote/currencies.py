@@ -111,11 +111,11 @@ def is_currency(code: str) -> bool:
 @lru_cache(maxsize=4096)
 def mentions_in(text: str) -> tuple[Mention, ...]:
     """All currencies that a text names, as codes, signs or words, from the left; the longest name counts."""
-    found: list[Mention] = []
+    kept: list[Mention] = []
     for mention in (*_named(text), *_signed(text), *_coded(text)):
-        if all(mention.end <= other.start or mention.start >= other.end for other in found):
-            found.append(mention)
-    return tuple(sorted(found))
+        if all(mention.end <= other.start or mention.start >= other.end for other in kept):
+            kept.append(mention)
+    return tuple(sorted(kept))
 
 
 def _named(text: str) -> Iterator[Mention]:

@@ -12,6 +12,7 @@ from fabopt.io.quote.named_products import why_it_names_another
 from fabopt.io.quote.names import NameMatch, QuotedNames
 from fabopt.io.quote.values import lengths_in
 from fabopt.schema.catalog import Cable, Fibre
+from fabopt.schema.product import Product
 
 # What is sold together; what comes with a device to put it into a rack does not make it a kit.
 _KIT = re.compile(r"\b(?:kits?|bundles?|combo|bündel|paket|set of|starter pack)\b", re.IGNORECASE)
@@ -131,7 +132,11 @@ def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
     ids = {match.id for match in matches}
     if len(ids) > 1:
         return MatchedLine(reason=f"several products have this name: {_listed(ids)}", suggestion=_listed(ids))
-    product = names.products[ids.pop()]
+    return _told(line, names, names.products[ids.pop()], matches)
+
+
+def _told(line: NamedLine, names: QuotedNames, product: Product, matches: set[NameMatch]) -> MatchedLine:
+    """The product of a line, unless words on it are of something else, with what they say of the price."""
     own_words = product.description or ""
     is_compatible = product.vendor in names.makers_of_compatibles
     description, *others = (

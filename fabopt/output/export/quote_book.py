@@ -12,7 +12,7 @@ import yaml
 from fabopt.design.bill import whole_metres
 from fabopt.errors import Fault
 from fabopt.parts.quotes import Quote, QuoteLine
-from fabopt.schema.catalog import PriceBook
+from fabopt.schema.price_book import PriceBook
 
 _HEAD = (
     "# A quote as `fabopt quote import` read it; a case takes it as `prices: [./FILE.yaml]`. Prices are in dollars.\n"

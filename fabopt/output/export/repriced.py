@@ -11,9 +11,10 @@ from fabopt.design.build import dump
 from fabopt.errors import InputError, fault
 from fabopt.output.export.marks import REPRICED
 from fabopt.parts.price_books import check_price_book, products, with_price_books
-from fabopt.schema.catalog import Catalog, PriceBook
+from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design, StageDesign, Totals
 from fabopt.schema.hashes import sha256_of
+from fabopt.schema.price_book import PriceBook
 from fabopt.units import CENTS_PER_USD, plain_fraction, rounded, some, usd
 from fabopt.verify.charges import with_charges
 from fabopt.verify.evidence import Evidence

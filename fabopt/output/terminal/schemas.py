@@ -11,11 +11,12 @@ from pydantic import BaseModel
 from fabopt.errors import InputError, fault, nearest
 from fabopt.io.library import checkout_or_package
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import Catalog, PriceBook
+from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design
 from fabopt.schema.expected import ExpectedTopology
 from fabopt.schema.front import Front
 from fabopt.schema.model import Model
+from fabopt.schema.price_book import PriceBook
 from fabopt.schema.sensitivity import Sensitivity
 from fabopt.wiring.design_file import PART_MODELS
 

@@ -87,6 +87,10 @@ class Attachment(Strict):
         """Whether its ports count in oversubscription: as given, or as its kind has it."""
         return self.kind != "management" if self.counts_in_ratio is None else self.counts_in_ratio
 
+    def as_placed(self, on_free_ports: bool) -> Attachment:
+        """As it is in a design: of any tier, what is on no free ports is dealt over the leaves."""
+        return self.model_copy(update={"tier": "leaf"}) if self.placed_on == "any" and not on_free_ports else self
+
     @model_validator(mode="after")
     def _ratio_is_of_leaves(self) -> Self:
         if self.max_oversubscription is not None and not (self.counts and self.placed_on == "leaf"):

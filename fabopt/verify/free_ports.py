@@ -38,9 +38,10 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
     one with the fewest ports of such attachments, then the most free ports before any of them came, then a leaf, then
     the first. On a floor, with rule ``rack-spread``, it is then exchanged, once, for the one of those like it in the
     rack with the fewest ports of the attachment, then of all, then the first. Ports run at the servers' speed; on
-    spines each attachment has cages of its own. In a cluster that grows only switches of the first stage have free
-    ports, beside what they have at any stage. Source: case file, ``attachments``, ``rules``; design file,
-    ``free_ports``.
+    spines each attachment has cages of its own. Of any tier, what the file has on spines alone is dealt over these, and
+    what it lists no ports of over all leaves (``attachments_are_placed``). In a cluster that grows only switches of the
+    first stage have free ports, beside what they have at any stage. Source: case file, ``attachments``, ``rules``;
+    design file, ``free_ports``.
     """
     wanted = {one.name: one for one in fabric.wanted.attachments if one.placed_on != "leaf"}
     proof.equal("attachments on free ports", list(fabric.designed.free_ports), list(wanted))
@@ -52,7 +53,9 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
         allowed = RANKS if attachment.placed_on == "any" else (attachment.placed_on,)
         strange = sorted({tier for tier, _ in places} - set(allowed) & set(tiers))
         proof.equal(f"tiers of {name} that the case does not allow", strange, [])
-        dealt = _dealt(fabric, attachment, {tier: tiers[tier] for tier in tiers_for(fabric, attachment)})
+        reach = tiers_for(fabric, attachment)
+        is_on_spines = {tier for tier, _ in places} == {"spine"}
+        dealt = _dealt(fabric, attachment, {tier: tiers[tier] for tier in (["spine"] if is_on_spines else reach)})
         for port, (place, expected) in enumerate(zip(places, dealt, strict=False), 1):
             proof.equal(f"switch of port {port} of {name}", place, expected and exchanged.of(expected, index))
         of_tier = Counter(tier for tier, _ in places)

@@ -129,7 +129,7 @@ class Embedded:
         An out-of-band one has ports for all switches of the file, one that carries logical fabrics for their NICs.
         """
         attachments = {
-            fabric.name: (*fabric.attachments, *self._switch_ports(fabric), *self._logical_ports(fabric))
+            fabric.name: (*self._own(fabric), *self._switch_ports(fabric), *self._logical_ports(fabric))
             for fabric in self.case.fabrics
         }
         if self.number is not None:
@@ -138,6 +138,13 @@ class Embedded:
             fabric.name: fabric.model_copy(update={"attachments": attachments[fabric.name]})
             for fabric in self.case.fabrics
         }
+
+    def _own(self, fabric: Fabric) -> tuple[Attachment, ...]:
+        """The case's attachments of a fabric on the tier that the file has them on."""
+        designed = next((one for one in self.design.fabrics if one.name == fabric.name), None)
+        if designed is None or designed.structure.is_direct or len(self.case.stages or ()) > 1:
+            return fabric.attachments
+        return tuple(one.as_placed(one.name in designed.free_ports) for one in fabric.attachments)
 
     def _logical_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
         ratios = {one.name: one.max_oversubscription_leaf for one in fabric.carries if one.separation == "logical"}

@@ -28,7 +28,7 @@ from tests.oracles.brute_endpoints import (
     server_kind,
     usable_cards,
 )
-from tests.oracles.brute_free_ports import counts, placed, spine_links, spine_mode, tier_of
+from tests.oracles.brute_free_ports import counts, on_each_tier, placed, spine_links, spine_mode, tier_of
 from tests.oracles.brute_generations import RULE as ONE_GENERATION
 from tests.oracles.brute_generations import is_of_one_generation
 from tests.oracles.brute_lengths import GroupLengths, follow
@@ -797,6 +797,18 @@ def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = (), walk: Wal
 
     Raises ``ValueError`` outside the scope of this module.
     """
+    on_tiers = [best_on(catalog, one, kept_rules, walk, tiers) for tiers, one in on_each_tier(case)]
+    best = min((one for one in on_tiers if one is not None), key=lambda one: one[0], default=None)
+    return None if best is None else replace(best[1], designs=sum(one[1].designs for one in on_tiers if one))
+
+
+Tiers = tuple[int, ...]
+
+
+def best_on(
+    catalog: Json, case: Json, kept_rules: tuple[str, ...], walk: Walk, tiers: Tiers
+) -> tuple[tuple[Any, ...], Best] | None:
+    """The best design with all attachments as the case has them, and its rank; ``tiers``: the rank of these."""
     space, terms = Space(catalog, case, kept_rules), terms_of(case)
     servers = space.item_table.power[space.server["id"], None] * space.servers if case.get("include_servers") else 0
     if terms.power is not None:
@@ -811,7 +823,7 @@ def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = (), walk: Wal
         purchase = buy(space.item_table, terms, items, power, [one for mode in choice for one in mode.classes])
         if purchase is None:
             continue
-        rank = full_rank(space, structure, purchase)
+        rank = full_rank(space, structure, purchase, tiers)
         if best is None or rank[:-1] < best[0][:-1]:
             ties = set()
         if best is None or rank < best[0]:
@@ -822,7 +834,7 @@ def solve(catalog: Json, case: Json, kept_rules: tuple[str, ...] = (), walk: Wal
         return None
     energy = servers * terms.rate if terms.metric == "tco_usd" else 0
     purchase = best[2]._replace(value=best[2].value + energy)
-    return answer(best[1], purchase, designs, len(ties) - 1)
+    return best[0], answer(best[1], purchase, designs, len(ties) - 1)
 
 
 def unevenness(space: Space, structure: Structure) -> tuple[int, int]:
@@ -836,7 +848,7 @@ def unevenness(space: Space, structure: Structure) -> tuple[int, int]:
     return max(sizes) - min(sizes), sum(len(groups) > 1 for groups in groups_in_rack.values())
 
 
-def full_rank(space: Space, structure: Structure, purchase: Purchase) -> tuple[Any, ...]:
+def full_rank(space: Space, structure: Structure, purchase: Purchase, tiers: Tiers) -> tuple[Any, ...]:
     return (
         purchase.value,
         purchase.capex,
@@ -848,6 +860,7 @@ def full_rank(space: Space, structure: Structure, purchase: Purchase) -> tuple[A
         unevenness(space, structure),
         sum(number > 0 for number in purchase.used.values()),
         structure.rank(),
+        tiers,
         purchase.keys,
     )
 

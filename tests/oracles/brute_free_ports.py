@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from typing import Any, NamedTuple
 
 from tests.oracles.brute_endpoints import LeafLoad, attachment_cage, attachment_ways
@@ -16,6 +17,18 @@ from tests.oracles.brute_parts import Json, Kind, Mode, ceil_div, mixed
 
 def tier_of(attachment: Json) -> str:
     return attachment.get("tier") or ("any" if attachment.get("kind") == "management" else "leaf")
+
+
+def on_each_tier(case: Json) -> Iterator[tuple[tuple[int, ...], Json]]:
+    """The case with its attachments of any tier on free ports of both, on spines and dealt over leaves, in each
+    combination; with the rank of that among equals.
+    """
+    fabric = (case.get("fabrics") or [{}])[0]
+    attachments = fabric.get("attachments", [])
+    for tiers in product(*(("any", "spine", "leaf") if tier_of(one) == "any" else (tier_of(one),) for one in attachments)):
+        placed = [one | {"tier": tier} for one, tier in zip(attachments, tiers, strict=True)]
+        rank = tuple(("any", "spine", "leaf").index(tier) for tier in tiers)
+        yield rank, (case | {"fabrics": [fabric | {"attachments": placed}]} if attachments else case)
 
 
 def counts(attachment: Json) -> bool:

@@ -32,6 +32,7 @@ from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.samples.adapter import run
 from tests.samples.growth_samples import cheaper_later
+from tests.samples.lengths import USUAL
 from tests.samples.random_cases import generate
 from tests.samples.small import assert_proven, solved
 from tests.solution.test_brute_force import attachment, best, cable, cage, case, catalog, switch, usd
@@ -161,12 +162,19 @@ def test_three_tiers_and_their_like_host_attachments(seed: int, tiers: set[str])
     assert {tier for tier, _ in fabric["free_ports"]["extra-0"]} == tiers
 
 
-def test_another_cage_group_may_move_what_is_on_any_tier() -> None:
-    """Uplinks on cages of the servers' group leave leaves fewer free ports: an attachment then goes to the spine."""
+def test_what_is_on_any_tier_may_be_dealt_over_the_leaves() -> None:
+    """On free ports it asks for uplinks on other cages, as those of the servers' group leave leaves too few; dealt over
+    the leaves it costs the same beside uplinks on the first cages.
+    """
     parts, hosted = generate("hosted", 934)
     design = solved(hosted, parts)
     assert_proven(design)
-    assert design.fabrics[0].tiers[0].up is not None and design.fabrics[0].tiers[0].up.cage_group == 1
+    fabric = design.fabrics[0]
+    assert fabric.tiers[0].up is not None and fabric.tiers[0].up.cage_group == 0
+    assert list(fabric.free_ports) == ["extra-0"]
+    elsewhere = copy.deepcopy(hosted)
+    elsewhere["fabrics"][0]["attachments"][1]["tier"] = "leaf"
+    assert solved(elsewhere, parts).totals.capex_usd == design.totals.capex_usd
 
 
 # -- where they are -------------------------------------------------------------------------------------------------
@@ -217,8 +225,9 @@ def test_the_next_switch_is_the_one_with_the_most_free_ports() -> None:
 
 @pytest.mark.parametrize("keys", [{"buys": "none"}, {}])
 def test_a_tier_that_the_file_does_not_use_is_compared_too(keys: Json) -> None:
-    # the leaf of the third server alone has a free port, and the spine two
-    on_spine = solved(wanted(manager(1, tier="any", **keys), servers=3), PARTS)
+    # the leaf of the third server alone has a free port, and the spine two; the links to both are as long
+    far = {"site": {"distances_m": USUAL | {"attachment-leaf": 30}}}
+    on_spine = solved(wanted(manager(1, tier="any", **keys), servers=3) | far, PARTS)
     assert_proven(on_spine)
     assert on_spine.fabrics[0].free_ports == {"manager": (("spine", 0),)}
     fabric = on_spine.fabrics[0]

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+import yaml
 
 from fabopt.design.points import design_at
 from fabopt.io.case import inputs_from_objects
@@ -23,6 +24,7 @@ from fabopt.solution import optimize, subnet_hosts
 from fabopt.study.front import fronts
 from fabopt.verify import verify
 from tests.oracles.brute_force import solve
+from tests.paths import ROOT
 from tests.samples import small
 from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.lengths import USUAL
@@ -32,6 +34,7 @@ from tests.solution.test_brute_force import cable, cage, card, case, catalog, sw
 from tests.solution.test_path import swept
 
 Json = dict[str, Any]
+WIDER = ROOT / "tests" / "samples" / "wider"
 ONE_SPINE, TWO_SPINES, MORE = 3520, 4520, 300
 PLAIN: Json = {"protocol": "infiniband", "managed": False, "managed_twin": "twin"}
 # Seeds whose brute force takes seconds.
@@ -420,6 +423,74 @@ def test_random_cases_agree(family: str, seed: int) -> None:
         assert theirs["fabrics"][0]["subnet_manager"]["kept"]
         bare = solve(parts, wanted | {"rules": "none"})
         assert bare is not None and bare.objective <= best.objective
+
+
+def with_a_host(parts: Json, wanted: Json) -> list[Json]:
+    """The case with a host of management on any port: near parts bought, or with each card of one port that is sold."""
+    host = {"name": "subnet-manager", "kind": "management", "ports": 1}
+    ways = [host | {"buys": "near"}]
+    for one in parts["nics"]:
+        for own in one["cages"]:
+            splits = [split for split in own["splits"] if split.startswith("1x")]
+            ways += [host | {"form_factor": own["form_factor"], "split": split} for split in splits]
+    cases = []
+    for way in ways:
+        other = copy.deepcopy(wanted)
+        other["fabrics"][0].setdefault("attachments", []).append(way)
+        cases.append(other)
+    return cases
+
+
+@pytest.mark.long("attached-3", "three_tier-1", "rails-1", "linear-5")
+@pytest.mark.parametrize(
+    ("family", "seed"), [("linear", 0), ("linear", 3), ("linear", 5), ("attached", 3), ("three_tier", 1), ("rails", 1)]
+)
+def test_hosts_are_attached_where_they_cost_least(family: str, seed: int) -> None:
+    """Nothing manages a subnet by itself: a host is where the brute force over all its places has it, at that cost."""
+    parts, wanted = generate(family, seed)
+    parts = with_managed_switches(parts, seed)
+    for one in parts["switches"]:
+        one["managed"] = False
+        one.pop("managed_twin", None)
+    wanted["fabrics"][0]["protocol"] = "infiniband"
+    off: Json = {"lengths": False, "subnet-manager": False}
+    found = [solve(parts, other | {"rules": off}) for other in with_a_host(parts, wanted)]
+    theirs = run(parts, wanted | {"rules": {"lengths": False}})
+    assert [check for check in theirs["checks"] if not check["ok"]] == []
+    if theirs["status"] == "infeasible":
+        assert found[0] is None
+        return
+    use = theirs["fabrics"][0]["subnet_manager"]
+    if found[0] is not None and use["subnets"] == 1:
+        assert theirs["objective"]["value"] == float(found[0].objective) / 100
+        assert (use["kept"], use["hosts"]) == (True, 1)
+    elif use["kept"]:
+        assert theirs["objective"]["value"] in [float(one.objective) / 100 for one in found[1:] if one is not None]
+
+
+@pytest.mark.parametrize("tier", ["any", "leaf", "spine"])
+def test_hosts_on_any_tier_cost_no_more_than_on_one(tier: str) -> None:
+    """A host takes the other port of a cage of 2x400 that a server has. On free cages alone it took two more leaves."""
+    content = yaml.safe_load((WIDER / "managers.yaml").read_text())
+    content["fabrics"][0]["attachments"][0]["tier"] = tier
+    design = optimize.solve(inputs_from_objects(content, None), alternatives_s=0)
+    small.assert_proven(design)
+    assert design.totals.switches == (14 if tier == "spine" else 12)
+    assert usd(design) == (1_425_120 if tier == "spine" else 1_378_880)
+
+
+@pytest.mark.long
+def test_hosts_that_are_added_may_be_on_leaves() -> None:
+    """511 servers fill their leaves but for a port of eight each; hosts on spines alone made it 353 switches."""
+    design = small.solved_file(WIDER / "managers-511.yaml")
+    small.assert_proven(design)
+    assert design.totals.switches == 320 and said(design).hosts == 2
+    content = yaml.safe_load((WIDER / "managers-511.yaml").read_text())
+    host = {"name": "sm", "kind": "management", "tier": "leaf", "ports": 2, "gbps": 400, "buys": "none"}
+    content["fabrics"][0]["attachments"] = [host]
+    given = optimize.solve(inputs_from_objects(content, None), alternatives_s=0)
+    # the cables of the hosts that are added, two of 30 m
+    assert usd(given) == 32_573_760 and usd(design) == usd(given) + 2 * 300
 
 
 def test_on_a_floor_a_manager_costs_no_more_than_its_twin() -> None:

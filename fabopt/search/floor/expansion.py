@@ -21,11 +21,12 @@ from fabopt.search.floor.chosen import Placed
 from fabopt.search.floor.variants import layouts_for
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.attachment_tiers import on_each_tier
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.layouts import before_placing, in_layouts, in_places, spread
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
-from fabopt.topology.family import Restriction
+from fabopt.topology.family import Restriction, Spaces
 from fabopt.topology.link_parts import Floats
 
 # The slack in which the best design of a fabric is looked for rises by this share of its bound, then fourfold.
@@ -145,19 +146,24 @@ class FloorExpansion(Expansion):
         search = SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, 0.0)
         key = AnywhereKey(search, self.problem.floor.plan, measured)
         if key not in known:
-            sizing = self.space(spread(fabric) if measured else fabric, costs).search()
+            sizing = Sizing()
+            for placed in on_each_tier(self.problem, fabric):
+                self.space(spread(placed) if measured else placed, costs).search(0.0, sizing)
             if sizing.stopped:
                 return sizing
             known[key] = sizing
         return known[key]
 
     def wanted(self, fabric: FabricProblem, costs: BoundedCosts) -> list[FabricProblem]:
-        """The fabric in the layouts that are in the part of the space that is searched."""
+        """The fabric in the layouts that are in the part of the space that is searched, its attachments on each tier
+        that they may be on.
+        """
         part = self.restrictions.get(fabric.name, Restriction())
         return [
-            variant
+            placed
             for number, variant in enumerate(self.variants(fabric, costs))
             if part.layout in (None, number) and part.policy in (None, variant.arrangement.policy)
+            for placed in on_each_tier(self.problem, variant)
         ]
 
     def least_before_placing(self) -> float:
@@ -206,9 +212,9 @@ class FloorExpansion(Expansion):
         """No: it looks at layout after layout."""
         return False
 
-    def _bounding(self, fabric: FabricProblem, costs: BoundedCosts) -> ClosSpace:
+    def _bounding(self, fabric: FabricProblem, costs: BoundedCosts) -> Spaces:
         """Its switches wherever they cost least."""
-        return self.space(spread(fabric), costs)
+        return Spaces(tuple(self.space(spread(placed), costs) for placed in on_each_tier(self.problem, fabric)))
 
     def _candidates_of(self, sizing: Sizing, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
         return self._near(self._in_time(self._sizes(sizing, most, in_order)), expanded, sizing)

@@ -24,6 +24,7 @@ from fabopt.search.out_of_band import suiting
 from fabopt.search.search import Search
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.attachment_tiers import on_each_tier
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.layouts import spread
@@ -193,7 +194,10 @@ class FloorSearch(Search):
         """The same at once, by the leaves of every fabric alone."""
         costs = self.expansion.costs_of(0)
         fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
-        lowest = (self.expansion.space(spread(fabric), costs).lowest_bound for fabric in fabrics)
+        lowest = (
+            min(self.expansion.space(spread(placed), costs).lowest_bound for placed in on_each_tier(self.problem, fabric))
+            for fabric in fabrics
+        )
         return sum(lowest) - self.expansion.saving + self.fixed
 
     def _least_anywhere(self, costs: BoundedCosts) -> list[float]:

@@ -14,6 +14,7 @@ from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
 from fabopt.topology.clos.attached import attached_to_leaves, attachment_leaf, attachment_spine
 from fabopt.topology.clos.attached_runs import with_attached_runs
+from fabopt.topology.clos.attachment_tiers import TIERS
 from fabopt.topology.clos.cabling import KindKey, LinkType
 from fabopt.topology.clos.cage_sharing import clashes_of
 from fabopt.topology.clos.design import ClosDesign
@@ -140,6 +141,7 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
         *(number for stage in clos.stages for number in stage),
         *fabric.counted,
         *order_of(fabric.attachments),
+        *(TIERS.index(one.tier) for one in fabric.attachments),
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.topology.clos.attachment_tiers import on_each_tier
 from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.family import SpaceRequest, Spaces
@@ -23,8 +24,11 @@ class ClosFamily:
         """
         part = replace(request.restriction, topology=self.name)
         wanted = request._replace(restriction=part)
-        together = pods_together(problem, fabric, self.name)
-        spaces = [ClosSpace(problem, one, *wanted, parts=parts) for one, parts in together]
+        spaces = [
+            ClosSpace(problem, one, *wanted, parts=parts)
+            for placed in on_each_tier(problem, fabric)
+            for one, parts in pods_together(problem, placed, self.name)
+        ]
         alike, odd = ([one for one in spaces if one.fabric.may_be_alike is first] for first in (True, False))
         if len(alike) > 1:
             alike.sort(key=lambda space: space.lowest_bound)

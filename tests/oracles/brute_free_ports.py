@@ -25,9 +25,10 @@ def on_each_tier(case: Json) -> Iterator[tuple[tuple[int, ...], Json]]:
     """
     fabric = (case.get("fabrics") or [{}])[0]
     attachments = fabric.get("attachments", [])
-    for tiers in product(*(("any", "spine", "leaf") if tier_of(one) == "any" else (tier_of(one),) for one in attachments)):
+    all_ = ("any", "spine", "leaf")
+    for tiers in product(*(all_ if tier_of(one) == "any" else (tier_of(one),) for one in attachments)):
         placed = [one | {"tier": tier} for one, tier in zip(attachments, tiers, strict=True)]
-        rank = tuple(("any", "spine", "leaf").index(tier) for tier in tiers)
+        rank = tuple(map(all_.index, tiers))
         yield rank, (case | {"fabrics": [fabric | {"attachments": placed}]} if attachments else case)
 
 

@@ -194,10 +194,9 @@ class FloorSearch(Search):
         """The same at once, by the leaves of every fabric alone."""
         costs = self.expansion.costs_of(0)
         fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
-        lowest = (
-            min(self.expansion.space(spread(placed), costs).lowest_bound for placed in on_each_tier(self.problem, fabric))
-            for fabric in fabrics
-        )
+        placed = (on_each_tier(self.problem, fabric) for fabric in fabrics)
+        spaces = ((self.expansion.space(spread(one), costs) for one in of_fabric) for of_fabric in placed)
+        lowest = (min(space.lowest_bound for space in of_fabric) for of_fabric in spaces)
         return sum(lowest) - self.expansion.saving + self.fixed
 
     def _least_anywhere(self, costs: BoundedCosts) -> list[float]:

@@ -88,7 +88,7 @@ class Attachment(Strict):
         return self.kind != "management" if self.counts_in_ratio is None else self.counts_in_ratio
 
     def as_placed(self, on_free_ports: bool) -> Attachment:
-        """As it is in a design: of any tier, what is on no free ports is dealt over the leaves."""
+        """The attachment as a design has it: of any tier and on no free ports, it is dealt over the leaves."""
         return self.model_copy(update={"tier": "leaf"}) if self.placed_on == "any" and not on_free_ports else self
 
     @model_validator(mode="after")

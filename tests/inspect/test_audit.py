@@ -445,3 +445,93 @@ def test_command_writes_everything(tmp_path: Path, run: Run, monkeypatch: pytest
         ran = run("audit", *words)
         assert (ran.code, ran.out) == (2, "")
         assert message in ran.err
+
+
+# -- A0: who reaches whom -------------------------------------------------------------------------------------------
+
+
+def rail_sheet(servers: int, rails: int, group: int, spines: int) -> Rows:
+    """Servers in groups with a leaf a rail, and a link from each leaf to each spine."""
+    rows = [
+        [f"server-{own}", "Host", f"nic{rail}", f"leaf-{own // group * rails + rail}", "Switch", str(own % group)]
+        for own in range(servers) for rail in range(rails)
+    ]  # fmt: skip
+    leaves = -(-servers // group) * rails
+    return rows + [
+        [f"leaf-{leaf}", "Switch", f"{40 + spine}", f"spine-{spine}", "Switch", f"{leaf}"]
+        for leaf in range(leaves) for spine in range(spines)
+    ]  # fmt: skip
+
+
+def reach(rows: Rows) -> list[str]:
+    return [finding.text for finding in audit_of(as_text(rows), "p2p").findings if finding.kind == "A0"]
+
+
+def without(rows: Rows, *words: str) -> Rows:
+    """Rows that do not have all of some cells."""
+    return [row for row in rows if not all(word in row for word in words)]
+
+
+def test_whole_fabrics_reach_all() -> None:
+    assert not reach(rail_sheet(8, 4, 4, 2))
+    assert not reach(rail_sheet(4, 4, 4, 0)), "rails that meet in the servers alone"
+    storage = [
+        [f"server-{server}", "Host", "stor1", f"stor-leaf-{server % 2}", "Switch", f"{server}"] for server in range(8)
+    ]
+    joined = [["stor-leaf-0", "Switch", "60", "stor-leaf-1", "Switch", "60"]]
+    assert not reach([*rail_sheet(8, 4, 4, 2), *storage, *joined]), "a fabric of one tier beside it"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_holes_are_found_and_named(seed: int) -> None:
+    chance = random.Random(seed)
+    rows = rail_sheet(8, 4, 4, 2)
+    leaf = f"leaf-{chance.randrange(8)}"
+    assert any(text.startswith(f"{leaf} has no link to a spine") for text in reach(without(
+        without(rows, leaf, "spine-0"), leaf, "spine-1")))  # fmt: skip
+    server = f"server-{chance.randrange(8)}"
+    alone = [row for row in rows if row[0] != server]
+    alone.append([server, "Host", "nic0", "leaf-99", "Switch", "1"])
+    assert any(f"on leaf-99 reach no other: {server}" in text for text in reach(alone))
+    halves = [row for row in rows if row[0][0] == "s" or (row[0] in ("leaf-0", "leaf-1", "leaf-2", "leaf-3")) ==
+              (row[3] == "spine-0")]  # fmt: skip
+    (text,) = reach(halves)
+    assert text.startswith("4 servers on leaf-")
+    moved = [[*row[:2], "nic9", *row[3:]] if row[2] == "nic0" and row[0] == "server-7" else row for row in halves]
+    assert reach(moved)
+
+
+def test_storage_ports_that_no_switch_joins() -> None:
+    storage = [
+        [f"server-{server}", "Host", "stor1", f"stor-leaf-{server % 2}", "Switch", f"{server}"] for server in range(8)
+    ]
+    (text,) = reach([*rail_sheet(8, 4, 4, 2), *storage])
+    assert text.startswith(
+        "stor1 of 4 servers (server-1, server-3, server-5 and 1 more) is on stor-leaf-1, which no switch"
+    )
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("servers: 32\nleaf: 8\nspine: 4\nserver-leaf: 256\nleaf-spine: 0\n", "0 links from 8 leaves to 4 spines: 8"),
+    ("servers: 32\nleaf: 8\nspine: 4\nserver-leaf: 256\nleaf-spine: 7\n", "7 links from 8 leaves to 4 spines: 1"),
+    ("servers: 32\nleaf: 16\nnics per server: 8\nserver-leaf: 256\n", "16 leaves for 8 ports of a server and no"),
+    ("leaf: 32\nspine: 16\ncore: 4\nleaf-spine: 512\nspine-core: 2\n", "2 links from 16 spines to 4 cores: 14"),
+    ("servers: 32\nleaf: 8\nnics per server: 8\nserver-leaf: 256\n", ""),
+    ("servers: 32\nleaf: 8\nspine: 4\nserver-leaf: 256\nleaf-spine: 8\n", ""),
+])  # fmt: skip
+def test_numbers_of_leaves_below_no_spine(text: str, told: str) -> None:
+    findings = [finding.text for finding in audit_of(text, "counts").findings if finding.kind == "A0"]
+    assert [finding[: len(told)] for finding in findings] == ([told] if told else [])
+
+
+@pytest.mark.parametrize(("whole", "parts"), [
+    ("swp1", ("swp1s0", "swp1s1")), ("Ethernet1/1", ("Ethernet1/1/2",)), ("et-0/0/1", ("et-0/0/1:0", "et-0/0/1:3")),
+    ("etp7", ("etp7b",)), ("ethernet1/1/1", ("ethernet1/1/1:2",)), ("1/31", ("1/31/1", "1/31/2")), ("P4", ("P4.1",)),
+    ("ethernet-1/1", ("ethernet-1/1/1",)),
+])  # fmt: skip
+def test_a_port_is_used_whole_or_split(whole: str, parts: tuple[str, ...]) -> None:
+    rows = [["server-0", "Host", "nic0", "leaf-0", "Switch", whole]]
+    rows += [[f"server-{number}", "Host", "nic0", "leaf-0", "Switch", part] for number, part in enumerate(parts, 1)]
+    told = [finding.text for finding in audit_of(as_text(rows), "p2p").findings if finding.kind == "A1"]
+    assert told == [f"leaf-0 {whole} is used as a whole (line 2) and split, as {', '.join(parts)}"]
+    assert not [one for one in audit_of(as_text(rows[1:]), "p2p").findings if one.kind == "A1"]

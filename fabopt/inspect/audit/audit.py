@@ -32,6 +32,7 @@ from fabopt.inspect.audit.rules_parts import (
 )
 from fabopt.inspect.audit.rules_ports import cables_have_ends, ports_exist, speeds_agree
 from fabopt.inspect.audit.rules_qualified import parts_are_qualified
+from fabopt.inspect.audit.rules_reach import servers_are_joined
 from fabopt.inspect.audit.speeds import LinkSpeeds
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
@@ -79,6 +80,7 @@ def _wired(context: HandContext, claimed: float | None) -> Iterator[AuditFinding
     """The findings of all rules on links."""
     speeds = LinkSpeeds(context)
     wired = WiredByHand(context, speeds, claimed)
+    yield from servers_are_joined(context)
     yield from ports_exist(context)
     yield from striping_is_even(wired)
     yield from ratio_is_as_claimed(wired)

@@ -12,6 +12,7 @@ from fabopt.units import some
 Severity = Literal["fault", "remark"]
 # What each rule is about, in the order of their numbers.
 RULES = {
+    "A0": "servers that do not reach each other, leaves below no spine",
     "A1": "ports beyond those of the product, or used twice",
     "A2": "uneven striping over the spines",
     "A3": "oversubscription above what is claimed",

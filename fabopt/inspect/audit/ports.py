@@ -15,6 +15,8 @@ _CUMULUS = re.compile(r"swp(\d+)(?:s(\d+))?")
 _SLASHED = re.compile(r"(?:Ethernet|Et|E\d+/)?(\d+)(?:/(\d+))?")
 _ALIAS = re.compile(r"etp(\d+)([a-h])?")
 _NUMBER = re.compile(r"P?(\d+)")
+# How a part of a split port is told from the port: swp1s0, Ethernet1/1/2, et-0/0/1:0, etp1a, port 7.3.
+_PART = re.compile(r"(?<=\d)(?:s\d+|[/:.]\d+|[a-h])")
 
 
 class PortPlace(NamedTuple):
@@ -35,6 +37,12 @@ def place_of(name: str) -> PortPlace | None:
         return PortPlace(int(match[1]), ord(match[2] or "a") - ord("a"), match[2] is not None)
     match = _NUMBER.fullmatch(name)
     return PortPlace(int(match[1]), 0, False) if match else None
+
+
+def whole_of(name: str) -> str:
+    """The port of which a name is a part, as ``swp1`` of ``swp1s0``; empty where it is none of a part."""
+    matches = [match for match in _PART.finditer(name) if match.end() == len(name)]
+    return name[: matches[-1].start()] if matches else ""
 
 
 def cages_of(product: Switch | Nic) -> list[Cage]:

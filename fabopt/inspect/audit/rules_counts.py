@@ -12,6 +12,7 @@ from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.hand_made import CountedPart, HandCounts
 from fabopt.inspect.audit.ports import ports_at, speeds_of_nic
 from fabopt.inspect.audit.rules_bill import bill_findings
+from fabopt.inspect.audit.rules_reach import counted_uplinks
 from fabopt.schema.base import ratio
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import Nic, Switch
@@ -98,6 +99,7 @@ def count_findings(context: HandContext, claimed: float | None) -> Iterator[Audi
     counts = context.hand.counts
     assert counts is not None
     counted = CountedDesign(context, counts, counts.claimed if claimed is None else claimed)
+    yield from counted_uplinks(counts.numbers, counted.nics)
     yield from _ports(counted)
     yield from _stripes(counted)
     yield from _ratios(counted)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding
-from fabopt.inspect.audit.ports import cages_of, in_gbps, most_ports
+from fabopt.inspect.audit.hand_made import SWITCH_ROLES, HandLink
+from fabopt.inspect.audit.ports import cages_of, in_gbps, most_ports, whole_of
 from fabopt.inspect.audit.speeds import LinkSpeeds
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
@@ -14,15 +15,30 @@ from fabopt.units import some
 
 
 def ports_exist(context: HandContext) -> Iterator[AuditFinding]:
-    """A1: every port that is used is one of the product, and is used once."""
+    """A1: every port that is used is one of the product, and is used once, whole or split."""
     for device, ports in context.ports.items():
         for port, links in ports.items():
             if len(links) > 1:
                 lines = ", ".join(str(link.line) for link in links[:4])
                 text = f"{device} {port} is used {len(links)} times (lines {lines})"
                 yield AuditFinding("A1", f"{device} {port}", str(len(links)), "1", text, links[1].line)
+        if context.roles[device] in SWITCH_ROLES:
+            yield from _whole_and_split(device, ports)
     for device, switch in context.switch_of.items():
         yield from _beyond(context, device, switch)
+
+
+def _whole_and_split(device: str, ports: Mapping[str, Sequence[HandLink]]) -> Iterator[AuditFinding]:
+    """Ports that are used as a whole and as parts, as ``swp1`` and ``swp1s0`` are, each told once."""
+    parts: dict[str, list[str]] = {}
+    for port in ports:
+        whole = whole_of(port)
+        if whole in ports:
+            parts.setdefault(whole, []).append(port)
+    for whole, split in parts.items():
+        line = ports[split[0]][0].line
+        text = f"{device} {whole} is used as a whole (line {ports[whole][0].line}) and split, as {', '.join(split)}"
+        yield AuditFinding("A1", f"{device} {whole}", f"{whole}, {', '.join(split)}", "one of them", text, line)
 
 
 def _beyond(context: HandContext, device: str, switch: Switch) -> Iterator[AuditFinding]:

@@ -16,6 +16,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.inspect.audit.audit import Audit, audited
 from fabopt.inspect.audit.findings import REMARKS, AuditFinding
+from fabopt.inspect.audit.netbox import netbox_of
 from fabopt.inspect.audit.reading import READERS, read_hand_made
 from fabopt.io.case import read_inputs
 from fabopt.output.export.bill import bill_bytes
@@ -535,3 +536,122 @@ def test_a_port_is_used_whole_or_split(whole: str, parts: tuple[str, ...]) -> No
     told = [finding.text for finding in audit_of(as_text(rows), "p2p").findings if finding.kind == "A1"]
     assert told == [f"leaf-0 {whole} is used as a whole (line 2) and split, as {', '.join(parts)}"]
     assert not [one for one in audit_of(as_text(rows[1:]), "p2p").findings if one.kind == "A1"]
+
+
+# -- panels, and what NetBox holds ----------------------------------------------------------------------------------
+
+
+def over_panels(rows: Rows, front: str = "{0}", rear: str = "{0}") -> Rows:
+    """The links of a sheet, each from leaves to spines over a panel in each row of racks."""
+    patched: Rows = []
+    for number, row in enumerate(rows, 1):
+        if row[3].startswith("spine"):
+            (a, kind, a_port), (b, _, b_port) = row[:3], row[3:]
+            patched += [
+                [a, kind, a_port, "PP-A", "Patch panel", front.format(number)],
+                ["PP-B", "Patch panel", rear.format(number), "PP-A", "Patch panel", rear.format(number)],
+                [b, kind, b_port, "PP-B", "Patch panel", front.format(number)],
+            ]
+        else:
+            patched.append(row)
+    return patched
+
+
+def ends_of(audit: Audit) -> set[frozenset[tuple[str, str]]]:
+    return {frozenset({(link.a, link.a_port), (link.b, link.b_port)}) for link in audit.hand.links}
+
+
+@pytest.mark.parametrize(("front", "rear"), [("{0}", "{0}"), ("Front {0}", "Rear {0}"), ("{0}F", "{0}R"),
+                                             ("F-{0}", "B-{0}"), ("front/1/{0}", "rear/1/{0}")])  # fmt: skip
+def test_links_over_panels_are_followed(front: str, rear: str) -> None:
+    rows = rail_sheet(8, 4, 4, 2)
+    plain, patched = audit_of(as_text(rows), "p2p"), audit_of(as_text(over_panels(rows, front, rear)), "p2p")
+    assert ends_of(patched) == ends_of(plain)
+    assert [one.text for one in patched.findings] == [one.text for one in plain.findings]
+    assert "2 panels: 16 links followed from one device to the other" in patched.notes
+
+
+def test_a_cable_that_ends_in_a_panel_is_told() -> None:
+    rows = over_panels(rail_sheet(8, 4, 4, 2))
+    broken = [row for row in rows if row[0] != "PP-B" or row[2] != "33"]
+    told = [finding.text for finding in audit_of(as_text(broken), "p2p").findings if finding.kind == "A8"]
+    assert told == ["line 34: an end of the cable is missing", "line 35: an end of the cable is missing"]
+
+
+CABLES = "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name"
+
+
+def test_fronts_of_netbox_lead_to_positions_of_rears() -> None:
+    """Two cassettes with a trunk of four positions between them, crossed in the second one."""
+    cables = [f"leaf-1,dcim.interface,swp{lane},cas-1,dcim.frontport,F{lane}" for lane in range(1, 5)]
+    cables += [f"cas-2,dcim.frontport,F{lane},spine-1,dcim.interface,swp{lane}" for lane in range(1, 5)]
+    cables += [
+        "cas-1,dcim.rearport,MPO,cas-2,dcim.rearport,MPO",
+        "server-1,dcim.interface,nic1,leaf-1,dcim.interface,swp9",
+    ]
+    ports = [f"cas-1,F{lane},MPO,{lane}" for lane in range(1, 5)] + [
+        f"cas-2,F{lane},MPO,{5 - lane}" for lane in range(1, 5)
+    ]
+    tables = {"cables.csv": "\n".join([CABLES, *cables]),
+              "front.csv": "\n".join(["device,name,rear_port,rear_port_position", *ports])}  # fmt: skip
+    context = audited(netbox_of(tables, "x"), read_inputs(str(ROOT / "cases" / f"{IB}.yaml")).catalog, None, None, None)
+    pairs = {(link.a_port, link.b_port) for link in context.hand.links if "spine-1" in (link.a, link.b)}
+    assert pairs == {(f"swp{lane}", f"swp{5 - lane}") for lane in range(1, 5)}
+    exported = [f"F{lane},cas-1,MPO:{lane}" for lane in range(1, 5)] + [
+        f"F{lane},cas-2,MPO:{5 - lane}" for lane in range(1, 5)
+    ]
+    tables["front.csv"] = "\n".join(["Name,Device,Mappings", *exported])
+    assert netbox_of(tables, "x").panel_ports[("cas-2", "F1")] == ("MPO", 4)
+
+
+def test_tables_that_netbox_exports() -> None:
+    """The table of cables as the list of cables exports it, and the same with devices by their ids."""
+    rows = rail_sheet(4, 2, 2, 2)
+    titles = ("ID", "Label", "Termination A", "Termination B", "Device A", "Device B", "Rack A", "Status", "Length")
+    exported = [
+        [str(number), "", row[2], row[5], row[0], row[3], "R1", "Connected", "3 m"] for number, row in enumerate(rows)
+    ]
+    hand = netbox_of({"cables.csv": as_text(exported, titles)}, "x")
+    assert {(link.a, link.a_port, link.b, link.b_port) for link in hand.links} == {
+        (r[0], r[2], r[3], r[5]) for r in rows
+    }
+    assert {link.cable.length_m for link in hand.links} == {3.0}
+    names = sorted({row[place] for row in rows for place in (0, 3)})
+    ids = {name: str(number) for number, name in enumerate(names, 100)}
+    devices = as_text([[ids[name], name, "Leaf" if "leaf" in name else "", "SN5600"] for name in names],
+                      ("id", "name", "role", "device_type"))  # fmt: skip
+    numbered = [[ids[row[0]], "dcim.interface", row[2], ids[row[3]], "dcim.interface", row[5]] for row in rows]
+    hand = netbox_of({"a.csv": as_text(numbered, CABLES.split(",")), "b.csv": devices}, "x")
+    assert {link.a for link in hand.links} | {link.b for link in hand.links} == set(names) == set(hand.devices)
+
+
+def test_what_the_api_of_netbox_gives() -> None:
+    def end(device: str, port: str, kind: str = "dcim.interface") -> dict[str, object]:
+        return {
+            "object_type": kind,
+            "object_id": 7,
+            "object": {"id": 7, "name": port, "device": {"id": 1, "name": device}},
+        }
+
+    rows = over_panels(rail_sheet(4, 2, 2, 2))
+    about = {"id": 1, "type": "smf", "length": 10.0, "length_unit": {"value": "ft", "label": "Feet"}, "label": ""}
+    sides = ("a", 0), ("b", 3)
+    cables = [
+        {**about, **{f"{side}_terminations": [end(row[at], row[at + 2], _kind(row[at]))] for side, at in sides}}
+        for row in rows
+    ]
+    page = {"count": len(cables), "next": None, "results": cables}
+    for content in (page, cables):
+        audit = audit_of(json.dumps(content), "netbox")
+        assert ends_of(audit) == ends_of(audit_of(as_text(rail_sheet(4, 2, 2, 2)), "p2p"))
+    assert {round(link.cable.length_m or 0, 3) for link in audit.hand.links} == {3.048, 9.144}
+    with pytest.raises(InputError, match="this is one page"):
+        READERS["netbox"](json.dumps({**page, "next": "there?offset=50"}), "x")
+    with pytest.raises(InputError, match="not JSON"):
+        READERS["netbox"](json.dumps(page)[:-5], "x")
+    half = [{**cables[0], "b_terminations": []}, *cables]
+    assert 1 in READERS["netbox"](json.dumps(half), "x").half
+
+
+def _kind(device: str) -> str:
+    return "dcim.frontport" if device.startswith("PP") else "dcim.interface"

@@ -10,6 +10,7 @@ from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding, listed
 from fabopt.inspect.audit.hand_made import HandMade
 from fabopt.inspect.audit.money import CostComparison, compared_cost, price_finding
+from fabopt.inspect.audit.panels import traced
 from fabopt.inspect.audit.rules_counts import count_findings
 from fabopt.inspect.audit.rules_lossless import headroom_fits
 from fabopt.inspect.audit.rules_network import (
@@ -67,6 +68,7 @@ def audited(hand: HandMade, catalog: Catalog, case: Case | None, best: Design | 
 
     Raises ``InputError`` where the file is of another cluster than the case.
     """
+    hand = traced(hand)
     context = HandContext(hand, catalog, case, best)
     _require_same_cluster(context)
     cost = compared_cost(context)

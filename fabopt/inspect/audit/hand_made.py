@@ -88,6 +88,7 @@ class HandMade:
     devices     by name; those that only links name are in it too
     half        lines of cables of which an end is missing
     modules     None where the file does not list them
+    panel_ports by panel and front port: the rear port that it goes through to, and its position there
     notes       sentences on how it was read
     """
 
@@ -98,4 +99,5 @@ class HandMade:
     half: Sequence[int] = ()
     modules: Sequence[HandModule] | None = None
     counts: HandCounts | None = None
+    panel_ports: Mapping[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -12,7 +12,8 @@ from fabopt.errors import InputError, fault
 from fabopt.inspect.audit.counts import counts_of
 from fabopt.inspect.audit.graphs import links_of_dot, links_of_hedgehog
 from fabopt.inspect.audit.hand_made import HandMade
-from fabopt.inspect.audit.tables import has_both_ends, links_of_table, netbox_of
+from fabopt.inspect.audit.netbox import netbox_of
+from fabopt.inspect.audit.tables import has_both_ends, links_of_table
 from fabopt.inspect.sightings import text_of
 from fabopt.io.files import DEVICE, STANDARD_STREAM, is_device, read_bytes, read_standard_input, shown
 from fabopt.io.quote.sheets import Sheet
@@ -42,11 +43,15 @@ def read_hand_made(path: str, kind: str) -> HandMade:
 
 
 def _of_folder(path: str, kind: str) -> HandMade:
-    files = sorted(entry.path for entry in os.scandir(path) if entry.is_file() and entry.name.endswith(".csv"))
+    files = sorted(
+        entry.path for entry in os.scandir(path) if entry.is_file() and entry.name.endswith((".csv", ".json"))
+    )
     if kind != "netbox":
         raise InputError([fault(path, "", f"a folder is not read as {kind}", allowed="a file; a folder as netbox")])
     if not 0 < len(files) <= MOST_FILES:
-        raise InputError([fault(path, "", f"{len(files)} tables (.csv) are in it", allowed=f"1 to {MOST_FILES}")])
+        raise InputError(
+            [fault(path, "", f"{len(files)} tables (.csv, .json) are in it", allowed=f"1 to {MOST_FILES}")]
+        )
     return netbox_of({shown(Path(file)): _text(file) for file in files}, shown(Path(path)))
 
 

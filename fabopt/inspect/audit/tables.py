@@ -12,7 +12,7 @@ from sys import intern
 from typing import NamedTuple
 
 from fabopt.errors import InputError, fault
-from fabopt.inspect.audit.hand_made import HandCable, HandDevice, HandLink, HandMade, HandModule, Role
+from fabopt.inspect.audit.hand_made import HandCable, HandDevice, HandLink, HandMade, Role
 from fabopt.io.recognition import bare
 from fabopt.units import some
 
@@ -21,10 +21,10 @@ _DELIMITERS = ",;\t"
 _A, _Z = "a_device", "z_device"
 _CALLED: Mapping[str, tuple[str, ...]] = {
     _A: ("anodename", "adevice", "fromdevice", "sideadevice", "devicea", "anode", "sourcedevice", "name"),
-    "a_port": ("aport", "fromport", "sideaname", "porta", "sourceport", "hcaport"),
+    "a_port": ("aport", "fromport", "sideaname", "porta", "sourceport", "hcaport", "terminationa"),
     _Z: ("znodename", "zdevice", "todevice", "sidebdevice", "deviceb", "bnodename", "bdevice", "znode",
          "destinationdevice"),
-    "z_port": ("zport", "toport", "sidebname", "portb", "bport", "destinationport", "port"),
+    "z_port": ("zport", "toport", "sidebname", "portb", "bport", "destinationport", "terminationb", "port"),
     "a_type": ("atype",),
     "z_type": ("ztype", "btype"),
     "label": ("cable", "label", "cableid", "number"),
@@ -36,14 +36,15 @@ _CALLED: Mapping[str, tuple[str, ...]] = {
     "profile": ("profile",),
     "a_optic": ("fromoptic", "aoptic", "atransceiver"),
     "z_optic": ("tooptic", "zoptic", "ztransceiver", "boptic"),
-    "a_rack": ("fromrack", "arack"),
-    "z_rack": ("torack", "zrack", "brack"),
+    "a_rack": ("fromrack", "arack", "racka"),
+    "z_rack": ("torack", "zrack", "brack", "rackb"),
 }  # fmt: skip
 _NEEDED = (_A, "a_port", _Z, "z_port")
 _HOSTS, _SWITCHES = ("host", "server", "node", "hca"), ("switch",)
 # A straight cable of NetBox with the ports that each of its two connectors carries.
 _STRAIGHT = re.compile(r"single-1c(\d{1,2})p")
-_NUMBER = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*m?\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*(m|meters?|cm|ft|feet|)\s*", re.IGNORECASE)
+_METRES = {"cm": 0.01, "ft": 0.3048, "feet": 0.3048}
 _TOP_OF_RACK = re.compile(r"(?<![a-z])tor(?![a-z])")
 _ROLE_WORDS: tuple[tuple[str, Role], ...] = (
     ("superspine", "core"), ("spine", "spine"), ("leaf", "leaf"), ("core", "core"),
@@ -105,7 +106,7 @@ class _Reading:
         part = cell.get("part", "") or cell.get("part_id", "")
         cable = HandCable(
             intern(cell.get("label", "")), intern(part), intern(cell.get("medium", "")),
-            _metres(cell.get("length", ""), lengths_in), _metres(cell.get("run", ""), 1),
+            metres_of(cell.get("length", ""), lengths_in), metres_of(cell.get("run", ""), 1),
             (intern(cell.get("a_optic", "")), intern(cell.get("z_optic", ""))),
         )  # fmt: skip
         cable = self._cables.setdefault(cable, cable) if not cable.label else cable
@@ -136,9 +137,10 @@ class _Reading:
             self.devices[name] = known._replace(rack=intern(rack))
 
 
-def _metres(text: str, unit: float) -> float | None:
+def metres_of(text: str, unit: float = 1) -> float | None:
+    """Metres of a length with or without its unit, ``unit`` metres where it has none; None for other text."""
     match = _NUMBER.fullmatch(text)
-    return float(match[1].replace(",", ".")) * unit if match else None
+    return float(match[1].replace(",", ".")) * _METRES.get(match[2].lower(), unit) if match else None
 
 
 def _ends(devices: str, ports: str) -> list[tuple[str, str]]:
@@ -188,55 +190,6 @@ def _take(
     cells = {column: row[place].strip() for column, place in places.items()}
     feet = "lengthunit" in titles and row[titles.index("lengthunit")].strip() == "ft"
     reading.take(number, cells, 0.3048 if feet else 1)
-
-
-# -- NetBox ---------------------------------------------------------------------------------------------------------
-
-
-def netbox_of(tables: Mapping[str, str], file: str) -> HandMade:
-    """A design of the tables of a NetBox import or export, by the names of their files: cables, and what else is there.
-
-    Devices say roles, types and racks, inventory items the modules; other tables are of no account.
-    """
-    cables = {name: text for name, text in tables.items() if "sidebdevice" in table_rows(text, name)[0]}
-    if not cables:
-        allowed = "a table of cables with side_a_device, side_a_name, side_b_device, side_b_name"
-        raise InputError([fault(file, "", "there are no cables here", allowed=allowed)])
-    parts = [links_of_table(text, name, "netbox") for name, text in cables.items()]
-    devices = {name: device for part in parts for name, device in part.devices.items()}
-    modules: list[HandModule] | None = None
-    for name, text in tables.items():
-        titles = table_rows(text, name)[0]
-        if {"name", "role", "devicetype"} <= set(titles):
-            devices |= dict(_devices(text, name))
-        elif {"device", "partid", "componentname"} <= set(titles):
-            modules = [*(modules or ()), *_modules(text, name)]
-    links = [link for part in parts for link in part.links]
-    half = [line for part in parts for line in part.half]
-    return HandMade(file, "netbox", devices, links, half, modules)
-
-
-def _dicts(text: str, file: str) -> Iterator[dict[str, str]]:
-    titles, rows, line = table_rows(text, file)
-    for number, row in enumerate(rows, line + 1):
-        if row and len(row) != len(titles):
-            what = f"a row of {some(len(row), 'value')} under {some(len(titles), 'title')}"
-            raise InputError([fault(file, f"line {number}", what, hint="is the file cut off?")])
-        if row:
-            yield dict(zip(titles, (cell.strip() for cell in row), strict=True))
-
-
-def _devices(text: str, file: str) -> Iterator[tuple[str, HandDevice]]:
-    for row in _dicts(text, file):
-        role = role_of_words(row["role"])
-        is_host = None if not role else role in ("server", "attachment")
-        yield intern(row["name"]), HandDevice(role, intern(row["devicetype"]), intern(row.get("rack", "")), is_host)
-
-
-def _modules(text: str, file: str) -> Iterator[HandModule]:
-    for row in _dicts(text, file):
-        if row["componentname"]:
-            yield HandModule(intern(row["device"]), intern(row["partid"]), intern(row["componentname"]))
 
 
 def role_of_words(text: str) -> Role:

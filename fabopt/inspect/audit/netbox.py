@@ -1,0 +1,162 @@
+"""What NetBox holds of a fabric: the tables that it imports, those that it exports, and what its API gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from sys import intern
+from typing import Any
+
+from fabopt.errors import InputError, fault
+from fabopt.inspect.audit.hand_made import HandCable, HandDevice, HandLink, HandMade, HandModule
+from fabopt.inspect.audit.tables import has_both_ends, links_of_table, metres_of, role_of_words, table_rows
+from fabopt.units import some
+
+_ALLOWED = (
+    "a table of cables with side_a_device, side_a_name, side_b_device, side_b_name, or Device A, Termination A, "
+    "Device B, Termination B; or what /api/dcim/cables/ gives"
+)
+
+
+def netbox_of(tables: Mapping[str, str], file: str) -> HandMade:
+    """A design of the files of a NetBox import or export, by their names: cables, and what else is there.
+
+    Devices say roles, types and racks, inventory items the modules, front ports where panels lead; others are of no
+    account. Where cables name devices by their ids, the table of devices has these.
+    """
+    reports = {name: text for name, text in tables.items() if text.lstrip()[:1] in ("{", "[")}
+    plain = {name: text for name, text in tables.items() if name not in reports}
+    parts = [links_of_table(text, name, "netbox") for name, text in plain.items() if _has_cables(text, name)]
+    parts += [part for name, text in reports.items() if (part := _of_api(text, name)) is not None]
+    if not parts:
+        raise InputError([fault(file, "", "there are no cables here", allowed=_ALLOWED)])
+    devices = {name: device for part in parts for name, device in part.devices.items()}
+    modules: list[HandModule] | None = None
+    panels: dict[tuple[str, str], tuple[str, int]] = {}
+    named: dict[str, str] = {}
+    for name, text in plain.items():
+        titles = set(table_rows(text, name)[0])
+        if {"name", "role"} <= titles and titles & {"devicetype", "type"}:
+            devices |= dict(_devices(text, name))
+            named |= {row["id"]: row["name"] for row in _dicts(text, name) if row.get("id")}
+        elif {"device", "partid", "componentname"} <= titles:
+            modules = [*(modules or ()), *_modules(text, name)]
+        elif {"device", "name"} <= titles and titles & {"rearport", "mappings"}:
+            panels |= dict(_front_ports(text, name))
+    links = [link for part in parts for link in part.links]
+    half = [line for part in parts for line in part.half]
+    whole = HandMade(file, "netbox", devices, links, half, modules, panel_ports=panels)
+    return _by_name(whole, named)
+
+
+def _has_cables(text: str, file: str) -> bool:
+    titles = table_rows(text, file)[0]
+    return "sideadevice" in titles or ("terminationa" in titles and has_both_ends(titles))
+
+
+def _by_name(hand: HandMade, named: Mapping[str, str]) -> HandMade:
+    """A design whose cables name devices by ids, with their names."""
+    ends = {end for link in hand.links for end in (link.a, link.b)}
+    if not ends or not all(end in named for end in ends) or any(end in named.values() for end in ends):
+        return hand
+    links = [link._replace(a=intern(named[link.a]), b=intern(named[link.b])) for link in hand.links]
+    return replace(
+        hand, links=links, devices={name: device for name, device in hand.devices.items() if name not in ends}
+    )
+
+
+def _dicts(text: str, file: str) -> Iterator[dict[str, str]]:
+    titles, rows, line = table_rows(text, file)
+    for number, row in enumerate(rows, line + 1):
+        if row and len(row) != len(titles):
+            what = f"a row of {some(len(row), 'value')} under {some(len(titles), 'title')}"
+            raise InputError([fault(file, f"line {number}", what, hint="is the file cut off?")])
+        if row:
+            yield dict(zip(titles, (cell.strip() for cell in row), strict=True))
+
+
+def _devices(text: str, file: str) -> Iterator[tuple[str, HandDevice]]:
+    for row in _dicts(text, file):
+        yield (
+            intern(row["name"]),
+            _device(row["role"], row.get("devicetype", "") or row.get("type", ""), row.get("rack", "")),
+        )
+
+
+def _device(role_words: str, product: str, rack: str) -> HandDevice:
+    role = role_of_words(role_words)
+    is_host = None if not role else role in ("server", "attachment")
+    return HandDevice(role, intern(product), intern(rack), is_host)
+
+
+def _modules(text: str, file: str) -> Iterator[HandModule]:
+    for row in _dicts(text, file):
+        if row["componentname"]:
+            yield HandModule(intern(row["device"]), intern(row["partid"]), intern(row["componentname"]))
+
+
+def _front_ports(text: str, file: str) -> Iterator[tuple[tuple[str, str], tuple[str, int]]]:
+    """Where the front ports of panels lead: ``rear_port`` and its position, or ``mappings`` such as ``Rear 1:3``."""
+    for row in _dicts(text, file):
+        if row.get("rearport"):
+            place = row.get("rearportposition", "") or "1"
+            rear = row["rearport"]
+        else:
+            rear, _, place = row.get("mappings", "").partition(",")[0].rpartition(":")
+        if rear and place.isdigit():
+            yield (intern(row["device"]), intern(row["name"])), (intern(rear), int(place))
+
+
+# -- the API --------------------------------------------------------------------------------------------------------
+
+
+def _of_api(text: str, file: str) -> HandMade | None:
+    """Cables as /api/dcim/cables/ gives them, one page or a list of all; None where the file has other objects."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError([fault(file, "", "not JSON", str(error), hint="is the file cut off?")]) from None
+    results = content.get("results") if isinstance(content, dict) else content
+    records = [record for record in results if isinstance(record, dict)] if isinstance(results, list) else []
+    cables = [record for record in records if "a_terminations" in record]
+    if not cables:
+        return None
+    if isinstance(content, dict) and content.get("next"):
+        what = f"{len(cables):,} of {content.get('count')} cables: this is one page"
+        raise InputError([fault(file, "next", what, hint="ask the API with limit=0, or for all pages")])
+    devices: dict[str, HandDevice] = {}
+    links: list[HandLink] = []
+    half: list[int] = []
+    for number, record in enumerate(cables, 1):
+        near, far = (_ends(record.get(side), devices) for side in ("a_terminations", "b_terminations"))
+        cable = HandCable(
+            label=intern(str(record.get("label") or "")), medium=intern(_value(record.get("type"))),
+            length_m=metres_of(f"{record.get('length') or ''} {_value(record.get('length_unit'))}"),
+        )  # fmt: skip
+        if not near or not far:
+            half.append(number)
+        count = max(len(near), len(far))
+        for place in range(count if near and far else 0):
+            (a, a_port), (b, b_port) = (end[min(place, len(end) - 1)] for end in (near, far))
+            links.append(HandLink(number, a, a_port, b, b_port, cable))
+    return HandMade(file, "netbox", devices, links, half)
+
+
+def _ends(terminations: object, devices: dict[str, HandDevice]) -> list[tuple[str, str]]:
+    """Devices and ports at an end of a cable; ``devices`` takes what is said of them."""
+    ends: list[tuple[str, str]] = []
+    for termination in terminations if isinstance(terminations, list) else ():
+        own: Any = termination.get("object") if isinstance(termination, dict) else None
+        device = own.get("device") if isinstance(own, dict) else None
+        name = str(device.get("name") or device.get("display") or "") if isinstance(device, dict) else ""
+        if name and isinstance(own, dict):
+            is_panel = str(termination.get("object_type", "")).endswith(("frontport", "rearport"))
+            devices.setdefault(name, HandDevice(product="panel" if is_panel else ""))
+            ends.append((intern(name), intern(str(own.get("name") or own.get("display") or ""))))
+    return ends
+
+
+def _value(choice: object) -> str:
+    """The value of a choice, which the API gives with its label or alone."""
+    return str((choice.get("value") if isinstance(choice, dict) else choice) or "")

@@ -101,7 +101,7 @@ def _rule_standings(
 ) -> Iterator[RuleStanding]:
     """What a fabric keeps of the default rule of resilience, where its case asks for it."""
     for rule in redundancy_of(fabric.role):
-        if rule in fabric.kept_rules or rule in fabric.given_up:
+        if rule in fabric.kept_rules or rule in fabric.left_out:
             kept, detail = standing(rule, design, growth)
             yield RuleStanding(rule=rule, kept=kept, detail=detail)
 

@@ -29,8 +29,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
-from fabopt.problem.rack_parts import parts_to_give_up, without_rack_parts
-from fabopt.problem.rules_kept import not_asked_for
+from fabopt.problem.rules_kept import left_out_of_fabrics
 from fabopt.problem.vendors import sources_are_short
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.schema.base import NO_SINGLE_LIMIT, Strict
@@ -140,11 +139,9 @@ def _inquiry(problem: Problem, settings: Settings, clock: Clock, context: Contex
         settings.progress(f"no design meets the case: looking at {what}")
 
     quiet = settings.quiet
-    problem = not_asked_for(problem)
-    keys = parts_to_give_up(problem)
-    problem = without_rack_parts(problem, keys) if keys else problem
     watch = Watch(MOST_SECONDS, clock, MOST_QUESTIONS)
-    return Inquiry(problem.case, problem.catalog, problem, quiet, watch, tell, context, settings.told)
+    left_out = tuple(left_out_of_fabrics(problem))
+    return Inquiry(problem.case, problem.catalog, problem, quiet, watch, tell, context, settings.told, left_out)
 
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:

@@ -13,14 +13,14 @@ from fabopt.explain.relaxation import closest, halfway
 from fabopt.explain.runs import measured_runs
 from fabopt.explain.what_if import Inquiry
 from fabopt.floor.plan import FloorPlan
-from fabopt.floor.rack_rules import parts_of, rule_of, with_parts, without_parts
+from fabopt.floor.rack_rules import FEWEST_RACKS, parts_of, rule_of, with_parts, without_parts
 from fabopt.floor.racks import racks_needed
 from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.site import FloorSite
 from fabopt.program.settings import StoppedError
-from fabopt.schema.default_rules import is_asked_for
+from fabopt.schema.default_rules import DEFAULT_RULES, RACK_RULES, is_asked_for
 from fabopt.schema.design import Conflict
-from fabopt.schema.rack_rules import OFF, PinnedRacks
+from fabopt.schema.rack_rules import OFF, SPREAD, PinnedRacks
 from fabopt.search.floor.apart import TooFar, too_far_apart
 from fabopt.search.floor.search import EstimateSearch
 from fabopt.units import some
@@ -29,6 +29,12 @@ from fabopt.units import some
 MOST_NAMED = 8
 # By how much a limit of a rack is raised at first, to find one with which there is a design.
 GROWTH = 16
+# What a key of rule ``rack-spread`` is about.
+SPREAD_WORDS = {
+    "spread_spines": "the spines of a pod and all cores",
+    "spread_leaves": "the leaves of a group of more than one rack",
+    "spread_attachments": "the devices of an attachment",
+}
 # Obstacles that are told where nothing is proven.
 MOST_TOLD = 3
 
@@ -108,12 +114,12 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
 
 
 def rack_rule_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Keys of the default rule of racks that alone stand in the way, where the case asks for it by name."""
+    """Keys of the default rules of racks that alone stand in the way."""
     case = inquiry.case
-    for key in (one for one in reversed(parts_of(case)) if is_asked_for(case.rules, rule_of(one))):
+    for key in reversed(parts_of(case)):
         inquiry.tell(f"site.rack_rules.{key}")
         if inquiry.design(without_parts(case, (key,))) is not None:
-            detail = f"`rules.{rule_of(key)}` asks for it; without it there is a design"
+            detail = f"rule `{rule_of(key)}`: {_why(inquiry, key)}; without it there is a design"
             limit, value, off = f"site.rack_rules.{key}", getattr(case.site.rack_rules, key), OFF[key]
             if off is not None:
                 yield Conflict(limit=limit, value=_told(value), needed=_told(off), detail=detail)
@@ -123,6 +129,19 @@ def rack_rule_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
                 yield Conflict(limit=limit, value=value, needed="more", detail=detail)
                 continue
             yield advice(limit, value, needed, detail if minimal else f"{detail}; {UNSETTLED}", minimal)
+
+
+def _why(inquiry: Inquiry, key: str) -> str:
+    """Why a key of the rules of racks stands in the way."""
+    problem, case = inquiry.problem, inquiry.case
+    if is_asked_for(case.rules, rule_of(key)):
+        return f"`rules.{rule_of(key)}` asks for it"
+    if key not in SPREAD:
+        return f"{DEFAULT_RULES[RACK_RULES].sentence} (`{key}`)"
+    plan = problem.floor.plan
+    servers = racks_needed(problem.servers, problem.floor.servers_per_rack)
+    left = max(0, plan.usable_racks - servers)
+    return f"{SPREAD_WORDS[key]} are in {FEWEST_RACKS} racks at least, and the floor has {some(left, 'rack')} beside servers"
 
 
 def _enough(inquiry: Inquiry, key: str, fails: int) -> tuple[int | None, bool]:

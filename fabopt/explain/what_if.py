@@ -17,6 +17,8 @@ from fabopt.problem.demand import stages_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, problem_of, with_objective
+from fabopt.problem.rack_parts import without
+from fabopt.problem.rules_kept import RulePart
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
@@ -25,6 +27,7 @@ from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
+from fabopt.search.rules_kept import relaxed
 from fabopt.search.search import Search
 from fabopt.topology.families import most_servers
 
@@ -80,7 +83,10 @@ class Supposition(NamedTuple):
 
 @dataclass(frozen=True)
 class Inquiry:
-    """What all questions share. ``tell`` says what is being looked at; ``report`` takes what has been found."""
+    """What all questions share. ``tell`` says what is being looked at; ``report`` takes what has been found.
+
+    ``left_out``: of the default rules, what structure allows no design of the case to keep.
+    """
 
     case: Case
     catalog: Catalog
@@ -90,6 +96,7 @@ class Inquiry:
     tell: Callable[[str], None]
     context: Context
     report: Callable[[Conflict | None], None]
+    left_out: tuple[RulePart, ...] = ()
 
     @property
     def asked(self) -> Supposition:
@@ -100,7 +107,7 @@ class Inquiry:
         """The problem of a changed case and a changed catalog."""
         if asked.catalog is self.catalog:
             return self.problem_of(asked.case)
-        return problem_of(asked.case, asked.catalog)
+        return without(problem_of(asked.case, asked.catalog), self.left_out)
 
     def search_of(self, problem: Problem, clock: Clock) -> Search:
         """The search of the case's problem or of a changed one."""
@@ -116,7 +123,7 @@ class Inquiry:
             most = stages[-1].servers or 0
             fewer = [stage.model_copy(update={"servers": min(stage.servers or 0, most)}) for stage in stages]
             case = case.model_copy(update={"stages": tuple(fewer)})
-        return problem_of(case, self.catalog, offering=self.problem.offering)
+        return without(problem_of(case, self.catalog, offering=self.problem.offering), self.left_out)
 
     def design(self, case: Case) -> Optimum | None:
         """A design of a changed case under its limits, None if there is none; raises ``StoppedError``."""
@@ -127,6 +134,13 @@ class Inquiry:
 
         ``in_reach``: arithmetic is known not to rule out its number of servers.
         """
+        optimum = self._design_of(problem, in_reach)
+        if optimum is not None:
+            return optimum
+        bound_less = relaxed(problem, self.settings, self.clock, self.context.beside())
+        return None if bound_less is None else self._design_of(bound_less, in_reach)
+
+    def _design_of(self, problem: Problem, in_reach: bool) -> Optimum | None:
         self.clock.ask()
         watch = Watch(DESIGN_SECONDS, self.clock)
         if problem.limits.are_set:

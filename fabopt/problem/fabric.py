@@ -32,12 +32,12 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_asked_for, is_kept
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_kept, rules_of_fabric
 from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
 from fabopt.schema.mixed_spines import spines_may_differ
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import PROTOCOLS, Protocol
-from fabopt.schema.resilience import NO_RULE, RACK, Surviving, redundancy_of
+from fabopt.schema.resilience import NO_RULE, RACK, Surviving
 from fabopt.schema.server import Server
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps
@@ -113,9 +113,9 @@ class FabricProblem:
     arrangement: Arrangement = ANYWHERE
     figure_demands: FigureDemands | None = None
     resilience: tuple[Survival, ...] = ()
-    # default rules that can be given up: those that hold, and those that no design keeps
+    # default rules that hold, and those that are left out
     kept_rules: tuple[str, ...] = ()
-    given_up: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     # NICs, by protocol, that are left out while rule ``nic-pairing`` holds
     unpaired_nics: Nics = field(default_factory=dict)
     # the families that are looked at, and the most switches on a path (a Clos: see ``tiers``)
@@ -296,7 +296,7 @@ def fabric_of(
     return FabricProblem(
         name=fabric.name, role=fabric.role, protocols=protocols, tiers=_tiers(fabric),
         figure_demands=_figure_demands(demand), resilience=tuple(_survivals(fabric, servers, site)),
-        kept_rules=_kept_rules(fabric, case),
+        kept_rules=rules_of_fabric(case.rules, fabric.resilience, fabric.role),
         aligned=fabric.rails == "aligned", even=fabric.striping == "even", by_rail=fabric.striping == "rail",
         last_group=last_group_of(fabric, case), last_group_tiers=tiers_of_last_groups(case),
         last_leaf=last_leaf_of(fabric, case, protocols),
@@ -361,14 +361,6 @@ def _nics(
         )
         for protocol in protocols
     }
-
-
-def _kept_rules(fabric: Fabric, case: Case) -> tuple[str, ...]:
-    """Default rules that the fabric keeps if it can; one that is asked for by its name is part of its space."""
-    redundancy = redundancy_of(fabric.role) if fabric.keeps_default else ()
-    others = (NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER)
-    gives_up = (rule for rule in others if is_kept(case.rules, rule) and not is_asked_for(case.rules, rule))
-    return (*redundancy, *gives_up)
 
 
 def _tiers(fabric: Fabric) -> tuple[int, ...]:

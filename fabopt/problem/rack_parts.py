@@ -1,29 +1,47 @@
-"""The default rule of racks in a problem: keys of it can be given up, where no design keeps them."""
+"""All parts of default rules that a problem can be without, those of racks too, and problems without some of them."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from fabopt.floor.rack_rules import parts_of, rule_of, without_parts
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.rules_kept import bound_alike
-from fabopt.schema.default_rules import is_asked_for
-from fabopt.schema.resilience import FEED, survives_loss_of
+from fabopt.problem.rules_kept import (
+    RulePart,
+    bound_alike,
+    left_out_of_fabrics,
+    parts_of_fabrics,
+    without_parts_of_fabrics,
+)
+from fabopt.schema.case import Case
+from fabopt.schema.default_rules import RACK_SPREAD, is_asked_for
+from fabopt.schema.rack_rules import SPREAD
 
 
-def parts_to_give_up(problem: Problem) -> tuple[str, ...]:
-    """Keys of the rule that hold and that the case does not ask for by the name of the rule.
-
-    Nor the power that one of two feeds gives, where a fabric has to do with one. Rule ``feeds_carry_racks``.
-    """
+def parts_that_yield(problem: Problem) -> tuple[RulePart, ...]:
+    """What holds in a problem and may be left out, in the order in which it yields: rule ``rack-spread`` first."""
     case = problem.case
-    on_one_feed = any(survives_loss_of(case.resilience_of(fabric), FEED) for fabric in case.fabrics)
-    keys = tuple(key for key in parts_of(case) if not is_asked_for(case.rules, rule_of(key)))
-    return tuple(key for key in keys if key != "power" or not on_one_feed)
+    keys = [] if is_asked_for(case.rules, RACK_SPREAD) else [key for key in SPREAD if key in parts_of(case)]
+    racks = (RulePart(RACK_SPREAD, key=key) for key in reversed(keys))
+    return (*racks, *parts_of_fabrics(problem))
+
+
+def without(problem: Problem, parts: Collection[RulePart]) -> Problem:
+    """The problem of the same case without some parts of default rules; itself without any."""
+    keys = tuple(part.key for part in parts if part.key is not None)
+    problem = without_rack_parts(problem, keys) if keys else problem
+    return without_parts_of_fabrics(problem, parts) if any(part.fabric for part in parts) else problem
+
+
+def parts_left_out(problem: Problem, asked: Case) -> tuple[RulePart, ...]:
+    """What a problem is without of the default rules that a case asks for, in the order in which they yield."""
+    keys = (key for key in reversed(parts_of(asked)) if key not in parts_of(problem.case))
+    return (*(RulePart(rule_of(key), key=key) for key in keys), *left_out_of_fabrics(problem))
 
 
 def without_rack_parts(problem: Problem, keys: tuple[str, ...]) -> Problem:
-    """The problem of the same case with some keys of the rule turned off."""
+    """The problem of the same case with some keys of ``site.rack_rules`` turned off."""
     case = without_parts(problem.case, keys)
     other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
     asked, site = without_parts(problem.asked, keys), other.site.searched_by(problem.site.method)

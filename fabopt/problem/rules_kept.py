@@ -1,11 +1,11 @@
-"""Default rules in a problem that can be given up, part by part, where no design keeps them.
+"""Default rules in a problem that can be left out, part by part, where no design keeps them.
 
-These are the parts of ``resilience: default`` and the rules ``nic-pairing``, ``one-generation`` and ``subnet-manager``.
+These are the rules of ``YIELDING``: see ``fabopt.schema.default_rules``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -14,12 +14,11 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.nic_pairing import Nics, paired, with_unpaired
 from fabopt.problem.problem import Problem
 from fabopt.problem.subnet_manager import INFINIBAND, ONE
-from fabopt.schema.case import Case
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, Rules, is_asked_for, without
-from fabopt.schema.resilience import NO_RULE, REDUNDANCY, losses_of, redundancy_of
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, YIELDING, is_asked_for
+from fabopt.schema.resilience import REDUNDANCY
 
-# Rules that can be given up: those of resilience, that of NICs, that of generations, that of subnet managers, and all.
-OF_REDUNDANCY: Final = frozenset(rule.name for rule in REDUNDANCY)
+# Rules that can be left out: those of resilience, that of NICs, that of generations, that of subnet managers, and all.
+OF_REDUNDANCY: Final = frozenset(REDUNDANCY)
 OF_NICS: Final = frozenset({NIC_PAIRING})
 OF_GENERATIONS: Final = frozenset({ONE_GENERATION})
 OF_MANAGERS: Final = frozenset({SUBNET_MANAGER})
@@ -27,10 +26,19 @@ ALL_RULES: Final = OF_REDUNDANCY | OF_NICS | OF_GENERATIONS | OF_MANAGERS
 
 
 class RulePart(NamedTuple):
-    """A rule, or a part of one, for one fabric, by its place in the problem."""
+    """A default rule, or a part of one, that a problem can be without.
 
-    fabric: int
+    ``fabric``: the name of the fabric that it is about, None: the case; ``key``: of ``site.rack_rules``, if it is one.
+    """
+
     rule: str
+    fabric: str | None = None
+    key: str | None = None
+
+    @property
+    def path(self) -> str:
+        """The dotted key of the case that turns it off."""
+        return f"rules.{self.rule}" if self.key is None else f"site.rack_rules.{self.key}"
 
 
 def is_bound(problem: Problem, rules: frozenset[str] = ALL_RULES) -> bool:
@@ -44,10 +52,31 @@ def _is_bound(fabric: FabricProblem, rules: frozenset[str]) -> bool:
     return any(rule in rules and fabric.is_bound_by(rule) for rule in fabric.kept_rules)
 
 
-def parts_given_up(problem: Problem) -> Iterator[RulePart]:
-    """What does not hold, in the order in which it is taken up again: fabric by fabric."""
-    for index, fabric in enumerate(problem.fabrics):
-        yield from (RulePart(index, rule) for rule in fabric.given_up)
+def parts_of_fabrics(problem: Problem) -> Iterator[RulePart]:
+    """What fabrics keep and can be without, in the order of ``YIELDING``; of one rule, fabrics from the last of the
+    case to the first.
+    """
+    for rule in YIELDING:
+        for fabric in reversed(problem.fabrics):
+            asked = is_asked_for(problem.case.rules, rule)
+            if rule in fabric.kept_rules and not asked and _is_bound(fabric, frozenset({rule})):
+                yield RulePart(rule, fabric.name)
+
+
+def without_parts_of_fabrics(problem: Problem, parts: Collection[RulePart]) -> Problem:
+    """Return a problem in the space without some rules of its fabrics; those that keep all are the very same ones."""
+    own = {fabric.name: {part.rule for part in parts if part.fabric == fabric.name} for fabric in problem.fabrics}
+    fabrics = (
+        _bound_to(fabric, set(fabric.kept_rules) - own[fabric.name]) if own[fabric.name] else fabric
+        for fabric in problem.fabrics
+    )
+    return replace(problem, fabrics=tuple(fabrics))
+
+
+def left_out_of_fabrics(problem: Problem) -> Iterator[RulePart]:
+    """What fabrics are without, although the case asks for it, in the order of ``YIELDING``."""
+    for rule in YIELDING:
+        yield from (RulePart(rule, fabric.name) for fabric in problem.fabrics if rule in fabric.left_out)
 
 
 def without_rules(problem: Problem, rules: frozenset[str] = ALL_RULES) -> Problem:
@@ -99,10 +128,10 @@ def managed_by_switches(problem: Problem, names: frozenset[str]) -> Problem:
     return problem
 
 
-def taken_up(problem: Problem, part: RulePart) -> Problem:
-    """Return a problem with one more rule, or part of one."""
-    fabric = problem.fabrics[part.fabric]
-    return _with_fabric(problem, part.fabric, _bound_to(fabric, {*fabric.kept_rules, part.rule}))
+def taken_up(problem: Problem, index: int, rule: str) -> Problem:
+    """Return a problem with one more rule of the fabric at a place."""
+    fabric = problem.fabrics[index]
+    return _with_fabric(problem, index, _bound_to(fabric, {*fabric.kept_rules, rule}))
 
 
 def bound_alike(problem: Problem, other: Problem) -> Problem:
@@ -115,12 +144,12 @@ def bound_alike(problem: Problem, other: Problem) -> Problem:
 
 def _bound_to(fabric: FabricProblem, kept: set[str]) -> FabricProblem:
     """The fabric bound to some of the rules that it can give up."""
-    all_ = (*redundancy_of(fabric.role), NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER)
-    rules = [rule for rule in all_ if rule in fabric.kept_rules + fabric.given_up]
+    known = {*fabric.kept_rules, *fabric.left_out}
+    rules = [rule for rule in dict.fromkeys((*REDUNDANCY, *YIELDING)) if rule in known]
     bound = replace(
         fabric,
         kept_rules=tuple(rule for rule in rules if rule in kept),
-        given_up=tuple(rule for rule in rules if rule not in kept),
+        left_out=tuple(rule for rule in rules if rule not in kept),
     )
     if (NIC_PAIRING in bound.kept_rules) == (NIC_PAIRING in fabric.kept_rules):
         return bound
@@ -130,20 +159,3 @@ def _bound_to(fabric: FabricProblem, kept: set[str]) -> FabricProblem:
 
 def _nics(fabric: FabricProblem | LogicalFabric, is_paired: bool) -> Nics:
     return paired(fabric.nics) if is_paired else with_unpaired(fabric.nics, fabric.unpaired_nics)
-
-
-def not_asked_for(problem: Problem) -> Problem:
-    """The problem of the same case that does not ask for the rules, losses aside and what it asks for by name."""
-    return replace(without_rules(problem), case=_case_without_rules(problem.case))
-
-
-def _case_without_rules(case: Case) -> Case:
-    """The case with the losses that its fabrics name and nothing else of resilience, and without other rules."""
-    fabrics = (
-        fabric.model_copy(update={"resilience": losses_of(case.resilience_of(fabric)) or NO_RULE})
-        for fabric in case.fabrics
-    )
-    rules: Rules = case.rules
-    for rule in (NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER):
-        rules = rules if is_asked_for(rules, rule) else without(rules, rule)
-    return case.model_copy(update={"fabrics": tuple(fabrics), "rules": rules})

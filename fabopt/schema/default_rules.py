@@ -1,8 +1,9 @@
 """The default rules: what an architect would choose where a case does not say it. Each has its one line here.
 
 A rule is a part of the design space: the optimum is over designs that keep it. A case turns one off by
-``rules: {name: false}``, all by ``rules: none``. A rule makes no case infeasible that is feasible without it, unless
-the case asks for it by name (``rules: {name: true}``).
+``rules: {name: false}``, all but those of resilience by ``rules: none``. A rule of ``YIELDING``, or a part of it, is
+left out where no design of the case keeps it with every limit lifted, unless the case asks for it by name
+(``rules: {name: true}``). Other rules are never left out.
 """
 
 from __future__ import annotations
@@ -13,6 +14,15 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import AfterValidator
 
 from fabopt.errors import cut
+from fabopt.schema.resilience import (
+    REDUNDANCY,
+    TWO_CORES,
+    TWO_LEAVES,
+    TWO_SPINES,
+    AnyResilience,
+    keeps_default,
+    redundancy_of,
+)
 
 
 class DefaultRule(NamedTuple):
@@ -105,8 +115,36 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "subnets_are_managed",
             "docs/cases.md#subnet-managers",
         ),
+        DefaultRule(
+            TWO_CORES,
+            "there are two cores at least, over all planes",
+            "redundancy_is_kept",
+            "docs/bandwidth.md#redundancy-by-default",
+        ),
+        DefaultRule(
+            TWO_LEAVES,
+            "a server of storage or in-band whose NICs have two ports is on two leaves at least",
+            "redundancy_is_kept",
+            "docs/bandwidth.md#redundancy-by-default",
+        ),
+        DefaultRule(
+            TWO_SPINES,
+            "a leaf has uplinks to two spines at least, over all planes",
+            "redundancy_is_kept",
+            "docs/bandwidth.md#redundancy-by-default",
+        ),
     )
 }
+# Rules that are left out where structure allows no design that keeps them, in the order in which they yield.
+YIELDING: Final = (
+    RACK_SPREAD,
+    ONE_GENERATION,
+    NIC_PAIRING,
+    TWO_LEAVES,
+    TWO_CORES,
+    TWO_SPINES,
+    SUBNET_MANAGER,
+)
 NO_RULES: Final = "none"
 Rules = Mapping[str, bool] | Literal["none"]
 
@@ -131,6 +169,21 @@ def is_kept(rules: Rules, name: str) -> bool:
 def is_asked_for(rules: Rules, name: str) -> bool:
     """Whether the case asks for a default rule by its name, so that no design may break it."""
     return not isinstance(rules, str) and rules.get(name, False)
+
+
+def redundancy_kept(rules: Rules, resilience: AnyResilience | None, role: str) -> tuple[str, ...]:
+    """The parts of the default rule of resilience that hold for a role: as ``rules`` say, else as ``resilience``."""
+    by_name = {} if isinstance(rules, str) else rules
+    return tuple(rule for rule in redundancy_of(role) if by_name.get(rule, keeps_default(resilience)))
+
+
+def rules_of_fabric(rules: Rules, resilience: AnyResilience | None, role: str) -> tuple[str, ...]:
+    """Rules that hold for a fabric of a role and may be left out; and parts of that of resilience, even if they are
+    asked for by name. Others that are asked for are part of its space.
+    """
+    others = (rule for rule in YIELDING if rule not in (RACK_SPREAD, *REDUNDANCY))
+    may_yield = (rule for rule in others if is_kept(rules, rule) and not is_asked_for(rules, rule))
+    return (*redundancy_kept(rules, resilience, role), *may_yield)
 
 
 def without(rules: Rules, name: str) -> Rules:

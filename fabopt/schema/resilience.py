@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Annotated, Final, Literal, NamedTuple, Self, cast
+from typing import Annotated, Final, Literal, Self, cast
 
 from pydantic import AfterValidator, model_validator
 
@@ -89,32 +88,15 @@ def keeps_default(resilience: AnyResilience | None) -> bool:
     return DEFAULT_RULE in _said(resilience)
 
 
-class RedundancyRule(NamedTuple):
-    """A part of the default rule. ``sentence``: what holds where it is kept; ``words``: it as the object of "keeps"."""
-
-    name: str
-    sentence: str
-
-
 TWO_SPINES: Final = "two-spines"
 TWO_CORES: Final = "two-cores"
 TWO_LEAVES: Final = "two-leaves"
-# In the order in which they are given up last: of what cannot be kept together, the first ones are.
-REDUNDANCY: Final = (
-    RedundancyRule(TWO_SPINES, "a leaf has uplinks to two spines at least, over all planes"),
-    RedundancyRule(TWO_CORES, "there are two cores at least, over all planes"),
-    RedundancyRule(TWO_LEAVES, "a server whose NICs have two ports is on two leaves at least"),
-)
+# The parts of the default rule, in the order in which a design file lists them.
+REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES)
 # Roles whose servers are on two leaves where they can be.
 DUAL_HOMED: Final = ("storage", "in-band")
 
 
 def redundancy_of(role: str) -> tuple[str, ...]:
     """The names of the parts that the default rule of a role has."""
-    return tuple(_parts_of(role))
-
-
-def _parts_of(role: str) -> Iterator[str]:
-    for rule in REDUNDANCY:
-        if rule.name != TWO_LEAVES or role in DUAL_HOMED:
-            yield rule.name
+    return tuple(rule for rule in REDUNDANCY if rule != TWO_LEAVES or role in DUAL_HOMED)

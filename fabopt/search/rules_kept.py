@@ -1,87 +1,116 @@
-"""Default rules never leave a case without a design: what no design keeps is given up.
+"""Default rules yield to structure and never to a limit.
 
-Where no design keeps all of them, the optimum without them is taken, and each part is taken up again in turn, fabric by
-fabric in the order of the case, ``REDUNDANCY`` in its order before ``nic-pairing``, ``one-generation`` and
-``subnet-manager``, if some design keeps it beside all those before.
-So nothing that is given up could be kept beside what is, and the answer is the optimum among designs that keep the
-rest.
+A part of a rule is left out only where no design of the case keeps it with every limit lifted. Where parts can be kept
+singly but not together, they yield in the order of ``YIELDING``: from none of them, each is taken up again, the last to
+yield first, if some design without limits keeps it beside those before. So nothing that is left out could be kept
+beside what is. Where only a limit is in the way, the case has no design.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import replace
 
-from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.lifted import lifted, with_more_racks
 from fabopt.problem.problem import Problem
-from fabopt.problem.rack_parts import parts_to_give_up
-from fabopt.problem.rules_kept import RulePart, is_bound, parts_given_up, taken_up, without_rules
-from fabopt.problem.subnet_manager import INFINIBAND
+from fabopt.problem.rack_parts import parts_that_yield, without
+from fabopt.problem.rules_kept import RulePart
 from fabopt.program.settings import Clock, Settings, StoppedError
-from fabopt.schema.catalog import Switch
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
-from fabopt.search.answer import Answer
+from fabopt.search.answer import Answer, answer_in
+from fabopt.search.choice import search_of
 from fabopt.search.context import Context
-from fabopt.search.racks import answer_in_racks, rules_out
-from fabopt.topology.candidate import Candidate
-from fabopt.topology.redundancy import standing
 
-Solve = Callable[[Problem], Answer]
+
+def best_answers(
+    problems: Sequence[Problem], answers: Sequence[Answer], settings: Settings, clock: Clock
+) -> list[Answer]:
+    """The optima of all ways to put a case, bound to as much of the default rules as structure allows.
+
+    ``answers``: the optima bound to all of them. Raises ``StoppedError`` if time ends before it is known what yields.
+    """
+    if any(answer.has_design for answer in answers) or not all(rules_out(answer, clock) for answer in answers):
+        return list(answers)
+    bound_less = bound_by_structure(problems, settings, clock, answers[0].context)
+    if bound_less is None:
+        return list(answers)
+    settings.progress("no design keeps the default rules, whatever the limits: looking without what none keeps")
+    return [answer_in(problem, settings, clock, answers[0].context.beside()) for problem in bound_less]
 
 
 def best_answer(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Answer:
-    """The optimum of a problem among designs that keep as much of the rules as any does, or the proof of none.
-
-    Where there is no design without the rules either, the answer is about the space without them.
-    """
-    answer = answer_in_racks(problem, settings, clock, context)
-    if not is_bound(problem) or not rules_out(answer, clock):
-        return answer
-    settings.progress("no design keeps the default rules: looking without some of them")
-
-    def solve(other: Problem) -> Answer:
-        return answer_in_racks(other, settings, clock, context.beside())
-
-    best = solve(without_rules(problem))
-    if not best.has_design:
-        return best
+    """The optimum of a problem, bound to as much of the default rules as structure allows, or the proof of none."""
+    answer = answer_in(problem, settings, clock, context)
     try:
-        for part in tuple(parts_given_up(best.problem)):
-            with clock.bounded():
-                best = _with_part(best, part, solve)
+        with clock.bounded():
+            return best_answers([problem], [answer], settings, clock)[0]
     except StoppedError:
-        return best
-    return best
+        return replace(answer, optimum=replace(answer.optimum, verdict="unknown"))
+
+
+def rules_out(answer: Answer, clock: Clock) -> bool:
+    """Whether there is no design, as far as a search can say it: on large floors none found is none."""
+    if answer.has_design:
+        return False
+    return answer.optimum.verdict == "infeasible" or not (answer.problem.site.settles or clock.is_over())
 
 
 def relaxed(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Problem | None:
-    """The problem bound to as much of the rules as some design keeps; None if it has none that is bound to less.
+    """The problem without what structure allows no design to keep; None if it has to keep all, or has none anyway.
 
     Raises ``StoppedError`` if time runs out.
     """
-    if not is_bound(problem) and not parts_to_give_up(problem):
+    bound_less = bound_by_structure([problem], settings, clock, context)
+    return None if bound_less is None else bound_less[0]
+
+
+def bound_by_structure(
+    problems: Sequence[Problem], settings: Settings, clock: Clock, context: Context
+) -> list[Problem] | None:
+    """All ways to put a case, without the parts of default rules that no design of any keeps with every limit lifted.
+
+    None if some design keeps all of them, or there is none without them either. ``context``: of a search of the first.
+    Raises ``StoppedError`` if time runs out.
+    """
+    parts = tuple(dict.fromkeys(part for problem in problems for part in parts_that_yield(problem)))
+    if not parts:
         return None
-    answer = best_answer(problem, settings, clock, context)
-    if clock.is_over():
-        raise StoppedError
-    return answer.problem if answer.has_design and answer.problem is not problem else None
+    settings.progress("no design keeps the default rules: looking whether it is a limit that is in the way")
+    free = [lifted(problem) for problem in problems]
+    probe = _Probe(problems[0], settings, clock, context)
+    if probe.any_keeps(free, ()):
+        return None
+    larger = [with_more_racks(problem) for problem in free]
+    if any(problem is not None for problem in larger):
+        free = [problem for problem in larger if problem is not None]
+        if probe.any_keeps(free, ()):
+            return None
+    if not probe.any_keeps(free, parts):
+        return None
+    left_out = list(parts)
+    for part in reversed(parts):
+        others = [other for other in left_out if other != part]
+        if probe.any_keeps(free, others):
+            left_out = others
+    return [without(problem, left_out) for problem in problems]
 
 
-def _with_part(best: Answer, part: RulePart, solve: Solve) -> Answer:
-    """The answer with one more part of the rule, if there is one: itself where its design keeps it already."""
-    problem = taken_up(best.problem, part)
-    if len(problem.stages) == 1 and _keeps(problem.fabrics[part.fabric], best.picked[part.fabric][0], part.rule):
-        return Answer(problem, best.optimum, best.ratio, best.context)
-    answer = solve(problem)
-    return answer if answer.has_design else best
+class _Probe:
+    """Asks whether there is a design at all."""
 
+    def __init__(self, known: Problem, settings: Settings, clock: Clock, context: Context) -> None:
+        """``context``: of a search of a problem that is known."""
+        self._known, self._settings, self._clock, self._context = known, settings.quiet, clock, context
 
-def _keeps(fabric: FabricProblem, candidate: Candidate, rule: str) -> bool:
-    """Whether a candidate keeps a rule, or has nothing to which it applies."""
-    if rule == NIC_PAIRING:
-        return candidate.design.nic.pairs and all(one.nic is None or one.nic.pairs for one in candidate.equipment)
-    if rule == ONE_GENERATION:
-        switches: dict[str, Switch] = {tier.role: tier.switch.product for tier in candidate.design.file_part().tiers}
-        return fabric.generations is None or fabric.generations.clash(switches) is None
-    if rule == SUBNET_MANAGER:
-        return candidate.design.protocol != INFINIBAND
-    return standing(rule, candidate.design).kept is not False
+    def any_keeps(self, problems: Sequence[Problem], left_out: Sequence[RulePart]) -> bool:
+        """Whether any of some problems has a design without some parts of the rules."""
+        return any(self._has_design(without(problem, left_out)) for problem in problems)
+
+    def _has_design(self, problem: Problem) -> bool:
+        is_known = problem.fabrics is self._known.fabrics and problem.site is self._known.site
+        context = self._context if is_known else self._context.beside()
+        optimum = search_of(problem, self._settings, self._clock, context=context).any_design()
+        if optimum.picked:
+            return True
+        if self._clock.is_over() or (optimum.verdict != "infeasible" and problem.site.settles):
+            raise StoppedError
+        return False

@@ -33,4 +33,4 @@ def _is_alike(problem: Problem, before: Problem) -> bool:
 
 
 def _bound(fabric: FabricProblem) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    return fabric.name, fabric.kept_rules, fabric.given_up
+    return fabric.name, fabric.kept_rules, fabric.left_out

@@ -15,9 +15,9 @@ from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.program.share_done import ShareDone
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Alternative, Conflict, Design, Number
-from fabopt.search.answer import Answer
+from fabopt.search.answer import Answer, answer_in
 from fabopt.search.context import Context
-from fabopt.search.rules_kept import best_answer
+from fabopt.search.rules_kept import best_answers
 from fabopt.search.separations import problems_of, words_of
 from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.futures import with_futures
@@ -154,6 +154,8 @@ def search(question: Question, problems: Iterable[Problem]) -> Answers:
         with question.clock.bounded():
             for answer in _searched(question, problems):
                 answers.append(answer)
+            asked = [answer.problem for answer in answers]
+            answers = best_answers(asked, answers, question.settings, question.clock)
     except StoppedError:
         if not answers:
             raise
@@ -168,7 +170,7 @@ def _searched(question: Question, problems: Iterable[Problem]) -> Iterator[Answe
         question.clock.reserve(finishing_s(problem))
         words = words_of(question.inputs.case, problem.asked)
         question.settings.progress(f"sizing candidates with {words}" if words else "sizing candidates")
-        yield best_answer(problem, question.settings, question.clock, context)
+        yield answer_in(problem, question.settings, question.clock, context)
         context = context.beside()
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.rules_kept import RulePart, bound_alike, taken_up
+from fabopt.problem.rules_kept import bound_alike, taken_up
 from fabopt.schema.case import Fabric
 from fabopt.schema.default_rules import SUBNET_MANAGER
 from fabopt.schema.resilience import DEFAULT_RULE, DUAL_HOMED, Resilience, keeps_default, losses_of
@@ -113,7 +113,7 @@ def with_setting(problem: Problem, index: int, fabric: Fabric) -> Problem:
     case = problem.case.model_copy(update={"fabrics": (*fabrics[:index], bare, *fabrics[index + 1 :])})
     other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
     if attached != fabric.attachments:
-        other = taken_up(other, RulePart(index, SUBNET_MANAGER))
+        other = taken_up(other, index, SUBNET_MANAGER)
     changed = other.fabrics[index]
     # a host has a rack of its own on a floor
     site = problem.site if attached == fabric.attachments else other.site

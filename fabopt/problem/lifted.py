@@ -1,0 +1,95 @@
+"""A problem with every limit lifted: what remains is what catalog, servers and the shape that a case asks for allow.
+
+Limits are those on money, power and rack units, of the case and of its stages; what makers supply and when; counts of
+vendors and part numbers; and the racks of a floor, of which there are then more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from operator import is_not
+
+from fabopt.problem.limits import ExactLimits
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rules_kept import bound_alike
+from fabopt.problem.site import FloorSite
+from fabopt.schema.case import MAX_RACKS, MAX_ROWS, Case, CaseLimits, Limits
+from fabopt.schema.catalog import CableLength, Catalog
+from fabopt.schema.product import Product, Purchasable
+
+# Kinds of products of a catalog that can be short or late.
+KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
+# Rules of buying that count, with what they are where they count nothing.
+COUNTS: dict[str, object] = {
+    "max_part_numbers": {},
+    "max_vendors": {},
+    "min_sources": {},
+    "single_vendor": {},
+    "quarterly_supply": {},
+    "order_from_month": None,
+}
+# Between rows where a floor of one row has none.
+ONE_AISLE_M = 1.2
+# What a part has to be there in number and in time.
+TERMS: dict[str, object] = {"supply": None, "lead_time_weeks": None, "in_stock": None, "expedite": None}
+
+
+def lifted(problem: Problem) -> Problem:
+    """The problem without limits but those of its floor, bound to as much of the default rules.
+
+    Its fabrics are the very same ones where no rule of buying and no part is limited.
+    """
+    case, rules = lifted_case(problem.case), problem.case.procurement
+    is_dated = len(problem.stages) > 1 or rules.order_from_month is not None
+    catalog = lifted_catalog(problem.catalog, is_dated)
+    stages = tuple(replace(stage, limits=ExactLimits()) for stage in problem.stages)
+    if catalog is problem.catalog and case.procurement == problem.case.procurement:
+        return replace(problem, case=case, limits=ExactLimits(), stages=stages)
+    other = bound_alike(problem_of(case, catalog), problem)
+    return replace(other, asked=problem.asked)
+
+
+def lifted_case(case: Case) -> Case:
+    """The case without limits on spending, of its stages either, and without counts of what is bought."""
+    stages = case.stages and tuple(stage.model_copy(update={"limits": Limits()}) for stage in case.stages)
+    rules = case.procurement.model_copy(update=COUNTS)
+    return case.model_copy(update={"limits": CaseLimits(), "stages": stages, "procurement": rules})
+
+
+def lifted_catalog(catalog: Catalog, is_dated: bool) -> Catalog:
+    """The catalog in which all parts can be had in any number and, if dates count, at once; itself if they can."""
+
+    def is_limited(sold: Purchasable) -> bool:
+        return sold.supply is not None or (is_dated and sold.lead_time_weeks is not None)
+
+    def plenty(product: Product) -> Product:
+        changes = dict(TERMS) if isinstance(product, Purchasable) and is_limited(product) else {}
+        lengths: tuple[CableLength, ...] = getattr(product, "lengths", ())
+        if any(map(is_limited, lengths)):
+            changes["lengths"] = tuple(length.model_copy(update=TERMS) for length in lengths)
+        return product.model_copy(update=changes) if changes else product
+
+    before = {kind: getattr(catalog, kind) for kind in KINDS}
+    after = {kind: tuple(map(plenty, products)) for kind, products in before.items()}
+    changed = {kind: new for kind, new in after.items() if any(map(is_not, new, before[kind]))}
+    return catalog.model_copy(update=changed) if changed else catalog
+
+
+def with_more_racks(problem: Problem) -> Problem | None:
+    """The problem on a floor with more rows of racks, beyond all that there are; None without a floor, or if it cannot
+    be any larger.
+    """
+    floor, site = problem.case.site.floor, problem.site
+    if floor is None or not isinstance(site, FloorSite):
+        return None
+    rows = min(MAX_ROWS, MAX_RACKS // floor.racks_per_row, 2 * floor.rows + 1)
+    if rows <= floor.rows:
+        return None
+    aisles = floor.aisle_m
+    if isinstance(aisles, tuple):
+        aisles = (*aisles, *(aisles[-1:] or (ONE_AISLE_M,)) * (rows - floor.rows))
+    larger = floor.model_copy(update={"rows": rows, "aisle_m": aisles})
+    own = problem.case.site.model_copy(update={"floor": larger, "servers_per_rack": site.servers_per_rack})
+    case = problem.case.model_copy(update={"site": own})
+    other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
+    return replace(other, asked=problem.asked, limits=problem.limits, stages=problem.stages)

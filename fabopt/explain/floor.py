@@ -140,8 +140,8 @@ def _why(inquiry: Inquiry, key: str) -> str:
         return f"{DEFAULT_RULES[RACK_RULES].sentence} (`{key}`)"
     plan = problem.floor.plan
     servers = racks_needed(problem.servers, problem.floor.servers_per_rack)
-    left = max(0, plan.usable_racks - servers)
-    return f"{SPREAD_WORDS[key]} are in {FEWEST_RACKS} racks at least, and the floor has {some(left, 'rack')} beside servers"
+    left = some(max(0, plan.usable_racks - servers), "rack")
+    return f"{SPREAD_WORDS[key]} are in {FEWEST_RACKS} racks at least, and the floor has {left} beside those of servers"
 
 
 def _enough(inquiry: Inquiry, key: str, fails: int) -> tuple[int | None, bool]:

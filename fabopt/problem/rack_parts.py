@@ -10,7 +10,6 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import (
     RulePart,
     bound_alike,
-    left_out_of_fabrics,
     parts_of_fabrics,
     without_parts_of_fabrics,
 )
@@ -34,10 +33,10 @@ def without(problem: Problem, parts: Collection[RulePart]) -> Problem:
     return without_parts_of_fabrics(problem, parts) if any(part.fabric for part in parts) else problem
 
 
-def parts_left_out(problem: Problem, asked: Case) -> tuple[RulePart, ...]:
-    """What a problem is without of the default rules that a case asks for, in the order in which they yield."""
+def rack_parts_left_out(problem: Problem, asked: Case) -> tuple[RulePart, ...]:
+    """What a problem is without of the rules of racks that a case asks for, in the order in which they yield."""
     keys = (key for key in reversed(parts_of(asked)) if key not in parts_of(problem.case))
-    return (*(RulePart(rule_of(key), key=key) for key in keys), *left_out_of_fabrics(problem))
+    return tuple(RulePart(rule_of(key), key=key) for key in keys)
 
 
 def without_rack_parts(problem: Problem, keys: tuple[str, ...]) -> Problem:

@@ -16,6 +16,7 @@ from fabopt.schema.base import Strict
 from fabopt.schema.conflict import Conflict as Conflict
 from fabopt.schema.conflict import Needed as Needed
 from fabopt.schema.futures import Futures
+from fabopt.schema.left_out import NearestDesign, RuleLeftOut
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.objective import Objective as Objective
 from fabopt.schema.prediction import WorkloadUse
@@ -380,8 +381,10 @@ class Design(Strict):
     bom: tuple[BomRow, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     alternatives_complete: Annotated[bool, Field(exclude_if=bool)] = True
+    rules_left_out: tuple[RuleLeftOut, ...] = ()
     checks: tuple[Check, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    nearest: Annotated[NearestDesign | None, Field(exclude_if=is_open)] = None
     workload: WorkloadUse | None = None
     notes: tuple[str, ...] = ()
 

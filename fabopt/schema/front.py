@@ -24,6 +24,7 @@ from fabopt.schema.design import (
     Status,
     Totals,
 )
+from fabopt.schema.left_out import NearestDesign, RuleLeftOut
 from fabopt.schema.losses import SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
 
@@ -70,7 +71,9 @@ class FrontPoint(Strict):
     stages: tuple[StageDesign, ...] = ()
     bom: tuple[BomRow, ...] = ()
     workload: WorkloadUse | None = None
+    rules_left_out: tuple[RuleLeftOut, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    nearest: Annotated[NearestDesign | None, Field(exclude_if=is_open)] = None
     notes: tuple[str, ...] = ()
     knee: bool = False
     marginal: Number | None = None

@@ -27,7 +27,7 @@ from fabopt.solution.qualified import pair_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.quotes import quote_notes
 from fabopt.solution.racks import rack_notes
-from fabopt.solution.rules_kept import pairing_notes, redundancy_notes
+from fabopt.solution.rules_kept import pairing_notes, rules_left_out
 from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.solution.switch_racks import strips_without_ports
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
@@ -38,7 +38,9 @@ MOST_REFUSALS_NOTED = 6
 
 
 def with_notes(question: Question, answers: Answers, design: Design) -> Design:
-    """The design with all its notes: of the choice of separations, of the inputs, of the case, of the design."""
+    """The design with the default rules that it is without, and all its notes: of the choice of separations, of the
+    inputs, of the case, of the design.
+    """
     inputs = question.inputs
     notes = (
         *price_notes(question, answers, design),
@@ -47,23 +49,23 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *inputs.notes,
         *case_notes(answers.shown),
         *_design_notes(answers.shown, design),
-        *pairing_notes(question, answers.shown, design),
-        *redundancy_notes(question, design),
+        *pairing_notes(answers.shown, design),
         *decision_notes(design),
-        *generation_notes(question, answers.shown, design),
+        *generation_notes(answers.shown, design),
         *stand_in_notes(design),
         *pool_notes(answers, design),
-        *subnet_notes(question, answers.shown, design),
+        *subnet_notes(answers.shown, design),
         *(protocol_notes(inputs.catalog, design) if inputs.case.rules != NO_RULES else ()),
         *(coding_notes(design) if inputs.case.rules != NO_RULES else ()),
         *pair_notes(inputs.case, inputs.catalog, design),
         *airflow_notes(inputs.case, inputs.catalog, design),
         *quote_notes(design),
-        *(rack_notes(inputs.case, answers.shown.case, question.clock.is_over()) if design.fabrics else ()),
+        *(rack_notes(inputs.case, answers.shown.case) if design.fabrics else ()),
         *feed_notes(answers.shown, design),
         *_cut_short(question, design),
     )
-    return design.model_copy(update={"notes": notes})
+    left_out = rules_left_out(question, answers.shown, design)
+    return design.model_copy(update={"notes": notes, "rules_left_out": left_out})
 
 
 def _on_cliffs(question: Question, answers: Answers, design: Design) -> Iterator[str]:

@@ -9,25 +9,18 @@ from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.schema.catalog import Switch
 from fabopt.schema.default_rules import DEFAULT_RULES, SUBNET_MANAGER, is_kept
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.solution.question import Question
-from fabopt.solution.rules_kept import not_kept
 from fabopt.wiring.design_file import Embedded
 
-OF_A_STUDY = "hosts that manage it, or dearer switches, are looked for where a case is solved alone"
 RULE = DEFAULT_RULES[SUBNET_MANAGER]
 
 
-def subnet_notes(question: Question, problem: Problem, design: Design) -> Iterator[str]:
+def subnet_notes(problem: Problem, design: Design) -> Iterator[str]:
     """How the subnets of each fabric are managed, where it is InfiniBand."""
     for fabric in design.fabrics:
         said = fabric.subnet_manager
         if said is None and fabric.protocol == INFINIBAND and is_kept(problem.case.rules, SUBNET_MANAGER):
             silent = "the catalog does not say of any switch for InfiniBand whether it runs a subnet manager"
             yield f"{fabric.name}: rule `{SUBNET_MANAGER}` is not judged: {silent}"
-        elif said is not None and said.kept is False:
-            was_looked_for = question.problem is None or fabric.name in question.managed
-            why = None if was_looked_for else OF_A_STUDY
-            yield not_kept(question, fabric.name, SUBNET_MANAGER, said.detail, why)
         elif said is not None and said.kept:
             yield from _kept(design, fabric)
 

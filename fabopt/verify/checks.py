@@ -31,6 +31,8 @@ from fabopt.verify.rules import (
     FILE_RULES,
     FLOOR_RULES,
     FUTURE_RULES,
+    LEFT_OUT_FLOOR_RULES,
+    LEFT_OUT_RULES,
     MANAGEMENT_RULES,
     MONEY_RULES,
     NAMED_RACK_RULES,
@@ -100,6 +102,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
         yield from _proven(logical_rules(logical), logical, logical.designed.name)
     for fabric in evidence.fabrics:
         yield from _proven(fabric_rules(fabric), fabric, fabric.designed.name)
+    yield from _proven(LEFT_OUT_RULES, evidence)
     cabled = CabledDesign(evidence, wiring)
     if cabled.is_listed:
         yield from _wiring_checks(evidence, cabled)
@@ -108,6 +111,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
             yield from _proven(FLOOR_RULES, cabled)
             yield from _proven(RACK_RULES, cabled, when=keeps_rule(evidence, default_rules.RACK_RULES))
             yield from _proven(SPREAD_RULES, cabled, when=keeps_rule(evidence, default_rules.RACK_SPREAD))
+            yield from _proven(LEFT_OUT_FLOOR_RULES, cabled, when=bool(evidence.design.rules_left_out))
             yield from _proven(NAMED_RACK_RULES, cabled, when=has_named_racks(evidence))
             yield from _proven(FEED_RULES, cabled, when=names_feeds(evidence))
             yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))

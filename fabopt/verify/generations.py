@@ -9,6 +9,7 @@ from fabopt.schema.default_rules import ONE_GENERATION, is_asked_for, is_kept
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.told import is_told
 
 INFINIBAND = "infiniband"
 
@@ -21,14 +22,13 @@ def generations_agree(proof: Proof, fabric: FabricEvidence) -> None:
     Quantum-3``), or not known of one. Source: case file, ``rules``; docs/cases.md, generations of InfiniBand.
     """
     known: dict[str, str | None] = {tier.role: fabric.switch(tier.role).generation for tier in fabric.designed.tiers}
-    mixed = [
-        f"{known[low]} ({low}) and {known[high]} ({high})" for low, high in _judged(fabric) if _clash(known, low, high)
-    ]
+    mixed = mixed_tiers(fabric)
     if mixed:
         proof.holds(
             not is_asked_for(fabric.evidence.case.rules, ONE_GENERATION), f"{mixed[0]}, and the rule is asked for"
         )
-        proof.holds(_is_told(fabric), f"{mixed[0]}, and no note says that rule {ONE_GENERATION} is not kept")
+        told = is_told(fabric, ONE_GENERATION)
+        proof.holds(told, f"{mixed[0]}, and the file does not say that rule {ONE_GENERATION} is left out")
     proof.note(", ".join(mixed or [f"{role}: {one or 'not known'}" for role, one in known.items()]))
 
 
@@ -49,6 +49,9 @@ def _clash(known: dict[str, str | None], low: str, high: str) -> bool:
     return None not in (known[low], known[high]) and known[low] != known[high]
 
 
-def _is_told(fabric: FabricEvidence) -> bool:
-    told = f"{fabric.designed.name}: rule `{ONE_GENERATION}` is not kept"
-    return any(note.startswith(told) for note in fabric.evidence.design.notes)
+def mixed_tiers(fabric: FabricEvidence) -> list[str]:
+    """Every two tiers of which the rule says something whose switches are known to have different ASICs."""
+    known: dict[str, str | None] = {tier.role: fabric.switch(tier.role).generation for tier in fabric.designed.tiers}
+    return [
+        f"{known[low]} ({low}) and {known[high]} ({high})" for low, high in _judged(fabric) if _clash(known, low, high)
+    ]

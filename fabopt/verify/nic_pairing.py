@@ -7,6 +7,7 @@ from fabopt.units import some
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.told import is_told
 
 
 @since("0.2.0")
@@ -17,9 +18,9 @@ def nics_pair_with_gpus(proof: Proof, fabric: FabricEvidence) -> None:
     """
     nics, gpus = fabric.designed.nic.per_server, max(1, fabric.evidence.server.gpus)
     detail = f"{some(nics, 'NIC')} for {some(gpus, 'GPU')}"
-    if max(nics, gpus) % max(1, min(nics, gpus)):
+    if pairs_unequally(fabric):
         proof.holds(not is_asked_for(fabric.evidence.case.rules, NIC_PAIRING), f"{detail}, and the rule is asked for")
-        proof.holds(_is_told(fabric), f"{detail}, and no note says that rule {NIC_PAIRING} is not kept")
+        proof.holds(is_told(fabric, NIC_PAIRING), f"{detail}, and the file does not say that {NIC_PAIRING} is left out")
     proof.note(detail)
 
 
@@ -34,6 +35,7 @@ def pairs_nics(fabric: FabricEvidence) -> bool:
     )
 
 
-def _is_told(fabric: FabricEvidence) -> bool:
-    told = f"{fabric.designed.name}: rule `{NIC_PAIRING}` is not kept"
-    return any(note.startswith(told) for note in fabric.evidence.design.notes)
+def pairs_unequally(fabric: FabricEvidence) -> bool:
+    """Whether the NICs of a server neither divide its GPUs nor are a multiple of them."""
+    nics, gpus = fabric.designed.nic.per_server, max(1, fabric.evidence.server.gpus)
+    return max(nics, gpus) % max(1, min(nics, gpus)) > 0

@@ -170,14 +170,14 @@ def devices_are_spread(proof: Proof, cabled: CabledDesign) -> None:
     file, ``site.rack_rules.spread_spines``, ``.spread_leaves``.
     """
     rules, counts = cabled.evidence.case.site.rack_rules, Counter[str]()
-    for kind, racks in _spread_sets(cabled):
+    for kind, racks in spread_sets(cabled):
         if rules.spread_leaves if kind == "leaf" else rules.spread_spines:
             proof.holds(len(set(racks)) > 1, f"{some(len(racks), kind)} all in {racks[0]}")
             counts[kind] += 1
     proof.note(", ".join(f"{some(number, 'set')} of {kind} switches" for kind, number in counts.items()) or "no sets")
 
 
-def _spread_sets(cabled: CabledDesign) -> Iterator[tuple[str, list[str]]]:
+def spread_sets(cabled: CabledDesign) -> Iterator[tuple[str, list[str]]]:
     """The tier and the racks of switches of which no rack may have all, where there are two or more."""
     devices = cabled.wiring.devices
     sets: dict[tuple[str, str, int, int], list[str]] = defaultdict(list)

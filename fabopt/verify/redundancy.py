@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fabopt.schema.resilience import TWO_CORES, TWO_LEAVES, TWO_SPINES, keeps_default, redundancy_of
+from fabopt.schema.default_rules import is_asked_for, redundancy_kept
+from fabopt.schema.resilience import TWO_CORES, TWO_LEAVES, TWO_SPINES
 from fabopt.verify.codes import combined
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.told import is_told
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints
 
@@ -27,14 +29,15 @@ def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     plane or rail and direct networks have none of these tiers. Source: case file, ``resilience``; docs/bandwidth.md.
     """
     rows = fabric.designed.redundancy
-    rules = redundancy_of(fabric.wanted.role) if _asks(fabric) else ()
+    rules = _asked(fabric)
     proof.equal("parts of the rule", [row.rule for row in rows], list(rules))
     for row in rows:
-        count = None if fabric.is_direct or fabric.num_tiers == 1 else _fewest(fabric, row.rule)
-        kept = None if count is None else count >= FEWEST
+        kept = _keeps(fabric, row.rule)
         proof.equal(f"rule {row.rule} is kept", row.kept, kept)
         if kept is False:
-            proof.holds(_is_told(fabric, row.rule), f"no note says that rule {row.rule} is not kept")
+            asked = is_asked_for(fabric.evidence.case.rules, row.rule)
+            proof.holds(not asked, f"rule {row.rule} is not kept, and asked for by name")
+            proof.holds(is_told(fabric, row.rule), f"the file does not say that rule {row.rule} is left out")
         words = {True: "kept", False: "not kept", None: "does not apply"}[kept]
         proof.note(f"{row.rule} {words}: {row.detail}")
 
@@ -42,16 +45,23 @@ def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
 @if_unprovable(True)
 def names_redundancy(fabric: FabricEvidence) -> bool:
     """Whether the case asks for the default rule, or the file says something of it."""
-    return _asks(fabric) or bool(fabric.designed.redundancy)
+    return bool(_asked(fabric) or fabric.designed.redundancy)
 
 
-def _asks(fabric: FabricEvidence) -> bool:
-    return keeps_default(fabric.evidence.case.resilience_of(fabric.wanted))
+def breaks_part(fabric: FabricEvidence, rule: str) -> bool:
+    """Whether the case asks for a part of the rule, and the numbers of the fabric break it."""
+    return rule in _asked(fabric) and _keeps(fabric, rule) is False
 
 
-def _is_told(fabric: FabricEvidence, rule: str) -> bool:
-    notes = fabric.evidence.design.notes
-    return any(note.startswith(f"{fabric.designed.name}: ") and f"`{rule}` is not kept" in note for note in notes)
+def _asked(fabric: FabricEvidence) -> tuple[str, ...]:
+    case = fabric.evidence.case
+    return redundancy_kept(case.rules, case.resilience_of(fabric.wanted), fabric.wanted.role)
+
+
+def _keeps(fabric: FabricEvidence, rule: str) -> bool | None:
+    """Whether the numbers keep a part of the rule; None where it does not apply."""
+    count = None if fabric.is_direct or fabric.num_tiers == 1 else _fewest(fabric, rule)
+    return None if count is None else count >= FEWEST
 
 
 def _fewest(fabric: FabricEvidence, rule: str) -> int | None:

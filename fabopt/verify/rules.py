@@ -68,6 +68,7 @@ from fabopt.verify.graph_failures import failures_leave_flow
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
 from fabopt.verify.interchangeable import has_stand_ins, switches_are_interchangeable
 from fabopt.verify.last_group import has_odd_group, last_group_may_differ
+from fabopt.verify.left_out import left_out_rules_are_broken, left_out_spread_is_broken
 from fabopt.verify.lengths import follows_from_groups, runs_follow_from_groups
 from fabopt.verify.links import attachments_are_placed, bundles_join_boxes, cages_close, links_close, parts_cover_links
 from fabopt.verify.mixed_spines import has_mixed_spines, spines_may_differ
@@ -152,6 +153,9 @@ WiringRule = Callable[[Proof, FabricCabling], None]
 FloorRule = Callable[[Proof, CabledDesign], None]
 DesignRule = Callable[[Proof, Evidence], None]
 
+# What a file says it is without, and of its racks.
+LEFT_OUT_RULES: tuple[DesignRule, ...] = (left_out_rules_are_broken,)
+LEFT_OUT_FLOOR_RULES: tuple[FloorRule, ...] = (left_out_spread_is_broken,)
 FILE_RULES: tuple[DesignRule, ...] = (
     content_matches_hash, status_is_honest, rules_are_named, case_is_resolved,
 )  # fmt: skip

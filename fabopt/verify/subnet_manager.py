@@ -14,6 +14,7 @@ from fabopt.verify.choices import priced
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.told import is_told
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.design_file import divide
 from fabopt.wiring.model import Ints
@@ -121,12 +122,17 @@ def _manages(switch: Switch, nodes: int) -> bool:
 
 
 def _is_told(proof: Proof, fabric: FabricEvidence) -> None:
-    """A rule that is not kept was not asked for by name, and a note says so."""
-    case, name = fabric.evidence.case, fabric.designed.name
+    """A rule that is not kept was not asked for by name, and the file says so."""
+    case = fabric.evidence.case
     proof.holds(not is_asked_for(case.rules, SUBNET_MANAGER), f"the case asks for rule `{SUBNET_MANAGER}` by name")
-    start = f"{name}: rule `{SUBNET_MANAGER}` is not kept"
-    told = any(note.startswith(start) for note in fabric.evidence.design.notes)
-    proof.holds(told, f"no note says that rule `{SUBNET_MANAGER}` is not kept")
+    told = is_told(fabric, SUBNET_MANAGER)
+    proof.holds(told, f"the file does not say that rule `{SUBNET_MANAGER}` is left out")
+
+
+def lacks_manager(fabric: FabricEvidence) -> bool:
+    """Whether the file says of a fabric that nothing manages its subnets; ``subnets_are_managed`` counts it again."""
+    said = fabric.designed.subnet_manager
+    return said is not None and said.kept is False
 
 
 @since("0.2.0")

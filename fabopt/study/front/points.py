@@ -29,7 +29,7 @@ from fabopt.units import cents, milliwatts, usd
 # What a point has of its design, as its file has it.
 OF_DESIGN = (
     "case", "parts", "parts_sha256", "floor", "fabrics", "single_points_of_failure", "worst_rack", "stages", "bom",
-    "workload",
+    "workload", "rules_left_out",
 )  # fmt: skip
 # To write a file and say what is in it takes about so long, and so much more for every point.
 WRITING_S = 0.8

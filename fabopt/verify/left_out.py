@@ -1,0 +1,100 @@
+"""Default rules that a file says it is without: each of them is broken. That all others are kept is in their checks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, RACK_SPREAD, SUBNET_MANAGER, YIELDING, is_asked_for
+from fabopt.schema.left_out import RuleLeftOut
+from fabopt.schema.resilience import REDUNDANCY
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.generations import mixed_tiers
+from fabopt.verify.nic_pairing import pairs_unequally
+from fabopt.verify.proof import Proof
+from fabopt.verify.racks import spread_sets
+from fabopt.verify.redundancy import breaks_part
+from fabopt.verify.separation import logical_fabrics
+from fabopt.verify.subnet_manager import lacks_manager
+from fabopt.verify.wiring import CabledDesign
+
+# Whether a fabric breaks a rule, by the rule's name: counted anew from the numbers of the file.
+BREAKS: Mapping[str, Callable[[FabricEvidence, str], bool]] = {
+    **dict.fromkeys(REDUNDANCY, breaks_part),
+    NIC_PAIRING: lambda fabric, rule: pairs_unequally(fabric),
+    ONE_GENERATION: lambda fabric, rule: bool(mixed_tiers(fabric)),
+    SUBNET_MANAGER: lambda fabric, rule: lacks_manager(fabric),
+}
+# Tiers that a key of rule ``rack-spread`` is about.
+SPREAD_TIERS: Mapping[str, tuple[str, ...]] = {"spread_spines": ("spine", "core"), "spread_leaves": ("leaf",)}
+RACK_PART = "site.rack_rules."
+
+
+@since("0.3.0")
+def left_out_rules_are_broken(proof: Proof, evidence: Evidence) -> None:
+    """Every rule that the file says it is without is one that yields, is not asked for by name, and is broken.
+
+    Each part of a fabric is listed once, with the key that turns it off, in the order in which rules yield. Source:
+    design file, ``rules_left_out``; docs/cases.md, default rules.
+    """
+    rows, fabrics = evidence.design.rules_left_out, dict(_fabrics(evidence))
+    places = [(row.part, row.fabric) for row in rows]
+    proof.equal("parts that are listed", places, list(dict.fromkeys(places)))
+    order = [YIELDING.index(row.rule) if row.rule in YIELDING else -1 for row in rows]
+    proof.equal("order of what is left out", order, sorted(order))
+    for row in rows:
+        proof.holds(row.rule in YIELDING, f"rule {row.rule} never yields")
+        proof.holds(not is_asked_for(evidence.case.rules, row.rule), f"rule {row.rule} is asked for")
+        if row.rule == RACK_SPREAD:
+            key = row.part.removeprefix(RACK_PART)
+            proof.holds(
+                row.part == RACK_PART + key and key.startswith("spread_"), f"{row.part} is no key of {row.rule}"
+            )
+            proof.holds(getattr(evidence.case.site.rack_rules, key) is False, f"{row.part} is listed, and holds")
+            continue
+        proof.equal(f"part of rule {row.rule}", row.part, f"rules.{row.rule}")
+        proof.holds(BREAKS[row.rule](fabrics[row.fabric or ""], row.rule), f"{row.part} is listed, and kept")
+    proof.note(", ".join(map(_said, rows)) or "no rule is left out")
+
+
+@since("0.3.0")
+def left_out_spread_is_broken(proof: Proof, cabled: CabledDesign) -> None:
+    """Of every key of rule ``rack-spread`` that the file says it is without, some devices are in one rack.
+
+    Spines of a pod, cores, leaves of a group that has servers elsewhere, or the devices of an attachment or the
+    switches that they are linked to. Source: design file, ``rules_left_out``.
+    """
+    for row in cabled.evidence.design.rules_left_out:
+        if row.rule == RACK_SPREAD:
+            key = row.part.removeprefix(RACK_PART)
+            tiers = SPREAD_TIERS.get(key)
+            sets = _of_attachments(cabled) if tiers is None else (
+                racks for tier, racks in spread_sets(cabled) if tier in tiers
+            )  # fmt: skip
+            together = [racks for racks in sets if len(set(racks)) == 1]
+            proof.holds(bool(together), f"{row.part} is listed, and kept")
+            proof.note(f"{key}: {len(together)} in one rack")
+
+
+def _fabrics(evidence: Evidence) -> Iterator[tuple[str, FabricEvidence]]:
+    yield from ((fabric.designed.name, fabric) for fabric in evidence.fabrics)
+    yield from ((fabric.designed.name, fabric) for fabric in logical_fabrics(evidence))
+
+
+def _said(row: RuleLeftOut) -> str:
+    return f"{row.part} of {row.fabric}" if row.fabric else row.part
+
+
+def _of_attachments(cabled: CabledDesign) -> Iterator[list[str]]:
+    """By attachment the racks of its devices, and of the switches that they are linked to; where there are several."""
+    devices, links = cabled.wiring.devices, cabled.wiring.links
+    own: dict[tuple[str, str], list[str]] = defaultdict(list)
+    ends: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for fabric, product, role, rack in zip(devices.fabric, devices.product, devices.role, devices.rack, strict=True):
+        if role == "attachment" and rack:
+            own[fabric, product].append(rack)
+    for a, b in zip(links.a.tolist(), links.b.tolist(), strict=True):
+        if devices.role[a] == "attachment":
+            ends[devices.fabric[a], devices.product[a]].append(devices.rack[b])
+    yield from (racks for racks in (*own.values(), *ends.values()) if len(racks) > 1)

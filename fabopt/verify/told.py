@@ -1,0 +1,24 @@
+"""What a file says that it is without of the default rules."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fabopt.verify.editions import named_edition, number_of
+from fabopt.verify.evidence import Evidence, FabricEvidence
+
+# Files from this version on list what they are without; earlier ones say it in notes.
+LISTED_SINCE: Final = number_of("0.3.0")
+
+
+def lists_rules(evidence: Evidence) -> bool:
+    """Whether a file is of a version that lists the default rules that it is without."""
+    return number_of(named_edition(evidence.design)) >= LISTED_SINCE
+
+
+def is_told(fabric: FabricEvidence, rule: str) -> bool:
+    """Whether a file says that a fabric is without a rule: in its list, or in a note of an earlier version."""
+    design, name = fabric.evidence.design, fabric.designed.name
+    if lists_rules(fabric.evidence):
+        return any((row.rule, row.fabric) == (rule, name) for row in design.rules_left_out)
+    return any(note.startswith(f"{name}: rule `{rule}` is not kept") for note in design.notes)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fabopt.parts.nics import NicOption
+from fabopt.problem.lifted import lifted_case, lifted_catalog
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import StoppedError
@@ -78,12 +79,37 @@ def _managed(question: Question, answers: Answers, search: Search, given_up: fro
             is_decided &= first.answers.is_decided
             ways += [_managed(*first, search, given_up)] if first.answers.best is not None else []
     if not ways:
+        barred = _barred_by_limits(question, answers.best.problem, unmanaged, search) if is_decided else None
+        if barred is not None:
+            return barred
         ways = [_managed(question, answers, search, given_up | {unmanaged.fabric})]
+    ways = [way for way in ways if way.answers.best is not None] or ways
     cheapest = min(ways, key=lambda way: way.answers.optimum.value or 0)
     if is_decided and all(way.answers.complete for way in ways):
         return cheapest
     # the answers that were looked at first cost no more than any with a manager
     return cheapest._replace(answers=replace(cheapest.answers, complete=False, bound=answers.optimum.bound))
+
+
+def _barred_by_limits(question: Question, problem: Problem, unmanaged: Unmanaged, search: Search) -> Answered | None:
+    """The answer that there is no design, of the way to manage a fabric that costs least with every limit lifted; None
+    if nothing manages it then either.
+    """
+    inputs = question.inputs
+    is_dated = inputs.case.stages is not None or inputs.case.procurement.order_from_month is not None
+    catalog = lifted_catalog(inputs.catalog, is_dated)
+    free = replace(question, inputs=replace(inputs, case=lifted_case(inputs.case), catalog=catalog))
+    kept: list[tuple[int, Question]] = []
+    for ways in zip(_ways(question, problem, unmanaged), _ways(free, problem, unmanaged), strict=True):
+        for own, other in zip(*ways, strict=True):
+            answers = search(other)
+            if answers.best is not None:
+                kept.append((answers.optimum.value or 0, own))
+                break
+    if not kept:
+        return None
+    least = min(kept, key=lambda pair: pair[0])[1]
+    return Answered(least, search(least))
 
 
 def _ways(question: Question, problem: Problem, unmanaged: Unmanaged) -> Iterator[Iterator[Question]]:
@@ -153,9 +179,9 @@ def note_of_cost(more_cents: int) -> str:
 
 def _costed(question: Question, before: Answers, after: Answers) -> Question:
     """The question with a note of what its managers cost, if it has any that the first answers had not."""
-    if after.tried is before.tried:
+    if after.tried is before.tried or after.best is None:
         return question
-    assert before.best is not None and after.best is not None
+    assert before.best is not None
     sums = (sums_of(one.problem, one.picked).cents for one in (before.best, after.best))
     note = note_of_cost(-next(sums) + next(sums))
     return replace(question, inputs=replace(question.inputs, notes=(*question.inputs.notes, note)))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, RACK_SPREAD, SUBNET_MANAGER, YIELDING, is_asked_for
 from fabopt.schema.left_out import RuleLeftOut
+from fabopt.schema.rack_rules import SPREAD
 from fabopt.schema.resilience import REDUNDANCY
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
@@ -48,9 +49,8 @@ def left_out_rules_are_broken(proof: Proof, evidence: Evidence) -> None:
         proof.holds(not is_asked_for(evidence.case.rules, row.rule), f"rule {row.rule} is asked for")
         if row.rule == RACK_SPREAD:
             key = row.part.removeprefix(RACK_PART)
-            proof.holds(
-                row.part == RACK_PART + key and key.startswith("spread_"), f"{row.part} is no key of {row.rule}"
-            )
+            is_key = row.part == RACK_PART + key and key in SPREAD
+            proof.holds(is_key, f"{row.part} is no key of {row.rule}")
             proof.holds(getattr(evidence.case.site.rack_rules, key) is False, f"{row.part} is listed, and holds")
             continue
         proof.equal(f"part of rule {row.rule}", row.part, f"rules.{row.rule}")

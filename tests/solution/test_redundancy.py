@@ -30,7 +30,7 @@ from tests.solution.test_brute_force import cage, card, case, catalog, switch
 from tests.solution.test_growth import assert_agrees
 
 Json = dict[str, Any]
-ONE_SPINE, TWO_SPINES = 3520, 4520
+ONE_SPINE, TWO_SPINES, ONE_UPLINK = 3520, 4520, 3480
 SEEDS = {"linear": 10, "limited": 4, "ruled": 3, "attached": 6, "three_tier": 8, "rails": 4, "planes": 6}
 GROWING = {"staged": (0, 1, 2, 3), "moving": (0, 1, 3), "staged_three_tier": (4, 5, 6)}
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
@@ -137,38 +137,62 @@ def test_a_direct_network_is_exempt() -> None:
 # -- what cannot be kept ----------------------------------------------------------------------------------------------
 
 
-def test_what_no_design_keeps_is_given_up_and_told() -> None:
-    parts = catalog(switches=[switch("switch", cage(4, "1x100"), supply=3)])
-    design = designed(*pair(None, parts), alternatives=True)
-    assert usd(design) == ONE_SPINE and kept(design) == {"two-spines": False, "two-cores": None}
-    told = "compute: rule `two-spines` is not kept (1 spine above every leaf): no design keeps it beside the rest"
-    assert told in design.notes and of_redundancy(design) == []
+def three_ports(**keys: Any) -> tuple[Json, Json]:
+    """A leaf with two servers has one uplink; with one server and two uplinks, a spine has too few ports for four."""
+    ratio = {"max_oversubscription": 2, **keys.pop("fabric", {})}
+    return pair(ratio, catalog(switches=[switch("switch", cage(3, "1x100"))]), **keys)
+
+
+def test_what_no_design_keeps_is_left_out_and_told() -> None:
+    design = designed(*three_ports(), alternatives=True)
+    assert usd(design) == ONE_UPLINK and kept(design) == {"two-spines": False, "two-cores": None}
+    (row,) = design.rules_left_out
+    assert (row.rule, row.part, row.fabric) == ("two-spines", "rules.two-spines", "compute")
+    assert row.why == "1 spine above every leaf; no design of the case keeps it, whatever its limits"
+    assert of_redundancy(design) == []
     assert redundancy_line(design).endswith("compute breaks two-spines (1 spine above every leaf)")
 
 
-def test_a_budget_comes_before_it() -> None:
-    design = designed(*pair(limits={"budget_usd": TWO_SPINES - 1}))
-    assert usd(design) == ONE_SPINE and kept(design)["two-spines"] is False
-    assert usd(designed(*pair(limits={"budget_usd": TWO_SPINES}))) == TWO_SPINES
+@pytest.mark.parametrize(
+    "keys",
+    (
+        {"limits": {"budget_usd": TWO_SPINES - 1}},
+        {"limits": {"power_w": 439}},
+        {"limits": {"rack_units": 3}},
+        {"supply": 3},
+        {"procurement": {"max_part_numbers": {"switches": 1}}, "supply": 3},
+    ),
+)
+def test_no_limit_is_a_reason_to_leave_it_out(keys: Json) -> None:
+    """Each leaves room for one spine and not for two; without the rule there is a design."""
+    supply = {key: value for key, value in keys.items() if key == "supply"}
+    parts = catalog(switches=[switch("switch", cage(4, "1x100"), rack_units=1, **supply)])
+    parts, wanted = pair(None, parts, **{key: value for key, value in keys.items() if key not in supply})
+    assert optimize.solve(small.inputs(wanted, parts), alternatives_s=0).status == "infeasible"
+    for off in ({"rules": {"two-spines": False, "lengths": False}}, {"resilience": "none"}):
+        assert usd(designed(parts, wanted | off)) == ONE_SPINE
 
 
-def test_a_case_without_any_design_is_explained_without_it() -> None:
+def test_a_name_turns_it_off_or_asks_for_it() -> None:
+    assert usd(designed(*pair(rules={"two-spines": False, "lengths": False}))) == ONE_SPINE
+    assert usd(designed(*pair(resilience="none", rules={"two-spines": True, "lengths": False}))) == TWO_SPINES
+    parts, wanted = three_ports(rules={"two-spines": True})
+    design = optimize.solve(small.inputs(wanted, parts), alternatives_s=0)
+    assert design.status == "infeasible" and design.rules_left_out == ()
+
+
+def test_a_budget_that_is_too_small_needs_what_keeps_the_rules() -> None:
     parts, wanted = pair(limits={"budget_usd": ONE_SPINE - 1})
     design = optimize.solve(small.inputs(wanted, parts))
     assert design.status == "infeasible" and design.case.content["fabrics"][0]["resilience"] == "default"
-    assert next((one.limit, one.needed) for one in design.conflicts) == ("limits.budget_usd", ONE_SPINE)
+    assert next((one.limit, one.needed) for one in design.conflicts) == ("limits.budget_usd", TWO_SPINES)
 
 
-def test_of_two_fabrics_the_first_keeps_what_one_of_them_can() -> None:
-    # seven switches are a redundant fabric and one that is not
-    parts = catalog(switches=[switch("switch", cage(4, "1x100"), supply=7)])
-    parts["servers"][0]["nic_slots"] = 2
-    parts, wanted = pair(None, parts)
-    first = wanted["fabrics"][0]
-    wanted["fabrics"] = [first, first | {"name": "storage", "role": "storage"}]
-    design = designed(parts, wanted)
-    spines = {fabric.name: {row.rule: row.kept for row in fabric.redundancy} for fabric in design.fabrics}
-    assert [rules["two-spines"] for rules in spines.values()] == [True, False]
+def test_a_budget_holds_for_what_is_left_out_too() -> None:
+    assert usd(designed(*three_ports(limits={"budget_usd": ONE_UPLINK}))) == ONE_UPLINK
+    parts, wanted = three_ports(limits={"budget_usd": ONE_UPLINK - 1})
+    design = optimize.solve(small.inputs(wanted, parts))
+    assert next((one.limit, one.needed) for one in design.conflicts) == ("limits.budget_usd", ONE_UPLINK)
 
 
 # -- the proof --------------------------------------------------------------------------------------------------------
@@ -186,10 +210,16 @@ def failed(design: Design, **changes: Any) -> list[str]:
 def test_the_verifier_counts_again_what_is_kept() -> None:
     design = designed(*pair())
     assert failed(design, kept=False) == ["redundancy_is_kept"] == failed(design, kept=None) == failed(design)
-    bare = designed(*pair(None, catalog(switches=[switch("switch", cage(4, "1x100"), supply=3)])))
+    bare = designed(*three_ports())
     assert failed(bare, kept=True) == ["redundancy_is_kept", "redundancy_is_cabled"]
-    untold = bare.model_copy(update={"notes": ()})
+    untold = bare.model_copy(update={"rules_left_out": ()})
     assert [check.name for check in verify(untold) if not check.ok] == ["redundancy_is_kept"]
+    (row,) = bare.rules_left_out
+    for wrong in ((row, row), (row.model_copy(update={"part": "rules.two-cores"}),)):
+        said = bare.model_copy(update={"rules_left_out": wrong})
+        assert "left_out_rules_are_broken" in {check.name for check in verify(said) if not check.ok}
+    said = design.model_copy(update={"rules_left_out": (row,)})
+    assert [check.name for check in verify(said) if not check.ok] == ["left_out_rules_are_broken"]
 
 
 # -- brute force ------------------------------------------------------------------------------------------------------
@@ -206,7 +236,7 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     if seed % 2 and not any(server.get("nics") for server in parts["servers"]):
         fabric["role"] = "storage"
     rules = rules_of(fabric)
-    best, rules_kept = best_kept(lambda some: solve(parts, wanted, some), rules)
+    best, rules_kept = best_kept(solve, parts, wanted, rules)
     theirs = run(parts, wanted | {"resilience": "default"})
     assert differences(None if best is None else outline_of_best(best), outline(theirs)) == {}
     assert [check for check in theirs["checks"] if not check["ok"]] == []
@@ -221,7 +251,7 @@ def test_random_cases_agree(family: str, seed: int) -> None:
 def test_every_stage_keeps_it(family: str, seed: int) -> None:
     parts, wanted = random_growth.generate(family, seed)
     wanted = {key: value for key, value in wanted.items() if key != "catalog"} | {"resilience": "default"}
-    best, rules = best_kept(lambda some: brute_growth.solve(parts, wanted, some), rules_of(wanted["fabrics"][0]))
+    best, rules = best_kept(brute_growth.solve, parts, wanted, rules_of(wanted["fabrics"][0]))
     design = grown_design(parts, wanted)
     assert_agrees(design, best)
     for fabric in design.fabrics:

@@ -14,13 +14,16 @@ from fabopt.study.sensitivity.targets import Asked
 from fabopt.study.sweep import sweep as sweeps
 from tests.samples import small
 from tests.solution.test_brute_force import cage, switch
-from tests.solution.test_redundancy import ONE_SPINE, TWO_SPINES, catalog, pair
+from tests.solution.test_redundancy import ONE_SPINE, ONE_UPLINK, TWO_SPINES, catalog, pair, three_ports
 
 Json = dict[str, Any]
 
 
 def points(budgets: str, **keys: Any) -> tuple[FrontPoint, ...]:
-    parts, wanted = pair(**keys)
+    return swept(*pair(**keys), budgets)
+
+
+def swept(parts: Json, wanted: Json, budgets: str) -> tuple[FrontPoint, ...]:
     inputs = small.inputs(wanted, parts)
     grid = sweeps.grid_of(inputs, budgets, [])
     execution = sweeps.Execution()
@@ -31,35 +34,43 @@ def spines(point: FrontPoint) -> int:
     return next(tier.count for tier in point.fabrics[0].tiers if tier.role == "spine")
 
 
-def test_budgets_that_do_not_buy_it_buy_what_there_is() -> None:
-    below, bare, between, whole = points(f"{ONE_SPINE - 1},{ONE_SPINE},{TWO_SPINES - 1},{TWO_SPINES}")
-    assert below.status == "infeasible" and below.conflicts[0].needed == ONE_SPINE
-    assert [spines(point) for point in (bare, between, whole)] == [1, 1, 2]
-    assert "rule `two-spines` is not kept" in " ".join(bare.notes)
+def test_budgets_that_do_not_buy_it_buy_nothing() -> None:
+    between, whole = points(f"{TWO_SPINES - 1},{TWO_SPINES}")
+    assert between.status == "infeasible" and between.conflicts[0].needed == TWO_SPINES
+    assert spines(whole) == 2 and whole.rules_left_out == ()
+
+
+def test_budgets_buy_what_no_design_keeps_it_with() -> None:
+    parts, wanted = three_ports()
+    below, bare = swept(parts, wanted, f"{ONE_UPLINK - 1},{ONE_UPLINK}")
+    assert below.status == "infeasible" and below.conflicts[0].needed == ONE_UPLINK
+    assert spines(bare) == 1 and [row.part for row in bare.rules_left_out] == ["rules.two-spines"]
 
 
 def test_budgets_for_servers_buy_as_well() -> None:
     (point,) = points(str(ONE_SPINE), maximize="servers", fabric={"tiers": 2, "switches": {"leaf": ["switch"]}})
-    assert point.totals is not None and point.totals.capex_usd <= ONE_SPINE
+    assert point.totals is not None and point.totals.capex_usd <= ONE_SPINE and point.rules_left_out == ()
 
 
 def test_fronts_are_of_what_some_design_keeps() -> None:
-    def front(parts: Json) -> Any:
-        parts, wanted = pair(None, parts)
+    def front(parts: Json, wanted: Json) -> Any:
         objectives = fronts.objectives_of(["capex_usd", "power_w"], [], None)
         return fronts.pareto_front(
             small.inputs(wanted, parts), objectives, None, Settings(), Clock(None), lambda some: None
         )
 
-    assert [point.values["capex_usd"] for point in front(catalog()).points] == [TWO_SPINES]
+    assert [point.values["capex_usd"] for point in front(*pair()).points] == [TWO_SPINES]
+    (point,) = front(*three_ports()).points
+    assert (point.values["capex_usd"], spines(point)) == (ONE_UPLINK, 1)
+    assert [row.part for row in point.rules_left_out] == ["rules.two-spines"]
     short = catalog(switches=[switch("switch", cage(4, "1x100"), supply=3)])
-    assert [(point.values["capex_usd"], spines(point)) for point in front(short).points] == [(ONE_SPINE, 1)]
+    assert [point.status for point in front(*pair(None, short)).points] == ["infeasible"]
 
 
 def test_prices_and_programs_are_of_what_some_design_keeps() -> None:
-    parts, wanted = pair(None, catalog(switches=[switch("switch", cage(4, "1x100"), supply=3)]))
+    parts, wanted = three_ports()
     inputs = small.inputs(wanted, parts)
     found = ranges.sensitivity(inputs, Asked(kinds=("switch",), parts=()), Settings(), Clock(None))
-    assert found.status == "optimal" and found.objective.value == ONE_SPINE and found.complete
+    assert found.status == "optimal" and found.objective.value == ONE_UPLINK and found.complete
     assert "Minimize" in formulation_text(inputs, "lp")
     assert problem_of(inputs.case, inputs.catalog).fabrics[0].kept_rules[:2] == ("two-spines", "two-cores")

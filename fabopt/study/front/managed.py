@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from fabopt.problem.lifted import lifted
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike, managed_by_switches
 from fabopt.problem.subnet_manager import INFINIBAND
@@ -44,6 +45,7 @@ class ManagedFinder(Finder):
         self._hosts = hosts
         self._others: dict[object, ManagedFinder] = {}
         self._managed: dict[object, GradedDesign | None] = {}
+        self._manageable: dict[str, bool] = {}
         self._checked: set[tuple[Candidate, ...]] = set()
 
     def _least(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
@@ -64,6 +66,8 @@ class ManagedFinder(Finder):
         self.settings.progress(f"no switch manages {unmanaged.fabric}: looking at other switches, and at hosts")
         ways = [way for way in self._ways(unmanaged, measures, demands) if way is not None]
         if not ways:
+            if self._can_be_managed(unmanaged):
+                return None
             return self._without(unmanaged)._least(measures, demands)
         best = min(ways, key=lambda way: tuple(measure.worth(way.grades[measure.name]) for measure in measures))
         return _costed(best, best.grades[PRICE.name] - graded.grades[PRICE.name])
@@ -86,6 +90,16 @@ class ManagedFinder(Finder):
             if graded is not None:
                 yield graded
                 return
+
+    def _can_be_managed(self, unmanaged: Unmanaged) -> bool:
+        """Whether anything manages a fabric with every limit lifted: then designs without are not what is asked for."""
+        if unmanaged.fabric not in self._manageable:
+            free = ManagedFinder(
+                lifted(self.problem), self.settings, self.clock, self.context.beside(), self._decided, self._hosts
+            )
+            ways = free._ways(unmanaged, (PRICE,), {})
+            self._manageable[unmanaged.fabric] = any(way is not None for way in ways)
+        return self._manageable[unmanaged.fabric]
 
     def _without(self, unmanaged: Unmanaged) -> ManagedFinder:
         """Who answers where it is given up that a fabric has a manager."""

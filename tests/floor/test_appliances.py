@@ -100,12 +100,16 @@ def test_no_rack_has_more_than_half_of_them() -> None:
     assert places(case(small | {"racks": ["A01"]}))["stores"] == tuple(("A01", 1 + 2 * index) for index in range(5))
 
 
-def test_rack_that_is_missing_is_no_reason_to_refuse() -> None:
-    # three racks: two for four servers, and one for all doors, as no design keeps the rule
-    design = solved(case(DOORS, floor={"rows": 1, "racks_per_row": 3}, rules={"rack-rules": False}))
+def test_rack_that_is_missing_is_named_with_the_key() -> None:
+    # three racks: two for four servers, and one for all doors, which the rule has in two
+    content = case(DOORS, floor={"rows": 1, "racks_per_row": 3}, rules={"rack-rules": False})
+    design = solved(content)
+    assert design.status == "infeasible"
+    key = next(one for one in design.conflicts if one.limit == "site.rack_rules.spread_attachments")
+    assert "rule `rack-spread`" in key.detail and "2 racks" in key.detail and key.needed == "false"
+    design = solved(case(DOORS, floor=content["site"]["floor"], rules={"rack-rules": False, "rack-spread": False}))
     assert_proven(design)
     assert {rack for rack, _ in design.fabrics[0].places.attachments["doors"]} == {"A03"}
-    assert any("`site.rack_rules.spread_attachments` is not kept" in note for note in design.notes)
 
 
 def test_listed_racks_come_in_their_order() -> None:

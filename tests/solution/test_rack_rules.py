@@ -133,18 +133,16 @@ def test_off_is_the_space_without() -> None:
     assert not {"racks_keep_rules", "devices_are_spread"} & {check.name for check in off.checks}
 
 
-def test_what_no_design_keeps_is_given_up_and_told() -> None:
-    """Two racks are full of three servers each to the top, so nothing can be kept above them; managers can."""
+def test_units_that_no_design_keeps_are_named_by_their_key() -> None:
+    """Two racks are full of three servers each to the top, so nothing can be kept above them."""
     floor = {**FLOOR, "racks_per_row": 3}
     site = {"floor": floor, "servers_per_rack": 3}
     design = solved(rack_case(servers=6, site=site, rules={"rack-spread": False}))
-    assert_proven(design)
-    told = [note for note in design.notes if "is not kept" in note]
-    assert told == [
-        "rule `rack-rules`: `site.rack_rules.management_units` is not kept: no design keeps it beside the rest"
-    ]
-    assert design.case.content["site"]["rack_rules"]["management_units"] == 0
-    assert solved(rack_case(servers=6, site=site, rules="none")).objective.value == design.objective.value
+    assert design.status == "infeasible" and design.rules_left_out == ()
+    (key,) = design.conflicts
+    assert (key.limit, key.needed) == ("site.rack_rules.management_units", 0) and "rule `rack-rules`" in key.detail
+    site["rack_rules"] = {"management_units": 0}
+    assert_proven(solved(rack_case(servers=6, site=site, rules={"rack-spread": False})))
 
 
 @pytest.mark.parametrize(
@@ -161,7 +159,9 @@ def test_rules_that_no_rack_meets_are_refused_where_they_are_asked_for(rules: Js
     with pytest.raises(InputError) as refused:
         inputs(rack_case(rules, {"rack-rules": True}), parts())
     assert all(key in str(refused.value) for key in keys)
-    assert_proven(solved(rack_case(rules)))
+    design = solved(rack_case(rules))
+    assert design.status == "infeasible"
+    assert {key.limit for key in design.conflicts} & {f"site.rack_rules.{key}" for key in rules}
 
 
 def test_a_rule_that_is_asked_for_is_named_where_it_stands_in_the_way() -> None:
@@ -206,14 +206,31 @@ def test_no_rack_has_all_of_what_stands_in_for_each_other(racks: int) -> None:
         assert "devices_are_spread" in failed
 
 
-def test_spread_gives_way_first() -> None:
-    """One rack for switches: what racks keep stays, the spread of the spines goes."""
-    site = {"floor": {**FLOOR, "racks_per_row": 1, "rack_units": 24}, "servers_per_rack": 4}
-    design = solved(small_case({"tiers": 2}, servers=4, site=site, rules={}))
+def test_a_floor_that_is_too_small_for_the_spread_names_rule_racks_and_key() -> None:
+    """One rack for servers and switches."""
+    site = {"floor": {**FLOOR, "rows": 1, "racks_per_row": 1, "rack_units": 24}, "servers_per_rack": 4}
+    content = small_case({"tiers": 2, "resilience": "default"}, servers=4, site=site, rules={})
+    design = solved(content)
+    assert design.status == "infeasible"
+    keys = {key.limit: key for key in design.conflicts}
+    key = keys["site.rack_rules.spread_spines"]
+    assert key.detail.startswith("rule `rack-spread`: the spines of a pod and all cores are in 2 racks at least")
+    assert (key.value, key.needed) == ("true", "false")
+    site["rack_rules"] = {"spread_spines": False}
+    design = solved(content)
     assert_proven(design)
-    told = [note for note in design.notes if "is not kept" in note]
-    assert all("`rack-spread`" in note for note in told)
     assert any(note.startswith("rule `rack-rules`: racks") for note in design.notes)
+
+
+def test_switches_that_the_case_puts_in_one_rack_are_not_spread() -> None:
+    """Racks that a case names are the shape that it asks for: the part is left out, and listed."""
+    site = {"floor": {**FLOOR, "racks_per_row": 4}, "servers_per_rack": 1}
+    fabric = {"tiers": 2, "max_oversubscription": 1, "racks": {"spine": ["A02"]}, "resilience": "default"}
+    design = solved(small_case(fabric, servers=4, site=site, rules={"rack-rules": False}))
+    assert_proven(design)
+    assert [(row.part, row.fabric) for row in design.rules_left_out] == [("site.rack_rules.spread_spines", None)]
+    assert "left_out_spread_is_broken" in {check.name for check in design.checks}
+    assert len(racks_of(design, "spine")) == 1 < len(racks_of(design, "leaf"))
 
 
 def test_keys_without_a_floor_are_told() -> None:

@@ -147,9 +147,11 @@ def test_a_subnet_that_is_too_large_is_told() -> None:
     # every port is in use, so a host has none; with another spine it has one, and a cable of 20 USD
     four = cage(4, "1x100")
     assert usd(designed(too_small())) == TWO_SPINES + 20
-    design = designed(too_small(supply=3))
-    assert usd(design) == ONE_SPINE and said(design).kept is False
-    assert any("compute: rule `subnet-manager` is not kept (no switch" in note for note in design.notes)
+    # a single switch has no port for a host
+    design = designed(too_small(), {"tiers": 1})
+    assert usd(design) == 1440 and said(design).kept is False
+    (row,) = design.rules_left_out
+    assert (row.part, row.fabric) == ("rules.subnet-manager", "compute") and row.why.startswith("no switch of the")
     enough = parts(switch("plain", four, **PLAIN), switch("twin", four, **TWIN, max_managed_nodes=4))
     assert usd(designed(enough)) == ONE_SPINE + MORE
 
@@ -200,7 +202,7 @@ def test_points_of_a_sweep_have_their_hosts_too() -> None:
     enough = alone.totals.capex_usd
     [less, bought_for] = swept(content, budget=f"{enough - 1},{enough}", catalog=too_small(8))
     limited = small.solved(content | {"limits": {"budget_usd": enough - 1}}, too_small(8))
-    assert said(limited).kept is False and (less.totals, less.bom) == (limited.totals, limited.bom)
+    assert less.status == limited.status == "infeasible" and less.conflicts[0].needed == enough
     assert (bought_for.totals, bought_for.bom, set(bought_for.notes)) == (alone.totals, alone.bom, set(alone.notes))
     assert bought_for.fabrics[0].subnet_manager == said(alone)
 
@@ -279,11 +281,20 @@ def test_hosts_that_the_case_attaches_manage_it() -> None:
     assert "subnets_are_managed" in failed(design, hosts=0)
 
 
-def test_a_budget_comes_before_it() -> None:
-    within = designed(parts(), limits={"budget_usd": ONE_SPINE + MORE - 1})
-    assert usd(within) == ONE_SPINE and said(within).kept is False
-    assert any("subnet-manager` is not kept" in note and "no design keeps it" in note for note in within.notes)
-    assert usd(designed(parts(), limits={"budget_usd": ONE_SPINE + MORE})) == ONE_SPINE + MORE
+@pytest.mark.parametrize(("content", "least"), ((parts(), ONE_SPINE + MORE), (too_small(), TWO_SPINES + 20)))
+def test_a_budget_is_no_reason_to_leave_it_out(content: Json, least: float) -> None:
+    """Whether switches manage the subnet or hosts."""
+    wanted = case(4, {"tiers": 2}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
+    design = optimize.solve(small.inputs(wanted | {"limits": {"budget_usd": least - 1}}, content))
+    assert design.status == "infeasible"
+    assert next((one.limit, one.needed) for one in design.conflicts) == ("limits.budget_usd", least)
+    assert usd(small.solved(wanted | {"limits": {"budget_usd": least}}, content)) == least
+
+
+@pytest.mark.parametrize("supply", (3, 2))
+def test_a_supply_is_no_reason_to_leave_it_out(supply: int) -> None:
+    wanted = case(4, {"tiers": 2}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
+    assert optimize.solve(small.inputs(wanted, too_small(supply=supply)), alternatives_s=0).status == "infeasible"
 
 
 def test_asked_for_by_name_it_is_never_given_up() -> None:
@@ -354,8 +365,8 @@ def test_the_verifier_counts_again() -> None:
 
 
 def test_what_is_not_kept_must_be_told() -> None:
-    design = designed(too_small(supply=3))
-    untold = design.model_copy(update={"notes": ()})
+    design = designed(too_small(), {"tiers": 1})
+    untold = design.model_copy(update={"rules_left_out": ()})
     assert [check.name for check in verify(untold) if not check.ok] == ["subnets_are_managed"]
 
 

@@ -14,7 +14,7 @@ from fabopt.study.sensitivity.targets import Asked
 from fabopt.study.sweep import sweep as sweeps
 from tests.samples import small
 from tests.solution.test_brute_force import cage, switch
-from tests.solution.test_redundancy import ONE_SPINE, ONE_UPLINK, TWO_SPINES, catalog, pair, three_ports
+from tests.solution.test_redundancy import ONE_UPLINK, TWO_SPINES, catalog, pair, three_ports
 
 Json = dict[str, Any]
 
@@ -48,8 +48,8 @@ def test_budgets_buy_what_no_design_keeps_it_with() -> None:
 
 
 def test_budgets_for_servers_buy_as_well() -> None:
-    (point,) = points(str(ONE_SPINE), maximize="servers", fabric={"tiers": 2, "switches": {"leaf": ["switch"]}})
-    assert point.totals is not None and point.totals.capex_usd <= ONE_SPINE and point.rules_left_out == ()
+    (point,) = points(str(TWO_SPINES), maximize="servers", fabric={"tiers": 2, "switches": {"leaf": ["switch"]}})
+    assert point.totals is not None and point.totals.capex_usd <= TWO_SPINES and point.rules_left_out == ()
 
 
 def test_fronts_are_of_what_some_design_keeps() -> None:

@@ -38,7 +38,8 @@ Demands = Mapping[str, int]
 Best = Callable[[Sequence[Measure], Demands], "GradedDesign | None"]
 _Key = tuple[tuple[str, ...], tuple[tuple[str, int], ...]]
 PRICE = MEASURES["capex_usd"]
-_LIMITS = {
+# Demands that are limits on what is spent, with the limits of a problem that they are.
+SPENDING = {
     "capex_usd": "capex_cents",
     "power_w": "power_mw",
     "rack_units": "rack_milliunits",
@@ -241,11 +242,11 @@ def asked(problem: Problem, demands: Demands) -> Problem | None:
     """The problem with demands on its metrics beside its own; None where no NIC can meet them."""
     limits = problem.limits
     for name, grade in demands.items():
-        if name in _LIMITS:
+        if name in SPENDING:
             if grade < 0:
                 return None
             limits = _limited(problem, limits, name, grade)
-    wanted = {name: grade for name, grade in demands.items() if name not in _LIMITS}
+    wanted = {name: grade for name, grade in demands.items() if name not in SPENDING}
     useful = least_bisection_kbps(problem, wanted[UTILIZATION]) if UTILIZATION in wanted else 0
     if useful is None:
         return None
@@ -264,7 +265,7 @@ def _limited(problem: Problem, limits: ExactLimits, name: str, grade: int) -> Ex
         # the most that rounds to so many cents: what is below half a cent more
         scale = weights_of(name, problem.energy_cents_per_mw).scale
         most = -(-(2 * grade + 1) * scale // 2) - 1
-    field = _LIMITS[name]
+    field = SPENDING[name]
     before = getattr(limits, field)
     changed: dict[str, Any] = {field: most if before is None else min(most, before)}
     return replace(limits, **changed)

@@ -18,7 +18,7 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.solution.subnet_hosts import Host, Unmanaged, hosts_of, note_of_cost, without_manager
-from fabopt.study.front.finder import PRICE, Demands, Finder, GradedDesign, Managed
+from fabopt.study.front.finder import PRICE, SPENDING, Demands, Finder, GradedDesign, Managed
 from fabopt.study.front.measures import Measure
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.subnet_manager import is_manageable
@@ -45,7 +45,7 @@ class ManagedFinder(Finder):
         self._hosts = hosts
         self._others: dict[object, ManagedFinder] = {}
         self._managed: dict[object, GradedDesign | None] = {}
-        self._manageable: dict[str, bool] = {}
+        self._manageable: dict[object, bool] = {}
         self._checked: set[tuple[Candidate, ...]] = set()
 
     def _least(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
@@ -66,7 +66,7 @@ class ManagedFinder(Finder):
         self.settings.progress(f"no switch manages {unmanaged.fabric}: looking at other switches, and at hosts")
         ways = [way for way in self._ways(unmanaged, measures, demands) if way is not None]
         if not ways:
-            if self._can_be_managed(unmanaged):
+            if self._can_be_managed(unmanaged, demands):
                 return None
             return self._without(unmanaged)._least(measures, demands)
         best = min(ways, key=lambda way: tuple(measure.worth(way.grades[measure.name]) for measure in measures))
@@ -91,15 +91,18 @@ class ManagedFinder(Finder):
                 yield graded
                 return
 
-    def _can_be_managed(self, unmanaged: Unmanaged) -> bool:
-        """Whether anything manages a fabric with every limit lifted: then designs without are not what is asked for."""
-        if unmanaged.fabric not in self._manageable:
+    def _can_be_managed(self, unmanaged: Unmanaged, demands: Demands) -> bool:
+        """Whether anything manages a fabric with every limit lifted, those among the demands too: then designs without
+        a manager are not what is asked for.
+        """
+        kept = {metric: grade for metric, grade in demands.items() if metric not in SPENDING}
+        key = unmanaged.fabric, frozenset(kept.items())
+        if key not in self._manageable:
             free = ManagedFinder(
                 lifted(self.problem), self.settings, self.clock, self.context.beside(), self._decided, self._hosts
             )
-            ways = free._ways(unmanaged, (PRICE,), {})
-            self._manageable[unmanaged.fabric] = any(way is not None for way in ways)
-        return self._manageable[unmanaged.fabric]
+            self._manageable[key] = any(way is not None for way in free._ways(unmanaged, (PRICE,), kept))
+        return self._manageable[key]
 
     def _without(self, unmanaged: Unmanaged) -> ManagedFinder:
         """Who answers where it is given up that a fabric has a manager."""

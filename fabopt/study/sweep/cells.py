@@ -11,7 +11,6 @@ from fabopt.design.build import case_record
 from fabopt.io.case import Inputs
 from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.rules_kept import is_bound, without_rules
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Conflict
@@ -25,7 +24,7 @@ from fabopt.study.front.finder import Finder, GradedDesign
 from fabopt.study.front.managed import ManagedFinder
 from fabopt.study.front.measures import MEASURES, grades
 from fabopt.study.front.points import Place, at_budget, budgeted, point_of, why_none, without_design
-from fabopt.study.sweep.budgets import Bought, MostOfMetric, MostServers
+from fabopt.study.sweep.budgets import MostOfMetric, MostServers
 from fabopt.study.sweep.keys import KeyPath, changed_inputs, content_of
 from fabopt.units import cents, some, usd
 
@@ -138,13 +137,10 @@ class CellSolver:
             self._last = BudgetAnswers(cell.number, buyer, place, self._bound_less)
         return self._last
 
-    def _bound_less(self, problem: Problem, place: Place) -> Bought | None:
-        """What a budget buys where nothing within it keeps all default rules."""
-        if place.budget_usd is None or not is_bound(problem):
-            return None
-        limited = budgeted(problem, place.budget_usd)
-        bound_less = relaxed(limited, self.settings, self.clock, self._context.beside()) or without_rules(limited)
-        return self._buyer(budgeted(bound_less, None), place, None).buy(cents(place.budget_usd))
+    def _bound_less(self, problem: Problem, place: Place) -> MostOfMetric | MostServers | None:
+        """Who buys where no design keeps all default rules, whatever the budget; None if that is not the reason."""
+        bound_less = relaxed(problem, self.settings, self.clock, self._context.beside())
+        return None if bound_less is None else self._buyer(bound_less, place, None)
 
     def _buyer(self, problem: Problem, place: Place, bought: FrontPoint | None) -> MostOfMetric | MostServers:
         # what is not proven may come out otherwise when it is looked for from elsewhere
@@ -163,14 +159,16 @@ class BudgetAnswers:
         number: int,
         buyer: MostOfMetric | MostServers,
         place: Place,
-        bound_less: Callable[[Problem, Place], Bought | None],
+        bound_less: Callable[[Problem, Place], MostOfMetric | MostServers | None],
     ) -> None:
-        """``bound_less``: what is bought where nothing keeps all default rules."""
+        """``bound_less``: who buys where no design keeps all default rules, if anybody."""
         self.number = number
         self.bound_less = bound_less
         self.reached: int | float = 0
         self.buyer = buyer
         self.place = place
+        # whether it was looked for who buys with less of the default rules
+        self._looked_for = False
         self._known: dict[GradedDesign | None, FrontPoint] = {}
 
     def at(self, budget: int | float) -> FrontPoint:
@@ -178,8 +176,10 @@ class BudgetAnswers:
         self.reached = budget
         place = replace(self.place, budget_usd=budget)
         bought = self.buyer.buy(cents(budget))
-        if bought.graded is None:
-            bought = self.bound_less(self.buyer.problem, place) or bought
+        if bought.graded is None and bought.cheapest is None and not self._looked_for:
+            self._looked_for = True
+            self.buyer = self.bound_less(self.buyer.problem, place) or self.buyer
+            bought = self.buyer.buy(cents(budget))
         if bought.graded is not None:
             if bought.graded not in self._known:
                 self._known[bought.graded] = point_of(budgeted(bought.problem, budget), bought.graded, place)

@@ -81,7 +81,7 @@ NO_LIMITS: Final = RackLimits()
 
 
 def rack_limits(case: Case) -> RackLimits:
-    """The rules of a case; no limits without a floor, or where the case turns them off."""
+    """The rules of a case; no limits without a floor, or where the case turns them off. Rule ``feeds_carry_racks``."""
     if case.site.floor is None:
         return NO_LIMITS
     rules = case.site.rack_rules

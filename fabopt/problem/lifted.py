@@ -12,7 +12,6 @@ from operator import is_not
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
-from fabopt.problem.site import FloorSite
 from fabopt.schema.case import MAX_RACKS, MAX_ROWS, Case, CaseLimits, Limits
 from fabopt.schema.catalog import CableLength, Catalog
 from fabopt.schema.product import Product, Purchasable
@@ -79,9 +78,9 @@ def with_more_racks(problem: Problem) -> Problem | None:
     """The problem on a floor with more rows of racks, beyond all that there are; None without a floor, or if it cannot
     be any larger.
     """
-    floor, site = problem.case.site.floor, problem.site
-    if floor is None or not isinstance(site, FloorSite):
+    if problem.site.runs_are_alike:
         return None
+    floor = problem.floor.plan.floor
     rows = min(MAX_ROWS, MAX_RACKS // floor.racks_per_row, 2 * floor.rows + 1)
     if rows <= floor.rows:
         return None
@@ -89,7 +88,7 @@ def with_more_racks(problem: Problem) -> Problem | None:
     if isinstance(aisles, tuple):
         aisles = (*aisles, *(aisles[-1:] or (ONE_AISLE_M,)) * (rows - floor.rows))
     larger = floor.model_copy(update={"rows": rows, "aisle_m": aisles})
-    own = problem.case.site.model_copy(update={"floor": larger, "servers_per_rack": site.servers_per_rack})
+    own = problem.case.site.model_copy(update={"floor": larger, "servers_per_rack": problem.floor.servers_per_rack})
     case = problem.case.model_copy(update={"site": own})
     other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
     return replace(other, asked=problem.asked, limits=problem.limits, stages=problem.stages)

@@ -3,8 +3,9 @@
 A part of a rule is left out only where no design of the case keeps it with every limit lifted. Where parts can be kept
 singly but not together, they yield in the order of ``YIELDING``: from none of them, each is taken up again, the last to
 yield first, if some design without limits keeps it beside those before. So nothing that is left out could be kept
-beside what is. Where only a limit is in the way, the case has no design. Rules ``left_out_rules_are_broken`` and
-``left_out_spread_is_broken``.
+beside what is. Where only a limit is in the way, the case has no design.
+
+Rule ``left_out_rules_are_broken``; of racks, rule ``left_out_spread_is_broken``.
 """
 
 from __future__ import annotations

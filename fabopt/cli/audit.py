@@ -13,7 +13,7 @@ from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, fault
 from fabopt.inspect.audit.audit import Audit, audited
 from fabopt.inspect.audit.counts import ratio_of
-from fabopt.inspect.audit.reading import READERS, read_hand_made
+from fabopt.inspect.audit.reading import KINDS, read_hand_made
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM
@@ -67,8 +67,8 @@ def _show(audit: Audit, outputs: Outputs) -> None:
 def _checked(request: HandMadeRequest, outputs: Outputs) -> float | None:
     """The ratio that is claimed; ``InputError`` with all that is wrong with options."""
     faults: list[Fault] = []
-    if request.kind not in READERS:
-        faults.append(fault("--as", "", "no such kind of file", request.kind, allowed=", ".join(READERS)))
+    if request.kind not in KINDS:
+        faults.append(fault("--as", "", "no such kind of file", request.kind, allowed=", ".join(KINDS)))
     claimed = None if request.claimed is None else ratio_of(request.claimed)
     if request.claimed is not None and (claimed is None or claimed <= 0):
         faults.append(fault("--claimed", "", "not a ratio", request.claimed, allowed="such as 1:1, 2:1 or 1.5"))

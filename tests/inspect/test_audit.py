@@ -17,7 +17,7 @@ from fabopt.errors import InputError
 from fabopt.inspect.audit.audit import Audit, audited
 from fabopt.inspect.audit.findings import REMARKS, AuditFinding
 from fabopt.inspect.audit.netbox import netbox_of
-from fabopt.inspect.audit.reading import READERS, read_hand_made
+from fabopt.inspect.audit.reading import hand_made_of, read_hand_made
 from fabopt.io.case import read_inputs
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.cables import POINT_TO_POINT_COLUMNS, SCHEDULE_COLUMNS
@@ -28,7 +28,7 @@ from fabopt.schema.operate import BufferPool
 from tests.paths import ROOT
 from tests.samples.as_built import shipped, wired
 from tests.samples.cli_samples import Run
-from tests.samples.discoveries import is_switch, planned_links
+from tests.samples.discoveries import discovery_text, is_switch, planned_links
 
 IB, ETHERNET, ODD = "dgx-superpod-32", "cluster-256-roce", "dgx-superpod-127"
 FILES = (
@@ -43,7 +43,7 @@ Rows = list[list[str]]
 
 def audit_of(text: str, kind: str, name: str = "") -> Audit:
     """An audit of a text against a shipped case, or alone."""
-    hand = READERS[kind](text, "sheet")
+    hand = hand_made_of(text, "sheet", kind)
     if not name:
         return audited(hand, read_inputs(str(ROOT / "cases" / f"{IB}.yaml")).catalog, None, None, None)
     inputs = read_inputs(str(ROOT / "cases" / f"{name}.yaml"))
@@ -75,7 +75,7 @@ def as_text(rows: Sequence[Sequence[str]], titles: Sequence[str] = POINT_TO_POIN
 def test_a_row_without_its_last_cells_is_refused() -> None:
     """An index error that the fuzzer found."""
     with pytest.raises(InputError, match=r"sheet: line 3: a row that ends early; is the file cut off\?"):
-        READERS["counts"]("part_number,quantity,spares\nQM9700,4,1\nQM9790,4\n", "sheet")
+        hand_made_of("part_number,quantity,spares\nQM9700,4,1\nQM9790,4\n", "sheet", "counts")
 
 
 # -- shipped designs ------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_what_a_case_allows_is_no_fault() -> None:
     case = inputs.case.model_copy(
         update={"fabrics": (fabric.model_copy(update={"rails": "any", "max_oversubscription": 1.2}),)}
     )
-    assert not faults(audited(READERS["p2p"](as_text(rows), "x"), inputs.catalog, case, None, None))
+    assert not faults(audited(hand_made_of(as_text(rows), "x", "p2p"), inputs.catalog, case, None, None))
 
 
 def schedule(name: str, tmp_path: Path) -> Rows:
@@ -233,7 +233,7 @@ def test_schedules_with_one_cable_broken(tmp_path: Path) -> None:
 def test_parts_that_a_matrix_does_not_name(tmp_path: Path) -> None:
     """Of every device that has a list, each part beside it is a finding; others are not held against anything."""
     inputs, design = read_inputs(str(ROOT / "cases" / f"{IB}.yaml")), shipped(IB)
-    hand = READERS["p2p"](as_text(schedule(IB, tmp_path), SCHEDULE_COLUMNS), "x")
+    hand = hand_made_of(as_text(schedule(IB, tmp_path), SCHEDULE_COLUMNS), "x", "p2p")
     (fabric,) = design.fabrics
     plugged = tuple(sorted(id_ for id_, part in design.parts.items() if part["kind"] in ("transceiver", "cable")))
     leaf, nic = fabric.tiers[0].id, fabric.nic.id
@@ -291,7 +291,7 @@ FLOOR = {"floor": {"rows": 1, "racks_per_row": 4, "rack_power_w": 2000}}
 
 
 def of_small(text: str, kind: str, case: Case | None = None) -> Audit:
-    return audited(READERS[kind](text, "small"), CATALOG, case, None, None)
+    return audited(hand_made_of(text, "small", kind), CATALOG, case, None, None)
 
 
 def nodes(switch: str, *lines: str) -> str:
@@ -330,7 +330,7 @@ def test_headroom_of_lossless_queues() -> None:
         return as_text(rows, titles)
 
     def lossless(text: str) -> list[AuditFinding]:
-        result = audited(READERS["p2p"](text, "small"), SHALLOW, None, None, None)
+        result = audited(hand_made_of(text, "small", "p2p"), SHALLOW, None, None, None)
         return [finding for finding in result.findings if finding.kind == "A19"]
 
     short = lossless(wired("300"))
@@ -369,7 +369,7 @@ def test_connections_of_hedgehog() -> None:
             {"leaf": {"port": f"leaf-01/E1/{cage}"}, "spine": {"port": f"spine-01/E1/{cage}"}} for cage in (7, 9)]}}},
     ]  # fmt: skip
     text = "\n---\n".join(map(json.dumps, documents))
-    hand = READERS["hedgehog"](text, "wiring.yaml")
+    hand = hand_made_of(text, "wiring.yaml", "hedgehog")
     assert [(link.a, link.a_port, link.b, link.b_port) for link in hand.links[:2]] == [
         ("server-1", "enp2s1", "leaf-01", "E1/1/1"), ("leaf-01", "E1/7", "spine-01", "E1/7")
     ]  # fmt: skip
@@ -393,7 +393,7 @@ def test_connections_of_hedgehog() -> None:
 ])  # fmt: skip
 def test_files_that_are_wrong(kind: str, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        READERS[kind](text, "file")
+        hand_made_of(text, "file", kind)
 
 
 def test_a_workbook_is_its_sheet_of_links(tmp_path: Path) -> None:
@@ -646,12 +646,128 @@ def test_what_the_api_of_netbox_gives() -> None:
         assert ends_of(audit) == ends_of(audit_of(as_text(rail_sheet(4, 2, 2, 2)), "p2p"))
     assert {round(link.cable.length_m or 0, 3) for link in audit.hand.links} == {3.048, 9.144}
     with pytest.raises(InputError, match="this is one page"):
-        READERS["netbox"](json.dumps({**page, "next": "there?offset=50"}), "x")
+        hand_made_of(json.dumps({**page, "next": "there?offset=50"}), "x", "netbox")
     with pytest.raises(InputError, match="not JSON"):
-        READERS["netbox"](json.dumps(page)[:-5], "x")
+        hand_made_of(json.dumps(page)[:-5], "x", "netbox")
     half = [{**cables[0], "b_terminations": []}, *cables]
-    assert 1 in READERS["netbox"](json.dumps(half), "x").half
+    assert 1 in hand_made_of(json.dumps(half), "x", "netbox").half
 
 
 def _kind(device: str) -> str:
     return "dcim.frontport" if device.startswith("PP") else "dcim.interface"
+
+
+# -- fabrics that run -----------------------------------------------------------------------------------------------
+
+
+def wired_pairs(name: str) -> Counter[frozenset[str]]:
+    return Counter(frozenset((a.device, b.device)) for a, b in planned_links(wired(name)))
+
+
+def audited_pairs(audit: Audit) -> Counter[frozenset[str]]:
+    return Counter(frozenset((link.a, link.b)) for link in audit.hand.links)
+
+
+def running(path: Path, kind: str, name: str) -> Audit:
+    inputs = read_inputs(str(ROOT / "cases" / f"{name}.yaml"))
+    return audited(read_hand_made(str(path), kind), inputs.catalog, inputs.case, shipped(name), None)
+
+
+def test_a_fabric_that_ibnetdiscover_found(tmp_path: Path) -> None:
+    links = planned_links(wired(IB))
+    (tmp_path / "net.txt").write_text(discovery_text(links))
+    audit = running(tmp_path / "net.txt", "ibnetdiscover", IB)
+    assert audited_pairs(audit) == wired_pairs(IB)
+    assert not faults(audit), audit.findings[:3]
+    spine = next(b.device for a, b in links if "leaf" in a.device and "spine" in b.device)
+    (tmp_path / "net.txt").write_text(discovery_text([link for link in links if link[1].device != spine or
+                                                      not link[0].device.endswith("leaf-001")]))  # fmt: skip
+    assert faults(running(tmp_path / "net.txt", "ibnetdiscover", IB))["A2"]
+    with pytest.raises(InputError, match="this is not what --as lldp reads"):
+        read_hand_made(str(tmp_path / "net.txt"), "lldp")
+
+
+def test_a_fabric_as_systems_and_labs_have_it(tmp_path: Path) -> None:
+    """What is written of a fabric, read back: the same links between the same devices, and no fault."""
+    export(shipped(ETHERNET), wired(ETHERNET), ["topo", "containerlab"], tmp_path, Options())
+    for path, kind in (("topo/expected-topology.json", "topology"), ("containerlab/clab.yml", "clab")):
+        audit = running(tmp_path / path, kind, ETHERNET)
+        assert audited_pairs(audit) == wired_pairs(ETHERNET), kind
+        assert not set(faults(audit)) - ({"A1"} if kind == "clab" else set()), (kind, audit.findings[:3])
+
+
+def test_a_fabric_that_sonic_is_configured_for(tmp_path: Path) -> None:
+    """Two leaves and a spine as switches hold them: ports of neighbours by their names or their aliases."""
+    links = [("leaf-1", 0, "spine-1", 0), ("leaf-1", 8, "spine-1", 8), ("leaf-2", 0, "spine-1", 16)]
+    for device in ("leaf-1", "leaf-2", "spine-1"):
+        ends = [(a, p, b, q) for a, p, b, q in links if a == device] + [
+            (b, q, a, p) for a, p, b, q in links if b == device
+        ]
+        config = {
+            "DEVICE_METADATA": {"localhost": {"hostname": device, "type": f"{device.partition('-')[0]}Router"}},
+            "PORT": {f"Ethernet{port}": {"alias": f"etp{port // 8 + 1}"} for port in range(0, 64, 8)},
+            "DEVICE_NEIGHBOR": {
+                f"Ethernet{port}": {"name": far, "port": f"etp{other // 8 + 1}"} for _, port, far, other in ends
+            },
+        }  # fmt: skip
+        if "leaf" in device:
+            config["DEVICE_NEIGHBOR"]["Ethernet56"] = {"name": f"node-{device}", "port": "eth0"}
+            config["DEVICE_NEIGHBOR_METADATA"] = {f"node-{device}": {"type": "Server"}}
+        (tmp_path / f"{device}.json").write_text(json.dumps(config))
+    hand = read_hand_made(str(tmp_path), "config_db")
+    assert {(link.a, link.a_port, link.b, link.b_port) for link in hand.links} == {
+        *((a, f"Ethernet{p}", b, f"Ethernet{q}") for a, p, b, q in links),
+        *((f"leaf-{number}", "Ethernet56", f"node-leaf-{number}", "eth0") for number in (1, 2)),
+    }
+    audit = audited(hand, read_inputs(str(ROOT / "cases" / f"{IB}.yaml")).catalog, None, None, None)
+    assert {name: audit.hand.devices[name].role for name in ("leaf-1", "spine-1")} == {
+        "leaf-1": "leaf",
+        "spine-1": "spine",
+    }
+    assert dict(audit.numbers) == {"server": 2, "leaf": 2, "spine": 1, "links": 5}
+
+
+def lldp_folder(folder: Path, links: Sequence[tuple[str, str, str, str]]) -> Path:
+    """A file of lldpctl for every device, each with its ends of some links."""
+    seen: dict[str, list[dict[str, object]]] = {}
+    for a, a_port, b, b_port in links:
+        for near, port, far, far_port in ((a, a_port, b, b_port), (b, b_port, a, a_port)):
+            about = {"chassis": {far: {"id": {"type": "mac", "value": "00:11:22:33:44:55"}}},
+                     "port": {"id": {"type": "ifname", "value": far_port}}}  # fmt: skip
+            seen.setdefault(near, []).append({port: about})
+    for device, interfaces in seen.items():
+        (folder / f"{device}.json").write_text(json.dumps({"lldp": {"interface": interfaces}}))
+    return folder
+
+
+def test_a_fabric_that_its_neighbours_say(tmp_path: Path) -> None:
+    rows = rail_sheet(8, 4, 4, 2)
+    folder = lldp_folder(tmp_path, [(row[0], row[2], row[3], f"swp{row[5]}") for row in rows])
+    catalog = read_inputs(str(ROOT / "cases" / f"{IB}.yaml")).catalog
+    audit = audited(read_hand_made(str(folder), "lldp"), catalog, None, None, None)
+    assert len(audit.hand.links) == len(rows), "each link once, though both its ends see it"
+    assert audit.ok
+    for path in folder.glob("spine-*.json"):
+        path.unlink()
+    (folder / "leaf-3.json").unlink()
+    left = [row for row in rows if row[0] != "leaf-3"]
+    seen = audited(read_hand_made(str(folder), "lldp"), catalog, None, None, None)
+    assert len(seen.hand.links) == len(left)
+    assert [one.text for one in seen.findings if one.kind == "A0"] == [
+        "leaf-3 has no link to a spine, and 2 spines are there"
+    ]
+
+
+@pytest.mark.parametrize(("kind", "text", "told"), [
+    ("clab", "name: x\n", "no nodes and links of a lab are in it"),
+    ("clab", "topology: {nodes: {a: {}}, links: [{endpoints: [a:eth1]}]}", "not a link with two endpoints"),
+    ("clab", "topology: {nodes: {a: {}}, links: [{endpoints: [a:eth1, b:eth1]}]}", "no such node; found 'b'"),
+    ("topology", '{"topology": 1, "case": "x", "interfaces": []}', "no link is in it"),
+    ("topology", '{"topology": 1, "interfaces": [{"device": "a"}]}', "a port without its device or its peer"),
+    ("config_db", '{"DEVICE_METADATA": {}, "PORT": {}}', "no neighbour is in it"),
+    ("config_db", '[1, 2]', "this is not a config_db.json of SONiC but a list of 2 entries"),
+    ("ibnetdiscover", '{"lldp": {}}', "this is not what --as ibnetdiscover reads"),
+])  # fmt: skip
+def test_fabrics_that_cannot_be_read(kind: str, text: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        hand_made_of(text, "x", kind)

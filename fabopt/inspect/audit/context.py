@@ -283,9 +283,16 @@ class HandContext:
             for product, names in devices.items()
         }
 
+    @cached_property
+    def _counts_lanes(self) -> bool:
+        """Whether switches number their ports by lanes of the ASIC, as SONiC does: which cage one is, is not known."""
+        return any("Ethernet0" in ports for ports in self.ports.values())
+
     def places(self, device: str) -> dict[str, PortPlace]:
         """Where the ports of a switch are, of those whose names tell it."""
         switch = self.switch_of.get(device)
+        if self._counts_lanes:
+            return {}
         own = {port: place for port in self.ports.get(device, ()) if (place := place_of(port))}
         if switch is not None and self._over_cages[switch.id]:
             return {port: place if place.is_split else numbered(place, switch) for port, place in own.items()}

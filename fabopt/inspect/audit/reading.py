@@ -13,6 +13,7 @@ from fabopt.inspect.audit.counts import counts_of
 from fabopt.inspect.audit.graphs import links_of_dot, links_of_hedgehog
 from fabopt.inspect.audit.hand_made import HandMade
 from fabopt.inspect.audit.netbox import netbox_of
+from fabopt.inspect.audit.running import configured_fabric, discovered_fabric, links_of_clab, links_of_topology
 from fabopt.inspect.audit.tables import has_both_ends, links_of_table
 from fabopt.inspect.sightings import text_of
 from fabopt.io.files import DEVICE, STANDARD_STREAM, is_device, read_bytes, read_standard_input, shown
@@ -21,38 +22,52 @@ from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
 
 # Of one file: a million links as a point-to-point sheet have about 60 MB.
 MAX_BYTES = 200_000_000
-MOST_FILES = 100
-READERS: Mapping[str, Callable[[str, str], HandMade]] = {
+MOST_TABLES, MOST_DEVICES = 100, 20_000
+# Kinds of which a folder may have several files, by the names of these: how they are read, which, and how many.
+_FOLDERS: Mapping[str, tuple[Callable[[Mapping[str, str], str], HandMade], tuple[str, ...], int]] = {
+    "netbox": (netbox_of, (".csv", ".json"), MOST_TABLES),
+    "ibnetdiscover": (lambda texts, file: discovered_fabric(texts, file, "ibnetdiscover"), ("",), MOST_DEVICES),
+    "lldp": (lambda texts, file: discovered_fabric(texts, file, "lldp"), ("",), MOST_DEVICES),
+    "config_db": (configured_fabric, (".json",), MOST_DEVICES),
+}
+_FILES: Mapping[str, Callable[[str, str], HandMade]] = {
     "p2p": lambda text, file: links_of_table(text, file, "p2p"),
     "dot": links_of_dot,
-    "netbox": lambda text, file: netbox_of({file: text}, file),
     "hedgehog": links_of_hedgehog,
     "counts": counts_of,
+    "clab": links_of_clab,
+    "topology": links_of_topology,
 }
+KINDS = ("p2p", "dot", "netbox", "hedgehog", "counts", "ibnetdiscover", "lldp", "config_db", "clab", "topology")
+
+
+def hand_made_of(text: str, file: str, kind: str) -> HandMade:
+    """What the text of one file of a kind says."""
+    return _FILES[kind](text, file) if kind in _FILES else _FOLDERS[kind][0]({file: text}, file)
 
 
 def read_hand_made(path: str, kind: str) -> HandMade:
-    """What a file says, or a folder of NetBox tables; ``InputError`` for one that is not of its kind."""
-    if kind not in READERS:
-        raise InputError([fault("--as", "", "no such kind of file", kind, allowed=", ".join(READERS))])
+    """What a file says, or a folder of those of one fabric; ``InputError`` for one that is not of its kind."""
+    if kind not in KINDS:
+        raise InputError([fault("--as", "", "no such kind of file", kind, allowed=", ".join(KINDS))])
     if path == STANDARD_STREAM:
-        return READERS[kind](text_of(read_standard_input(), "<standard input>"), "<standard input>")
+        return hand_made_of(text_of(read_standard_input(), "<standard input>"), "<standard input>", kind)
     if os.path.isdir(path):
         return _of_folder(path, kind)
-    return READERS[kind](_text(path, kind), shown(Path(path)))
+    return hand_made_of(_text(path, kind), shown(Path(path)), kind)
 
 
 def _of_folder(path: str, kind: str) -> HandMade:
-    files = sorted(
-        entry.path for entry in os.scandir(path) if entry.is_file() and entry.name.endswith((".csv", ".json"))
-    )
-    if kind != "netbox":
-        raise InputError([fault(path, "", f"a folder is not read as {kind}", allowed="a file; a folder as netbox")])
-    if not 0 < len(files) <= MOST_FILES:
-        raise InputError(
-            [fault(path, "", f"{len(files)} tables (.csv, .json) are in it", allowed=f"1 to {MOST_FILES}")]
-        )
-    return netbox_of({shown(Path(file)): _text(file) for file in files}, shown(Path(path)))
+    if kind not in _FOLDERS:
+        allowed = f"a file; a folder as {', '.join(_FOLDERS)}"
+        raise InputError([fault(path, "", f"a folder is not read as {kind}", allowed=allowed)])
+    reader, endings, most = _FOLDERS[kind]
+    entries = [entry for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith(".")]
+    files = sorted(entry.path for entry in entries if entry.name.endswith(endings))
+    if not 0 < len(files) <= most:
+        kinds = f" ({', '.join(endings)})" if any(endings) else ""
+        raise InputError([fault(path, "", f"{len(files):,} files{kinds} are in it", allowed=f"1 to {most:,}")])
+    return reader({shown(Path(file)): _text(file) for file in files}, shown(Path(path)))
 
 
 def _text(path: str, kind: str = "") -> str:

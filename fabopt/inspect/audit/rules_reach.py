@@ -18,11 +18,11 @@ _DIGITS = re.compile(r"\d+")
 def servers_are_joined(context: HandContext) -> Iterator[AuditFinding]:
     """A0: links join all servers, a port of the same name of each, and leaves and spines to the tier above."""
     islands = _islands(context)
+    below = [finding for near, above in _ABOVE for finding in _below_nothing(context, near, above)]
     yield from islands
     if not islands:
-        yield from _ports_apart(context)
-    for near, above in _ABOVE:
-        yield from _below_nothing(context, near, above)
+        yield from _ports_apart(context, {finding.where for finding in below})
+    yield from below
 
 
 # -- all servers ----------------------------------------------------------------------------------------------------
@@ -67,8 +67,11 @@ def _listed(names: Sequence[str], most: int = 3) -> str:
 # -- ports of a name ------------------------------------------------------------------------------------------------
 
 
-def _ports_apart(context: HandContext) -> Iterator[AuditFinding]:
-    """Servers whose port of a name is on switches that reach none of those on which it is of most servers."""
+def _ports_apart(context: HandContext, told_of: set[str]) -> Iterator[AuditFinding]:
+    """Servers whose port of a name is on switches that reach none of those on which it is of most servers.
+
+    Not where it is told of all these switches that they reach no tier above.
+    """
     by_port: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
     for server in (name for name, role in context.roles.items() if role == "server"):
         for port, far, _ in context.peer_links(server):
@@ -78,7 +81,8 @@ def _ports_apart(context: HandContext) -> Iterator[AuditFinding]:
     for port, networks in by_port.items():
         usual, *others = sorted(networks, key=lambda number: (-len(networks[number]), number))
         for number in others:
-            if (usual, number) not in told:
+            switches = {name for names in context.networks[number].tiers.values() for name in names}
+            if (usual, number) not in told and not switches <= told_of:
                 told.add((usual, number))
                 yield _apart(context, port, networks[number], number, networks[usual])
 

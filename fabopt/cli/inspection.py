@@ -54,7 +54,14 @@ def audit(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="Design that somebody made by hand; a folder of NetBox tables.")
     ],
-    kind: Annotated[str, typer.Option("--as", metavar="KIND", help="p2p, dot, netbox, hedgehog or counts.")],
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            metavar="KIND",
+            help="p2p, dot, netbox, hedgehog, counts, ibnetdiscover, lldp, config_db, clab or topology.",
+        ),
+    ],
     case: Annotated[
         str | None, typer.Option("--case", metavar="CASE", help="Case that it is for: solved, and compared.")
     ] = None,

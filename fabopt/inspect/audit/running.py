@@ -29,7 +29,7 @@ EXPECTED: Final = Kind(
 _HOST_WORDS: Final = ("server", "host", "client", "node", "gpu")
 
 
-class _End(NamedTuple):
+class _LinkEnd(NamedTuple):
     """A port of a device."""
 
     device: str
@@ -40,14 +40,14 @@ class _LinkRow(NamedTuple):
     """A link as a file has it, at a place in it; both its ends may say it."""
 
     line: int
-    near: _End
-    far: _End
+    near: _LinkEnd
+    far: _LinkEnd
     cable: HandCable = NO_CABLE
 
 
 def _each_once(rows: Iterable[_LinkRow]) -> list[HandLink]:
     """The links of rows whose ends are known, each once."""
-    links: dict[frozenset[_End], HandLink] = {}
+    links: dict[frozenset[_LinkEnd], HandLink] = {}
     for row in rows:
         (a, a_port), (b, b_port) = row.near, row.far
         if all((*row.near, *row.far)):
@@ -103,7 +103,7 @@ def _sighted(discoveries: Sequence[Discovery], own_ports: Mapping[str, set[str]]
     for line, sighting in enumerate(sightings, 1):
         far, far_ports = _name(sighting.far), _ports(sighting.far)
         far_port = next((port for port in far_ports if port in own_ports.get(far, ())), far_ports[0])
-        yield _LinkRow(line, _End(_name(sighting.near), _ports(sighting.near)[0]), _End(far, far_port))
+        yield _LinkRow(line, _LinkEnd(_name(sighting.near), _ports(sighting.near)[0]), _LinkEnd(far, far_port))
 
 
 # -- SONiC ----------------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def _sighted(discoveries: Sequence[Discovery], own_ports: Mapping[str, set[str]]
 def configured_fabric(texts: Mapping[str, str], file: str) -> HandMade:
     """The links that configurations of SONiC say their switches have (``DEVICE_NEIGHBOR``)."""
     devices: dict[str, HandDevice] = {}
-    port_by_alias: dict[_End, str] = {}
+    port_by_alias: dict[_LinkEnd, str] = {}
     configs: dict[str, Mapping[str, Any]] = {}
     for name, text in texts.items():
         config = parse_json(text.encode(), name, CONFIG_DB)
@@ -121,7 +121,7 @@ def configured_fabric(texts: Mapping[str, str], file: str) -> HandMade:
         configs[device] = config
         devices[device] = HandDevice(role_of_words(str(own.get("type") or "")) or role_of_words(device), "", "", False)
         for port, about in _rows(config.get("PORT")).items():
-            port_by_alias[_End(device, str(_rows(about).get("alias") or port))] = port
+            port_by_alias[_LinkEnd(device, str(_rows(about).get("alias") or port))] = port
     for config in configs.values():
         for far, about in _rows(config.get("DEVICE_NEIGHBOR_METADATA")).items():
             word = str(_rows(about).get("type") or "").lower()
@@ -136,14 +136,14 @@ def configured_fabric(texts: Mapping[str, str], file: str) -> HandMade:
     return HandMade(file, "config_db", devices, links)
 
 
-def _neighbours(configs: Mapping[str, Mapping[str, Any]], port_by_alias: Mapping[_End, str]) -> Iterator[_LinkRow]:
+def _neighbours(configs: Mapping[str, Mapping[str, Any]], port_by_alias: Mapping[_LinkEnd, str]) -> Iterator[_LinkRow]:
     rows = (
-        (_End(device, port), _rows(about))
+        (_LinkEnd(device, port), _rows(about))
         for device, config in configs.items()
         for port, about in _rows(config.get("DEVICE_NEIGHBOR")).items()
     )
     for line, (near, about) in enumerate(rows, 1):
-        far = _End(*(str(about.get(key) or "") for key in ("name", "port")))
+        far = _LinkEnd(*(str(about.get(key) or "") for key in ("name", "port")))
         yield _LinkRow(line, near, far._replace(port=port_by_alias.get(far, far.port)))
 
 
@@ -183,12 +183,12 @@ def _node(name: str, group: str) -> HandDevice:
     return HandDevice(role, "", "", is_host)
 
 
-def _endpoint(end: object) -> _End:
+def _endpoint(end: object) -> _LinkEnd:
     """Node and port of an endpoint: ``leaf1:eth1``, or a mapping with both."""
     if isinstance(end, dict):
-        return _End(str(end.get("node") or ""), str(end.get("interface") or ""))
+        return _LinkEnd(str(end.get("node") or ""), str(end.get("interface") or ""))
     device, _, port = str(end).partition(":")
-    return _End(device, port)
+    return _LinkEnd(device, port)
 
 
 def links_of_topology(text: str, file: str) -> HandMade:
@@ -198,7 +198,9 @@ def links_of_topology(text: str, file: str) -> HandMade:
     links: list[_LinkRow] = []
     for number, row in enumerate(rows if isinstance(rows, list) else [], 1):
         peer, about = _rows(_rows(row).get("peer")), _rows(_rows(row).get("cable"))
-        near, far = (_End(*(str(end.get(key) or "") for key in ("device", "interface"))) for end in (_rows(row), peer))
+        near, far = (
+            _LinkEnd(*(str(end.get(key) or "") for key in ("device", "interface"))) for end in (_rows(row), peer)
+        )
         if not all((*near, *far)):
             raise InputError([fault(file, f"interfaces.{number}", "a port without its device or its peer")])
         role = role_of_words(str(row.get("role") or ""))

@@ -116,20 +116,22 @@ def planned_of(design: Design) -> dict[Key, Planned]:
     return planned
 
 
-def quoted_of(quote: Quote) -> dict[Key, Quoted]:
-    """What a quote's matched lines offer, by product and length."""
+def quoted_of(quote: Quote, planned: Mapping[Key, Planned]) -> dict[Key, Quoted]:
+    """What a quote's matched lines offer, by product and length; of prices by quantity that of what is planned."""
     quoted: dict[Key, Quoted] = {}
     for line in quote.with_status("matched"):
         lines = (*(quoted[line.key].lines if line.key in quoted else ()), line)
         numbers = [other.quantity for other in lines]
         total = None if None in numbers else sum(number or 0 for number in numbers)
-        quoted[line.key] = Quoted(lines, total, quote.unit_usd(line) or 0)
+        number = planned[line.key].quantity if line.key in planned else total
+        quoted[line.key] = Quoted(lines, total, quote.unit_usd_at(line, number) or 0)
     return quoted
 
 
 def compared(quote: Quote, design: Design, catalog: Catalog) -> QuoteComparison:
     """Compare a quote with a design's bill. ``catalog``: what its lines were matched with."""
-    planned, quoted = planned_of(design), quoted_of(quote)
+    planned = planned_of(design)
+    quoted = quoted_of(quote, planned)
     counts = _Counts(planned, quoted, {line.key for line in quote.with_status("unpriced")})
     counts.pair_lengths()
     counts.pair_stand_ins(stand_ins(design, counts.missing_optics(), counts.other_optics(catalog)))

@@ -104,7 +104,8 @@ def _marked(quote: Quote, line: QuoteLine, known: Mapping[Key, KnownPrice], band
     if line.status != "matched" or reference is None:
         return line
     span = band.listed if reference.is_listed else band.paid
-    for dollars in quote.prices_usd(line):
+    own = [quote.unit_usd(line) or 0.0] if line.tier_from is not None else quote.prices_usd(line)
+    for dollars in own:
         near = reference.least if dollars < reference.least else min(dollars, reference.most)
         if not span.low * exact(near) <= exact(dollars) <= span.high * exact(near):
             share = float(100 * exact(dollars) / exact(near))

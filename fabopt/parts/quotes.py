@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal, TypeVar
 
 from fabopt.schema.price_book import OrderTerms, OrderTermsByLength, PriceBook
-from fabopt.schema.product import Price, PriceSource
+from fabopt.schema.product import Price, PriceBreak, PriceSource
 from fabopt.units import CENTS_PER_USD, rounded, usd
 
 # Matched: a product with its price. Unpriced: no price is stated. Left over: a price that is not taken. Charge: a price
@@ -29,7 +29,8 @@ class QuoteLine:
     """A row of a quote. Prices are of one unit, net, in ``currency``; ``reason``: why it was not taken.
 
     ``suggestion``: what could be meant, for a person to decide; ``remarks``: how what was taken was read; ``doubts``:
-    those of the remarks by which words, sums or the band question the price.
+    those of the remarks by which words, sums or the band question the price. ``tier_from``: from how many units on the
+    price holds; ``breaks``: prices of a unit by that, from 1, of which ``unit_price`` is the one of this line.
     """
 
     sheet: str
@@ -51,6 +52,8 @@ class QuoteLine:
     suggestion: str = ""
     remarks: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    tier_from: int | None = None
+    breaks: tuple[tuple[int, Fraction], ...] = ()
 
     @property
     def key(self) -> tuple[str, float | None]:
@@ -81,14 +84,21 @@ class Quote:
 
     def unit_usd(self, line: QuoteLine) -> float | None:
         """The price of a unit in dollars, to the cent, half up; None where there is none or no rate for it."""
-        rate = self.rates.get(line.currency)
-        if line.unit_price is None or rate is None:
-            return None
-        return usd(rounded(line.unit_price * rate * CENTS_PER_USD))
+        return None if line.unit_price is None else self._usd(line.unit_price, line.currency)
+
+    def unit_usd_at(self, line: QuoteLine, quantity: int | None) -> float | None:
+        """The price of a unit where so many are bought, by the breaks of a line if it has any."""
+        prices = [price for start, price in line.breaks if quantity is not None and start <= quantity]
+        return self._usd(prices[-1], line.currency) if prices else self.unit_usd(line)
+
+    def _usd(self, amount: Fraction, currency: str) -> float | None:
+        rate = self.rates.get(currency)
+        return None if rate is None else usd(rounded(amount * rate * CENTS_PER_USD))
 
     def prices_usd(self, line: QuoteLine) -> list[float]:
         """All prices of a unit in dollars that a line states, by quantity."""
-        return [] if (dollars := self.unit_usd(line)) is None else [dollars]
+        amounts = [price for _, price in line.breaks] or ([] if line.unit_price is None else [line.unit_price])
+        return [dollars for amount in amounts if (dollars := self._usd(amount, line.currency)) is not None]
 
     @property
     def is_clear(self) -> bool:
@@ -121,8 +131,7 @@ def book_of(quote: Quote, name: str | None, url: str) -> PriceBook:
     prices: dict[str, Price | dict[float, Price]] = {}
     terms: dict[str, OrderTerms | OrderTermsByLength] = {}
     for (id_, length_m), lines in _by_key(quote.with_status("matched")).items():
-        price, own = quote.unit_usd(lines[0]), terms_of_lines(lines)
-        assert price is not None
+        price, own = _price(quote, lines[0]), terms_of_lines(lines)
         prices[id_] = price if length_m is None else {**_lengths(prices.get(id_)), length_m: price}
         if own != OrderTerms():
             terms[id_] = own if length_m is None else {**_lengths(terms.get(id_)), length_m: own}
@@ -132,6 +141,18 @@ def book_of(quote: Quote, name: str | None, url: str) -> PriceBook:
         name=name, description=f"Prices of {url}", source=source, prices=prices, terms=terms,
         doubts={id_: said for id_, said in doubts.items() if said},
     )  # fmt: skip
+
+
+def _price(quote: Quote, line: QuoteLine) -> Price:
+    """The price of a line for a book: in dollars, by quantity where it has breaks; equal ones are one."""
+    dollars = quote.prices_usd(line)
+    steps = [(start, price) for (start, _), price in zip(line.breaks, dollars, strict=False)]
+    steps = [step for index, step in enumerate(steps) if not index or step[1] < steps[index - 1][1]]
+    return (
+        tuple(PriceBreak.model_validate({"from": start, "usd": price}) for start, price in steps)
+        if steps
+        else dollars[0]
+    )
 
 
 def _by_id(lines: Iterable[QuoteLine]) -> dict[str, list[QuoteLine]]:

@@ -39,7 +39,9 @@ def test_two_offers_beside_each_other_are_left_to_the_reader() -> None:
 
 
 def test_of_prices_by_quantity_the_total_says_which() -> None:
-    """A Spanish quote: the total of 384 modules is at the price from 100 on, that of four switches at the other."""
+    """A Spanish quote: the total of 384 modules is at the price from 100 on, that of four switches at the other; all
+    are breaks, also where there is no total.
+    """
     book = Book().rows(
         ["Cotización 45 - Fecha: 2026-10-10 - Vigencia: 30 días - Moneda: EUR"],
         ["Código", "Descripción", "Cantidad", "Precio unitario (1-99)", "Precio unitario (100+)", "Importe"],
@@ -48,14 +50,14 @@ def test_of_prices_by_quantity_the_total_says_which() -> None:
         ["MFP7E10-N010", "Fibra", 384, 115, 108, None],
     )
     quote = whole(book.saved(), "EUR=1")
-    assert prices(quote) == {(SR8, None): 690, (QM, None): 31000}
+    assert prices(quote) == {(SR8, None): 690, (QM, None): 31000, (JUMPER, 10): 108}
+    breaks = [((1, 720), (100, 690)), ((1, 31000), (100, 30500)), ((1, 115), (100, 108))]
+    assert [line.breaks for line in quote.lines] == breaks
     assert {remark for line in quote.with_status("matched") for remark in line.remarks} == {
         "of the prices 720 and 690 the total is that of 690",
         "of the prices 31,000 and 30,500 the total is that of 31,000",
+        "its prices by quantity are from 1, 100 on",
     }
-    assert [line.reason for line in quote.with_status("left over")] == [
-        "it has several prices of a unit: 115 in D `Precio unitario (1-99)`, 108 in E `Precio unitario (100+)`"
-    ]
     assert quote.valid_until == "2026-11-09"
 
 

@@ -62,9 +62,10 @@ def test_a_column_of_part_numbers_is_known_by_what_stands_in_it() -> None:
 
 @pytest.mark.parametrize("headings", ["1-99,100-499,500+", "ab 1,ab 100,ab 500", "Price 1-99,Price 100+,Price 500+"])
 def test_prices_by_quantity_are_never_the_first_of_them(headings: str) -> None:
+    """They are breaks of one price, of which that of the quantity is the line's."""
     line = only(f"Part number,Qty,{headings}\nMMA4Z00-NS,256,750,720,690\n")
-    assert line.status == "left over"
-    assert "it has several prices of a unit: 750 in C" in line.reason
+    assert (line.status, line.unit_price) == ("matched", 720)
+    assert line.breaks == ((1, 750), (100, 720), (500, 690))
     told = only(f"Part number,Qty,{headings},Total\nMMA4Z00-NS,256,750,720,690,184320\n")
     assert (told.status, told.unit_price) == ("matched", 720)
 
@@ -73,7 +74,7 @@ def test_prices_by_quantity_below_one_heading() -> None:
     book = Book().rows(["Part number", "Unit price", None, None], [None, "1-99", "100-499", "500+"],
                        ["MMA4Z00-NS", 750, 720, 690]).merged("B1:D1")  # fmt: skip
     (line,) = read(book.saved()).lines
-    assert (line.status, line.row) == ("left over", 3)
+    assert (line.status, line.row, line.breaks) == ("matched", 3, ((1, 750), (100, 720), (500, 690)))
 
 
 def test_a_net_price_beside_the_list_price() -> None:

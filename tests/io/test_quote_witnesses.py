@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fabopt.io.catalog import read_catalog
 from fabopt.io.quote.currencies import signs_in
-from fabopt.io.quote.reading import quote_options
+from fabopt.io.quote.reading import quote_options, read_quote
 from fabopt.parts.quotes import QuoteLine
 from tests.paths import TESTS
 from tests.samples.cli_samples import Run
-from tests.samples.quote_samples import read, write_csv
+from tests.samples.quote_samples import read, write_catalog, write_csv
 
 QUOTES = TESTS / "samples" / "quotes"
 QM = "nvidia-qm9700"
@@ -162,3 +163,109 @@ def test_one_bad_line_costs_one_line(run: Run) -> None:
     )
     ran = run("quote", "import", "quote.csv", "-o", "book.yaml")
     assert (ran.code, yaml.safe_load(Path("book.yaml").read_text())["prices"]) == (1, {"nvidia-qm9790": 31000})
+
+
+# -- sums -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_total_that_does_not_fit_is_told_with_the_difference(run: Run) -> None:
+    code, prices, out = imported(run, "total-wrong.csv")
+    assert (code, prices) == (1, {"nvidia-qm9790": 30000, "nvidia-mma4z00-ns": 880})
+    assert "`Grand total 512000` is 512,000, but the lines above come to 366,000: 146,000 more" in out
+
+
+def test_the_net_price_under_a_heading_of_its_own(run: Run) -> None:
+    assert imported(run, "net-unknown.csv")[1] == {"nvidia-qm9790": 28800}
+
+
+def test_totals_prove_a_discount_on_what_is_headed_as_net(run: Run) -> None:
+    """The only rate that is given is that of a quote which names no currency."""
+    code, prices, _ = imported(run, "german-net.csv", "--rate", "EUR=1.09")
+    assert (code, prices) == (0, {"nvidia-qm9790": 29804.69, "nvidia-mma4z00-ns": 981})
+
+
+LINES = (
+    "Part number,Description,Qty,Unit price USD,Total USD\n"
+    "MQM9700-NS2F,Switch,10,30000,300000\nMMA4Z00-NS,Module,100,800,80000\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("below", "is_told"),
+    [("Subtotal,,,,380000\n", False), ("Total,,,,380000.00\n", False),
+     ("Subtotal,,,,380000\nVAT 19 %,,,,72200\nTotal,,,,452200\n", False),
+     ("Total incl. VAT,,,,452200\n", False), ("Freight,,,,1200\nTotal,,,,381200\n", False), ("Total,,,,381200\n", True),
+     ("Subtotal,,,,380000\nVAT 19 %,,,,72300\n", True), ("Subtotal,,,,370000\n", True), ("Total,,,,308000\n", True),
+     ("Discount 5 %,,,,-19000\nTotal,,,,361000\n", False), ("Optional spares,,,,5000\nTotal,,,,380000\n", False)],
+)  # fmt: skip
+def test_sums_of_lines_taxes_charges_and_discounts(below: str, is_told: bool) -> None:
+    quote = read(write_csv(LINES + below))
+    assert bool(quote.doubts) == is_told, quote.doubts
+
+
+def test_sums_of_sections_and_of_all() -> None:
+    head, *rows = LINES.splitlines()
+    text = "\n".join([head, rows[0], "Subtotal,,,,300000", rows[1], "Subtotal,,,,80000", "Grand total,,,,380000"])
+    assert read(write_csv(text)).doubts == ()
+    assert len(read(write_csv(text.replace("Subtotal,,,,80000", "Subtotal,,,,90000"))).doubts) == 1
+
+
+def test_a_discount_on_all_that_the_total_proves_is_taken_off() -> None:
+    quote = read(write_csv(LINES + "Project discount 10 %,,,,-38000\nTotal net,,,,342000\n"))
+    assert {line.id: quote.unit_usd(line) for line in quote.with_status("matched")} == {
+        QM: 27000,
+        "nvidia-mma4z00-ns": 720,
+    }
+    assert [line.status for line in quote.lines[2:]] == ["subtotal", "subtotal"] and quote.is_clear
+    other = read(write_csv(LINES + "Project discount 10 %,,,,-38000\nTotal net,,,,350000\n"))
+    assert {quote.unit_usd(line) for line in other.with_status("matched")} == {30000, 800} and not other.is_clear
+
+
+@pytest.mark.parametrize("heading", ["Net each", "Ihr EK", "Zahlbar", "成交", "Prix remisé"])
+def test_a_column_that_the_totals_prove_to_be_the_net_price(heading: str) -> None:
+    line = only(f"Part number,Qty,List price USD,{heading},Total USD\nMQM9700-NS2F,10,40000,28800,288000\n")
+    assert (line.status, line.unit_price) == ("matched", 28800)
+
+
+def test_a_column_that_may_have_the_price_is_a_doubt() -> None:
+    line = only("Part number,Qty,List price USD,Disc. %,Zahlbar\nMQM9700-NS2F,10,40000,20,28800\n")
+    assert line.unit_price == 32000 and line.doubts
+
+
+# -- prices by quantity and times ------------------------------------------------------------------------------------
+
+
+def test_tiers_in_rows_become_breaks(run: Run) -> None:
+    _, prices, _ = imported(run, "tiers.csv")
+    steps = [{"from": 1, "usd": 1100}, {"from": 100, "usd": 990}, {"from": 500, "usd": 880}]
+    assert prices == {"nvidia-mma4z00-ns": steps, "nvidia-qm9790": 31000}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["Part,Ab Menge,Preis EUR\nMMA4Z00-NS,1,1100\nMMA4Z00-NS,100,990\n",
+     "Part,Qty,Price EUR\nMMA4Z00-NS,1-99,1100\nMMA4Z00-NS,100+,990\n",
+     "Part,MOQ,Price EUR\nMMA4Z00-NS,1,1100\nMMA4Z00-NS,100,990\n",
+     "Part,Price EUR 1-99,Price EUR 100+\nMMA4Z00-NS,1100,990\n",
+     "Part,数量,単価 EUR\nMMA4Z00-NS,1～99,1100\nMMA4Z00-NS,100個以上,990\n",
+     "Part,Prix EUR jusqu'à 99,Prix EUR à partir de 100\nMMA4Z00-NS,1100,990\n"],
+)  # fmt: skip
+def test_forms_of_tiers(rows: str) -> None:
+    quote = read(write_csv(rows), "EUR=1")
+    assert {line.breaks for line in quote.with_status("matched")} == {((1, 1100), (100, 990))}, quote.lines
+
+
+def test_prices_that_rise_with_the_quantity_are_left_over() -> None:
+    quote, faults = read_quote(write_csv("Part,Qty from,Price\nMMA4Z00-NS,1,900\nMMA4Z00-NS,100,990\n"),
+                               read_catalog([write_catalog()], Path()), quote_options((), None, 1))  # fmt: skip
+    assert {line.status for line in quote.lines} == {"left over"} and faults
+
+
+@pytest.mark.parametrize(
+    ("text", "weeks"),
+    [("ARO 12-14 wks", 14), ("sofort", 0), ("即納", 0), ("immédiat", 0), ("在庫あり", 0), ("12-14 wks ARO", 14),
+     ("6週間", 6),
+     ("在庫なし", None), ("nicht sofort", None)],
+)  # fmt: skip
+def test_lead_times(text: str, weeks: float | None) -> None:
+    assert only(f"Part,Qty,Price USD,Lead time\nMMA4Z00-NS,8,700,{text}\n").lead_time_weeks == weeks

@@ -150,5 +150,20 @@ def said_of_all(text: str) -> str:
     return next((match.group(0) for pattern in patterns if (match := pattern.search(text))), "")
 
 
+def is_option(text: str) -> bool:
+    """Whether a text says that what it is of is an option."""
+    return _OPTION.search(text) is not None
+
+
+def is_doubtful(text: str) -> bool:
+    """Whether what a text says of all lines makes their prices doubtful; options and ends of sale do not."""
+    return any(pattern.search(text) for pattern in (_USED, _INSTEAD, _LOOSE, _ON_ALL))
+
+
+def is_of_prices(text: str) -> bool:
+    """Whether a text says that prices are not firm, or that something comes off or on them in the end."""
+    return any(pattern.search(text) for pattern in (_LOOSE, _ON_ALL))
+
+
 def _without(texts: Iterable[str], described: str) -> list[str]:
     return [text.replace(described, " ") if described else text for text in texts]

@@ -45,6 +45,16 @@ _WITH_MORE = re.compile(
     r"(?<!not )(?<!nicht )(?<!non )\b(?:incl\w*|inkl\w*)\b"
     r"(?!\W*(?:all |the |[0-9]+\s?%\s?)?(?:discounts?|rabatt|nachlass|remise|rebates?))"
 )
+# Headings of what is paid for one, without a word for a price.
+_NET_OF_ONE = re.compile(
+    r"\bnett?o?\b|\b(?:after|less) (?:the )?disc\w*|\bdiscounted\b|"
+    r"\b(?:deal|special|project|contract|customer|your|our|final)\b"
+    r".*\b(?:each|ea|unit|cost|pc|piece)\b|净价|折后|成交价|仕切|ネット|正味"
+)
+_NOT_OF_ONE = re.compile(
+    r"[0-9%]|\b(?:weight|gewicht|poids|peso|total|sum|amount|ext\w*|gesamt\w*|line|terms?|days?|payment|due|subtotal|value|"
+    r"date|rebate|rate|margin|qty|quantity|disc)\b|重|量"
+)
 # A price that is what one unit costs if no other column is.
 _MAYBE_UNIT = "maybe unit"
 # A range of quantities, as headings of prices by quantity are: `1-99`, `100+`, `ab 500 Stk`.
@@ -148,7 +158,9 @@ def role_of(text: str) -> str:
     if not role:
         roles = [role for part in re.split(r"[/|,]", plain) if (role := _called(part))]
         role = min(roles, key=list(CALLED).index, default="")
-    if not role and _RANGE.fullmatch(whole.strip()):
+    if (not role and _RANGE.fullmatch(whole.strip())) or (
+        not role and _NET_OF_ONE.search(whole) and not _NOT_OF_ONE.search(whole)
+    ):
         role = "unit"
     elif not role and _OF_PRICE.search(plain) and not _NOT_PAID.search(whole):
         role = "unit" if _PAID.search(whole) else _MAYBE_UNIT

@@ -184,6 +184,16 @@ def _in_remark(text: str, kind: Kind) -> str:
     return ""
 
 
+def why_of_title(title: str) -> str:
+    """What the lines below a title are of, where that is not parts that are offered; else empty."""
+    for words in (_ANYWHERE, _SERVICES):
+        for key, what in words.items():
+            match = _pattern(key).search(title)
+            if match and not _NEGATED.search(title[: match.start()]) and not _INCLUDED.search(title):
+                return what
+    return ""
+
+
 def word_doubts(description: str) -> Iterator[str]:
     """What makes a price doubtful that is taken all the same: a warranty of years beside the part."""
     for clause in list(_clauses(description))[1:]:

@@ -14,7 +14,7 @@ from fabopt.io.quote.matching import MatchedLine, NamedLine, labelled_in, matche
 from fabopt.io.quote.prices import MOST_USD, NetPrice, StatedPrice, net_price, plain
 from fabopt.io.quote.row_cells import RowCells
 from fabopt.io.quote.row_words import SUM, SUM_AT_END
-from fabopt.io.quote.sheets import CSV_SHEET, Cell
+from fabopt.io.quote.sheets import CSV_SHEET, Cell, letters
 from fabopt.io.quote.times import day_of, wait_of
 from fabopt.io.quote.values import (
     amount_of,
@@ -27,6 +27,7 @@ from fabopt.parts.quotes import CHARGE_REMARK, QuoteLine
 # Two cells that are one number, parted at the comma before its thousands.
 _PARTED = re.compile(r"(?:.*\D)?\d{1,3},\d{3}(?!\d)", re.DOTALL)
 _MINUS = ("-", "−", "–", "(")
+_LEAST_OF_LIST = Fraction(1, 5)
 _TERMS = ("lead", "validity", "minimum", "pack", "stock")
 _NUMBERS = {"minimum": "minimum_order", "pack": "pack_size", "stock": "in_stock"}
 
@@ -133,8 +134,19 @@ class RowReader(RowCells):
             return _changed(line, status="unpriced", reason=f"{reason}; its price is 0", suggestion=known.suggestion)
         if reason:
             return _changed(line, status="left over", reason=reason, suggestion=known.suggestion or known.id)
-        remarks, doubts = (*known.remarks, *net.remarks, *line.remarks), (*known.doubts, *net.doubts)
-        return _changed(line, status="matched", id=known.id, length_m=known.length_m, remarks=remarks, doubts=doubts)
+        beside = tuple(self._unread_prices(row, net.value))
+        remarks = (*known.remarks, *net.remarks, *beside, *line.remarks)
+        doubts = (*known.doubts, *net.doubts, *beside)
+        return _changed(
+            line,
+            status="matched",
+            id=known.id,
+            length_m=known.length_m,
+            remarks=remarks,
+            doubts=doubts,
+            tier_from=self.tier_from(row),
+            breaks=net.breaks,
+        )
 
     def _why_not(self, row: int, price: Fraction | None, currency: str) -> str:
         """Why a price that is clear is not taken all the same; what no price can be is a fault of the file."""
@@ -164,6 +176,18 @@ class RowReader(RowCells):
             self.refuse(row, column, "no price of a unit is so low or high", float(price), allowed=f"0 to {MOST_USD:g}")
             return f"no price of a unit is so low or high as {plain(price)}"
         return "a price of 0 would make any number of them free" if price == 0 else ""
+
+    def _unread_prices(self, row: int, net: Fraction | None) -> Iterator[str]:
+        """Amounts between a fifth of the list price and it, in columns that are not read, where no other price is."""
+        stated = self.amount(row, "list")
+        if stated is None or net is None or self.amounts(row, "unit", False) or self.amounts(row, "total", False):
+            return
+        for column, heading in self.header.headings.items():
+            cell = self.sheet.cell(row, column)
+            amount = amount_of(cell, self.reading.mark) if cell is not None and not heading.role else None
+            if amount is not None and _LEAST_OF_LIST * stated <= amount.value < stated and amount.value != net:
+                shown = f"{letters(column)} `{heading.text}`"
+                yield f"{shown}, which is not read, has {plain(amount.value)}: is that its price?"
 
     def _scale(self, row: int) -> str:
         """What says that the prices of a row are in thousands: a heading, or a text on the sheet; else empty."""

@@ -17,6 +17,7 @@ from fabopt.schema.product import Product
 # What is sold together; what comes with a device to put it into a rack does not make it a kit.
 _KIT = re.compile(r"\b(?:kits?|bundles?|combo|bündel|paket|set of|starter pack)\b", re.IGNORECASE)
 KIT = "a kit"
+CHARGE = "a charge or a discount, not a product of the catalog"
 _MOUNTING_KIT = re.compile(
     r"\b(?:rails?|rack|mount(?:ing)?|rack[\s-]?mount|installation|accessory|power|cable management)[\s-]+kits?\b",
     re.IGNORECASE,
@@ -216,7 +217,7 @@ def _unknown(line: NamedLine, names: QuotedNames) -> MatchedLine:
     if _SERVICE.search(line.description) or _SERVICE.search(text):
         return MatchedLine(reason="a service, not a product of the catalog")
     if _CHARGE.search(line.description) or _CHARGE.search(text):
-        return MatchedLine(reason="a charge or a discount, not a product of the catalog")
+        return MatchedLine(reason=CHARGE)
     if _KIT.search(_MOUNTING_KIT.sub("", text)) or len(ids) > 1:
         named = f" ({_listed(ids)})" if ids else ""
         return MatchedLine(reason=f"{KIT} of several products{named}: what each of them costs is not said")

@@ -13,6 +13,7 @@ from functools import reduce
 from itertools import chain, product
 from typing import NamedTuple
 
+from fabopt.io.quote.tiers import Tier, price_at, tiers_of
 from fabopt.io.quote.values import Discount
 from fabopt.units import CENTS_PER_USD
 
@@ -64,12 +65,16 @@ class StatedPrice:
 
 @dataclass(frozen=True)
 class NetPrice:
-    """The net price of a unit, or the reason why there is none; ``remarks``: how it was worked out."""
+    """The net price of a unit, or the reason why there is none.
+
+    ``remarks``: how it was worked out; ``doubts``: those of them that question it; ``breaks``: prices by quantity.
+    """
 
     value: Fraction | None = None
     reason: str = ""
     remarks: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    breaks: tuple[Tier, ...] = ()
 
 
 def net_price(stated: StatedPrice) -> NetPrice:
@@ -98,14 +103,27 @@ def _of_several(stated: StatedPrice) -> NetPrice:
     shown = " and ".join(plain(price) for _, price in stated.units)
     if (less := _less_discount(stated)) is not None:
         return less
+    tiers = tiers_of(stated.units)
     kept: list[NetPrice] = []
     if stated.total is not None and stated.quantity is not None and not _differ(stated.totals):
         kept = [net for unit in stated.units if (net := _of_unit(stated, unit)).value is not None]
+    if len(kept) != 1 and tiers and stated.total is None:
+        remark = f"its prices by quantity are from {', '.join(f'{start:,}' for start, _ in tiers)} on"
+        return NetPrice(price_at(tiers, stated.quantity), remarks=(remark,), breaks=_from_one(tiers))
     if len(kept) != 1:
         return NetPrice(reason=f"it has several prices of a unit: {_headed(stated.units)}")
     (net,) = kept
     assert net.value is not None
-    return replace(net, remarks=(*net.remarks, f"of the prices {shown} the total is that of {plain(net.value)}"))
+    remarks = (*net.remarks, f"of the prices {shown} the total is that of {plain(net.value)}")
+    doubts = net.doubts
+    if tiers and (due := price_at(tiers, stated.quantity)) != net.value:
+        doubts = (*doubts, f"the total is not at {plain(due)}, which is the price of {stated.quantity:,}")
+    return replace(net, remarks=(*remarks, *doubts), doubts=doubts, breaks=_from_one(tiers))
+
+
+def _from_one(tiers: Sequence[Tier]) -> tuple[Tier, ...]:
+    """Prices by quantity, of which the first one holds from one on."""
+    return ((1, tiers[0][1]), *tiers[1:]) if tiers else ()
 
 
 def _less_discount(stated: StatedPrice) -> NetPrice | None:
@@ -128,12 +146,15 @@ def _of_unit(stated: StatedPrice, headed: HeadedPrice) -> NetPrice:
         return NetPrice(reason=_UNCLEAR)
     readings = [unit] if is_net else [unit, *stated.less(unit)]
     kept = _agreeing(stated, readings)
+    if not kept and stated.list is None:
+        kept = _agreeing(stated, stated.less(unit))
     if not kept:
         return NetPrice(reason=_contradiction(stated, unit))
     if len(set(kept)) > 1:
         return NetPrice(reason="whether the discount is in the unit price already is not said, and no total tells")
     if kept[0] == unit:
-        return NetPrice(unit, remarks=_of_discount(stated, unit))
+        said = _of_discount(stated, unit)
+        return NetPrice(unit, remarks=said, doubts=() if stated.totals and stated.quantity else said)
     remark = f"unit price {plain(unit)} less the discount is {plain(kept[0])}, as the total says"
     return NetPrice(kept[0], remarks=(remark,))
 

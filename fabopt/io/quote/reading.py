@@ -12,18 +12,22 @@ from types import MappingProxyType
 from fabopt.errors import Fault, InputError, cut, fault
 from fabopt.io.faults import refuse
 from fabopt.io.files import DEVICE, is_device, read_bytes, shown
-from fabopt.io.quote.conditions import said_of_all
-from fabopt.io.quote.currencies import ALLOWED, HOME, is_currency
+from fabopt.io.quote.conditions import is_doubtful, is_of_prices, said_of_all
+from fabopt.io.quote.currencies import ALLOWED, HOME, is_currency, signs_in
 from fabopt.io.quote.delimited import read_delimited
 from fabopt.io.quote.facts import FactRow, QuoteFacts, bulk_of, facts_of, recurring_of, scales_of, taxed_of
 from fabopt.io.quote.headings import PRICES, Header, headers_of
+from fabopt.io.quote.line_words import why_of_title
 from fabopt.io.quote.lines import RowReader
 from fabopt.io.quote.matching import KIT
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import plain
+from fabopt.io.quote.proven import with_proven_prices
 from fabopt.io.quote.row_cells import QuoteReading
 from fabopt.io.quote.sheets import Sheet
-from fabopt.io.quote.values import decimal_mark
+from fabopt.io.quote.sums import with_sums
+from fabopt.io.quote.tiers import with_tiers
+from fabopt.io.quote.values import currency_of_look, decimal_mark
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
 from fabopt.parts.price_band import BAND, NO_BAND, WIDTHS, PriceBand, band_in
 from fabopt.parts.quotes import SHEETS_OF_A_BILL, Quote, QuoteColumns, QuoteLine
@@ -32,6 +36,7 @@ from fabopt.units import exact, some
 
 # Of hidden rows, so many are named.
 _MOST_NAMED = 10
+_WORDS_OF_A_TITLE = 6
 ENDINGS = (".xlsx", ".csv", ".tsv", ".txt")
 _HIDDEN = "{what} is hidden: if this is offered, show it and read the file again"
 _STRUCK = "it is struck through: if this is offered, take the line away and read the file again"
@@ -95,18 +100,28 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     if not any(headers for _, headers in tables):
         hint = "; ".join(f"{sheet.encoding_note}: save it as UTF-8" for sheet, _ in tables if sheet.encoding_note)
         raise InputError([fault(file, "", "no table of prices was found in any sheet", allowed=_ALLOWED, hint=hint)])
+    proven = [with_proven_prices(sheet, headers, decimal_mark(_price_texts(tables))) for sheet, headers in tables]
+    tables = [(sheet, headers) for (sheet, _), (headers, _) in zip(tables, proven, strict=True)]
     outside = list(_outside(tables))
     facts, mark = facts_of(outside, [sheet.name for sheet, _ in tables]), decimal_mark(_price_texts(tables))
     scales, taxed, recurring, bulk = (
         _of_sheets(tables, said(outside)) for said in (scales_of, taxed_of, recurring_of, bulk_of)
     )
+    options = replace(options, currency=options.currency or _only_rate(tables, facts, options))
     reading = QuoteReading(file, names, mark, facts, options.currency, options.rates, scales, taxed, recurring, bulk)
-    lines = tuple(line for sheet, headers in tables for line in _lines(sheet, headers, reading))
+    held = [with_sums(sheet, _lines(sheet, headers, reading), mark) for sheet, headers in tables]
+    lines = tuple(line for sums in held for line in sums.lines)
+    lines = with_tiers(lines)
     second = list(_two_prices(lines, file))
     reading.faults.extend(second)
     if second:
         lines = _without_contradictions(lines)
-    quote = _quote(file, lines, tables, replace(facts, notes=(*facts.notes, *_titles(outside))), options)
+    titles = list(_titles(outside))
+    notes = (*facts.notes, *(note for note, _ in titles), *(note for sums in held for note in sums.notes),
+             *(note for _, said in proven for note in said))  # fmt: skip
+    quote = _quote(file, lines, tables, replace(facts, notes=notes), options)
+    doubts = [*(note for note, is_doubt in titles if is_doubt), *(doubt for sums in held for doubt in sums.doubts)]
+    quote = replace(quote, doubts=tuple(doubts))
     if reading.assumed and not facts.currency:
         word = options.currency or HOME
         note = f"prices beside which no currency stands are taken for {word} (`--currency` says another)"
@@ -171,18 +186,38 @@ def _outside(tables: _Tables) -> Iterator[FactRow]:
                 yield FactRow(sheet.name, f"{sheet.name} row {row}", texts, header is None)
 
 
-def _titles(outside: Sequence[FactRow]) -> Iterator[str]:
-    """Notes of texts that may make the lines below them something else, such as a title over used parts."""
+def _titles(outside: Sequence[FactRow]) -> Iterator[tuple[str, bool]]:
+    """Notes of texts that may make the lines below them something else, such as a title over used parts.
+
+    With each, whether it makes prices doubtful; of a long text, as terms of sale are, only what is said of all prices.
+    """
     for row in outside:
         said = next((text for text in row.texts if said_of_all(text)), "")
         if said:
-            yield f"{row.place} says `{cut(said, 60)}`: lines are read as they stand"
+            is_doubt = is_doubtful(said) and (len(said.split()) <= _WORDS_OF_A_TITLE or is_of_prices(said))
+            yield f"{row.place} says `{cut(said, 60)}`: lines are read as they stand", is_doubt
 
 
 def _of_sheets(tables: _Tables, said: dict[str, str]) -> dict[str, str]:
     """By sheet what is said of its prices; what a sheet without a table says is said of all."""
     of_all = [said[sheet.name] for sheet, headers in tables if not headers and sheet.name in said]
     return {**{sheet.name: text for sheet, _ in tables for text in of_all}, **said}
+
+
+def _only_rate(tables: _Tables, facts: QuoteFacts, options: QuoteOptions) -> str:
+    """The one currency that a rate is given for, where the quote names none at all; else empty."""
+    foreign = [currency for currency in options.rates if currency != HOME]
+    if len(foreign) != 1 or facts.currency or facts.currencies:
+        return ""
+    for sheet, headers in tables:
+        for row, header in _rows(sheet, headers):
+            columns = [] if header is None else [c for role in (*PRICES, "currency") for c in header.columns(role)]
+            cells = [cell for c in columns if (cell := sheet.rows[row].get(c)) is not None]
+            if (header and header.currency) or any(
+                signs_in(cell.text) or currency_of_look(cell.look) for cell in cells
+            ):
+                return ""
+    return foreign[0]
 
 
 def _price_texts(tables: _Tables) -> Iterator[str]:
@@ -193,9 +228,12 @@ def _price_texts(tables: _Tables) -> Iterator[str]:
             yield from (cell.value for cell in cells if cell is not None and isinstance(cell.value, str))
 
 
-def _lines(sheet: Sheet, headers: Sequence[Header], reading: QuoteReading) -> list[QuoteLine]:
+def _lines(sheet: Sheet, headers: Sequence[Header], reading: QuoteReading) -> list[tuple[QuoteLine, Header]]:
+    """The rows of a sheet as lines, with the header above each."""
     readers = {header.first: RowReader(sheet, header, reading) for header in headers}
     lines: list[QuoteLine] = []
+    above: list[Header] = []
+    title = ""
     for row, header in _rows(sheet, headers):
         if header is not None:
             reader = readers[header.first]
@@ -205,8 +243,20 @@ def _lines(sheet: Sheet, headers: Sequence[Header], reading: QuoteReading) -> li
                 _leave_over(lines, line)
             elif line.status == "left over" and line.unit_price == 0 and line.suggestion in reading.names.products:
                 _with_remark(lines, line)
+            title = _title(sheet, line) or title
+            if line.status == "matched" and (what := why_of_title(title)):
+                doubt = f"it stands below `{cut(title, 60)}`: its price may be {what}"
+                line = replace(line, remarks=(*line.remarks, doubt), doubts=(*line.doubts, doubt))
             lines.append(line)
-    return lines
+            above.append(header)
+    return list(zip(lines, above, strict=True))
+
+
+def _title(sheet: Sheet, line: QuoteLine) -> str:
+    """The text of a row that is a title of the lines below it: one short text alone."""
+    texts = [cell.text for cell in sheet.rows.get(line.row, {}).values()]
+    is_title = line.status == "note" and len(texts) == 1 and len(texts[0].split()) <= _WORDS_OF_A_TITLE
+    return texts[0] if is_title else ""
 
 
 def _leave_over(lines: list[QuoteLine], included: QuoteLine) -> None:
@@ -243,12 +293,12 @@ def _without_contradictions(lines: Sequence[QuoteLine]) -> tuple[QuoteLine, ...]
     """The lines, with those of products that have several prices left over."""
     offers: dict[tuple[str, float | None], set[tuple[Fraction | None, str]]] = {}
     for line in lines:
-        if line.status == "matched":
+        if line.status == "matched" and not line.breaks:
             offers.setdefault(line.key, set()).add((line.unit_price, line.currency))
     reason = "the quote has several prices for it, and does not say which holds"
     return tuple(
         replace(line, status="left over", id="", length_m=None, reason=reason, suggestion=line.id)
-        if line.status == "matched" and len(offers[line.key]) > 1 else line for line in lines
+        if line.status == "matched" and len(offers.get(line.key, ())) > 1 else line for line in lines
     )  # fmt: skip
 
 
@@ -256,7 +306,7 @@ def _two_prices(lines: Sequence[QuoteLine], file: str) -> Iterator[Fault]:
     """A product, or a length of it, that has two prices: which one holds is not for a reader to say."""
     first: dict[tuple[str, float | None], QuoteLine] = {}
     for line in lines:
-        if line.status != "matched":
+        if line.status != "matched" or line.breaks:
             continue
         earlier = first.setdefault(line.key, line)
         assert line.unit_price is not None and earlier.unit_price is not None
@@ -264,7 +314,7 @@ def _two_prices(lines: Sequence[QuoteLine], file: str) -> Iterator[Fault]:
             length = "" if line.length_m is None else f" in {line.length_m:g} m"
             before = f"{earlier.currency} {plain(earlier.unit_price)} in row {earlier.row} of {earlier.sheet}"
             now = f"{line.currency} {plain(line.unit_price)}"
-            hint = "keep the one that holds; or give both by quantity as price breaks of a book"
+            hint = "keep the one that holds; or say from how many on each of them does, in a column such as `Qty from`"
             yield fault(
                 file,
                 f"{line.sheet} row {line.row}",

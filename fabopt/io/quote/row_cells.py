@@ -15,6 +15,7 @@ from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import HeadedPrice
 from fabopt.io.quote.row_words import INCLUDED
 from fabopt.io.quote.sheets import Cell, Sheet, letters
+from fabopt.io.quote.tiers import from_of
 from fabopt.io.quote.values import Discount, amount_of, count_of, discounts_of
 
 
@@ -186,6 +187,12 @@ class RowCells:
         if any(True for _ in self.cells(row, SHARE)):
             return self._shared(row)
         return next((count_of(cell, self.reading.mark) for _, cell in self.cells(row, "quantity")), None)
+
+    def tier_from(self, row: int) -> int | None:
+        """From how many units on the price of a row holds, by a column for that or a range in that of quantities."""
+        for _, cell in self.cells(row, "from"):
+            return from_of(cell.text) or count_of(cell, self.reading.mark)
+        return next((from_of(cell.text) for _, cell in self.cells(row, "quantity")), None)
 
     def _shared(self, row: int) -> int | None:
         """The sum of quantities in several columns, as of sites, where price and total say that it is the quantity."""

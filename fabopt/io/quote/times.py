@@ -41,9 +41,14 @@ _DAYS_OF = (
 _SPAN = re.compile(r"([0-9]+(?:[.,][0-9]+)?)\s*(?:(?:-|–|—|to|bis|\.\.|/|à|a)\s*([0-9]+(?:[.,][0-9]+)?))?")
 _IN_STOCK = re.compile(
     r"\b(?:in stock|ex stock|stock|(?:ab|auf) lager|lagernd|vorrätig|en stock|disponible|en existencia|disponibile|"
-    r"op voorraad|immediate(?:ly)?|inmediat[oa]|sofort)\b|现货"
+    r"op voorraad|immediate(?:ly)?|inmediat[oa]|sofort|immédiate?(?:ment)?|"
+    r"prompt|ready to ship|from stock|pronta entrega|"
+    r"pronto|subito|direkt|available now|lieferbar)\b|"
+    r"现货|有货|即納|即日|在庫(?:あり|有)|当日|재고|즉시"
 )
-_NOT = re.compile(r"\b(?:not|no|non|nicht|kein|out of|pas|sin|niet|if|when|back ?order)\b")
+_NOT = re.compile(
+    r"\b(?:not|no|non|nicht|kein|out of|pas|sin|niet|if|when|back ?order|bientôt|nächst\w*)\b|無|无|なし|缺货|품절"
+)
 _CALENDAR_WEEK = re.compile(r"\b(?:kw|cw|wk|week)\s*[0-9]")
 
 

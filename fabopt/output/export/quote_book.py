@@ -77,6 +77,7 @@ def line_content(quote: Quote, line: QuoteLine) -> dict[str, Any]:
         "id": line.id,
         "length_m": whole_metres(line.length_m),
         "quantity": line.quantity,
+        "breaks": [{"from": start, "unit_price": round(float(price), 6)} for start, price in line.breaks],
         "unit_price": None if line.unit_price is None else round(float(line.unit_price), 6),
         "currency": line.currency,
         "unit_price_usd": quote.unit_usd(line),

@@ -1,0 +1,251 @@
+"""Sums of a quote beside its lines: subtotals, taxes, discounts on all; by how much they do not fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+
+from fabopt.io.quote.conditions import is_option
+from fabopt.io.quote.headings import PRICES, Header
+from fabopt.io.quote.matching import CHARGE
+from fabopt.io.quote.prices import plain
+from fabopt.io.quote.sheets import Sheet
+from fabopt.io.quote.values import amount_of, number_in
+from fabopt.parts.quotes import QuoteLine
+from fabopt.units import exact
+
+_TAX = re.compile(
+    r"\b(?:vat|mwst|ust|umsatzsteuer|mehrwertsteuer|tva|gst|iva|btw|moms|"
+    r"(?:sales )?tax(?:es)?|icms)\b|税额|增值税|消費税|부가세",
+    re.IGNORECASE,
+)
+_LESS = re.compile(
+    r"discount|rebate|credit|\bless\b|rabatt|nachlass|skonto|remise|rabais|ristourne|escompte|descuento|sconto|korting|"
+    r"desconto|折扣|优惠|値引|割引|할인",
+    re.IGNORECASE,
+)
+_OF_TOTAL = re.compile(
+    r"\b(?:\w*total\w*|\w*summe|\w*betrag|sum|brutto|gross|due|montant)\b|合计|总计|合計|総計", re.IGNORECASE
+)
+_PERCENT = re.compile(r"([0-9]{1,2}(?:[.,][0-9]{1,3})?)\s?%")
+# Rates of value-added tax in use in 2026, in percent.
+_RATES = tuple(
+    map(
+        exact,
+        [
+            "5",
+            "6",
+            "7",
+            "7.7",
+            "8",
+            "8.1",
+            "9",
+            "10",
+            "13",
+            "15",
+            "16",
+            "17",
+            "18",
+            "19",
+            "20",
+            "21",
+            "22",
+            "23",
+            "24",
+            "25",
+            "25.5",
+            "27",
+        ],
+    )
+)
+# Of more sums than these nothing is said: such a file is no quote.
+_MOST_SUMS = 300
+_CENT = Fraction(1, 100)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A row with an amount: a line, a charge or a discount, a tax, or a sum."""
+
+    line: QuoteLine
+    kind: str
+    amounts: tuple[Fraction, ...]
+    text: str
+    is_maybe: bool = False
+
+    @property
+    def amount(self) -> Fraction | None:
+        return self.amounts[0] if self.amounts else None
+
+
+@dataclass(frozen=True)
+class HeldLines:
+    """Lines with what sums say of them; ``doubts``: sums that do not fit, ``notes``: how others were read."""
+
+    lines: tuple[QuoteLine, ...]
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def with_sums(sheet: Sheet, read: Sequence[tuple[QuoteLine, Header]], mark: str) -> HeldLines:
+    """Hold the sums of a sheet against its lines; a discount on all that they prove is taken off each price."""
+    entries = [entry for line, header in read if (entry := _entry(sheet, line, header, mark)) is not None]
+    lines = tuple(line for line, _ in read)
+    if sum(entry.kind == "sum" for entry in entries) > _MOST_SUMS:
+        return HeldLines(lines)
+    doubts: list[str] = []
+    notes: list[str] = []
+    for index, entry in enumerate(entries):
+        if entry.kind in ("sum", "tax"):
+            said, is_doubt = _judged(entries[:index], entry)
+            (doubts if is_doubt else notes).extend([said] if said else [])
+    return HeldLines(_less_discounts(lines, entries), tuple(doubts), tuple(notes))
+
+
+def _entry(sheet: Sheet, line: QuoteLine, header: Header, mark: str) -> _Entry | None:
+    cells = sheet.rows.get(line.row, {})
+    text = " ".join(cells[column].text for column in sorted(cells) if isinstance(cells[column].value, str))
+    totals = [cells[column] for column in header.columns("total") if column in cells]
+    stated = tuple(amount.value for cell in totals if (amount := amount_of(cell, mark)) is not None)
+    if line.status == "subtotal":
+        others = [cells[column] for role in PRICES for column in header.columns(role) if column in cells]
+        beside = tuple(amount.value for cell in others if (amount := amount_of(cell, mark)) is not None)
+        amounts = stated or beside or tuple(_in_text(text, mark))
+        return _Entry(line, "tax" if _TAX.search(text) and not _is_total(text) else "sum", amounts, text)
+    if line.status not in ("matched", "left over", "charge"):
+        return None
+    if not stated and line.unit_price is not None:
+        once = 1 if not (line.id or line.suggestion) else None
+        number = once if line.quantity is None else line.quantity
+        stated = () if number is None else (line.unit_price * number,)
+    is_part = bool(line.id or line.suggestion or line.part) and not line.reason.startswith(CHARGE)
+    is_less = not is_part and bool(_LESS.search(text))
+    amounts = tuple(-abs(amount) if is_less else amount for amount in stated)
+    is_maybe = is_option(text) or any(word in line.reason for word in ("hidden", "struck through"))
+    return _Entry(line, "line" if is_part else "charge", amounts, text, is_maybe)
+
+
+def _is_total(text: str) -> bool:
+    """Whether a sum that names a tax is one with it or without it, not the tax."""
+    return _OF_TOTAL.search(text) is not None
+
+
+def _in_text(text: str, mark: str) -> Iterator[Fraction]:
+    """The amount that stands in the text of a sum, after its name."""
+    number = number_in(_PERCENT.sub(" ", text), mark)
+    if number is not None:
+        yield number
+
+
+def _judged(before: Sequence[_Entry], entry: _Entry) -> tuple[str, bool]:
+    """What is to be said of a sum, and whether that is a doubt."""
+    amount = entry.amount
+    if amount is None or not any(one.kind == "line" for one in before):
+        return "", False
+    known = _candidates(before)
+    if not known:
+        return f"row {entry.line.row}: `{entry.text[:60]}` is not checked, as not all lines have a total", False
+    slack = _CENT * (len(before) + 1) + (
+        Fraction(1, 2) if all(value.denominator == 1 for value in entry.amounts) else 0
+    )
+    share = _percent(entry.text)
+    if entry.kind == "tax":
+        return _judged_tax(entry, amount, known, share, slack)
+    if any(abs(value - candidate) <= slack for value in entry.amounts for candidate in known):
+        return "", False
+    rates = [share / 100] if share is not None else [rate / 100 for rate in _RATES]
+    for rate, candidate in product(rates, known):
+        if candidate > 0 and any(abs(candidate * (1 + rate) - value) <= slack for value in entry.amounts):
+            return f"row {entry.line.row}: `{entry.text[:60]}` is with {float(rate * 100):g} % tax", False
+    nearest = min(known, key=lambda candidate: abs(amount - candidate))
+    difference = amount - nearest
+    said = "more" if difference > 0 else "less"
+    return (
+        f"row {entry.line.row}: `{entry.text[:60]}` is {plain(amount)}, but the lines above come to {plain(nearest)}: "
+        f"{plain(abs(difference))} {said}",
+        True,
+    )
+
+
+def _judged_tax(
+    entry: _Entry, amount: Fraction, known: Sequence[Fraction], share: Fraction | None, slack: Fraction
+) -> tuple[str, bool]:
+    if share is None or any(abs(candidate * share / 100 - amount) <= slack for candidate in known):
+        return "", False
+    due = known[0] * share / 100
+    return (
+        f"row {entry.line.row}: `{entry.text[:60]}` is {plain(amount)}, but {float(share):g} % of {plain(known[0])} "
+        f"are {plain(due)}: {plain(abs(amount - due))} {'more' if amount > due else 'less'}",
+        True,
+    )
+
+
+def _percent(text: str) -> Fraction | None:
+    match = _PERCENT.search(text)
+    return exact(match[1].replace(",", ".")) if match else None
+
+
+def _candidates(before: Sequence[_Entry]) -> list[Fraction]:
+    """What a sum may be of: lines since an earlier sum, with or without charges, taxes and options; or earlier sums."""
+    starts = [0, *(index + 1 for index, entry in enumerate(before) if entry.kind == "sum")]
+    sums: dict[Fraction, None] = {}
+    for start in reversed(starts):
+        part = [entry for entry in before[start:] if entry.kind != "sum"]
+        if not any(entry.kind == "line" for entry in part):
+            continue
+        if any(entry.amount is None for entry in part if entry.kind == "line" and not entry.is_maybe):
+            continue
+        for charges, taxes, maybe in product((True, False), (False, True), (True, False)):
+            kept = ("line", *(["charge"] if charges else []), *(["tax"] if taxes else []))
+            amounts = (one.amount or 0 for one in part if one.kind in kept and (maybe or not one.is_maybe))
+            sums[Fraction(sum(amounts))] = None
+    sums |= dict.fromkeys(_of_sums(before, starts))
+    return list(sums)
+
+
+def _of_sums(before: Sequence[_Entry], starts: Sequence[int]) -> Iterator[Fraction]:
+    """Earlier sums added up, from any of them on; and the last one with what stands below it."""
+    total = Fraction(0)
+    earlier = [entry for entry in before if entry.kind == "sum" and entry.amount is not None]
+    for entry in reversed(earlier):
+        total += entry.amount or 0
+        yield total
+    below = before[starts[-1] :]
+    if earlier and not any(entry.kind == "line" for entry in below):
+        for kinds in (("charge",), ("tax",), ("charge", "tax")):
+            more = sum(one.amount or 0 for one in below if one.kind in kinds)
+            yield Fraction((earlier[-1].amount or 0) + more)
+
+
+def _less_discounts(lines: tuple[QuoteLine, ...], entries: Sequence[_Entry]) -> tuple[QuoteLine, ...]:
+    """The lines less a discount on all that its share and the next sum prove; its own row is then a sum."""
+    for index, entry in enumerate(entries):
+        share, amount = _percent(entry.text), entry.amount
+        if entry.kind != "charge" or share is None or amount is None or amount >= 0 or not _LESS.search(entry.text):
+            continue
+        above = entries[:index]
+        starts = [0, *(i + 1 for i, one in enumerate(above) if one.kind == "sum")]
+        after = next((one for one in entries[index + 1 :] if one.kind == "sum" and one.amount is not None), None)
+        for start in starts:
+            part = [one for one in above[start:] if one.kind == "line"]
+            whole = sum((one.amount or Fraction(0) for one in part), Fraction(0))
+            slack = _CENT * (len(part) + 1)
+            proven = after is not None and any(abs(value - whole - amount) <= slack for value in after.amounts)
+            if part and proven and abs(whole * share / 100 + amount) <= slack:
+                return _taken_off(lines, entry.line, {one.line.row for one in part}, share)
+    return lines
+
+
+def _taken_off(
+    lines: Sequence[QuoteLine], discount: QuoteLine, rows: set[int], share: Fraction
+) -> tuple[QuoteLine, ...]:
+    remark = f"less {float(share):g} % on all lines, as row {discount.row} and the sum below it say"
+    reason = f"a discount of {float(share):g} % on all lines, which is taken off each price"
+    return tuple(
+        replace(line, status="subtotal", reason=reason) if line.row == discount.row
+        else replace(line, unit_price=line.unit_price * (1 - share / 100), remarks=(*line.remarks, remark))
+        if line.row in rows and line.status == "matched" and line.unit_price is not None else line for line in lines
+    )  # fmt: skip

@@ -8,3 +8,4 @@ TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 ERRORS = TESTS / "errors"
 PUBLISHED = TESTS / "published"
+INPUTS = TESTS / "inputs"

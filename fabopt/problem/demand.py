@@ -23,6 +23,7 @@ from fabopt.workload.deadline import Pace
 from fabopt.workload.placement import Placing
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.spreading import uplink_share
+from fabopt.workload.stress import at_speed
 from fabopt.workload.timing import ModelRun, workload_of
 
 
@@ -173,13 +174,6 @@ def _in_scenario(case: Case, server: Server, workload: ModelRun, wanted: Workloa
     placing = replace(placing, uplinks=uplinks, loses_spine=scenario.lost is not None)
     used = workload.utilization if scenario.gpu_utilization is None else exact(scenario.gpu_utilization)
     return at_speed(replace(workload, utilization=used, placing=placing), 1 + exact(scenario.utilization_change))
-
-
-def at_speed(workload: ModelRun, speed: Fraction) -> ModelRun:
-    """The workload on GPUs that compute so much faster; where utilization is given that is what it says, at most 1."""
-    if workload.utilization is None:
-        return replace(workload, speed=workload.speed * speed)
-    return replace(workload, utilization=min(Fraction(1), workload.utilization * speed))
 
 
 def computing(case: Case) -> Fabric | None:

@@ -44,6 +44,8 @@ RACK_SPREAD: Final = "rack-spread"
 ROBUST_DESIGNS: Final = "robust-designs"
 SCATTERED_RANKS: Final = "scattered-ranks"
 SUBNET_MANAGER: Final = "subnet-manager"
+# The most oversubscription at a boundary, where the case says none, of what rule ``robust-designs`` picks.
+MOST_ROBUST_RATIO: Final = 8
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
     rule.name: rule
     for rule in (
@@ -96,9 +98,11 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
         ),
         DefaultRule(
             ROBUST_DESIGNS,
-            "of designs whose cost of a working GPU the model cannot tell from the least, the one is picked that costs "
-            "least where flows are hashed, a spine is lost or GPUs are a quarter faster",
-            "status_is_honest",
+            f"of designs with no more than {MOST_ROBUST_RATIO}:1 at a boundary whose cost of a working GPU the model "
+            "cannot tell from the least, the one is picked that costs least where flows are hashed, a spine is lost, "
+            "GPUs are a quarter faster or all servers send to all others; if another beats it in cost, objective and "
+            "bisection at once, that one",
+            "robust_choice_is_recounted",
             "docs/workloads.md#what-the-model-cannot-tell-apart",
         ),
         DefaultRule(

@@ -16,15 +16,21 @@ class DecidedBy(Strict):
     """``by``: robustness among designs that the model cannot tell apart, or the worst regret of the case's scenarios.
 
     ``least_usd``: what a working GPU costs with the design that has the least; ``error``: the share by which others may
-    be above it and count as equal (of regret: in their worst scenario, over what is best for it); ``designs``: how many
-    such designs were met, and ``leaf_oversubscription``, ``spine_oversubscription``: between which ratios at the
-    leaves, and above pods, they are. ``regret``: the worst of the design, ``least_regret``: the least of any;
+    be above it and count as equal (of regret: in their worst scenario, over what is best for it);
+    ``most_oversubscription``: of those that count, None where no design keeps it; ``least_in_ratio_usd``: the least of
+    designs that keep it, where none of these is so near to the least; ``stressed_usd``: what a working GPU costs under
+    stress; ``designs``: how many such designs were met, and ``leaf_oversubscription``, ``spine_oversubscription``:
+    between which ratios at the leaves, and above pods, they are. ``regret``: the worst of the design,
+    ``least_regret``: the least of any;
     ``regret_usd``: that of growth that is not certain.
     """
 
     by: Literal["robustness", "regret"]
     least_usd: Number | None = None
     error: Number | None = None
+    least_in_ratio_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    most_oversubscription: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    stressed_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
     designs: int | None = None
     leaf_oversubscription: tuple[Number, Number] | None = None
     spine_oversubscription: Annotated[tuple[Number, Number] | None, Field(exclude_if=is_open)] = None

@@ -46,7 +46,7 @@ def answer_in(problem: Problem, settings: Settings, clock: Clock, context: Conte
         from fabopt.search.decision import best_ratio
 
         ratio = best_ratio(problem, settings, clock, context)
-        return Answer(problem, ratio.optimum, ratio, context)
+        return Answer(ratio.held or problem, ratio.optimum, ratio, context)
     if problem.case.growth.decide_by == "regret":
         from fabopt.search.regret import least_regret
 

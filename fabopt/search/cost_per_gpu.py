@@ -53,7 +53,8 @@ class Ratio:
 
     ``met``: designs that were met on the way. ``pace``: what others are compared by. ``decision``: by what the design
     was picked, if not by least cents; ``least``: cents per effective GPU of the best design for each scenario alone;
-    ``floors``: what was learnt of steps at the search's own pace.
+    ``floors``: what was learnt of steps at the search's own pace; ``held``: the problem that has no design, where it is
+    held to less than the case asks for.
     """
 
     optimum: Optimum
@@ -64,6 +65,7 @@ class Ratio:
     decision: DecidedBy | None = None
     least: tuple[int, ...] = ()
     floors: Floors = ()
+    held: Problem | None = None
 
     @property
     def is_proven(self) -> bool:
@@ -173,12 +175,16 @@ class RatioSearch:
 
     def near(self, answer: Optimum) -> Optimum:
         """The best of the cheapest designs that are as fast as an answer, slower, much slower; nothing is proven."""
-        least, most = self._least_step_s, self._step_s(answer)
+        least, most = self._least_step_s, self.step_s(answer)
         slower = (least + (most - least) * NEARER**number for number in range(NEAR))
         for deadline in (None, *(Deadline(self.pace, seconds) for seconds in dict.fromkeys(slower))):
             if not self.clock.is_over():
                 self._cheapest(deadline)
         return self._best if self._best.value is None else replace(self._best, verdict="feasible")
+
+    def within(self, deadline: Deadline) -> Optimum | None:
+        """The cheapest design before a deadline; None: no NIC is in time."""
+        return self._cheapest_in_time(deadline, None, ties=False)
 
     def leaner(self, most: Fraction, answer: Optimum) -> Iterator[Optimum]:
         """Designs that cost less than an answer and whose (S + C) T is below ``most``, as its own is.
@@ -334,12 +340,12 @@ class RatioSearch:
         if self.cap is None:
             return True
         assert optimum.value is not None
-        return self._spent(optimum.value) * self._step_s(optimum, self.cap.pace) < self.cap.most
+        return self._spent(optimum.value) * self.step_s(optimum, self.cap.pace) < self.cap.most
 
     def _offer(self, optimum: Optimum, as_good: bool) -> None:
         if not self._is_below_cap(optimum) or optimum.value is None:
             return
-        step_s = self._step_s(optimum)
+        step_s = self.step_s(optimum)
         product = self._spent(optimum.value) * step_s
         if self._best.value is None or product < self._product or (as_good and product == self._product):
             self._best, self._best_step_s = optimum, step_s
@@ -366,9 +372,10 @@ class RatioSearch:
     def product_of(self, optimum: Optimum) -> Fraction:
         """(S + C) T of a design, in cents and seconds."""
         assert optimum.value is not None
-        return self._spent(optimum.value) * self._step_s(optimum)
+        return self._spent(optimum.value) * self.step_s(optimum)
 
-    def _step_s(self, optimum: Optimum, pace: AnyPace | None = None) -> Fraction:
+    def step_s(self, optimum: Optimum, pace: AnyPace | None = None) -> Fraction:
+        """Seconds of a step on a design, at the pace of the search or another one."""
         prediction = prediction_of(self.problem, optimum.picked, 0)
         assert prediction is not None
         return (pace or self.pace).step_s(prediction.network)

@@ -14,28 +14,27 @@ from fractions import Fraction
 from math import inf
 from typing import Final
 
-from fabopt.problem.demand import at_speed
-from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.fabric import FabricProblem, FigureDemands
+from fabopt.problem.limits import tighter
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
+from fabopt.program.orders import sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Fabric
-from fabopt.schema.default_rules import ROBUST_DESIGNS, is_kept
+from fabopt.schema.default_rules import MOST_ROBUST_RATIO, ROBUST_DESIGNS, is_asked_for, is_kept
 from fabopt.schema.objective import DecidedBy, Number
-from fabopt.schema.workload import PROFILES, QueuePairs, Within
+from fabopt.schema.workload import PROFILES
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Cap, Ratio, RatioSearch, cents_per_effective_gpu
+from fabopt.search.step_time import KBPS_PER_MBPS
+from fabopt.topology.design import NetworkDesign
 from fabopt.units import exact, plain_fraction, rounded, usd
-from fabopt.workload.deadline import AnyPace, Pace, WorstPace, pace_of_run
-from fabopt.workload.spreading import uplink_share
+from fabopt.workload.deadline import AnyPace, Deadline, Pace, WorstPace, pace_of_run
 from fabopt.workload.stages import MEASURED_BAND
-from fabopt.workload.timing import ModelRun
+from fabopt.workload.stress import stressed_runs
 
 # How far apart two networks are that the model can tell apart: what it is off by from one measured run to another.
 ERROR: Final = MEASURED_BAND
-# Under stress: queue pairs of a sender whose flows are hashed, and how much faster GPUs are.
-STRESS_QUEUE_PAIRS: Final = 4
-STRESS_SPEED: Final = Fraction(5, 4)
 
 
 def best_ratio(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Ratio:
@@ -51,34 +50,8 @@ def best_ratio(problem: Problem, settings: Settings, clock: Clock, context: Cont
 
 
 def stressed(pace: Pace) -> Pace:
-    """The mean over runs, ranks scattered, of steps where flows are hashed, a spine is lost or GPUs are faster.
-
-    Traffic may change its rail between servers, as collectives do unless they are told not to, so that leaves which
-    hold all servers need uplinks too. Jobs that a scheduler keeps within pods stay there: only where they do not,
-    do links above pods carry all.
-    """
-    weights: dict[object, tuple[Fraction, ModelRun]] = {}
-    for weight, run in pace.runs:
-        stresses = _under_stress(run)
-        for stress in stresses:
-            # scenarios that differ in the placement alone are alike under stress
-            alike = stress.placing, stress.speed, stress.utilization
-            known, of_run = weights.get(alike, (Fraction(0), stress))
-            weights[alike] = known + weight / len(stresses), of_run
-    return Pace(pace.workload, tuple(weights.values()))
-
-
-def _under_stress(workload: ModelRun) -> tuple[ModelRun, ...]:
-    """The runs that a run is stressed by, which weigh alike."""
-    own = workload.placing
-    placing = own if isinstance(own.placement, Within) and own.holds("pod") else replace(own, placement="scattered")
-    placing = replace(placing, crosses_rails=True)
-    hashed = placing.uplinks * uplink_share(QueuePairs(queue_pairs=STRESS_QUEUE_PAIRS), 0)
-    return (
-        replace(workload, placing=replace(placing, uplinks=hashed)),
-        replace(workload, placing=replace(placing, loses_spine=True)),
-        at_speed(replace(workload, placing=placing), STRESS_SPEED),
-    )
+    """The mean over runs of steps under stress (``fabopt.workload.stress``)."""
+    return Pace(pace.workload, stressed_runs(pace.runs))
 
 
 @dataclass(frozen=True)
@@ -124,33 +97,120 @@ class _Decider:
         return RatioSearch(*of_all, context=self.context, pace=pace, known=met, least_cents=least_cents)
 
     def most_robust(self, least: Ratio) -> Ratio:
-        """Of designs that are within the error of the least, the one that costs least under stress."""
-        assert least.cents is not None and least.optimum.value is not None and least.pace is not None
+        """Of designs that are within the error of the least, the one that costs least under stress.
+
+        Of those with no more than ``MOST_ROBUST_RATIO`` at any boundary; where none is so near to the least, of those
+        within the error of the least of these. Where limits leave no such design, there is none; where nothing else
+        does, that part of the rule is left out. Rule ``robust_choice_is_recounted``.
+        """
+        assert least.cents is not None and least.pace is not None
+        held = self._held_to(Fraction(MOST_ROBUST_RATIO))
         own = self.search(least.pace)
-        product = own.product_of(least.optimum)
-        most = product * (1 + ERROR)
-        robust = self._below(Cap(least.pace, most, least.floors), least.met)
-        met = {}
+        base, of_ratio = least, None
+        robust = held.near(least)
+        if robust.optimum.verdict == "infeasible":
+            self.settings.progress(f"looking for the least of designs with no more than {MOST_ROBUST_RATIO}:1")
+            of_ratio = replace(held.search(least.pace).run(), decision=least.decision)
+            if of_ratio.optimum.value is not None:
+                base = of_ratio
+                robust = held.near(of_ratio) if of_ratio.is_proven else of_ratio
+            elif of_ratio.optimum.verdict == "infeasible" and self._may_be_left_out:
+                held, of_ratio, robust = self, None, self.near(least)
+            else:
+                return replace(of_ratio, bound=least.bound, held=held.problem)
+        if robust.optimum.value is None:
+            # out of time: what is known is the least
+            return least
+        if robust.is_proven:
+            robust = held.unbeaten(robust, base)
+        cents = cents_per_effective_gpu(self.problem, list(robust.optimum.picked))
+        decision = held.told(own, least, base, robust, held is not self)
+        if of_ratio is not None:
+            of_held = cents_per_effective_gpu(self.problem, list(of_ratio.optimum.picked))
+            decision = decision.model_copy(update={"least_in_ratio_usd": usd(rounded(of_held))})
+        sized = max(least.optimum.sized, robust.optimum.sized)
+        optimum = replace(robust.optimum, sized=sized)
+        robust = replace(robust, optimum=optimum, cents=cents, bound=least.bound, decision=decision)
+        return replace(robust, pace=least.pace, least=least.least)
+
+    def near(self, least: Ratio) -> Ratio:
+        """Of designs within the error of the least, the one that costs least under stress."""
+        assert least.pace is not None
+        most = self.search(least.pace).product_of(least.optimum) * (1 + ERROR)
+        return self._below(Cap(least.pace, most, least.floors), [one for one in least.met if self._keeps_ratios(one)])
+
+    def unbeaten(self, robust: Ratio, least: Ratio) -> Ratio:
+        """The design; if others beat it in cost, objective and bisection at once, that with the least objective.
+
+        Nothing beats that one: of designs that cost no more and have no less bisection it has the least objective, of
+        these it is the cheapest, and of these no other one has more bisection.
+        """
+        assert least.pace is not None
+        known, design = self.search(least.pace), robust.optimum
+        better = self._no_worse_than(design).search(least.pace, known=[design]).run()
+        if not better.is_proven:
+            return robust
+        if known.product_of(better.optimum) < known.product_of(design):
+            robust, design = replace(better, met=(*robust.met, *better.met)), better.optimum
+        while (more := self._with_more_bisection(design, least.pace)) is not None:
+            robust, design = replace(robust, optimum=more, met=(*robust.met, more)), more
+        return robust
+
+    def _no_worse_than(self, design: Optimum, more: int = 0) -> _Decider:
+        """The decider among designs that cost no more and have no less bisection, in kb/s, or so much ``more``."""
+        cents = sums_of(self.problem, list(design.picked)).cents
+        limits = replace(self.problem.limits, capex_cents=tighter(self.problem.limits.capex_cents, cents))
+        least = Fraction(self._bisection_kbps(design) + more, KBPS_PER_MBPS)
+        fabrics = tuple(_with_bisection(one, least) if self._computes(one) else one for one in self.problem.fabrics)
+        return replace(self, problem=replace(self.problem, limits=limits, fabrics=fabrics))
+
+    def _with_more_bisection(self, design: Optimum, pace: AnyPace) -> Optimum | None:
+        """A design that costs no more, takes no longer and has more bisection; None if there is none, or no time."""
+        better = self._no_worse_than(design, more=1)
+        if self.clock.is_over() or not all(any(one.nics.values()) for one in better.problem.fabrics):
+            return None
+        search = better.search(pace)
+        more = search.within(Deadline(pace, search.step_s(design)))
+        return None if more is None or more.value is None else more
+
+    def _bisection_kbps(self, design: Optimum) -> int:
+        """What a GPU has of the worst cut of the fabric that it computes over, rounded as in files, down."""
+        return int(self._network(design).figures(self.problem.gpus).bisection * KBPS_PER_MBPS)
+
+    @property
+    def _may_be_left_out(self) -> bool:
+        """Whether nothing but what can be had keeps designs from the ratios of the rule, which nobody asks for."""
+        asked_for = is_asked_for(self.problem.case.rules, ROBUST_DESIGNS)
+        return not asked_for and not self.problem.limits_in_all.are_set
+
+    def told(self, own: RatioSearch, least: Ratio, base: Ratio, robust: Ratio, is_held: bool) -> DecidedBy:
+        """What a file says of the choice.
+
+        ``base``: the least of the designs that it was made among; ``is_held``: whether these keep the rule's ratio.
+        """
+        assert least.cents is not None and robust.optimum.value is not None
+        product = own.product_of(base.optimum)
+        most, met = product * (1 + ERROR), {}
         leaner = own.leaner(most, robust.optimum) if robust.is_proven else ()
-        for optimum in (*least.met, *robust.met, *leaner):
+        for optimum in (*base.met, *robust.met, *leaner):
             cents = cents_per_effective_gpu(self.problem, list(optimum.picked))
-            if own.product_of(optimum) < most:
+            if own.product_of(optimum) < most and self._keeps_ratios(optimum):
                 ratios = self._ratios(optimum)
                 met[optimum.value, cents, *ratios.values()] = ratios
         # products of regret are each over the least of its scenario
         by_regret = least.decision is not None
-        decision = DecidedBy(
+        stress = self.search(stressed(self.pace))
+        return DecidedBy(
             by="regret" if by_regret else "robustness",
             least_usd=None if by_regret else usd(rounded(least.cents)),
-            least_regret=plain_fraction(own.per_gpu(product) - 1) if by_regret else None,
+            least_regret=plain_fraction(own.per_gpu(own.product_of(least.optimum)) - 1) if by_regret else None,
+            stressed_usd=usd(rounded(stress.per_gpu(stress.product_of(robust.optimum)))),
             error=plain_fraction(ERROR),
+            most_oversubscription=MOST_ROBUST_RATIO if is_held else None,
             designs=len(met),
             leaf_oversubscription=_band(met.values(), "leaf"),
             spine_oversubscription=_band(met.values(), "spine"),
         )
-        cents = cents_per_effective_gpu(self.problem, list(robust.optimum.picked))
-        robust = replace(robust, cents=cents, bound=least.bound, decision=decision)
-        return replace(robust, pace=least.pace, least=least.least)
 
     def _below(self, cap: Cap, known: Sequence[Optimum]) -> Ratio:
         """Of designs below a cap the one that costs least under stress; a model that sends nothing over the network
@@ -158,16 +218,33 @@ class _Decider:
         """
         pace, usual = stressed(self.pace), self._usual_ratio
         if usual is not None:
-            fabrics = tuple(
-                replace(one, oversubscription_leaf=usual, oversubscription_spine=usual) if self._computes(one) else one
-                for one in self.problem.fabrics
-            )
-            held = replace(self, problem=replace(self.problem, fabrics=fabrics))
-            within = [one for one in known if max(self._ratios(one).values(), default=usual) <= usual]
-            robust = held.search(pace, cap, within).run()
+            held = self._held_to(usual)
+            robust = held.search(pace, cap, [one for one in known if held._keeps_ratios(one)]).run()
             if robust.optimum.value is not None:
                 return robust
         return self.search(pace, cap, known).run()
+
+    def _held_to(self, most: Fraction) -> _Decider:
+        """The decider among designs with no more than a ratio at boundaries of which the case says none."""
+        assert self.problem.needs is not None
+        leaf, spine = (f"max_oversubscription.{name}" in self.problem.needs.sets for name in ("leaf", "spine"))
+        fabrics = tuple(
+            replace(
+                one,
+                oversubscription_leaf=min(one.oversubscription_leaf, most) if leaf else one.oversubscription_leaf,
+                oversubscription_spine=min(one.oversubscription_spine, most) if spine else one.oversubscription_spine,
+            )
+            if self._computes(one)
+            else one
+            for one in self.problem.fabrics
+        )
+        return replace(self, problem=replace(self.problem, fabrics=fabrics))
+
+    def _keeps_ratios(self, design: Optimum) -> bool:
+        """Whether a design has no more than the ratios of the fabric that GPUs compute over."""
+        fabric = next(one for one in self.problem.fabrics if self._computes(one))
+        most = {"leaf": fabric.oversubscription_leaf, "spine": fabric.oversubscription_spine}
+        return all(ratio <= most[boundary] for boundary, ratio in self._ratios(design).items())
 
     @property
     def _usual_ratio(self) -> Fraction | None:
@@ -187,10 +264,24 @@ class _Decider:
 
     def _ratios(self, optimum: Optimum) -> dict[str, Fraction]:
         """The oversubscription at every boundary of the fabric that GPUs compute over; nothing of a single tier."""
-        assert self.problem.needs is not None
-        index = [fabric.name for fabric in self.problem.fabrics].index(self.problem.needs.fabric)
+        return self._network(optimum).least_ratios(self.problem.gpus)
+
+    def _network(self, optimum: Optimum) -> NetworkDesign:
+        """The fabric that GPUs compute over."""
+        index = next(number for number, one in enumerate(self.problem.fabrics) if self._computes(one))
         candidate, _ = list(optimum.picked)[index]
-        return candidate.design.least_ratios(self.problem.gpus)
+        return candidate.design
+
+
+def _with_bisection(fabric: FabricProblem, least_mbps: Fraction) -> FabricProblem:
+    """A fabric that gives so much bisection bandwidth per GPU at the least."""
+    own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
+    nics = {
+        protocol: tuple(one for one in options if one.crosses_any_cut >= least_mbps)
+        for protocol, options in fabric.nics.items()
+    }
+    demands = replace(own, bisection=max(own.bisection, least_mbps))
+    return replace(fabric, figure_demands=demands, nics=nics)
 
 
 def _band(known: Iterable[dict[str, Fraction]], boundary: str) -> tuple[Number, Number] | None:

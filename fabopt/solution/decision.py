@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.schema.default_rules import DEFAULT_RULES, ROBUST_DESIGNS
+from fabopt.schema.default_rules import DEFAULT_RULES, MOST_ROBUST_RATIO, ROBUST_DESIGNS
 from fabopt.schema.design import Design
 from fabopt.schema.objective import DecidedBy
 from fabopt.units import some
@@ -22,7 +22,12 @@ def decision_notes(design: Design) -> Iterator[str]:
     between = f", {' and '.join(told)}," if told else ""
     verb = "was" if decision.designs == 1 else "were"
     within = f"within {100 * (decision.error or 0):g} % of the least"
-    least = f"cost {within}, ${decision.least_usd:,.2f}" if decision.by == "robustness" else _regrets(decision, within)
+    base = decision.least_in_ratio_usd or decision.least_usd
+    least = f"cost {within}, ${base:,.2f}" if decision.by == "robustness" else _regrets(decision, within)
+    if decision.least_in_ratio_usd is not None:
+        least += f" with no more than {MOST_ROBUST_RATIO}:1; with more it is ${decision.least_usd:,.2f}"
+    if decision.most_oversubscription is None:
+        least += f"; no design has {MOST_ROBUST_RATIO}:1 or less at every boundary, so that more is allowed"
     met = f"{some(decision.designs, 'design')} that {verb} met{between}"
     yield f"rule `{ROBUST_DESIGNS}`: {RULE.sentence}: {met} {least} ({RULE.anchor})"
 

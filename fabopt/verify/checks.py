@@ -39,6 +39,7 @@ from fabopt.verify.rules import (
     PAYMENT_RULES,
     QUOTA_RULES,
     RACK_RULES,
+    ROBUST_RULES,
     SEPARATION_RULES,
     SPREAD_RULES,
     VENDOR_RULES,
@@ -49,6 +50,7 @@ from fabopt.verify.rules import (
 )
 from fabopt.verify.separation import logical_fabrics, separates
 from fabopt.verify.sourcing import counts_vendors, has_quarterly_supply
+from fabopt.verify.totals import is_picked_for_robustness
 from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.model import Wiring
 
@@ -122,6 +124,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
     yield from _proven(PAYMENT_RULES, evidence, when=has_period_budgets(evidence))
     yield from _proven(FUTURE_RULES, evidence, when=names_futures(evidence))
     yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)
+    yield from _proven(ROBUST_RULES, evidence, when=is_picked_for_robustness(evidence))
 
 
 def _wiring_checks(evidence: Evidence, cabled: CabledDesign) -> Iterator[Check]:

@@ -39,10 +39,17 @@ class DealtRanks:
         return {place: amount for place, amount in over.items() if amount}
 
     def _held(self, name: str, block: int) -> int:
-        """GPUs that are in one block for certain; none where a scale-up domain lies in two, or ranks are anywhere."""
-        if block >= self.gpus:
-            return block
+        """GPUs that are in one block for certain; none where a scale-up domain lies in two, or ranks are anywhere.
+
+        Nor below leaves where traffic changes its rail or goes to all servers alike, which do not end at a pod either
+        unless jobs do.
+        """
         placement = self.placing.placement
+        if name == "leaf" and (self.placing.crosses_rails or self.placing.is_uniform):
+            return 0
+        if block >= self.gpus:
+            ends_there = not self.placing.is_uniform or placement in ("packed", Within(within="pod"))
+            return block if ends_there else 0
         together = {"packed": ("leaf", "pod"), "scattered": ()}
         names = (placement.within,) if isinstance(placement, Within) else together[placement]
         racks = name == "leaf" and block <= self.placing.together_gpus

@@ -146,7 +146,7 @@ from fabopt.verify.totals import (
     totals_add_up,
 )
 from fabopt.verify.wiring import CabledDesign, FabricCabling
-from fabopt.verify.workload import workload_is_recomputed, workload_needs_are_met
+from fabopt.verify.workload import robust_choice_is_recounted, workload_is_recomputed, workload_needs_are_met
 
 FabricRule = Callable[[Proof, FabricEvidence], None]
 WiringRule = Callable[[Proof, FabricCabling], None]
@@ -340,6 +340,8 @@ PAYMENT_RULES: tuple[DesignRule, ...] = (payments_keep_budgets,)
 # Of growth that may end before its last stage.
 FUTURE_RULES: tuple[DesignRule, ...] = (futures_are_recounted,)
 WORKLOAD_RULES: tuple[DesignRule, ...] = (workload_needs_are_met, workload_is_recomputed)
+# Of designs that were picked for their robustness.
+ROBUST_RULES: tuple[DesignRule, ...] = (robust_choice_is_recounted,)
 
 
 # What takes the place of rules of a Clos, by the kind of structure.

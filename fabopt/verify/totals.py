@@ -291,9 +291,18 @@ def _decision_is_honest(proof: Proof, evidence: Evidence, decision: DecidedBy) -
     least, error = decision.least_usd, decision.error
     if least is None or error is None:
         raise LookupError("the least value and the error are missing")
-    proof.holds(least <= value <= least * (1 + error), f"value {value}, the least {least}")
+    base = decision.least_in_ratio_usd or least
+    proof.holds(least <= base <= value <= base * (1 + error), f"value {value}, the least {base}")
+    if decision.least_in_ratio_usd is not None:
+        proof.holds(base > least * (1 + error), "designs that keep the ratios of the rule are near to the least")
     if evidence.design.status == "optimal":
         proof.equal("objective.bound", evidence.design.objective.bound, least)
+
+
+def is_picked_for_robustness(evidence: Evidence) -> bool:
+    """Whether the design is the most robust of those that the model cannot tell apart."""
+    decision = evidence.design.objective.decision
+    return decision is not None and decision.error is not None
 
 
 def _regret_is_honest(proof: Proof, use: WorkloadUse, decision: DecidedBy) -> None:
@@ -308,5 +317,8 @@ def _regret_is_honest(proof: Proof, use: WorkloadUse, decision: DecidedBy) -> No
         raise LookupError("the least regret is missing")
     # from figures to the cent, and to six places
     rounding = 1 / min(cents(row.least_usd_per_effective_gpu or 1) for row in use.scenarios) + 1e-6
+    # where none is so near within the ratios of the rule, it is the least of those that keep them, which is stated
     is_within = -rounding <= worst - least <= (1 + least) * decision.error + rounding
-    proof.holds(is_within, f"regret {worst}, the least {least}")
+    proof.holds(
+        is_within or (worst > least and decision.least_in_ratio_usd is not None), f"regret {worst}, the least {least}"
+    )

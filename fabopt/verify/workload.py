@@ -7,11 +7,13 @@ from fractions import Fraction
 from fabopt.floor.rack_rules import servers_in_group
 from fabopt.problem.demand import case_workload, computing, longest_step_s, runs_of
 from fabopt.schema.case import Fabric, Oversubscription
+from fabopt.schema.default_rules import MOST_ROBUST_RATIO
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
 from fabopt.schema.topologies import can_be_asked
 from fabopt.units import MBPS_PER_GBPS, cents, exact, plain_fraction, some
 from fabopt.verify import direct
 from fabopt.verify.bandwidth import oversubscription
+from fabopt.verify.editions import since
 from fabopt.verify.equal_devices import links_to_spines
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.memory import recounted_memory
@@ -24,6 +26,7 @@ from fabopt.workload.deadline import pace_of_run
 from fabopt.workload.ends import whole_use
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of, seconds
+from fabopt.workload.stress import stressed_runs
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 # Uplinks that a leaf is taken to have without any spine.
@@ -94,6 +97,43 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     for row, (_, run) in zip(claimed.scenarios, runs, strict=False):
         proof.equal("step_s of a scenario", row.step_s, seconds(RecountedStep(run, network).step_s))
     proof.note(f"a step of {again.step_s} s, {again.exposed_communication} of it exposed")
+
+
+@since("0.3.0")
+def robust_choice_is_recounted(proof: Proof, evidence: Evidence) -> None:
+    """A design that was picked for its robustness costs what it says under stress, and keeps the ratios of the rule.
+
+    (servers + network) x the mean step under stress, over the GPUs' work, to the cent; no boundary of which the case
+    says nothing is above ``most_oversubscription``, which is left out where no design keeps it. That no other design
+    costs less under stress is stated by the search. Source: rule ``robust-designs``.
+    """
+    known, decision, totals = _claimed(proof, evidence), evidence.design.objective.decision, evidence.design.totals
+    if known is None or decision is None or totals is None:
+        raise LookupError("a choice for a workload that the file does not have")
+    workload, claimed = known
+    fabric = _fabric(evidence, claimed.needs.fabric)
+    runs = stressed_runs(runs_of(evidence.case, evidence.server, workload))
+    spent = cluster_cents(cents(totals.capex_usd), evidence.case.include_servers, evidence.server, evidence.servers)
+    under_stress = Prediction(workload, _network(evidence, fabric), spent, runs=runs)
+    proof.equal("stressed_usd", decision.stressed_usd, under_stress.per_effective_gpu_usd(under_stress.utilization))
+    open_ones = {
+        boundary: ratio
+        for boundary, ratio in _boundaries(fabric).items()
+        if f"max_oversubscription.{boundary}" in claimed.needs.sets
+    }
+    most, worst = decision.most_oversubscription, max(open_ones.values(), default=Fraction(0))
+    if most is None:
+        proof.holds(worst > MOST_ROBUST_RATIO, "the ratios of the rule are kept, and said to be left out")
+    else:
+        proof.equal("most_oversubscription", most, MOST_ROBUST_RATIO)
+        proof.holds(worst <= most, f"{plain_fraction(worst)}:1 at a boundary, at most {most}:1")
+    proof.note(f"${decision.stressed_usd} under stress, {plain_fraction(worst)}:1 at the worst boundary that is open")
+
+
+def _boundaries(fabric: FabricEvidence) -> dict[str, Fraction]:
+    if fabric.is_direct:
+        return {"leaf": fabric.injection / min(direct.bisection(fabric), direct.all_to_all(fabric))}
+    return oversubscription(fabric)
 
 
 def _step_is_in_time(proof: Proof, evidence: Evidence, workload: ModelRun, claimed: WorkloadUse) -> None:
@@ -181,7 +221,7 @@ def _network(evidence: Evidence, fabric: FabricEvidence) -> FabricBandwidth:
     structure = fabric.designed.structure
     group = structure.servers_per_group * evidence.server.gpus
     if fabric.is_direct:
-        ratios = {"leaf": fabric.injection / min(direct.bisection(fabric), direct.all_to_all(fabric))}
+        ratios = _boundaries(fabric)
         return network_of(fabric.injection, ratios, (group, evidence.gpus), _reduces(fabric))
     below = gpus_below(fabric.num_tiers, group, fabric.designed.clos.groups_per_pod, evidence.gpus)
     return network_of(fabric.injection, oversubscription(fabric), below, _reduces(fabric), _without_spine(fabric))

@@ -29,7 +29,9 @@ class Placing:
     says the placement, so that demands count on it; ``uplinks``: the share of uplinks that the job has
     (``fabopt.workload.spreading``); ``loses_spine``: whether each pod has lost a spine; ``crosses_rails``: whether what
     leaves a server may arrive on another rail, so that leaves of one rail keep nothing below, however many servers they
-    hold. Source: ``NCCL_CROSS_NIC``, whose default lets rings do so.
+    hold. Source: ``NCCL_CROSS_NIC``, whose default lets rings do so. ``is_uniform``: whether servers send to all others
+    alike, on any rail, so that all that leaves a server counts at every boundary; jobs that are kept in pods do not
+    leave these.
     """
 
     placement: Placement = "packed"
@@ -38,6 +40,7 @@ class Placing:
     uplinks: Fraction = WHOLE
     loses_spine: bool = False
     crosses_rails: bool = False
+    is_uniform: bool = False
 
     def holds(self, boundary: str) -> bool:
         """Whether neighbouring ranks fill the blocks behind a boundary."""
@@ -61,9 +64,9 @@ def blocks_of(placing: Placing, leaf_gpus: Number, pod_gpus: Number, domain: int
     ``gpus``: of all.
     """
     certain = placing.holds("leaf") | (leaf_gpus >= gpus) | (leaf_gpus <= placing.together_gpus)
-    kept = certain & _is_whole(leaf_gpus, domain, gpus) & (not placing.crosses_rails)
+    kept = certain & _is_whole(leaf_gpus, domain, gpus) & (not placing.crosses_rails) & (not placing.is_uniform)
     leaf = np.where(kept, leaf_gpus, 0)
-    certain = placing.holds("pod") | (pod_gpus >= gpus)
+    certain = placing.holds("pod") | ((pod_gpus >= gpus) & (not placing.is_uniform))
     pod = np.where(certain & _is_whole(pod_gpus, domain, gpus), pod_gpus, 0)
     return leaf, np.maximum(leaf, pod)
 

@@ -25,6 +25,7 @@ from fabopt.parts.price_basis import PRICES
 from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import Alternative, Conflict, Design, FabricDesign, NicUse, Number
+from fabopt.schema.objective import DecidedBy
 from fabopt.units import some
 
 _METRICS = {
@@ -86,7 +87,7 @@ def served(design: Design) -> str:
 def _claim(design: Design) -> str:
     decision = design.objective.decision
     if design.status == "optimal" and decision is not None:
-        return f"the {_CHOSEN[decision.by, decision.error is not None]}; proven"
+        return f"the {_CHOSEN[decision.by, decision.error is not None]}{_above_least(design, decision)}; proven"
     if design.status == "optimal":
         return f"the {_least(design.objective.metric)}{space_line(design) or 'design that was searched for'}; proven"
     if design.objective.gap is None:
@@ -97,10 +98,21 @@ def _claim(design: Design) -> str:
 
 # What a design is that was picked by more than its objective, and whether within an error.
 _CHOSEN = {
-    ("robustness", True): "most robust of the designs whose cost per working GPU the model cannot tell from the least",
+    ("robustness", True): "most robust of the designs that the model cannot tell apart",
     ("regret", False): "design with the least worst regret over the scenarios",
-    ("regret", True): "most robust of the designs whose worst regret the model cannot tell from the least",
+    ("regret", True): "most robust of the designs whose worst regret the model cannot tell apart",
 }
+
+
+def _above_least(design: Design, decision: DecidedBy) -> str:
+    """How far a design that was picked for its robustness is above the least; nothing of others."""
+    if decision.error is None:
+        return ""
+    if decision.by == "regret":
+        value, least = 1 + (decision.regret or 0), 1 + (decision.least_regret or 0)
+    else:
+        value, least = design.objective.value or 0, decision.least_usd or 0
+    return f", {percent(value / least - 1)} above the least, on purpose" if value > least else ", and the least"
 
 
 def _least(metric: str) -> str:

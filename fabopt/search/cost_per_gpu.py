@@ -182,10 +182,6 @@ class RatioSearch:
                 self._cheapest(deadline)
         return self._best if self._best.value is None else replace(self._best, verdict="feasible")
 
-    def within(self, deadline: Deadline) -> Optimum | None:
-        """The cheapest design before a deadline; None: no NIC is in time."""
-        return self._cheapest_in_time(deadline, None, ties=False)
-
     def leaner(self, most: Fraction, answer: Optimum) -> Iterator[Optimum]:
         """Designs that cost less than an answer and whose (S + C) T is below ``most``, as its own is.
 
@@ -200,7 +196,7 @@ class RatioSearch:
             # what costs less in so much time is below it too
             deadline = Deadline(self.pace, most / self._spent(cents))
             lower_than = cents if self.problem.site.method == "sizes" else None
-            lean = alike._cheapest_in_time(deadline, lower_than, ties=False)
+            lean = alike.cheapest_in_time(deadline, lower_than, ties=False)
             if lean is None or lean.value is None:
                 return
             yield lean
@@ -280,7 +276,7 @@ class RatioSearch:
         most_s = inf if deadline is None else deadline.most_s
         while True:
             within, wanted = self._below_cap(deadline, self._floor_at(most_s)), self._lower_than
-            optimum = self._cheapest_in_time(within, wanted, ties)
+            optimum = self.cheapest_in_time(within, wanted, ties)
             floor = inf if optimum is None else self._floor_of(optimum, wanted)
             optimum = optimum or Optimum("infeasible")
             self._sized = max(self._sized, optimum.sized)
@@ -293,7 +289,7 @@ class RatioSearch:
             if not is_higher or optimum.value is None or self._is_below_cap(optimum) or self.clock.is_over():
                 return optimum
 
-    def _cheapest_in_time(self, deadline: Deadline | None, lower_than: int | None, ties: bool) -> Optimum | None:
+    def cheapest_in_time(self, deadline: Deadline | None, lower_than: int | None, ties: bool) -> Optimum | None:
         """The cheapest design before a deadline, of those on the shortlist if there is one; None: no NIC is in time."""
         if self._shortlist is not None and deadline is not None:
             return self._shortlist.cheapest(self.settings, self.clock, deadline, self.context, lower_than, ties)

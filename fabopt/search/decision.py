@@ -170,7 +170,7 @@ class _Decider:
         if self.clock.is_over() or not all(any(one.nics.values()) for one in better.problem.fabrics):
             return None
         search = better.search(pace)
-        more = search.within(Deadline(pace, search.step_s(design)))
+        more = search.cheapest_in_time(Deadline(pace, search.step_s(design)), None, ties=False)
         return None if more is None or more.value is None else more
 
     def _bisection_kbps(self, design: Optimum) -> int:

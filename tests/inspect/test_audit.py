@@ -771,3 +771,82 @@ def test_a_fabric_that_its_neighbours_say(tmp_path: Path) -> None:
 def test_fabrics_that_cannot_be_read(kind: str, text: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         hand_made_of(text, "x", kind)
+
+
+# -- prices of what the file has, and parts that would fit ----------------------------------------------------------
+
+
+def priced(text: str, kind: str = "p2p") -> Audit:
+    inputs = read_inputs(str(ROOT / "cases" / f"{IB}.yaml"))
+    return audited(hand_made_of(text, "sheet", kind), inputs.catalog, inputs.case, shipped(IB), None)
+
+
+def test_cables_are_priced_by_the_links_that_a_file_has() -> None:
+    """A sheet without parts costs what its own links do: leaf-spine links twice as many, and no others."""
+    design, rows = shipped(IB), sheet(IB)
+    whole = priced(as_text(rows)).cost
+    assert whole is not None and abs(whole.above_usd) < 1
+    prices = {(row.id, row.length_m): row.unit_price_usd for row in design.bom}
+    (uplinks,) = [row for row in design.fabrics[0].links if (row.from_, row.to) == ("leaf", "spine")]
+    dollars = sum(part.quantity * prices[part.id, part.length_m] for part in uplinks.parts)
+    half = [row for row in rows if "spine" not in row[3] or not row[3].endswith("1")]
+    left = sum("spine" in row[3] for row in half)
+    assert 0 < left < uplinks.count
+    cost = priced(as_text(half)).cost
+    assert cost is not None
+    assert cost.above_usd == pytest.approx(-dollars * (1 - left / uplinks.count) - _switches_left_out(half), abs=3)
+
+
+def _switches_left_out(rows: Rows) -> float:
+    """What the spines cost that a sheet has not."""
+    design = shipped(IB)
+    spines = len({row[3] for row in sheet(IB) if "spine" in row[3]} - {row[3] for row in rows})
+    id_ = next(tier.id for tier in design.fabrics[0].tiers if tier.role == "spine")
+    return spines * float(next(row.unit_price_usd for row in design.bom if row.id == id_))
+
+
+def test_links_of_other_speeds_are_not_priced() -> None:
+    """Numbers with another speed than the best design's links, of which nobody knows what a link costs."""
+    text = "servers: 32\nleaf: 8\nspine: 4\nserver-leaf: 256\nleaf-spine: 256\ngbps: {0}\nswitch: QM9700\n"
+    told = priced(text.format(200), "counts").cost
+    assert told is not None
+    assert not {row.kind for row in told.rows} & {"cable", "transceiver"}
+    assert (
+        "cables are not priced: the file names none, and the best design has no link from server to leaf at 200 Gb/s"
+        in told.notes
+    )
+    known = priced(text.format(400), "counts").cost
+    assert known is not None and {"cable", "transceiver"} <= {row.kind for row in known.rows}
+
+
+def test_a_managed_twin_is_a_substitution() -> None:
+    best = {tier.id for tier in shipped(IB).fabrics[0].tiers}
+    own, other = ("nvidia-qm9700", "nvidia-qm9790") if "nvidia-qm9790" in best else ("nvidia-qm9790", "nvidia-qm9700")
+    cost = priced(f"servers: 32\nleaf: 8\nserver-leaf: 256\nleaf-spine: 256\nleaf: 8\nswitch: {own}\n", "counts").cost
+    assert cost is not None
+    word = "managed" if own.endswith("00") else "unmanaged"
+    assert any(note.startswith(f"8 {own} in place of {other}: the same ports, {word}, $") for note in cost.notes), (
+        cost.notes
+    )
+
+
+def test_a_finned_module_in_a_flat_cage_is_told_with_the_one_that_fits(tmp_path: Path) -> None:
+    rows = schedule(IB, tmp_path)
+    optic, finned = SCHEDULE_COLUMNS.index("from_optic"), ""
+    catalog = read_inputs(str(ROOT / "cases" / f"{IB}.yaml")).catalog
+    for row in rows:
+        if "server" in row[SCHEDULE_COLUMNS.index("from_device")] and row[optic]:
+            flat = next(one for one in catalog.transceivers if row[optic] in (one.id, one.part_number))
+            twin = next(
+                one
+                for one in catalog.transceivers
+                if one.vendor == flat.vendor
+                and one.connector == flat.connector
+                and one.standard_by_split == flat.standard_by_split
+                and one.form_factor.endswith("IHS")
+            )
+            row[optic], finned = twin.part_number or twin.id, twin.id
+            break
+    assert finned
+    told = [finding.text for finding in priced(as_text(rows, SCHEDULE_COLUMNS)).findings if finding.kind == "A6"]
+    assert told and f"{finned} (OSFP-IHS) fits no cage of nvidia-dgx-h100; {flat.id} does" in told[0]

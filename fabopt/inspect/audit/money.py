@@ -16,10 +16,12 @@ from fabopt.inspect.audit.speeds import LinkSpeeds, ports_of_module
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import Design
 from fabopt.schema.product import Price, Product, Purchasable
-from fabopt.units import some
+from fabopt.units import MBPS_PER_GBPS, some
 
 # Kinds of parts that are compared, in order: cables of all kinds are one.
 KINDS = ("switch", "nic", "transceiver", "cable")
+# Roles from the servers up.
+_UP = ("server", "attachment", "leaf", "spine", "core", "")
 _KIND_OF: Mapping[type[Product], str] = {
     Switch: "switch", Nic: "nic", Transceiver: "transceiver", Cable: "cable", Fibre: "cable",
 }  # fmt: skip
@@ -96,8 +98,29 @@ def compared_cost(context: HandContext) -> CostComparison | None:
         if kind:
             units[kind] += number
             dollars[kind] += (unit or 0) * number
+    notes += _substitutions(context, parts.units, prices)
     rows = [CostRow(kind, units[kind], round(dollars[kind], 2), best_units[kind], best_usd[kind]) for kind in KINDS]
     return CostComparison(list(_completed(context, rows, notes)), notes)
+
+
+def _substitutions(context: HandContext, units: Counter[tuple[str, float | None]], prices: _Prices) -> Iterator[str]:
+    """Switches in place of which the best design has one with the same cages, as it has the unmanaged twin of one."""
+    assert context.best is not None
+    bought = Counter({row.id: row.quantity for row in context.best.bom if row.kind == "switch"})
+    for (id_, _), number in units.items():
+        own = context.names.products[id_]
+        if not isinstance(own, Switch) or bought[id_]:
+            continue
+        for other in (product for name in bought if isinstance(product := context.names.products.get(name), Switch)):
+            unit, instead = prices.of(own, None, number), prices.of(other, None, number)
+            if (own.cages, own.protocol, own.asic) == (other.cages, other.protocol, other.asic):
+                if unit is None or instead is None:
+                    continue
+                words = {(True, False): ", managed", (False, True): ", unmanaged"}
+                told = words.get((bool(own.managed), bool(other.managed)), "")
+                more = (unit - instead) * number
+                side = f"${more:,.0f} more" if more >= 0 else f"${-more:,.0f} less"
+                yield f"{number:,} {id_} in place of {other.id}: the same ports{told}, {side}"
 
 
 def _best(best: Design) -> tuple[Counter[str], dict[str, float]]:
@@ -201,23 +224,83 @@ def _modules(context: HandContext) -> Counter[str]:
 
 
 def _completed(context: HandContext, rows: Sequence[CostRow], notes: list[str]) -> Iterator[CostRow]:
-    """Rows with what the file does not say: as many and as dear as in the best design, cables and optics by link."""
-    links, best_links = len(context.hand.links), 0
-    if context.best is not None:
-        best_links = sum(row.count for fabric in context.best.fabrics for row in fabric.links)
-    share = links / best_links if links and best_links else 1
+    """Rows with what the file does not say: NICs as in the best design, cables and optics by its own links.
+
+    Where the best design has no links of such a kind and speed, these are not priced on either side.
+    """
     for row in rows:
         if not row.quantity and not row.best_quantity:
             continue
         if row.quantity or not row.best_quantity:
             yield row
-            continue
-        per_link = row.kind in ("transceiver", "cable")
-        factor = share if per_link else 1
-        notes.append(
-            f"the file names no {row.kind}s: taken as in the best design{', link for link' if per_link else ''}"
+        elif row.kind in ("transceiver", "cable"):
+            priced, why = _of_own_links(context, row.kind)
+            if priced is None:
+                notes.append(f"{row.kind}s are not priced: the file names none, and {why}")
+            else:
+                notes.append(f"the file names no {row.kind}s: {priced[0]:,} by its links and their speeds")
+                yield row._replace(quantity=priced[0], usd=priced[1])
+        elif row.kind == "switch":
+            notes.append("switches are not priced: the file names no product")
+        else:
+            notes.append(f"the file names no {row.kind}s: taken as in the best design")
+            yield row._replace(quantity=row.best_quantity, usd=row.best_usd)
+
+
+class _LinkKind(NamedTuple):
+    """The roles at the ends of links, from the servers up, and their speed in Gb/s; None where nobody says it."""
+
+    near: str
+    far: str
+    gbps: float | None
+
+
+def _of_own_links(context: HandContext, kind: str) -> tuple[tuple[int, float] | None, str]:
+    """Units and dollars of the cables or transceivers of the file's links, priced as links of the same kind and speed
+    are in the best design; or None and why they are not.
+    """
+    assert context.best is not None
+    prices = _Prices(context.best)
+    units, usd = Fraction(0), Fraction(0)
+    for own, number in _kinds_of_links(context).items():
+        alike = [
+            row for fabric in context.best.fabrics for row in fabric.links
+            if (row.from_, row.to) == (own.near, own.far) and own.gbps in (None, float(row.gbps))
+        ]  # fmt: skip
+        total = sum(row.count for row in alike)
+        if not total:
+            speed = "" if own.gbps is None else f" at {own.gbps:g} Gb/s"
+            return None, f"the best design has no link from {own.near} to {own.far}{speed}"
+        for part in (part for row in alike for part in row.parts):
+            product = context.names.products.get(part.id)
+            if product is None or _KIND_OF.get(type(product), "") != kind:
+                continue
+            length = None if part.length_m is None else float(part.length_m)
+            unit = prices.of(product, length, part.quantity)
+            if unit is None:
+                return None, f"{part.id} has no price"
+            units += Fraction(part.quantity * number, total)
+            usd += Fraction(part.quantity * number, total) * Fraction(unit)
+    return (ceil(units), round(float(usd), 2)), ""
+
+
+def _kinds_of_links(context: HandContext) -> Counter[_LinkKind]:
+    """Links of the file by their ends and speeds."""
+    counts = context.hand.counts
+    if counts is not None:
+        said = counts.numbers.get("gbps")
+        pairs = (("server", "leaf", "server_leaf"), ("leaf", "spine", "leaf_spine"), ("spine", "core", "spine_core"))
+        gbps = None if said is None else float(said)
+        return Counter(
+            {_LinkKind(a, b, gbps): counts.numbers[name] for a, b, name in pairs if counts.numbers.get(name)}
         )
-        yield row._replace(quantity=round(row.best_quantity * factor), usd=round(row.best_usd * factor, 2))
+    speeds = LinkSpeeds(context)
+    kinds: Counter[_LinkKind] = Counter()
+    for link in context.hand.links:
+        near, far = sorted((context.roles[link.a], context.roles[link.b]), key=_UP.index)
+        rate = speeds.of_link(link)
+        kinds[_LinkKind(near, far, None if rate is None else rate / MBPS_PER_GBPS)] += 1
+    return kinds
 
 
 def price_finding(cost: CostComparison | None, best: Design | None) -> Iterator[AuditFinding]:

@@ -14,8 +14,8 @@ from fabopt.inspect.audit.speeds import LinkSpeeds, ports_of_module
 from fabopt.parts.nics import PCIE_X16_GBPS, bus_limit_mbps
 from fabopt.parts.port_types import form_factor_fits
 from fabopt.schema.base import parse_split
-from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Switch, Transceiver
-from fabopt.schema.product import Pcie
+from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Transceiver
+from fabopt.schema.product import Cage, Pcie
 from fabopt.schema.server import Server
 from fabopt.units import some
 
@@ -86,7 +86,8 @@ def optics_mate(context: HandContext) -> Iterator[AuditFinding]:
         if bool(link.cable.optics[0]) != bool(link.cable.optics[1]) and not _is_attached(context, link):
             text = f"{where}: a transceiver at one end only, {near or far}"
             yield AuditFinding("A12", where, "1", "2", text, link.line)
-        products = tuple(context.switch_of[end].id if end in context.switch_of else "" for end in (link.a, link.b))
+        places = (_cages_at(context, link, end) for end in (link.a, link.b))
+        products = tuple(place[0] if place is not None else "" for place in places)
         key = (near, far, link.cable.part, *products)
         if key not in seen:
             seen[key] = _why_not(context, link, near, far)
@@ -103,9 +104,11 @@ def _why_not(context: HandContext, link: HandLink, near: str, far: str) -> str:
     """Why modules do not work with each other, their cages or their fibre; empty where nothing says so."""
     ends = [(link.a, context.product(near, Transceiver)), (link.b, context.product(far, Transceiver))]
     for device, module in ends:
-        switch = context.switch_of.get(device)
-        if module is not None and switch is not None and not _fits(module.form_factor, switch):
-            return f"{module.id} ({module.form_factor}) fits no cage of {switch.id}"
+        place = _cages_at(context, link, device)
+        if module is not None and place is not None and not _fits(module.form_factor, place[1]):
+            twins = _fitting_twins(context, module, place[1])
+            instead = f"; {' or '.join(twins)} does" if twins else ""
+            return f"{module.id} ({module.form_factor}) fits no cage of {place[0]}{instead}"
     first, second = ends[0][1], ends[1][1]
     if first is not None and second is not None:
         if not _standards(first) & _standards(second):
@@ -125,8 +128,36 @@ def _standards(module: Transceiver) -> set[tuple[int, str]]:
     return {(parse_split(split).port_mbps, standard) for split, standard in module.standard_by_split.items()}
 
 
-def _fits(form_factor: str, switch: Switch) -> bool:
-    return any(form_factor_fits(form_factor, cage) for cage in switch.cages)
+def _fits(form_factor: str, cages: Sequence[Cage]) -> bool:
+    return any(form_factor_fits(form_factor, cage) for cage in cages)
+
+
+def _cages_at(context: HandContext, link: HandLink, device: str) -> tuple[str, Sequence[Cage]] | None:
+    """The product at the end of a link, and the cages into which its modules go; None where that is not known."""
+    if device in context.switch_of:
+        return context.switch_of[device].id, context.switch_of[device].cages
+    far = link.b if device == link.a else link.a
+    if context.roles[device] != "server" or far not in context.network_of:
+        return None
+    nic = context.nic_of(context.network_of[far].fabric)
+    server = context.server
+    if nic is None or server is None:
+        return None
+    own = next((built_in.cages for built_in in server.nics if built_in.id == nic.id and built_in.cages), None)
+    return (nic.id, nic.cages) if own is None else (server.id, own)
+
+
+def _fitting_twins(context: HandContext, module: Transceiver, cages: Sequence[Cage]) -> list[str]:
+    """Transceivers that differ from one in nothing but the form factor, and fit some cages: finned and flat OSFP."""
+    return sorted(
+        id_
+        for id_, other in context.names.products.items()
+        if isinstance(other, Transceiver)
+        and (other.vendor, other.fibre, other.connector) == (module.vendor, module.fibre, module.connector)
+        and other.standard_by_split == module.standard_by_split
+        and other.form_factor != module.form_factor
+        and _fits(other.form_factor, cages)
+    )[:2]
 
 
 def _misfit_of_assembly(context: HandContext, link: HandLink) -> str:
@@ -134,7 +165,9 @@ def _misfit_of_assembly(context: HandContext, link: HandLink) -> str:
     cable = context.product(link.cable.part, Cable)
     for device in (link.a, link.b) if cable is not None else ():
         switch = context.switch_of.get(device)
-        if cable is not None and switch is not None and not any(_fits(end.form_factor, switch) for end in cable.ends):
+        if cable is None or switch is None:
+            continue
+        if not any(_fits(end.form_factor, switch.cages) for end in cable.ends):
             return f"no end of {cable.id} fits a cage of {switch.id}"
     return ""
 

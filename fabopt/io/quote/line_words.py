@@ -45,9 +45,11 @@ _IN_TOTAL = re.compile(
 )
 _CLAUSES = re.compile(r"[,;:|()\[\]{}、，；：（）]+|\s[-–—/+]\s|(?<=\w{5})\.\s|[/](?=\s)|(?<=[^\W\d_])/(?=[^\W\d_]{4})")
 _WITH = re.compile(
-    r"(?<!\w)(?:incl\w*|inkl\w*|incluye\w*|compris|comprend|with(?!out)|w/|mit|avec|con)(?!\w)|込|付き?|含",
+    r"(?<!\w)(?:incl\w*|inkl\w*|incluye\w*|compris|comprend|with(?!out)|w/|mit|avec|con)(?!\w)|含",
     re.IGNORECASE,
 )
+# What Japanese says before it that something is with it.
+_WITH_BEFORE = re.compile(r"[^\s、，,]+(?:付き|付(?!金)|込み?)")
 _RELATION = re.compile(
     r"(?<!\w)(?:for|of|on|to|per|by|from|in|at|via|as|f[üu]r|zu[mr]?|auf|von|pro|je|pour|sur|par|para|"
     r"sobre|por|des?|du|à|d['’])(?!\w)",
@@ -55,7 +57,8 @@ _RELATION = re.compile(
 )
 # In remarks, without what joins two nouns of one matter.
 _RELATION_OF_REMARKS = re.compile(
-    r"(?<!\w)(?:for|on|to|per|by|from|in|at|via|as|f[üu]r|zu[mr]?|auf|von|pro|pour|sur|par|para|sobre|required?|needed|needs|"
+    r"(?<!\w)(?:for|on|to|per|by|from|in|at|via|as|f[üu]r|zu[mr]?|auf|von|vom|durch|bei|nach|pro|pour|sur|par|chez|para|"
+    r"sobre|required?|needed|needs|"
     r"available|applies|apply|may|can|must|is|are|not|erforderlich|nötig|requise?)(?!\w)",
     re.IGNORECASE,
 )
@@ -138,6 +141,7 @@ def _in_description(text: str, kind: Kind) -> str:
     """What the description says that the price is for: its first clause, or a service that is none of the first."""
     clauses = list(_clauses(text))
     for index, clause in enumerate(clauses):
+        clause = _WITH_BEFORE.sub(" ", clause)
         head, before = _head(clause), _WITH.split(clause, maxsplit=1)[0]
         if not _pattern(kind).search(_last_word(head)):
             for key, what in _SERVICES.items():
@@ -149,10 +153,10 @@ def _in_description(text: str, kind: Kind) -> str:
                     or (index and _INCLUDED.search(clause))
                 ):
                     continue
-                if index and key in _ASIDE:
+                if key in _ASIDE and (index or _is_after_noun(clause, match, kind)):
                     continue
                 return f"`{match.group(0).strip()}` stands on the line: its price may be that of {what}"
-        if index == 0 and (accessory := _accessory(head, kind)):
+        if index == 0 and (accessory := _accessory(before, len(head), kind)):
             return f"`{accessory}` stands on the line: its price may be that of an accessory"
     first = _head(clauses[0]) if clauses else ""
     if not _pattern(kind).search(text):
@@ -215,10 +219,16 @@ def _absent(text: str, kind: Kind) -> str:
     return ""
 
 
-def _accessory(head: str, kind: Kind) -> str:
-    """The accessory that a phrase is of; what a part has beside itself is told by a number before it."""
+def _is_after_noun(clause: str, match: re.Match[str], kind: Kind) -> bool:
+    """Whether words of languages without spaces stand apart after what the part is called."""
+    before = clause[: match.start()]
+    return not match.group(0).isascii() and before.endswith(" ") and _pattern(kind).search(before) is not None
+
+
+def _accessory(head: str, end: int, kind: Kind) -> str:
+    """The accessory that a phrase is of, which begins before ``end``; a number before it tells what a part has."""
     match = _pattern("accessory").search(head)
-    if match is None:
+    if match is None or match.start() >= end:
         return ""
     before = head[: match.start()]
     noun = list(_pattern(kind).finditer(before))

@@ -19,7 +19,8 @@ _KIT = re.compile(r"\b(?:kits?|bundles?|combo|bündel|paket|set of|starter pack)
 KIT = "a kit"
 CHARGE = "a charge or a discount, not a product of the catalog"
 _MOUNTING_KIT = re.compile(
-    r"\b(?:rails?|rack|mount(?:ing)?|rack[\s-]?mount|installation|accessory|power|cable management)[\s-]+kits?\b",
+    r"\b(?:rails?|rack|mount(?:ing)?|rack[\s-]?mount|installation|accessory|power|cable management)[\s-]+kits?\b|"
+    r"\bkits? de (?:rails?|montage|fixation|rieles?)\b",
     re.IGNORECASE,
 )
 _PACK = re.compile(

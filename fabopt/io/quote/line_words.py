@@ -7,7 +7,7 @@ noun before *with*, *for* and the like, as in `Network operating system licence 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -58,7 +58,7 @@ _RELATION = re.compile(
 # In remarks, without what joins two nouns of one matter.
 _RELATION_OF_REMARKS = re.compile(
     r"(?<!\w)(?:for|on|to|per|by|from|in|at|via|as|f[üu]r|zu[mr]?|auf|von|vom|durch|bei|nach|pro|pour|sur|par|chez|para|"
-    r"sobre|required?|needed|needs|"
+    r"sobre|requires?|required|after|before|upon|needed|needs|"
     r"available|applies|apply|may|can|must|is|are|not|erforderlich|nötig|requise?)(?!\w)",
     re.IGNORECASE,
 )
@@ -92,6 +92,15 @@ _PLAIN_WARRANTY = re.compile(
 )
 # Letters after a word, within which *included* is said of it.
 _NEAR = 12
+# What a text says of a part in any language: speed, height, form, standard, length, place in a network.
+_TECHNICAL = re.compile(
+    r"[0-9]\s?(?:g|t|gb|gbe|gbit/s|gb/s|u|he|m|port|w|core|x)\b|[0-9]+x[0-9]+|[oq]?sfp|\b(?:mpo|mtp|lc|om[345]|os2|smf|mmf|[sdflv]r[0-9]?|"
+    r"p2c|c2p|ndr|hdr|xdr|edr|ib|infiniband|ethernet|roce|leaf|spine|core|tor|fabric|compute|storage|switching|network\w*|"
+    r"netzwerk\w*|r[ée]seau|red|gen[3-6]|pcie|quantum|spectrum|connectx|bluefield|linkx)\b|ポート|端口|网络|ネットワーク|포트",
+    re.IGNORECASE,
+)
+_LETTERS, _WORD = re.compile(r"[^\W\d_]"), re.compile(r"[^\W\d_][\w-]*[^\W_]")
+_LEAST_LETTERS = 3
 _SEVERAL = re.compile(r"[0-9]|\b(?:dual|two|redundant|redundante?s?|zwei|deux|dos|spare)\b", re.IGNORECASE)
 
 
@@ -198,12 +207,28 @@ def why_of_title(title: str) -> str:
     return ""
 
 
-def word_doubts(description: str) -> Iterator[str]:
-    """What makes a price doubtful that is taken all the same: a warranty of years beside the part."""
+def word_doubts(description: str, product: Product, vocabulary: Collection[str]) -> Iterator[str]:
+    """What makes a price doubtful that is taken all the same: a warranty of years beside the part, or no word of it.
+
+    ``vocabulary``: words that the catalog has for parts, in small letters.
+    """
+    if not _speaks_of(description, product, vocabulary):
+        yield f"`{description.strip()}` says nothing of {product.id}: is its price that of one?"
     for clause in list(_clauses(description))[1:]:
         match = _pattern("warranty").search(clause)
         if match and not _PLAIN_WARRANTY.search(clause) and not _INCLUDED.search(clause):
             yield f"`{clause.strip()}` stands on the line: its price may be for that too, or for that alone"
+
+
+def _speaks_of(text: str, product: Product, vocabulary: Collection[str]) -> bool:
+    """Whether a text names a part's kind, speed, form or place, or nothing that can be told."""
+    if (
+        len(_LETTERS.findall(text)) < _LEAST_LETTERS
+        or _pattern(kind_of(product)).search(text)
+        or _TECHNICAL.search(text)
+    ):
+        return True
+    return any(word.lower() in vocabulary for word in _WORD.findall(text))
 
 
 def _absent(text: str, kind: Kind) -> str:

@@ -155,7 +155,7 @@ def _told(line: NamedLine, names: QuotedNames, product: Product, matches: set[Na
         return MatchedLine(reason=reason, suggestion=product.id)
     known = _with_length(line, names, product.id, matches)
     ended = ("the catalog has it as no longer sold",) if product.end_of_life else ()
-    doubts = (*doubts_on(line.texts, own_words), *word_doubts(description))
+    doubts = (*doubts_on(line.texts, own_words), *word_doubts(description, product, names.vocabulary))
     return replace(known, remarks=(*known.remarks, *remarks_on(line.texts, own_words), *doubts, *ended), doubts=doubts)
 
 

@@ -31,6 +31,8 @@ _ALSO_CALLED = {
 # Endings of Arista's part numbers of switches: front to rear, and rear to front.
 _ARISTA_AIRFLOWS = ("-F", "-R")
 MOST_HINTS = 500
+# Words of so many letters say nothing of a part.
+_SHORTEST = 3
 _SIMILAR = 0.66
 # Letters that are typed, or read from paper, for the digits that they look like.
 _LOOK_ALIKE = str.maketrans("oilsz", "01152")
@@ -58,6 +60,8 @@ class QuotedNames:
         self._hints = 0
         coded = (product for product in self.products.values() if isinstance(product, Cable | Transceiver))
         self.makers_of_compatibles = {part.vendor for part in coded if set(part.coded_for or ()) - {part.vendor}}
+        texts = (f"{one.vendor} {one.part_number} {one.description}".lower() for one in self.products.values())
+        self.vocabulary = {word for text in texts for word in _WORDS.findall(text) if len(word) > _SHORTEST}
         for product in self.products.values():
             self._take(product)
 

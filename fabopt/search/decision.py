@@ -15,6 +15,7 @@ from math import inf
 from typing import Final
 
 from fabopt.problem.fabric import FabricProblem, FigureDemands
+from fabopt.problem.lifted import lifted
 from fabopt.problem.limits import tighter
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
@@ -24,6 +25,7 @@ from fabopt.schema.case import Fabric
 from fabopt.schema.default_rules import MOST_ROBUST_RATIO, ROBUST_DESIGNS, is_asked_for, is_kept
 from fabopt.schema.objective import DecidedBy, Number
 from fabopt.schema.workload import PROFILES
+from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Cap, Ratio, RatioSearch, cents_per_effective_gpu
 from fabopt.search.step_time import KBPS_PER_MBPS
@@ -114,7 +116,7 @@ class _Decider:
             if of_ratio.optimum.value is not None:
                 base = of_ratio
                 robust = held.near(of_ratio) if of_ratio.is_proven else of_ratio
-            elif of_ratio.optimum.verdict == "infeasible" and self._may_be_left_out:
+            elif of_ratio.optimum.verdict == "infeasible" and self._may_be_left_out(held):
                 held, of_ratio, robust = self, None, self.near(least)
             else:
                 return replace(of_ratio, bound=least.bound, held=held.problem)
@@ -177,11 +179,12 @@ class _Decider:
         """What a GPU has of the worst cut of the fabric that it computes over, rounded as in files, down."""
         return int(self._network(design).figures(self.problem.gpus).bisection * KBPS_PER_MBPS)
 
-    @property
-    def _may_be_left_out(self) -> bool:
-        """Whether nothing but what can be had keeps designs from the ratios of the rule, which nobody asks for."""
-        asked_for = is_asked_for(self.problem.case.rules, ROBUST_DESIGNS)
-        return not asked_for and not self.problem.limits_in_all.are_set
+    def _may_be_left_out(self, held: _Decider) -> bool:
+        """Whether no design keeps the ratios of the rule with every limit lifted, and nobody asks for it by name."""
+        if is_asked_for(self.problem.case.rules, ROBUST_DESIGNS):
+            return False
+        free = search_of(lifted(held.problem), self.settings, self.clock, context=self.context.beside())
+        return free.run(ties=False).verdict == "infeasible"
 
     def told(self, own: RatioSearch, least: Ratio, base: Ratio, robust: Ratio, is_held: bool) -> DecidedBy:
         """What a file says of the choice.

@@ -11,6 +11,7 @@ from fabopt.schema.model import Model, Plan
 from fabopt.schema.server import Server
 from fabopt.schema.workload import Workload as Wanted
 from fabopt.units import exact
+from fabopt.workload.gpus import most_utilization
 from fabopt.workload.memory import GIB, least_memory
 from fabopt.workload.needs import Reach, least_exposed
 from fabopt.workload.plans import difference, fits, nearest_plan, plans_keeping
@@ -41,11 +42,12 @@ def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[W
     """Everything that keeps a model from running on so many GPUs of a server; empty if nothing."""
     plan = wanted.changes.on(model.plan)
     fits_gpus = list(_fits_gpus(plan, gpus)) or list(_shares_evenly(model, plan, gpus))
-    wrongs = [*_fits_model(plan, model), *fits_gpus, *_fits_server(model, server)]
+    of_server = [*_fits_server(model, server), *_fits_precision(wanted, model, server)]
+    wrongs = [*_fits_model(plan, model), *fits_gpus, *of_server]
     if wanted.changes.auto and wrongs:
         given = wanted.changes.given
         of_given = [one for one in _fits_model(plan, model) if one.path in {f"plan.{key}" for key in given} & _ALONE]
-        wrongs = [*of_given, *_fits_server(model, server)] or [_no_plan(model, plan, server, gpus, given)]
+        wrongs = [*of_given, *of_server] or [_no_plan(model, plan, server, gpus, given)]
     wrongs = wrongs or list(_fits_memory(model, plan, server, gpus))
     return wrongs or list(_fits_limit(wanted, model, plan, server, gpus))
 
@@ -161,6 +163,25 @@ def _fits_server(model: Model, server: Server) -> Iterator[Wrong]:
         known = ", ".join(sorted(server.gpu_peak_tflops)) or "none"
         yield Wrong("model", f"{model.name} computes in {compute}, and the server {server.id} does not say its speed "
                     "in that", model.name, allowed=f"what gpu_peak_tflops of the server has: {known}")  # fmt: skip
+
+
+def _fits_precision(wanted: Wanted, model: Model, server: Server) -> Iterator[Wrong]:
+    """No run is given a larger share of the peak than the fastest kernels reach in the model's number format."""
+    compute = model.precision.compute
+    most = most_utilization(server, compute)
+    if most is None or compute not in server.gpu_peak_tflops:
+        return
+    given = {"gpu_utilization": wanted.gpu_utilization}
+    given |= {f"scenarios[{place}].gpu_utilization": one.gpu_utilization for place, one in enumerate(wanted.scenarios)}
+    for path, used in given.items():
+        if used is not None and exact(used) > most:
+            problem = (
+                f"more than {server.gpu or server.id} reaches in {compute}: large matrix products alone run at "
+                f"{float(most):g} of its peak of {server.gpu_peak_tflops[compute]:g} Tflop/s"
+            )
+            yield Wrong(
+                path, problem, used, allowed=f"at most {float(most):g}", hint="leave it out to have it predicted"
+            )
 
 
 def _fits_memory(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Wrong]:

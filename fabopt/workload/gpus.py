@@ -80,10 +80,21 @@ GPUS: Mapping[str, Gpu] = {
 _PEAKS: Mapping[str, Fraction] = {name: Fraction(peak) for name, peak in (("A100", 312), ("H100", 989), ("B200", 2250))}
 
 
+def most_utilization(server: Server, precision: Precision) -> Fraction | None:
+    """The share of the peak that the fastest kernels reach: large products, or attention; None for an unlisted GPU."""
+    if _name(server) not in GPUS:
+        return None
+    gpu = gpu_of(server)
+    return max(gpu.matmul[precision], gpu.attention["tuned"])
+
+
 def gpu_of(server: Server) -> Gpu:
     """The GPU of a server by its name, or the one that is nearest in speed."""
-    name = (server.gpu or "").split(" ")[0]
-    if name in GPUS:
-        return GPUS[name]
+    if _name(server) in GPUS:
+        return GPUS[_name(server)]
     peaks = [exact(peak) for peak in server.gpu_peak_tflops.values()]
     return GPUS[min(_PEAKS, key=lambda name: abs(_PEAKS[name] - min(peaks, default=Fraction(0))))]
+
+
+def _name(server: Server) -> str:
+    return (server.gpu or "").split(" ")[0]

@@ -11,8 +11,11 @@ from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.schema.workload import QueuePairs, taken_by
 from fabopt.units import exact, some
+from fabopt.workload.needs import MOST_MBPS, Reach, flat
+from fabopt.workload.ranks import ranks_of
 from fabopt.workload.spreading import hashed_share, uplink_share
-from fabopt.workload.timing import DOMAIN
+from fabopt.workload.stages import band
+from fabopt.workload.timing import DOMAIN, step_on, workload_of
 
 _GIGA = 10**9
 _PERCENT = 100
@@ -27,6 +30,7 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str
             yield _wide_tensor(use, row, domain)
     yield from _limited_routing(use, case, domain)
     yield from _shared_uplinks(use, case)
+    yield from _high_utilization(use, case, server)
     yield from _tight_memory(use)
     if all(one.place == DOMAIN for one in use.communicators):
         yield (
@@ -69,6 +73,25 @@ def _shared_uplinks(use: WorkloadUse, case: Case) -> Iterator[str]:
 
 def _percent(share: Fraction) -> str:
     return f"{float(_PERCENT * share):.3g} %"
+
+
+def _high_utilization(use: WorkloadUse, case: Case, server: Server) -> Iterator[str]:
+    """A utilization that the case gives and that is above the band of what is predicted for tuned software."""
+    wanted = case.workload
+    if wanted is None or wanted.gpu_utilization is None or not isinstance(wanted.model, Model):
+        return
+    model = wanted.model
+    ranks = ranks_of(model, use.plan, use.gpus)
+    tuned = workload_of(model, ranks, server, None, "tuned")
+    free_s = step_on(tuned, flat(MOST_MBPS, Reach())).free_s
+    likely = tuned.gpu_flops(hardware=False) / (tuned.peak_flops * free_s)
+    most = likely / (1 - band(model, "tuned", measured=False))
+    if exact(wanted.gpu_utilization) > most:
+        yield (
+            f"warning: `workload.gpu_utilization` is {_percent(exact(wanted.gpu_utilization))}: tuned software on this "
+            f"plan is predicted to reach {_percent(likely)}, and {_percent(most)} at the upper end of its band; a "
+            "figure above that makes computation short, and the network seem slow"
+        )
 
 
 def _tight_memory(use: WorkloadUse) -> Iterator[str]:

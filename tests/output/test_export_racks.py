@@ -11,17 +11,21 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from fabopt.cli import main
 from fabopt.errors import InputError, OutputError
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.export import formats, racks
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.drawing import FRAME, PANEL, UNIT
 from fabopt.output.export.elevation import device_power_w, elevation_of
 from fabopt.output.export.racks import RACK_COLUMNS, elevation_lines
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
+from tests.paths import INPUTS
 from tests.samples.export_samples import CASES, exported, on_floor, placed, shown, solved, text_table
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -48,6 +52,22 @@ def test_power_of_all_boxes_is_the_cluster_without_its_cables(name: str) -> None
     total = device_power_w(Embedded(design), wiring_of(design)).sum()
     assert design.totals is not None and design.totals.cluster_power_w is not None
     assert total + in_cables == pytest.approx(design.totals.cluster_power_w)
+
+
+@pytest.mark.parametrize("servers", [36, 20])
+def test_a_rack_scale_system_has_the_power_of_its_rack_once(servers: int, tmp_path: Path) -> None:
+    """Two racks of NVL72, the second of which may hold two trays alone: 120 kW each, and sums are the totals."""
+    content = yaml.safe_load((INPUTS / "two-nvl72.yaml").read_text()) | {"servers": servers}
+    design = optimize.solve(inputs_from_objects(content), alternatives_s=0)
+    assert design.totals is not None and design.totals.cluster_power_w is not None
+    table = text_table(exported(design, tmp_path, "racks", wiring=wiring_of(design))["racks.csv"])
+    watts = table["power_w"].astype(float)
+    assert watts[table["role"] != "attachment"].sum() == pytest.approx(design.totals.cluster_power_w, abs=0.001)
+    of_racks = watts[table["role"] == "server"].groupby(table["rack"]).sum()
+    assert len(of_racks) == 2 and all(120_000 <= power < 123_000 for power in of_racks)
+    drawn = [rack for row in elevation_of(design, wiring_of(design)).rows for rack in row.racks if rack.devices]
+    assert max(rack.power_w for rack in drawn) < 123_000
+    assert "over the limit" not in (tmp_path / "racks.txt").read_text()
 
 
 def test_power_of_a_switch_has_its_modules() -> None:
@@ -83,6 +103,7 @@ def test_list_has_every_box(tmp_path: Path) -> None:
         ["B01", "12", "1", "compute-leaf-001", "542"],
         ["B01", "11", "1", "compute-leaf-002", "542"],
         ["B01", "10", "1", "compute-spine-001", "584"],
+        ["", "0", "0", "active cables", "1.2"],
     ]
 
 

@@ -16,6 +16,7 @@ from fabopt.output.words import power
 from fabopt.schema.catalog import Nic, Switch, Transceiver
 from fabopt.schema.design import Design
 from fabopt.schema.server import Server
+from fabopt.units import MILLIWATTS_PER_WATT, milliwatts
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Floats, Wiring
 
@@ -177,13 +178,14 @@ def watts_text(watts: float) -> str:
 def device_power_w(embedded: Embedded, wiring: Wiring) -> Floats:
     """Return the power of every device in watts, shape (devices,): its own, that of its NICs, and of the modules in it.
 
-    NaN where the catalog or the case does not know it; 0 for attachments that have no rack. Cables that use power
-    (active ones) are in no device.
+    NaN where the catalog or the case does not know it; 0 for attachments that have no rack. The servers of a rack-scale
+    system share the one power of its rack. Cables that use power (active ones) are in no device.
     """
     devices = wiring.devices
     keys = list(zip(devices.role, devices.product, devices.fabric, strict=True))
     own = {key: _own_power_w(embedded, *key) for key in dict.fromkeys(keys)}
     total = np.array([own[key] for key in keys], dtype=float)
+    total += _shares_of_whole_racks(embedded, wiring)
     modules = wiring.modules
     watts = {part: _known(embedded.part(part, Transceiver).power_w) for part in dict.fromkeys(modules.part)}
     np.add.at(total, modules.device, np.array([watts[part] for part in modules.part], dtype=float))
@@ -210,7 +212,36 @@ def _own_power_w(embedded: Embedded, role: str, product: str, fabric: str) -> fl
     fabrics = embedded.design.fabrics
     nics = [nic for built in fabrics for nic in (built.nic, *(logical.nic for logical in built.logical))]
     bought = sum(nic.per_server * _known(embedded.part(nic.id, Nic).power_w) for nic in nics if not nic.built_in)
-    return _known(embedded.part(product, Server).power_w) + bought
+    server = embedded.part(product, Server)
+    return bought if server.rack is not None else _known(server.power_w) + bought
+
+
+def _shares_of_whole_racks(embedded: Embedded, wiring: Wiring) -> Floats:
+    """What each server has of the power of its rack-scale system, in whole milliwatts, shape (devices,); 0 of others.
+
+    A rack that is partly filled is there whole. Without a floor racks are filled one after the other.
+    """
+    devices, server = wiring.devices, embedded.server
+    shares = np.zeros(len(devices.role))
+    if server.rack is None:
+        return shares
+    by_rack: dict[str, list[int]] = {}
+    for row, (role, rack) in enumerate(zip(devices.role, devices.rack, strict=True)):
+        if role == "server":
+            by_rack.setdefault(rack, []).append(row)
+    if server.power_w is None:
+        shares[[row for rows in by_rack.values() for row in rows]] = np.nan
+        return shares
+    for rows in by_rack.values():
+        whole = server.sold_for(len(rows)) * milliwatts(server.power_w)
+        ends = np.arange(len(rows) + 1) * whole // len(rows)
+        shares[rows] = np.diff(ends) / MILLIWATTS_PER_WATT
+    return shares
+
+
+def cables_power_w(design: Design) -> float:
+    """Power of all active cables, which are in no device."""
+    return sum(row.power_w for row in design.bom if row.kind == "cable")
 
 
 def _known(watts: float | None) -> float:

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabopt.output.export.drawing import drawing
-from fabopt.output.export.elevation import Elevation, Rack, elevation_of, power_text, units_text, watts_text
+from fabopt.output.export.elevation import (
+    Elevation,
+    Rack,
+    cables_power_w,
+    elevation_of,
+    power_text,
+    units_text,
+    watts_text,
+)
 from fabopt.output.export.formats import Options
 from fabopt.output.export.order_codes import code_of
 from fabopt.output.export.sheets import write_csv
@@ -22,6 +30,8 @@ if TYPE_CHECKING:
 RACK_COLUMNS = ("rack", "unit", "height_u", "device", "role", "fabric", "product", "part_number", "power_w")
 # The role in the list of what is neither a server nor a switch nor attached.
 KEPT = "kept"
+# That of cables that use power, in the last row.
+CABLES = "cables"
 # Drawings of more racks than this are too large to look at: one file a row then.
 MOST_RACKS_A_DRAWING = 400
 _DRAWING = re.compile(r"racks(-[A-Z]+)?\.svg")
@@ -51,7 +61,10 @@ def _drawings(design: Design, elevation: Elevation, folder: Path) -> Iterator[Pa
 
 
 def rack_list(design: Design, elevation: Elevation) -> pd.DataFrame:
-    """One row a device, and what else is in units, with ``RACK_COLUMNS``, rack by rack from the top down."""
+    """One row a device, and what else is in units, with ``RACK_COLUMNS``, rack by rack from the top down.
+
+    Last, without a rack, what active cables use: with it the power of all but attachments is that of the cluster.
+    """
     import pandas as pd
 
     places = {rack.id: place for place, rack in enumerate(rack for row in elevation.rows for rack in row.racks)}
@@ -79,6 +92,8 @@ def rack_list(design: Design, elevation: Elevation) -> pd.DataFrame:
         for kept in rack.kept
     ]
     rows.sort(key=lambda row: (places[row[0]], -row[1]))
+    if in_cables := cables_power_w(design):
+        rows.append(("", 0, 0.0, "active cables", CABLES, "", "", "", in_cables))
     return pd.DataFrame(rows, columns=list(RACK_COLUMNS))
 
 

@@ -12,7 +12,7 @@ from fabopt.output.html.parts import sum_usd
 from fabopt.output.terminal.answer import metric_name
 from fabopt.output.words import count, listed, measured, money, percent, plain, power
 from fabopt.parts.price_basis import price_source
-from fabopt.schema.case import Case, Distances
+from fabopt.schema.case import Case, CaseLimits, Distances, Limits
 from fabopt.schema.design import BomRow, Design, Number
 from fabopt.schema.finance import Finance
 from fabopt.units import cents, some
@@ -101,10 +101,17 @@ def _site(case: Case) -> Iterator[tuple[str, str]]:
 
 
 def _limits(case: Case) -> Iterator[str]:
-    limits = case.limits
+    """Those of the whole case, then of each stage that has some."""
+    yield from _of_limits(case.limits)
+    for stage in case.stages or ():
+        if own := "; ".join(_of_limits(stage.limits)):
+            yield f"{stage.name}: {own}"
+
+
+def _of_limits(limits: Limits) -> Iterator[str]:
     if limits.budget_usd is not None:
         yield f"budget {money(limits.budget_usd)}"
-    for key, amounts in limits.by_period.items():
+    for key, amounts in limits.by_period.items() if isinstance(limits, CaseLimits) else ():
         shown = ", ".join("any" if amount is None else money(amount) for amount in amounts)
         yield f"{key.removesuffix('_budget_usd')} budget {shown}"
     if limits.power_w is not None:

@@ -13,13 +13,14 @@ import pytest
 
 from fabopt.cli import main
 from fabopt.floor.rack_rules import KeptUnits
+from fabopt.io.case import inputs_from_objects
 from fabopt.io.design import read_design
 from fabopt.output.charts.style import FILE_PALETTE, KINDS
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.elevation import Elevation, Rack, RackDevice, RackRow
 from fabopt.output.html import racks
 from fabopt.output.html.answer import answer
-from fabopt.output.html.assumptions import confidence_sentence, price_rows
+from fabopt.output.html.assumptions import assumptions, confidence_sentence, price_rows
 from fabopt.output.html.build import page_bytes
 from fabopt.output.html.drawing import drawings
 from fabopt.output.html.parts import kind_rows, slices
@@ -27,6 +28,7 @@ from fabopt.output.space import space_line
 from fabopt.output.terminal.growth import growth_rows
 from fabopt.output.words import run
 from fabopt.schema.design import Design, Placement
+from fabopt.solution import optimize
 from fabopt.units import some
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
@@ -493,3 +495,13 @@ def test_documentation_names_every_section() -> None:
 )
 def test_counts_read_right(number: float, noun: str, words: str) -> None:
     assert some(number, noun) == words
+
+
+def test_limits_of_stages_are_among_those_of_the_page() -> None:
+    stages = [
+        {"name": "day-1", "servers": 2, "limits": {"budget_usd": 300_000, "power_w": 20_000}},
+        {"name": "day-2", "month": 12, "servers": 4},
+    ]
+    content = {key: value for key, value in small.case().items() if key not in ("servers", "gpus")} | {"stages": stages}
+    design = optimize.solve(inputs_from_objects(content, small.catalog()), alternatives_s=0)
+    assert dict(assumptions(design))["Limits"] == "day-1: budget $300,000; power 20 kW"

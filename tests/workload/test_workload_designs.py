@@ -353,3 +353,14 @@ def test_a_tight_plan_is_noted(design: Design) -> None:
     assert "90 GB" in note and "has 80 GB; it can do with 60 GB" in note
     roomy = use.model_copy(update={"memory": memory.model_copy(update={"gpu_gb": 100})})
     assert not any("likely to need" in note for note in workload_notes(roomy, inputs.case, server))
+
+
+@pytest.mark.parametrize(("used", "is_told"), [(0.57, False), (0.6, True)])
+def test_a_utilization_above_the_band_of_tuned_software_is_told(used: float, is_told: bool) -> None:
+    """Llama 3 405B on H100: 52.4 % of bf16 is predicted, 58.3 % at the upper end; more than 80.3 % is refused."""
+    fabric = {"name": "compute", "protocol": "infiniband"}
+    workload = {"model": "llama3-405b", "gpu_utilization": used}
+    content = {"name": "busy", "server": "nvidia-dgx-h100", "gpus": 1024, "workload": workload, "fabrics": [fabric]}
+    design = optimize.solve(inputs_from_objects(content), alternatives_s=0)
+    told = [note for note in design.notes if note.startswith("warning: `workload.gpu_utilization`")]
+    assert (len(told) == 1) == is_told

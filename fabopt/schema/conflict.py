@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from fabopt.schema.base import Strict
 
@@ -21,7 +23,7 @@ class Conflict(Strict):
 
     ``direction``: which way a number would have to go; ``minimal``: whether no number nearer to its value would do, to
     a thousandth; null of what is no number. ``together``: all changes that are needed at once, this one first; empty
-    where it alone would do.
+    where it alone would do. ``capex_usd``: of a default rule, what the best design costs without it.
     """
 
     limit: str
@@ -31,3 +33,4 @@ class Conflict(Strict):
     minimal: bool | None = None
     together: tuple[Needed, ...] = ()
     detail: str = ""
+    capex_usd: Annotated[Number | None, Field(exclude_if=lambda usd: usd is None)] = None

@@ -23,6 +23,7 @@ from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.futures import with_futures
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, Question
+from fabopt.solution.rule_levers import with_rule_levers
 from fabopt.solution.single_points import with_single_points, with_those_of
 from fabopt.solution.subnet_hosts import Answered, with_managers_of_subnets
 from fabopt.solution.switch_racks import with_strips_of_switches
@@ -95,17 +96,23 @@ def _answered_in_time(question: Question) -> Design:
 
 def answered(question: Question) -> Design:
     """The one path from a question to its design: of a case, of all its separations, of a point of a study."""
+    asked = question
     _begin(question, "search")
-    answers = _search_all(question)
-    question, answers = with_managers(question, answers)
-    question, answers = with_strips_of_switches(question, answers, _search_all)
+    question, answers = _searched_in_full(question)
     _begin(question, "what else")
     design = build(question, answers)
+    design = with_rule_levers(asked, answers, design, lambda other: _searched_in_full(other).answers)
     _begin(question, "futures")
     design = with_futures(question, answers, design)
     design = with_notes(question, answers, design)
     _begin(question, "proof")
     return with_checks(question, design)
+
+
+def _searched_in_full(question: Question) -> Answered:
+    """The question as it is answered, with managers of its subnets and ports for all strips, and its answers."""
+    question, answers = with_managers(question, _search_all(question))
+    return Answered(*with_strips_of_switches(question, answers, _search_all))
 
 
 def _begin(question: Question, what: str) -> None:

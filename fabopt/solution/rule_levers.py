@@ -1,0 +1,183 @@
+"""Which default rules leave a case without a design under its limits: each part by its key, with what turning it off
+costs, and the cheapest design that keeps them all.
+
+Each figure is that of solving the case with the key set, limits and all else kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from fabopt.design.bill import bill, totals_of
+from fabopt.explain.limits import unlimited
+from fabopt.floor.rack_rules import with_parts
+from fabopt.problem.rack_parts import parts_that_yield
+from fabopt.program.settings import StoppedError
+from fabopt.schema.case import Case
+from fabopt.schema.default_rules import NO_RULES, RACK_SPREAD, YIELDING, is_asked_for, without
+from fabopt.schema.design import Conflict, Design, Needed, Totals
+from fabopt.schema.left_out import NearestDesign
+from fabopt.schema.resilience import NO_RULE, REDUNDANCY
+from fabopt.search.answer import Answer
+from fabopt.solution.question import Answers, Question
+from fabopt.solution.summaries import summaries_of
+
+# For how long it is looked at what rules cost.
+MOST_SECONDS: Final = 20.0
+RACK_RULES: Final = "site.rack_rules."
+RULES: Final = "rules."
+RESILIENCE: Final = "resilience"
+Solve = Callable[[Question], Answers]
+
+
+class Priced(NamedTuple):
+    """Keys that are set together, and what the best design costs then; ``is_least``: whether that is proven."""
+
+    keys: tuple[str, ...]
+    usd: float
+    is_least: bool
+
+
+def with_rule_levers(question: Question, answers: Answers, design: Design, solve: Solve) -> Design:
+    """A design file of a case without a design, with the rules that stand in the way, and the design that is nearest.
+
+    ``solve``: the best of a question, as the case is solved for. What the clock leaves no time for is left out.
+    """
+    if design.status != "infeasible":
+        return design
+    asked = _asked(question, answers)
+    levers: list[Priced] = []
+    nearest = None
+    try:
+        with question.clock.shortened(MOST_SECONDS), question.clock.bounded():
+            nearest = _nearest(asked, solve)
+            for lever in _levers(asked, answers, solve):
+                levers.append(lever)
+    except StoppedError:
+        pass
+    conflicts = list(design.conflicts)
+    for lever in sorted(levers, key=lambda lever: lever.usd):
+        conflict = _conflict(lever)
+        own = next((place for place, other in enumerate(conflicts) if other.limit == conflict.limit), None)
+        question.settings.told(conflict)
+        if own is None or conflict.together:
+            conflicts.append(conflict)
+        else:
+            detail = "; ".join(part for part in (conflicts[own].detail, conflict.detail) if part)
+            conflicts[own] = conflicts[own].model_copy(update={"detail": detail, "capex_usd": conflict.capex_usd})
+    return design.model_copy(update={"conflicts": tuple(conflicts), "nearest": nearest})
+
+
+def _asked(question: Question, answers: Answers) -> Question:
+    """The question of the case itself; of a point of a study, under the limits that it has there."""
+    case = question.inputs.case
+    if question.problem is not None:
+        case = case.model_copy(update={"limits": answers.shown.case.limits})
+    settings = replace(question.settings.quiet, told=lambda conflict: None)
+    inputs = replace(question.inputs, case=case)
+    return replace(question, inputs=inputs, settings=settings, alternatives_s=0, problem=None, managed=frozenset())
+
+
+def _with(question: Question, case: Case) -> Question:
+    return replace(question, inputs=replace(question.inputs, case=case))
+
+
+def _nearest(question: Question, solve: Solve) -> NearestDesign | None:
+    """The cheapest design that keeps every rule, without the limits on spending; None where these are not the reason."""
+    case = unlimited(question.inputs.case).model_copy(update={"objective": "capex_usd"})
+    if case.limits == question.inputs.case.limits and case.stages == question.inputs.case.stages:
+        return None
+    best = solve(_with(question, case)).best
+    if best is None:
+        return None
+    totals = _totals(best)
+    return NearestDesign(
+        capex_usd=totals.capex_usd,
+        power_w=totals.power_w,
+        rack_units=totals.rack_units,
+        switches=totals.switches,
+        summary=summaries_of(best.problem, best.picked),
+    )
+
+
+def _totals(answer: Answer) -> Totals:
+    return totals_of(answer.problem, answer.picked, bill(answer.problem, answer.picked))
+
+
+def _levers(question: Question, answers: Answers, solve: Solve) -> Iterator[Priced]:
+    """Each key with which there is a design; where none alone does, those that do together, none of them to spare."""
+    keys = list(_keys(question.inputs.case, answers))
+    told = False
+    for key in keys:
+        priced = _priced(question, (key,), solve)
+        if priced is not None:
+            told = True
+            yield priced
+    single = [key for key in keys if key != RULES + RACK_SPREAD]
+    if told or len(single) < 2:
+        return
+    together = _priced(question, single, solve)
+    for key in single if together is not None else ():
+        fewer = [other for other in together.keys if other != key] if together is not None else []
+        together = _priced(question, fewer, solve) or together
+    if together is not None:
+        yield together
+
+
+def _keys(case: Case, answers: Answers) -> Iterator[str]:
+    """Keys that turn off what holds, in the order in which rules yield: parts, and the whole of rule ``rack-spread``."""
+    parts = [part.path for answer in answers.tried for part in parts_that_yield(answer.problem)]
+    parts += [RULES + rule for rule in YIELDING if is_asked_for(case.rules, rule)]
+    if case.rules == NO_RULES:
+        yield from (RESILIENCE,) if any(part.removeprefix(RULES) in REDUNDANCY for part in parts) else ()
+        return
+    keys = dict.fromkeys(parts)
+    if len([key for key in keys if key.startswith(RACK_RULES)]) > 1:
+        keys[RULES + RACK_SPREAD] = None
+    yield from keys
+
+
+def _priced(question: Question, keys: Iterable[str], solve: Solve) -> Priced | None:
+    """What the best design costs with some keys set; None if there is none."""
+    case = question.inputs.case
+    for key in keys:
+        case = _off(case, key)
+    question.clock.look()
+    best = solve(_with(question, case)).best
+    if best is None:
+        return None
+    return Priced(tuple(keys), float(_totals(best).capex_usd), best.optimum.verdict == "optimal")
+
+
+def _off(case: Case, key: str) -> Case:
+    """The case with a rule, or a part of one, turned off by its key."""
+    if key.startswith(RACK_RULES):
+        return with_parts(case, {key.removeprefix(RACK_RULES): False})
+    if key == RESILIENCE:
+        return case.model_copy(update={"resilience": NO_RULE})
+    return case.model_copy(update={"rules": without(case.rules, key.removeprefix(RULES))})
+
+
+def _conflict(lever: Priced) -> Conflict:
+    """A lever as a conflict."""
+    usd = f"${lever.usd:,.2f}".removesuffix(".00")
+    cost = usd if lever.is_least else f"{usd}, the best that was found in time"
+    value, needed = ("default", NO_RULE) if lever.keys[0] == RESILIENCE else ("true", "false")
+    together = tuple(Needed(limit=key, needed=needed) for key in lever.keys) if len(lever.keys) > 1 else ()
+    return Conflict(
+        limit=lever.keys[0],
+        value=value,
+        needed=needed,
+        together=together,
+        detail=f"{' and '.join(map(_written, lever.keys))}: {cost}",
+        capex_usd=int(lever.usd) if lever.usd.is_integer() else lever.usd,
+    )
+
+
+def _written(key: str) -> str:
+    """A key as it is written into a case."""
+    if key == RESILIENCE:
+        return f"`{key}: {NO_RULE}`"
+    return f"`rules: {{{key.removeprefix(RULES)}: false}}`" if key.startswith(RULES) else f"`{key}: false`"

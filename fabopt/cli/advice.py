@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fabopt.cli.output import tell
-from fabopt.output.terminal.answer import clash_line, conflict_line, headline, infeasible_lines, no_design
+from fabopt.output.terminal.answer import clash_line, conflict_line, headline, infeasible_lines, nearest_line, no_design
 
 if TYPE_CHECKING:
     from fabopt.schema.design import Conflict, Design
@@ -34,7 +34,7 @@ class Advice:
             lines = infeasible_lines(design) if design.conflicts else [headline(design)]
         else:
             lines = [line for conflict in design.conflicts if (line := self._rest(conflict)) is not None]
-            lines += clash_line(design.conflicts)
+            lines += [*clash_line(design.conflicts), *nearest_line(design)]
         if lines or design.notes:
             tell("\n".join([*lines, *design.notes]))
 

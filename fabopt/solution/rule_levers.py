@@ -25,9 +25,10 @@ from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import summaries_of
 
 # For how long it is looked at what rules cost.
-MOST_SECONDS: Final = 20.0
+MOST_SECONDS: Final = 60.0
 RACK_RULES: Final = "site.rack_rules."
 RULES: Final = "rules."
+WHOLE: Final = RULES + RACK_SPREAD
 RESILIENCE: Final = "resilience"
 Solve = Callable[[Question], Answers]
 
@@ -85,7 +86,7 @@ def _with(question: Question, case: Case) -> Question:
 
 
 def _nearest(question: Question, solve: Solve) -> NearestDesign | None:
-    """The cheapest design that keeps every rule, without the limits on spending; None where these are not the reason."""
+    """The cheapest design that keeps every rule, without limits on spending; None where these are not the reason."""
     case = unlimited(question.inputs.case).model_copy(update={"objective": "capex_usd"})
     if case.limits == question.inputs.case.limits and case.stages == question.inputs.case.stages:
         return None
@@ -109,25 +110,29 @@ def _totals(answer: Answer) -> Totals:
 def _levers(question: Question, answers: Answers, solve: Solve) -> Iterator[Priced]:
     """Each key with which there is a design; where none alone does, those that do together, none of them to spare."""
     keys = list(_keys(question.inputs.case, answers))
-    told = False
-    for key in keys:
-        priced = _priced(question, (key,), solve)
-        if priced is not None:
-            told = True
-            yield priced
-    single = [key for key in keys if key != RULES + RACK_SPREAD]
-    if told or len(single) < 2:
+    single = [key for key in keys if key != WHOLE]
+    together = _priced(question, single, solve) if single else None
+    if together is None or len(single) == 1:
+        yield from () if together is None else (together,)
         return
-    together = _priced(question, single, solve)
-    for key in single if together is not None else ():
-        fewer = [other for other in together.keys if other != key] if together is not None else []
+    helps: dict[str, bool] = {}
+    for key in keys:
+        if key.startswith(RACK_RULES) and not helps.get(WHOLE, True):
+            continue  # without all parts of a rule there is a design if there is one without any of them
+        priced = _priced(question, (key,), solve)
+        helps[key] = priced is not None
+        if priced is not None:
+            yield priced
+    if any(helps.values()):
+        return
+    for key in single:
+        fewer = [other for other in together.keys if other != key]
         together = _priced(question, fewer, solve) or together
-    if together is not None:
-        yield together
+    yield together
 
 
 def _keys(case: Case, answers: Answers) -> Iterator[str]:
-    """Keys that turn off what holds, in the order in which rules yield: parts, and the whole of rule ``rack-spread``."""
+    """Keys that turn off what holds, in the order in which rules yield: all of ``rack-spread`` first, and parts."""
     parts = [part.path for answer in answers.tried for part in parts_that_yield(answer.problem)]
     parts += [RULES + rule for rule in YIELDING if is_asked_for(case.rules, rule)]
     if case.rules == NO_RULES:
@@ -135,7 +140,7 @@ def _keys(case: Case, answers: Answers) -> Iterator[str]:
         return
     keys = dict.fromkeys(parts)
     if len([key for key in keys if key.startswith(RACK_RULES)]) > 1:
-        keys[RULES + RACK_SPREAD] = None
+        yield WHOLE
     yield from keys
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.output.left_out import left_out_cell
 from fabopt.output.slots import slots_at
 from fabopt.output.steps import gpus_of, marginal_unit, ratio_of
 from fabopt.output.words import limit_name
 from fabopt.schema.front import Front
 
 # Columns that come last, in whatever order others come up.
-LAST = ("gpus", "ratio", "limited_by", "marginal", "marginal_unit", "knee", "conflicts")
+LAST = ("gpus", "ratio", "limited_by", "marginal", "marginal_unit", "knee", "rules_left_out", "conflicts")
 
 
 def front_bytes(front: Front) -> bytes:
@@ -42,5 +43,6 @@ def _row(front: Front, number: int) -> dict[str, Any]:
         "marginal": point.marginal,
         "marginal_unit": "" if point.marginal is None else f"USD per {marginal_unit(front)}",
         "knee": point.knee,
+        "rules_left_out": left_out_cell(point.rules_left_out),
         "conflicts": "; ".join(f"{limit_name(one.limit)}: {one.detail}" for one in point.conflicts),
     }

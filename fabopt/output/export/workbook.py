@@ -34,6 +34,7 @@ from fabopt.output.export.spreadsheet import (
     write_marks,
     write_text,
 )
+from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.purchased import SHARES, has_any
 from fabopt.output.space import floor_line, pages_line
 from fabopt.output.terminal.answer import headline, leading_notes, proof_line, served, totals_line
@@ -147,6 +148,8 @@ class _Summary:
         for note in leading_notes(design):
             kind, _, words = note.partition(": ")
             self.line(kind.capitalize(), words)
+        for line in left_out_lines(design.rules_left_out):
+            self.line(TITLE, line)
         self.single_points(design)
         if design.totals is not None:
             self.line("Totals", totals_line(design))

@@ -20,6 +20,7 @@ from fabopt.output.html.single_points import points_view
 from fabopt.output.html.space import with_links, words_of
 from fabopt.output.html.tables import cash_view, futures_view
 from fabopt.output.html.workload import workload_view
+from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.space import floor_line, pages_line
 from fabopt.output.terminal.answer import conflict_quantity, leading_notes, needed_text, proof_line, totals_line
 from fabopt.output.terminal.cash import TITLE as CASH_TITLE
@@ -54,6 +55,8 @@ def _of_every_design(design: Design) -> dict[str, Any]:
         "status": STATUS_WORDS[design.status],
         "answer": with_links(answer(design), design),
         "leading": leading_notes(design),
+        "left_out_title": TITLE,
+        "left_out": left_out_lines(design.rules_left_out),
         "figures": key_figures(design),
         "conflicts": conflicts,
         "assumptions": assumptions(design),

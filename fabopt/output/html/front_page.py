@@ -13,6 +13,7 @@ from fabopt.output.charts.points import Axes, axes_of, shown_label, shown_points
 from fabopt.output.charts.render import svg
 from fabopt.output.charts.style import PAGE_PALETTE
 from fabopt.output.html.rendering import drawn, render
+from fabopt.output.left_out import COLUMN, left_out_cell
 from fabopt.output.slots import slots_at
 from fabopt.output.steps import gpus_of, marginal_unit, ratio_of, step_of
 from fabopt.output.words import count, money
@@ -92,17 +93,25 @@ class _Optional:
     def _with_knee(self) -> bool:
         return any(point.knee for point in self.front.points)
 
+    @cached_property
+    def _with_left_out(self) -> bool:
+        return any(point.rules_left_out for point in self.front.points)
+
     def columns(self) -> Iterator[tuple[str, bool]]:
         if self._with_marginal:
             yield f"$ per {marginal_unit(self.front)} more", True
         if self._with_knee:
             yield "", False
+        if self._with_left_out:
+            yield COLUMN, False
 
     def cells(self, point: FrontPoint) -> Iterator[str]:
         if self._with_marginal:
             yield _NOTHING if point.marginal is None else money(point.marginal)
         if self._with_knee:
             yield "knee" if point.knee else ""
+        if self._with_left_out:
+            yield left_out_cell(point.rules_left_out)
 
 
 def _metrics(front: Front, axes: Axes) -> list[Quantity]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fabopt.output.left_out import left_out_claim
 from fabopt.output.purchased import beside_use
 from fabopt.output.slots import slot_words
 from fabopt.output.space import space_line
@@ -60,7 +61,16 @@ def headline(design: Design) -> str:
         return f"{design.case.name}: no design was found, and none was ruled out.{bound_alone(design)}"
     if design.status == "unknown" or design.totals is None:
         return f"{design.case.name}: stopped before any design was found.{bound_alone(design)}"
-    return f"{served(design)} - {_claim(design)}."
+    return f"{served(design)} - {_claim(design)}{left_out_claim(design.rules_left_out)}."
+
+
+def nearest_line(design: Design) -> list[str]:
+    """Say which design is nearest where limits on spending leave none that keeps the rules; nothing if not known."""
+    nearest = design.nearest
+    if nearest is None:
+        return []
+    takes = f"{money(nearest.capex_usd)}, {power(nearest.power_w)} and {plain(nearest.rack_units)} rack units"
+    return [f"The cheapest design that keeps every rule takes {takes}: {nearest.summary}."]
 
 
 def bound_alone(design: Design) -> str:
@@ -278,7 +288,12 @@ def infeasible_lines(design: Design) -> list[str]:
     """Say which limits clash, and what each would have to be."""
     if design.status == "unknown":
         return [headline(design), *map(_in_the_way, design.conflicts)]
-    return [headline(design), *map(conflict_line, design.conflicts), *clash_line(design.conflicts)]
+    return [
+        headline(design),
+        *map(conflict_line, design.conflicts),
+        *clash_line(design.conflicts),
+        *nearest_line(design),
+    ]
 
 
 def clash_line(conflicts: Sequence[Conflict]) -> list[str]:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from fabopt.output.left_out import COLUMN, left_out_cell
 from fabopt.output.slots import slots_at
 from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.braille import BLANK, dots, stairs
@@ -79,6 +80,8 @@ def _table(front: Front) -> RenderableType:
     columns += [("$ per one more", True)] if has_marginal else []
     has_knee = any(point.knee for point in front.points)
     columns += [("", False)] if has_knee else []
+    has_left_out = any(point.rules_left_out for point in front.points)
+    columns += [(COLUMN, False)] if has_left_out else []
     columns.append(("what", False))
     rows: list[list[str]] = []
     above: FrontPoint | None = None
@@ -86,7 +89,7 @@ def _table(front: Front) -> RenderableType:
         if isinstance(point, int):
             rows.append([*[""] * (len(columns) - 1), f"{MORE} {some(point, 'point')} between"])
             continue
-        row = _row(front, point, shown, has_marginal, has_knee)
+        row = _row(front, point, shown, has_marginal, has_knee, has_left_out)
         if above is not None and row[-1] == above.summary:
             row[-1] = _as_above(above, point)
         above = point
@@ -124,7 +127,9 @@ def _shown_points(front: Front) -> Iterator[FrontPoint | int]:
         yield front.points[number]
 
 
-def _row(front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bool, has_knee: bool) -> list[str]:
+def _row(
+    front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bool, has_knee: bool, has_left_out: bool
+) -> list[str]:
     cells = [value_text(key, point.over.get(key, point.budget_usd)) for key in front.keys]
     traded = {one.metric for one in front.objectives} if front.kind == "pareto" else set()
     cells += [value_text(metric, point.values.get(metric), metric in traded) for metric in shown]
@@ -132,6 +137,8 @@ def _row(front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bo
         cells.append("-" if point.marginal is None else money(point.marginal))
     if has_knee:
         cells.append("knee" if point.knee else "")
+    if has_left_out:
+        cells.append(left_out_cell(point.rules_left_out))
     return [*cells, point.summary if point.totals is not None else _why(point)]
 
 

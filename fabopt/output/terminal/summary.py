@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fabopt.output.cash import has_cash
+from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.space import floor_line, pages_line
 from fabopt.output.terminal.answer import (
     about_lines,
@@ -63,6 +64,9 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     yield Text(headline(design), style="bold")
     leading = leading_notes(design)
     yield from (_line(note) for note in leading)
+    if design.rules_left_out:
+        yield Text(f"\n{TITLE}", style="bold yellow")
+        yield from (_line(line) for line in left_out_lines(design.rules_left_out))
     yield from _single_points(design)
     for fabric in design.fabrics:
         yield from _fabric(design, fabric)

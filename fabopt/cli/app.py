@@ -116,15 +116,18 @@ def check(
         str | None, typer.Option("--design", metavar="DESIGN.json", help="Compare a plan.yaml with its design.")
     ] = None,
     point: Point = None,
+    solve: Annotated[bool, typer.Option("--solve", help="Prove the optimum again, and what no design keeps.")] = False,
+    catalog: Catalogs = None,
 ) -> None:
     """Prove a saved design again, without any solver; or a plan of one."""
     from fabopt.cli.outages import draws_of
     from fabopt.cli.plan import check_plan, is_plan
-    from fabopt.cli.solving import check_design
+    from fabopt.cli.solving import SolveRequest, check_design
 
     if is_plan(design):
         raise typer.Exit(check_plan(design, against, point))
-    raise typer.Exit(check_design(design, draws_of(failures, samples, seed), point))
+    again = SolveRequest(design, catalogs=catalog, alternatives_s=0) if solve else None
+    raise typer.Exit(check_design(design, draws_of(failures, samples, seed), point, again))
 
 
 @app.command()

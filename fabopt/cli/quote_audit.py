@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from fabopt.cli.evidence import proven
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
 from fabopt.cli.progress import progress_shown
-from fabopt.cli.quotes import quoted_catalog
+from fabopt.cli.quotes import catalog_of_design
 from fabopt.cli.saved import saved_design
 from fabopt.cli.solving import WITHOUT_DESIGN, SolveRequest
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, NoAnswerError, fault
 from fabopt.inspect.quote_audit import QuoteComparison, QuoteFinding, compared
-from fabopt.inspect.quote_optimum import best_on_prices, with_parts_of
-from fabopt.io.catalog import named_catalogs
+from fabopt.inspect.quote_optimum import best_on_prices
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM
-from fabopt.io.library import find_catalog
 from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.redline import findings_csv, redline_bytes
 from fabopt.output.terminal.quote_audit import (
@@ -59,7 +56,7 @@ def audit_quote(request: AuditRequest) -> int:
     _check_targets(request)
     path = request.solve.case
     design = proven(_designed(path, request.point), path, unchecked=False).design
-    catalog, found_whole = _catalog(design, request.solve.catalogs)
+    catalog, found_whole = catalog_of_design(design, request.solve.catalogs)
     quote, faults = read_quote(request.quote, catalog, request.options)
     if faults and not quote.with_status("matched"):
         raise refuse(faults)
@@ -91,14 +88,6 @@ def _designed(path: str, point: int | None) -> Design:
     if design.status in WITHOUT_DESIGN or not design.fabrics:
         raise InputError([fault(path, "status", "there is no design here to hold a quote against", design.status)])
     return design
-
-
-def _catalog(design: Design, catalogs: Sequence[str] | None) -> tuple[Catalog, bool]:
-    """Products that a quote may name, those of the design as it has them; whether all that may be chosen are there."""
-    named = design.case.content.get("catalog", ())
-    catalog = quoted_catalog(catalogs) if catalogs else named_catalogs(named)
-    whole = with_parts_of(design, catalog)
-    return whole, bool(catalogs) or all(isinstance(find_catalog(name, Path(), "", ""), Path) for name in named)
 
 
 def _best(request: SolveRequest, design: Design, catalog: Catalog, quote: Quote) -> Design | None:

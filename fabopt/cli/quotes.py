@@ -7,11 +7,12 @@ from pathlib import Path, PurePath
 
 from fabopt.cli.output import check_targets, deliver, say, tell
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
+from fabopt.inspect.quote_optimum import with_parts_of
 from fabopt.io.case import read_price_books
-from fabopt.io.catalog import read_catalog
+from fabopt.io.catalog import named_catalogs, read_catalog
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM
-from fabopt.io.library import YAML_ENDINGS
+from fabopt.io.library import YAML_ENDINGS, find_catalog
 from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.quote_book import book_bytes, quote_bytes
 from fabopt.output.terminal.quotes import headline_of_quote, quote_report
@@ -20,6 +21,7 @@ from fabopt.parts.price_band import known_prices, with_band
 from fabopt.parts.price_books import check_price_book, with_price_books
 from fabopt.parts.quotes import Quote, book_of
 from fabopt.schema.catalog import Catalog
+from fabopt.schema.design import Design
 
 _ASK = (
     "no line states a price: fill in the column of prices, such as `Quoted unit price USD`, or name the vendor of an "
@@ -74,3 +76,11 @@ def _show(quote: Quote, is_taken: bool) -> None:
         tell(headline_of_quote(quote))
     else:
         say(quote_report(quote))
+
+
+def catalog_of_design(design: Design, catalogs: Sequence[str] | None) -> tuple[Catalog, bool]:
+    """Products that the case of a design may choose, those of the design as it has them; whether they are all there."""
+    named = design.case.content.get("catalog", ())
+    catalog = quoted_catalog(catalogs) if catalogs else named_catalogs(named)
+    whole = with_parts_of(design, catalog)
+    return whole, bool(catalogs) or all(isinstance(find_catalog(name, Path(), "", ""), Path) for name in named)

@@ -68,7 +68,10 @@ class SolveRequest:
 
         Where there is none, why is told as it is found.
         """
-        inputs = self.inputs()
+        return self.solved(self.inputs())
+
+    def solved(self, inputs: Inputs) -> Design:
+        """Solve inputs, as ``design``."""
         advice = Advice(inputs.case.name)
         design = self._solved(inputs, advice)
         if not design.fabrics and design.status in WITHOUT_DESIGN:
@@ -154,10 +157,12 @@ def _exit_code(design: Design) -> int:
     return EXIT_CHECK_FAILED if failed else EXIT_OF_STATUS[design.status]
 
 
-def check_design(path: str, draws: Draws | None = None, point: int | None = None) -> int:
+def check_design(
+    path: str, draws: Draws | None = None, point: int | None = None, again: SolveRequest | None = None
+) -> int:
     """Prove a saved design again and print each check; of one that holds, what random failures leave.
 
-    ``point``: of a sweep or front, from 1.
+    ``point``: of a sweep or front, from 1; ``again``: how its case is solved again, if it is.
     """
     from fabopt.cli.outages import what_is_left
     from fabopt.cli.saved import saved_design
@@ -169,8 +174,10 @@ def check_design(path: str, draws: Draws | None = None, point: int | None = None
         allowed = "a design that was found (status optimal or feasible)"
         raise InputError([fault(path, "status", "there is no design here to check", design.status, allowed=allowed)])
     checks = tuple(verify(design))
-    say(check_report(design, checks))
+    say(check_report(design, checks, again is not None))
     holds = bool(checks) and all(check.ok for check in checks)
+    if again is not None and holds:
+        holds = _is_proven_again(design, again)
     if draws is not None and holds:
         with progress_shown() as progress:
             left = what_is_left(path, design, draws, progress.say)
@@ -178,6 +185,24 @@ def check_design(path: str, draws: Draws | None = None, point: int | None = None
     elif draws is not None:
         tell("what failures leave is not drawn, as the design does not hold")
     return EXIT_DONE if holds else EXIT_CHECK_FAILED
+
+
+def _is_proven_again(design: Design, request: SolveRequest) -> bool:
+    """Solve the case of a design again, and say what that has proven, or what it contradicts."""
+    from fabopt.cli.quotes import catalog_of_design
+    from fabopt.inspect.proof_again import differences, inputs_again, proven_again
+
+    catalog, found_whole = catalog_of_design(design, request.catalogs)
+    if not found_whole:
+        hint = "name them with --catalog"
+        raise InputError([fault(request.case, "case.catalog", "not all catalogs of the case are found", hint=hint)])
+    again = request.solved(inputs_again(design, catalog))
+    wrong = list(differences(design, again))
+    for text in wrong:
+        tell(f"FAILED: {text}")
+    if not wrong:
+        say(proven_again(again))
+    return not wrong
 
 
 def write_formulation(request: SolveRequest, output: str) -> None:

@@ -13,17 +13,18 @@ from fabopt.schema.design import Check, Design
 from fabopt.units import some
 
 
-def stated(design: Design) -> str:
-    """Name what a file states and only the search that wrote it could prove."""
+def stated(design: Design, is_solved_again: bool = False) -> str:
+    """Name what a file states and only a search can prove, and whether one follows."""
     objective = design.objective
     parts = [f"status {design.status}", f"bound {objective.bound}", f"gap {objective.gap}"]
     parts += [some(len(design.alternatives), "alternative"), some(len(design.notes), "note")]
-    return f"stated by the file: {', '.join(parts)}"
+    again = "the case is solved again below" if is_solved_again else "--solve proves status and bound again"
+    return f"stated by the file: {', '.join(parts)}; {again}"
 
 
-def check_report(design: Design, checks: Sequence[Check]) -> RenderableType:
+def check_report(design: Design, checks: Sequence[Check], is_solved_again: bool = False) -> RenderableType:
     """Return every check with ok or FAIL and what was compared, what no check proves, and the verdict."""
-    return checks_report(design.case.name, checks, stated(design))
+    return checks_report(design.case.name, checks, stated(design, is_solved_again))
 
 
 def checks_report(case: str, checks: Sequence[Check], unproven: str = "") -> RenderableType:

@@ -190,7 +190,8 @@ def check_design(
 def _is_proven_again(design: Design, request: SolveRequest) -> bool:
     """Solve the case of a design again, and say what that has proven, or what it contradicts."""
     from fabopt.cli.quotes import catalog_of_design
-    from fabopt.inspect.proof_again import differences, inputs_again, proven_again
+    from fabopt.inspect.proof_again import inputs_again
+    from fabopt.output.terminal.proof_again import differences, proven_again
 
     catalog, found_whole = catalog_of_design(design, request.catalogs)
     if not found_whole:

@@ -1,14 +1,10 @@
-"""A design's case solved again, to prove what no check can: that nothing is less, and what no design keeps."""
+"""The inputs of a design's case, to solve it again and prove what no check can."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from fabopt.floor.rack_rules import with_parts
 from fabopt.inspect.quote_optimum import with_parts_of
 from fabopt.io.case import Inputs, inputs_from_objects
-from fabopt.output.left_out import left_out_name
-from fabopt.output.words import money, power
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.default_rules import RACK_SPREAD
 from fabopt.schema.design import Design
@@ -20,29 +16,3 @@ def inputs_again(design: Design, catalog: Catalog) -> Inputs:
     case = Embedded(design).case
     keys = [row.part.rpartition(".")[2] for row in design.rules_left_out if row.rule == RACK_SPREAD]
     return inputs_from_objects(with_parts(case, dict.fromkeys(keys, True)), with_parts_of(design, catalog))
-
-
-def differences(design: Design, again: Design) -> Iterator[str]:
-    """What a design says that solving its case again does not give; nothing where all is proven."""
-    if again.status != "optimal":
-        yield f"solving it again ended with status {again.status}"
-        return
-    metric, value, least = design.objective.metric, design.objective.value, again.objective.value
-    if value != least:
-        told = [_said(metric, one) for one in (value, least)]
-        yield f"{metric} is {told[0]}, and solving it again gives {told[1]}"
-    listed, found = (sorted(map(left_out_name, one.rules_left_out)) for one in (design, again))
-    yield from (f"{name} is listed as left out, and some design keeps it" for name in listed if name not in found)
-    yield from (f"{name} is not listed as left out, and no design keeps it" for name in found if name not in listed)
-
-
-def proven_again(design: Design) -> str:
-    """What solving a case again has proven, in a sentence."""
-    least = _said(design.objective.metric, design.objective.value)
-    claim = f"{design.case.name}: solved again: no design of its space has less than {least}"
-    names = list(map(left_out_name, design.rules_left_out))
-    return f"{claim}, and none keeps {', '.join(names)}, whatever its limits" if names else claim
-
-
-def _said(metric: str, value: float | None) -> str:
-    return "-" if value is None else money(value) if "usd" in metric else power(value)

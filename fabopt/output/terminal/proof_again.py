@@ -1,0 +1,39 @@
+"""What solving the case of a design again proves: that nothing is less, and what no design keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.output.left_out import left_out_name
+from fabopt.output.terminal.answer import metric_value
+from fabopt.schema.design import Design
+
+
+def differences(design: Design, again: Design) -> Iterator[str]:
+    """What a design says that solving its case again does not give; nothing where all is proven."""
+    if again.status != "optimal":
+        yield f"solving it again ended with status {again.status}"
+        return
+    metric, value, least = design.objective.metric, design.objective.value, again.objective.value
+    if value != least:
+        told = [_said(metric, one) for one in (value, least)]
+        yield f"{metric} is {told[0]}, and solving it again gives {told[1]}"
+    listed, again_left_out = (sorted(map(left_out_name, one.rules_left_out)) for one in (design, again))
+    yield from (
+        f"{name} is listed as left out, and some design keeps it" for name in listed if name not in again_left_out
+    )
+    yield from (
+        f"{name} is not listed as left out, and no design keeps it" for name in again_left_out if name not in listed
+    )
+
+
+def proven_again(design: Design) -> str:
+    """What solving a case again has proven, in a sentence."""
+    least = _said(design.objective.metric, design.objective.value)
+    claim = f"{design.case.name}: solved again: no design of its space has less than {least}"
+    names = list(map(left_out_name, design.rules_left_out))
+    return f"{claim}, and none keeps {', '.join(names)}, whatever its limits" if names else claim
+
+
+def _said(metric: str, value: float | None) -> str:
+    return "-" if value is None else metric_value(metric, value)

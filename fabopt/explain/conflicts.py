@@ -34,7 +34,17 @@ from fabopt.problem.vendors import sources_are_short
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.schema.base import NO_SINGLE_LIMIT, Strict
 from fabopt.schema.case import Fabric
-from fabopt.schema.default_rules import LENGTHS, NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_asked_for, without
+from fabopt.schema.default_rules import (
+    LENGTHS,
+    NIC_PAIRING,
+    ONE_GENERATION,
+    ONE_PORT,
+    SLOT_SPEED,
+    SUBNET_MANAGER,
+    TESTED_NICS,
+    is_asked_for,
+    without,
+)
 from fabopt.schema.design import Conflict, Number
 from fabopt.search.context import Context
 from fabopt.topology.families import most_servers
@@ -55,6 +65,9 @@ NO_SPEED = "none"
 WITHOUT_RULE = {
     LENGTHS: "the usual lengths, which do not follow from the size of the groups,",
     NIC_PAIRING: "a number of NICs that neither divides the GPUs of a server nor is a multiple of them",
+    ONE_PORT: "NICs that need several ports for what a GPU must get",
+    SLOT_SPEED: "NICs whose ports carry more than their slots give",
+    TESTED_NICS: "NICs that the server is not known to be sold or tested with",
     ONE_GENERATION: "InfiniBand switches of several generations in one fabric",
     SUBNET_MANAGER: "subnets of InfiniBand that no switch manages",
 }

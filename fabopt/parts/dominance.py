@@ -24,7 +24,8 @@ def without_dominated_products(
 ) -> ItemTable:
     """The offer without products that another one stands in for; those that the case names (``named``) stay.
 
-    ``qualified``: by device the parts that may be plugged in; products that it tells apart are not compared.
+    ``qualified``: by device the parts that may be plugged in; products that it tells apart are not compared, nor NICs
+    that other servers are tested with.
     """
     alike: dict[Hashable, list[Product]] = {}
     devices_of: dict[str, list[str]] = {}
@@ -36,7 +37,8 @@ def without_dominated_products(
         if items and not product.end_of_life:
             lengths = tuple(item.length_m for item in items)
             pairs = (qualified or {}).get(product.id), frozenset(devices_of.get(product.id, ()))
-            alike.setdefault((type(product), product.vendor, lengths, _fit(product), pairs), []).append(product)
+            tested = frozenset(one.id for one in catalog.servers if product.id in one.tested_for("compute"))
+            alike.setdefault((type(product), product.vendor, lengths, _fit(product), pairs, tested), []).append(product)
     dominated = {product_id for products in alike.values() for product_id in _dominated(item_table, products, named)}
     return item_table.without(dominated)
 

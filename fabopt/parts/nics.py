@@ -17,6 +17,7 @@ from fabopt.parts.procurement import is_allowed_at
 from fabopt.parts.rails import RAIL_ONLY, cannot_forward, divisions
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Nic
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS
 from fabopt.schema.product import Pcie, Protocol
 from fabopt.schema.server import BuiltInNic, Server
 from fabopt.units import ceil_div, exact, gbps, some
@@ -32,15 +33,16 @@ PORTS_OF_A_PAIR = 2
 class Refusals:
     """Why NICs are not picked whose ports would do, by id (``told``).
 
-    ``paired_only``: nothing is told of numbers of them that rule ``nic-pairing`` leaves out.
+    ``kept``: default rules that hold; nothing is told of NICs that are not tested, nor of unpaired numbers of them,
+    where the rule on it holds.
     """
 
-    paired_only: bool = False
+    kept: frozenset[str] = frozenset()
     told: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, option: NicOption, why: str | None) -> None:
         """Add a reason, if there is one; the last one of a name is told."""
-        if why is not None and (option.pairs or not self.paired_only):
+        if why is not None and not option.breaks & self.kept & {TESTED_NICS, NIC_PAIRING}:
             self.told[name] = why
 
 
@@ -54,7 +56,8 @@ class NicOption:
     all planes, ``cage_limit`` those that can be; ``full_cages`` have all their ports in use, ``partial_ports`` are the
     ports in each of ``partial_cages`` others. ``injection``: Mb/s of the GPU with the smallest share of NICs;
     ``nic_mbps``: what one NIC moves, its ports or its slot. ``forwards``: the NIC passes on what is for other servers.
-    ``pairs``: rule ``nic-pairing`` allows it.
+    ``breaks``: default rules that leave it out; ``shares_ports``: flows of a GPU may need several ports without
+    breaking rule ``one-port``.
     """
 
     nic_id: str
@@ -74,12 +77,22 @@ class NicOption:
     scale_up: Fraction | None = None
     dual: bool = False
     forwards: bool = False
-    pairs: bool = True
+    breaks: frozenset[str] = frozenset()
+    shares_ports: bool = True
 
     @property
     def is_slowed(self) -> bool:
         """Whether its slot delivers less than its ports."""
         return self.nic_mbps < self.ports_per_nic * self.port.lane.port_mbps
+
+    @property
+    def flow_mbps(self) -> Fraction:
+        """The most that one flow has on its way into the network: one port, and no more than the slot gives."""
+        return min(Fraction(self.port.lane.port_mbps), self.nic_mbps)
+
+    def carries_alone(self, rate_mbps: Fraction | int) -> bool:
+        """Whether one port carries a rate of a GPU, as far as rule ``one-port`` asks for it."""
+        return self.shares_ports or self.flow_mbps >= rate_mbps
 
     @property
     def crosses_any_cut(self) -> Fraction:
@@ -182,10 +195,10 @@ def nic_options(
     """
     settings = (fabric.name, fabric.role, fabric.nics, fabric.nics_per_server, fabric.homing, fabric.planes,
                 fabric.topologies)  # fmt: skip
-    key = (settings, protocol, server.id, tuple(pcie.items()), demand_mbps, refusals.paired_only)
+    key = (settings, protocol, server.id, tuple(pcie.items()), demand_mbps, refusals.kept)
 
     def work_out() -> tuple[tuple[NicOption, ...], dict[str, str]]:
-        own = Refusals(refusals.paired_only)
+        own = Refusals(refusals.kept)
         return tuple(_nic_options(fabric, protocol, offering, server, pcie, demand_mbps, own)), own.told
 
     options, told = _OPTIONS.of(offering, key, work_out)
@@ -217,6 +230,8 @@ def _nic_options(
             if option.ports_per_nic != PORTS_OF_A_PAIR * option.planes_per_nic:
                 continue
             option = replace(option, dual=True)
+        if not built_in:
+            option = _judged(option, fabric, server, demand_mbps)
         # Rule ``injection_meets_demand``
         if option.injection >= demand_mbps:
             # Rule ``scale_up_carries_rails``
@@ -229,6 +244,22 @@ def _nic_options(
                 yield option
         elif option.ports_per_server * option.port.lane.port_mbps >= demand_mbps * server.gpus:
             refusals.add(nic.id, option, _refusal(nic, option, server, fabric, demand_mbps))
+
+
+def _judged(option: NicOption, fabric: Fabric, server: Server, demand_mbps: int) -> NicOption:
+    """A way to equip servers with chosen NICs, with the default rules that it breaks."""
+    is_counted, is_named = fabric.nics_per_server != "any", fabric.nics != "any"
+    planes = option.planes // option.rails_per_plane
+    option = replace(option, shares_ports=is_counted or option.dual or planes > 1 or not server.gpus)
+    tested = server.tested_for(fabric.role) if fabric.role == "compute" else frozenset()
+    # Rules ``nics_pair_with_gpus``, ``one_port_serves_gpu``, ``slots_carry_ports`` and ``nics_are_tested``
+    keeps = {
+        NIC_PAIRING: is_counted or pairs_with_gpus(option.nics_per_server, server.gpus),
+        ONE_PORT: option.carries_alone(demand_mbps),
+        SLOT_SPEED: is_named or not option.is_slowed,
+        TESTED_NICS: is_named or not tested or option.nic_id in tested,
+    }
+    return replace(option, breaks=frozenset(rule for rule, kept in keeps.items() if not kept))
 
 
 def _refusal(nic: Nic, option: NicOption, server: Server, fabric: Fabric, demand_mbps: int) -> str | None:
@@ -307,7 +338,6 @@ def _chosen_options(
                 port = offering.ports.of(cage, split, nic)
                 cages = cage.count_at(split)
                 for nics in range(1, server.nic_slots + 1):
-                    pairs = fabric.nics_per_server != "any" or pairs_with_gpus(nics, server.gpus)
                     # Rule ``ports_fit_nics``
                     for ports in range(1, cages * port.ports + 1):
                         rate = _nic_mbps(nic, server, ports, port.lane.port_mbps, pcie)
@@ -315,7 +345,7 @@ def _chosen_options(
                             yield nic, NicOption(
                                 nic.id, item, nics, group, split, ports, planes, port, True,
                                 nics * cages, rate, rate * share_of_gpu(nics, server.gpus), topology, apart,
-                                forwards=nic.forwards, pairs=pairs,
+                                forwards=nic.forwards,
                             )  # fmt: skip
 
 

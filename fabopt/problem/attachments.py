@@ -11,7 +11,7 @@ from typing import Literal
 from fabopt.parts.nics import NicOption, Refusals, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.port_types import PortType, PortTypes
-from fabopt.problem.nic_pairing import Nics, by_pairing
+from fabopt.problem.nic_rules import Nics, by_rules
 from fabopt.problem.out_of_band import SWITCHES, ByStage, added, port_cage
 from fabopt.schema.attachment import Attachment, AttachmentTier
 from fabopt.schema.base import parse_split
@@ -67,14 +67,14 @@ class AttachmentDemand:
 class LogicalFabric:
     """A logical fabric on the switches of another: the NICs that give what it asks for, and its ratio at the leaf.
 
-    ``unpaired_nics``: left out while rule ``nic-pairing`` holds.
+    ``left_out_nics``: that rules about NICs leave out which can be given up.
     """
 
     name: str
     role: str
     nics: Nics
     oversubscription: Fraction
-    unpaired_nics: Nics = field(default_factory=dict)
+    left_out_nics: Nics = field(default_factory=dict)
 
     def equipped(self, nic: NicOption, servers: int) -> AttachmentDemand:
         """The ports of so many servers with certain NICs."""
@@ -128,10 +128,10 @@ def logical_fabric_of(
         )
         for protocol in PROTOCOLS
     }
-    kept, unpaired = by_pairing(nics, rules)
+    kept, left_out = by_rules(nics, rules)
     ratio = exact(carried.max_oversubscription_leaf)
     return LogicalFabric(
-        carried.name, carried.role, MappingProxyType(dict(kept)), ratio, MappingProxyType(dict(unpaired))
+        carried.name, carried.role, MappingProxyType(dict(kept)), ratio, MappingProxyType(dict(left_out))
     )
 
 

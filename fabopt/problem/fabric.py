@@ -27,12 +27,12 @@ from fabopt.problem.attachments import (
 from fabopt.problem.demand import Demand, demand_of, stages_of
 from fabopt.problem.generations import Generations, Switches, generations_of
 from fabopt.problem.interchangeable import InterchangeableSwitches, stand_ins_of
-from fabopt.problem.nic_pairing import Nics, by_pairing
+from fabopt.problem.nic_rules import Nics, broken_by, by_rules, rules_on_nics
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, is_kept, rules_of_fabric
+from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER, rules_of_fabric
 from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
 from fabopt.schema.mixed_spines import spines_may_differ
 from fabopt.schema.operate import Roce
@@ -116,8 +116,8 @@ class FabricProblem:
     # default rules that hold, and those that are left out
     kept_rules: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    # NICs, by protocol, that are left out while rule ``nic-pairing`` holds
-    unpaired_nics: Nics = field(default_factory=dict)
+    # NICs, by protocol, that rules about NICs leave out which may yield
+    left_out_nics: Nics = field(default_factory=dict)
     # the families that are looked at, and the most switches on a path (a Clos: see ``tiers``)
     topologies: tuple[str, ...] = ("clos",)
     most_hops: int | None = None
@@ -159,7 +159,7 @@ class FabricProblem:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
         for name, mapping in (
             ("nics", self.nics),
-            ("unpaired_nics", self.unpaired_nics),
+            ("left_out_nics", self.left_out_nics),
             ("switches", roles),
             ("runs_m", self.runs_m),
             ("racks", self.racks),
@@ -209,13 +209,12 @@ class FabricProblem:
             return self.generations is not None
         if rule == SUBNET_MANAGER:
             return self.managers is not None
-        return rule != NIC_PAIRING or self.leaves_nics_out
+        return rule not in NIC_RULES or self.leaves_nics_out(rule)
 
-    @property
-    def leaves_nics_out(self) -> bool:
-        """Whether rule ``nic-pairing`` leaves a NIC out, of its own or of a logical fabric on it."""
-        unpaired = (self.unpaired_nics, *(one.unpaired_nics for one in self.logical_fabrics))
-        return any(any(nics.values()) for nics in unpaired)
+    def leaves_nics_out(self, rule: str) -> bool:
+        """Whether a rule about NICs leaves one out, of its own or of a logical fabric on it."""
+        others = (self.left_out_nics, *(one.left_out_nics for one in self.logical_fabrics))
+        return any(rule in broken_by(nics) for nics in others)
 
     @property
     def may_be_odd(self) -> bool:
@@ -289,8 +288,8 @@ def fabric_of(
     """What a case means for a fabric. ``servers``: of the last stage; ``pcie``: usable Gb/s by generation."""
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
-    refusals = Refusals(paired_only=is_kept(case.rules, NIC_PAIRING))
-    nics, unpaired = by_pairing(_nics(fabric, protocols, demand, offering, server, pcie, refusals), case.rules)
+    refusals = Refusals(rules_on_nics(case.rules))
+    nics = by_rules(_nics(fabric, protocols, demand, offering, server, pcie, refusals), case.rules)
     switches: Switches = {protocol: switches_of(fabric, protocol, offering) for protocol in protocols}
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
@@ -307,8 +306,8 @@ def fabric_of(
         oversubscription_spine=demand.max_oversubscription_spine,
         reserve=exact(fabric.reserve_ports),
         attachments=tuple(attachment_demand(one, offering.ports) for one in fabric.attachments),
-        nics=nics,
-        unpaired_nics=unpaired,
+        nics=nics.kept,
+        left_out_nics=nics.left_out,
         switches=switches,
         generations=generations_of(case, fabric, switches), roce=fabric.roce,
         runs_m=site.runs_m(offering.item_table.lengths_m, fabric),

@@ -7,22 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from fabopt.problem.attachments import LogicalFabric
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.nic_pairing import Nics, paired, with_unpaired
+from fabopt.problem.nic_rules import Nics, parted, together
 from fabopt.problem.problem import Problem
 from fabopt.problem.subnet_manager import INFINIBAND, ONE
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER, YIELDING, is_asked_for
+from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER, YIELDING, is_asked_for
 from fabopt.schema.resilience import REDUNDANCY
 
-# Rules that can be left out: those of resilience, that of NICs, that of generations, that of subnet managers, and all.
+# Rules that can be left out: those of resilience, those of NICs, that of generations, that of subnet managers, and all.
 OF_REDUNDANCY: Final = frozenset(REDUNDANCY)
-OF_NICS: Final = frozenset({NIC_PAIRING})
+OF_NICS: Final = frozenset(NIC_RULES)
 OF_GENERATIONS: Final = frozenset({ONE_GENERATION})
 OF_MANAGERS: Final = frozenset({SUBNET_MANAGER})
 ALL_RULES: Final = OF_REDUNDANCY | OF_NICS | OF_GENERATIONS | OF_MANAGERS
+
+
+AnyFabric = TypeVar("AnyFabric", FabricProblem, LogicalFabric)
 
 
 class RulePart(NamedTuple):
@@ -92,17 +95,23 @@ def left_out(problem: Problem, rules: frozenset[str]) -> Iterator[Problem]:
     """
     fabrics = zip(problem.fabrics, without_rules(problem, rules).fabrics, strict=True)
     free = replace(problem, fabrics=tuple(free if _is_bound(fabric, rules) else fabric for fabric, free in fabrics))
-    if rules != OF_NICS:
+    if not rules <= OF_NICS:
         yield _with_one_manager(free) if rules == OF_REDUNDANCY else free
         return
     for index, fabric in enumerate(free.fabrics):
-        if any(fabric.unpaired_nics.values()):
-            yield _with_fabric(free, index, replace(fabric, nics=fabric.unpaired_nics))
+        nics = _that_break(fabric.nics, rules)
+        if any(nics.values()):
+            yield _with_fabric(free, index, replace(fabric, nics=nics))
         for number, logical in enumerate(fabric.logical_fabrics):
-            if any(logical.unpaired_nics.values()):
+            nics = _that_break(logical.nics, rules)
+            if any(nics.values()):
                 others = list(fabric.logical_fabrics)
-                others[number] = replace(logical, nics=logical.unpaired_nics)
+                others[number] = replace(logical, nics=nics)
                 yield _with_fabric(free, index, replace(fabric, logical_fabrics=tuple(others)))
+
+
+def _that_break(nics: Nics, rules: frozenset[str]) -> Nics:
+    return {protocol: tuple(one for one in options if one.breaks & rules) for protocol, options in nics.items()}
 
 
 def _with_one_manager(problem: Problem) -> Problem:
@@ -151,11 +160,13 @@ def _bound_to(fabric: FabricProblem, kept: set[str]) -> FabricProblem:
         kept_rules=tuple(rule for rule in rules if rule in kept),
         left_out=tuple(rule for rule in rules if rule not in kept),
     )
-    if (NIC_PAIRING in bound.kept_rules) == (NIC_PAIRING in fabric.kept_rules):
+    if OF_NICS.isdisjoint(set(bound.kept_rules) ^ set(fabric.kept_rules)):
         return bound
-    logical = (replace(one, nics=_nics(one, NIC_PAIRING in kept)) for one in fabric.logical_fabrics)
-    return replace(bound, nics=_nics(fabric, NIC_PAIRING in kept), logical_fabrics=tuple(logical))
+    logical = (_with_nics(one, kept) for one in fabric.logical_fabrics)
+    return replace(_with_nics(bound, kept), logical_fabrics=tuple(logical))
 
 
-def _nics(fabric: FabricProblem | LogicalFabric, is_paired: bool) -> Nics:
-    return paired(fabric.nics) if is_paired else with_unpaired(fabric.nics, fabric.unpaired_nics)
+def _with_nics(fabric: AnyFabric, kept: Collection[str]) -> AnyFabric:
+    """A fabric, or a logical one, with the NICs that keep some rules, of all that it could have."""
+    nics = parted(together(fabric.nics, fabric.left_out_nics), kept)
+    return replace(fabric, nics=nics.kept, left_out_nics=nics.left_out)

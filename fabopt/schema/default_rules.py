@@ -39,11 +39,16 @@ INTERCHANGEABLE: Final = "interchangeable"
 LENGTHS: Final = "lengths"
 NIC_PAIRING: Final = "nic-pairing"
 ONE_GENERATION: Final = "one-generation"
+ONE_PORT: Final = "one-port"
 RACK_RULES: Final = "rack-rules"
 RACK_SPREAD: Final = "rack-spread"
 ROBUST_DESIGNS: Final = "robust-designs"
 SCATTERED_RANKS: Final = "scattered-ranks"
+SLOT_SPEED: Final = "slot-speed"
 SUBNET_MANAGER: Final = "subnet-manager"
+TESTED_NICS: Final = "tested-nics"
+# Rules about the NICs that a fabric may have, in the order in which they are kept where not all can be.
+NIC_RULES: Final = (TESTED_NICS, SLOT_SPEED, ONE_PORT, NIC_PAIRING)
 # The most oversubscription at a boundary, where the case says none, of what rule ``robust-designs`` picks.
 MOST_ROBUST_RATIO: Final = 8
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
@@ -83,6 +88,13 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "docs/cases.md#generations-of-infiniband",
         ),
         DefaultRule(
+            ONE_PORT,
+            "one port of a NIC carries what a GPU must get, but for several planes, pairs of ports and numbers of NICs "
+            "that `nics_per_server` names",
+            "one_port_serves_gpu",
+            "docs/cases.md#which-nics",
+        ),
+        DefaultRule(
             RACK_RULES,
             "racks of a floor keep room for what is beside servers and switches, and have no more switches than can be "
             "cabled",
@@ -113,11 +125,24 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "docs/workloads.md#where-ranks-are-put",
         ),
         DefaultRule(
+            SLOT_SPEED,
+            "the ports in use of a NIC carry no more than its slot gives, where `nics` names none",
+            "slots_carry_ports",
+            "docs/cases.md#which-nics",
+        ),
+        DefaultRule(
             SUBNET_MANAGER,
             "every subnet of InfiniBand has a switch that runs a subnet manager and manages so many ports, two where "
             "redundancy is on",
             "subnets_are_managed",
             "docs/cases.md#subnet-managers",
+        ),
+        DefaultRule(
+            TESTED_NICS,
+            "compute fabrics have NICs that the server is sold or tested with, where the catalog says it and `nics` "
+            "names none",
+            "nics_are_tested",
+            "docs/cases.md#which-nics",
         ),
         DefaultRule(
             TWO_CORES,
@@ -143,7 +168,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
 YIELDING: Final = (
     RACK_SPREAD,
     ONE_GENERATION,
-    NIC_PAIRING,
+    *reversed(NIC_RULES),
     TWO_LEAVES,
     TWO_CORES,
     TWO_SPINES,

@@ -133,7 +133,8 @@ class Metrics(Strict):
     """Bandwidth figures, see docs/bandwidth.md. None: the file is from before the figure was, or the graph too large.
 
     ``permutation``: throughput upper bound of the worst one; ``allreduce``: rings along the rails. ``max_nic_hops``:
-    servers that pass traffic on along the longest shortest path, where there is no switch.
+    servers that pass traffic on along the longest shortest path, where there is no switch. ``single_flow_gbps``: what
+    one flow can have between any two servers.
     """
 
     injection_gbps_per_gpu: Number
@@ -144,6 +145,7 @@ class Metrics(Strict):
     allreduce_gbps_per_gpu: Number | None = None
     mean_switch_hops: Number | None = None
     max_nic_hops: int | None = None
+    single_flow_gbps: Annotated[Number | None, Field(exclude_if=is_open)] = None
 
 
 class Failure(Strict):

@@ -21,6 +21,7 @@ from fabopt.schema.product import (
     Pcie,
     Product,
     Purchasable,
+    Source,
 )
 from fabopt.units import ceil_div
 
@@ -45,6 +46,14 @@ class BuiltInNic(Strict):
     hcas: tuple[Word, ...] = ()
 
 
+class TestedNic(Strict):
+    """A NIC that the maker of a server sells or tests it with, for one use; ``source``: where that is said."""
+
+    id: Identifier
+    role: Role = "compute"
+    source: Source | None = None
+
+
 class ScaleUp(Strict):
     """The NVLink-class domain: its size, and what each GPU can send into it, one direction."""
 
@@ -55,6 +64,11 @@ class ScaleUp(Strict):
 def _is_zero(number: object) -> bool:
     """Whether there are none, and so nothing is written."""
     return number == 0
+
+
+def _are_none(entries: object) -> bool:
+    """Whether a list has no entries, and so is not written."""
+    return not entries
 
 
 class RackDevices(Strict):
@@ -112,7 +126,8 @@ class Server(Product, Purchasable, defer_build=False):
     ``gpu_peak_tflops``: of one GPU, dense matrix products, by number format. ``gpu_memory_gb``: of one GPU, as makers
     say it (80 for 80 x 2^30 bytes). ``rack``: of a rack-scale system; price
     and power are then the whole rack's, ``rack_units`` those of one server in it. ``power_supplies``: of which half
-    are on each feed of the rack; absent: not known.
+    are on each feed of the rack; absent: not known. ``nics_tested``: NICs that it is sold or tested with beside those
+    that are built in, ids being of NICs for compute fabrics; absent: not known.
     """
 
     gpu: Word | None = None
@@ -126,6 +141,7 @@ class Server(Product, Purchasable, defer_build=False):
     power_supplies: Count | None = None
     scale_up: ScaleUp | None = None
     nics: tuple[BuiltInNic, ...] = ()
+    nics_tested: Annotated[tuple[Identifier | TestedNic, ...], Field(exclude_if=_are_none)] = ()
     rack: WholeRack | None = None
 
     @model_validator(mode="after")
@@ -138,6 +154,11 @@ class Server(Product, Purchasable, defer_build=False):
         if needed > self.rack.rack_units:
             raise ValueError(f"the devices of `rack` fill {needed} units of {self.rack.rack_units}")
         return self
+
+    def tested_for(self, role: Role) -> frozenset[str]:
+        """Ids of the NICs that it is sold or tested with for fabrics of a role; none: not known."""
+        tested = (TestedNic(id=one) if isinstance(one, str) else one for one in self.nics_tested)
+        return frozenset(one.id for one in tested if one.role == role)
 
     @property
     def sold_together(self) -> int:

@@ -20,6 +20,7 @@ from fabopt.solution.feeds import feed_notes
 from fabopt.solution.generations import generation_notes
 from fabopt.solution.interchangeable import stand_in_notes
 from fabopt.solution.lengths import length_notes
+from fabopt.solution.nic_rules import nic_rule_notes
 from fabopt.solution.pools import pool_notes
 from fabopt.solution.price_basis import price_notes
 from fabopt.solution.protocols import protocol_notes
@@ -27,7 +28,7 @@ from fabopt.solution.qualified import pair_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.quotes import quote_notes
 from fabopt.solution.racks import rack_notes
-from fabopt.solution.rules_kept import pairing_notes, rules_left_out
+from fabopt.solution.rules_kept import rules_left_out
 from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.solution.switch_racks import strips_without_ports
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
@@ -49,7 +50,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *inputs.notes,
         *case_notes(answers.shown),
         *_design_notes(answers.shown, design),
-        *pairing_notes(answers.shown, design),
+        *nic_rule_notes(answers.shown, design),
         *decision_notes(design),
         *generation_notes(answers.shown, design),
         *stand_in_notes(design),

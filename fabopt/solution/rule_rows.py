@@ -11,7 +11,6 @@ from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.rules_kept import (
     OF_GENERATIONS,
     OF_MANAGERS,
-    OF_NICS,
     OF_REDUNDANCY,
     is_bound,
     left_out,
@@ -20,7 +19,7 @@ from fabopt.problem.rules_kept import (
 from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.lexicographic import Optimum, optimum_of
 from fabopt.program.orders import sums_of
-from fabopt.schema.default_rules import INTERCHANGEABLE, NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
+from fabopt.schema.default_rules import INTERCHANGEABLE, NIC_RULES, ONE_GENERATION, SUBNET_MANAGER
 from fabopt.schema.design import Alternative
 from fabopt.search.choice import search_of
 from fabopt.solution.baselines import baseline_plans
@@ -36,7 +35,7 @@ from fabopt.units import some
 # What a design without some default rules is called, and those rules.
 WITHOUT_RULES = (
     ("redundancy", OF_REDUNDANCY),
-    (NIC_PAIRING, OF_NICS),
+    *((rule, frozenset({rule})) for rule in NIC_RULES),
     (ONE_GENERATION, OF_GENERATIONS),
     (SUBNET_MANAGER, OF_MANAGERS),
 )

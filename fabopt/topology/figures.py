@@ -3,7 +3,8 @@
 Injection is what a GPU can send into the fabric. Bisection is the one-way capacity of the worst balanced cut divided by
 half the GPUs. All-to-all is the largest equal rate of uniform traffic. Worst permutation is its throughput upper bound:
 all capacity over the links that the heaviest matching of leaves takes. Ring all-reduce is the rate at which every port
-can send to the same port of the next server. Hops are switches on the longest shortest path. Source: docs/bandwidth.md.
+can send to the same port of the next server. A single flow has the slowest link of a path. Hops are switches on the
+longest shortest path. Source: docs/bandwidth.md.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fabopt.parts.nics import NicOption
 from fabopt.schema.design import Metrics
 from fabopt.units import MBPS_PER_GBPS, plain_fraction
 
@@ -34,6 +36,7 @@ class Figures:
     allreduce: Fraction | None = None
     mean_switch_hops: Fraction | None = None
     max_nic_hops: int | None = None
+    single_flow: Fraction | None = None
 
     def ratios(self) -> dict[str, int | float]:
         """Oversubscription as files have it."""
@@ -51,7 +54,13 @@ class Figures:
             allreduce_gbps_per_gpu=None if self.allreduce is None else _gbps(self.allreduce),
             mean_switch_hops=None if mean is None else plain_fraction(mean, FILE_DIGITS),
             max_nic_hops=self.max_nic_hops,
+            single_flow_gbps=None if self.single_flow is None else _gbps(self.single_flow),
         )
+
+
+def single_flow(nic: NicOption, *links_mbps: int) -> Fraction:
+    """Mb/s that one flow has between any two servers, where its path is over links of such speeds."""
+    return min((nic.flow_mbps, *map(Fraction, links_mbps)))
 
 
 def _gbps(rate_mbps: Fraction) -> int | float:

@@ -112,6 +112,17 @@ def allreduce(fabric: FabricEvidence) -> Fraction:
     return _per_gpu(fabric, rate)
 
 
+def single_flow(fabric: FabricEvidence) -> Fraction:
+    """Mb/s that one flow can have between any two servers: a port, what a slot gives, and one link of every boundary.
+
+    A flow stays on one path, so links beside each other give it no more. Source: docs/bandwidth.md.
+    """
+    ports = [Fraction(fabric.nic_lane.port_mbps), fabric.nic_mbps]
+    switches = [tier.role for tier in fabric.designed.tiers]
+    boundaries = switches if fabric.is_direct else switches[:-1]
+    return min(*ports, *(Fraction(fabric.up(role).port_mbps) for role in boundaries))
+
+
 def leaves_by_pod(fabric: FabricEvidence) -> list[LeafClass]:
     """Leaves of one plane by their pod and server ports: of whole pods, and of the last one (of every rail)."""
     clos = fabric.clos
@@ -211,7 +222,8 @@ def class_ratios(fabric: FabricEvidence) -> list[Fraction]:
 def metrics_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
     """The file's ratios and bandwidth figures are those of its structure.
 
-    Injection, bisection, all-to-all, worst permutation, ring all-reduce in Gb/s per GPU and ratios to six decimals;
+    Injection, bisection, all-to-all, worst permutation, ring all-reduce in Gb/s per GPU, a single flow in Gb/s and
+    ratios, to six decimals;
     hops 1, 3, 5 for 1, 2, 3 tiers. What an older file does not have is left out. Source: docs/bandwidth.md.
     """
     designed, metrics = fabric.designed, fabric.designed.metrics
@@ -223,6 +235,7 @@ def metrics_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
         ("alltoall_gbps_per_gpu", all_to_all(fabric)),
         ("permutation_gbps_per_gpu", permutation(fabric)),
         ("allreduce_gbps_per_gpu", allreduce(fabric)),
+        ("single_flow_gbps", single_flow(fabric)),
     ):
         recomputed = plain_fraction(exact_mbps / MBPS_PER_GBPS)
         written = getattr(metrics, name)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, SUBNET_MANAGER
-from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign
+from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER
+from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign, Metrics
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.units import cents, exact, milliwatts, some
-from fabopt.verify.editions import since
+from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF, all_kinds
 from fabopt.verify.proof import Proof
@@ -19,6 +19,8 @@ from fabopt.verify.totals import totals_of
 
 # Figures that a large graph of equal devices has not.
 GRAPH_FIGURES = ("permutation_gbps_per_gpu", "allreduce_gbps_per_gpu", "mean_switch_hops")
+# The version whose files say what a single flow has.
+WITH_FLOWS = "0.3.0"
 FAILING_ALONE = {"server-torus": ("server", "cable")}
 # Links, both ways, times switches: up to here all figures of a graph are worked out, however uneven it is.
 SMALL_GRAPH = 1_000_000
@@ -44,7 +46,7 @@ OTHER_PLANS = (
     "recabling",
     "redundancy",
     "resilience",
-    NIC_PAIRING,
+    *NIC_RULES,
     ONE_GENERATION,
     SUBNET_MANAGER,
     *OTHER_SETTINGS,
@@ -137,9 +139,12 @@ def _row_says(evidence: Evidence, row: BomRow) -> Iterator[tuple[str, bool]]:
 
 def _fabric_says(proof: Proof, fabric: FabricEvidence) -> None:
     designed, name = fabric.designed, fabric.designed.name
+    if number_of(named_edition(fabric.evidence.design)) >= number_of(WITH_FLOWS):
+        told = [metrics.single_flow_gbps is not None for metrics in (designed.metrics, *_metrics_of_stages(designed))]
+        proof.holds(all(told), f"{name}: single_flow_gbps is left out")
     is_whole = not fabric.is_direct or _is_small(fabric)
     if is_whole:
-        for metrics in (designed.metrics, *(stage.metrics for stage in designed.growth)):
+        for metrics in (designed.metrics, *_metrics_of_stages(designed)):
             for figure in GRAPH_FIGURES:
                 proof.holds(getattr(metrics, figure) is not None, f"{name}: {figure} is left out")
     if is_whole:
@@ -149,6 +154,10 @@ def _fabric_says(proof: Proof, fabric: FabricEvidence) -> None:
     for row in designed.failures:
         said = row.servers_cut_off is not None
         proof.equal(f"{name}: servers cut off by {some(row.count, row.failed)} are said", said, row.count == 1)
+
+
+def _metrics_of_stages(designed: FabricDesign) -> Iterator[Metrics]:
+    return (stage.metrics for stage in designed.growth)
 
 
 def _links_say_when(proof: Proof, fabric: FabricEvidence) -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.units import MBPS_PER_GBPS, plain_fraction, some
+from fabopt.verify.bandwidth import single_flow
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof
 
@@ -109,7 +110,7 @@ def flow_carries_demand(proof: Proof, fabric: FabricEvidence) -> None:
 def figures_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
     """The file's ratio and bandwidth figures are those of its structure.
 
-    Injection, bisection, all-to-all in Gb/s per GPU and the ratio to six decimals. Source:
+    Injection, bisection, all-to-all in Gb/s per GPU, a single flow in Gb/s and the ratio, to six decimals. Source:
     docs/formulation/direct-networks.md.
     """
     ratios = {name: plain_fraction(ratio) for name, ratio in oversubscription(fabric).items()}
@@ -122,6 +123,8 @@ def figures_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
         recomputed = _shown(exact_mbps)
         proof.equal(name, getattr(fabric.designed.metrics, name), recomputed)
         proof.note(f"{name} {recomputed}")
+    if fabric.designed.metrics.single_flow_gbps is not None:
+        proof.equal("single_flow_gbps", fabric.designed.metrics.single_flow_gbps, _shown(single_flow(fabric)))
 
 
 def _shown(rate_mbps: Fraction) -> float:

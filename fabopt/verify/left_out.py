@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, RACK_SPREAD, SUBNET_MANAGER, YIELDING, is_asked_for
+from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, RACK_SPREAD, SUBNET_MANAGER, YIELDING, is_asked_for
 from fabopt.schema.left_out import RuleLeftOut
 from fabopt.schema.rack_rules import SPREAD
 from fabopt.schema.resilience import REDUNDANCY
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.generations import mixed_tiers
-from fabopt.verify.nic_pairing import pairs_unequally
+from fabopt.verify.nic_rules import breaks_nic_rule
 from fabopt.verify.proof import Proof
 from fabopt.verify.racks import spread_sets
 from fabopt.verify.redundancy import breaks_part
@@ -23,7 +23,7 @@ from fabopt.verify.wiring import CabledDesign
 # Whether a fabric breaks a rule, by the rule's name: counted anew from the numbers of the file.
 BREAKS: Mapping[str, Callable[[FabricEvidence, str], bool]] = {
     **dict.fromkeys(REDUNDANCY, breaks_part),
-    NIC_PAIRING: lambda fabric, rule: pairs_unequally(fabric),
+    **dict.fromkeys(NIC_RULES, breaks_nic_rule),
     ONE_GENERATION: lambda fabric, rule: bool(mixed_tiers(fabric)),
     SUBNET_MANAGER: lambda fabric, rule: lacks_manager(fabric),
 }

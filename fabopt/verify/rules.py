@@ -72,7 +72,13 @@ from fabopt.verify.left_out import left_out_rules_are_broken, left_out_spread_is
 from fabopt.verify.lengths import follows_from_groups, runs_follow_from_groups
 from fabopt.verify.links import attachments_are_placed, bundles_join_boxes, cages_close, links_close, parts_cover_links
 from fabopt.verify.mixed_spines import has_mixed_spines, spines_may_differ
-from fabopt.verify.nic_pairing import nics_pair_with_gpus, pairs_nics
+from fabopt.verify.nic_rules import (
+    judges_nics,
+    nics_are_tested,
+    nics_pair_with_gpus,
+    one_port_serves_gpu,
+    slots_carry_ports,
+)
 from fabopt.verify.orders import (
     orders_are_whole,
     orders_arrive_in_time,
@@ -277,8 +283,8 @@ REDUNDANCY_RULES: tuple[FabricRule, ...] = (redundancy_is_kept,)
 REDUNDANCY_WIRING_RULES: tuple[WiringRule, ...] = (redundancy_is_cabled,)
 # Of fabrics that are to have something left without a rack, or whose file says what is.
 RACK_LOSS_WIRING_RULES: tuple[WiringRule, ...] = (racks_leave_bandwidth,)
-# Of fabrics whose NICs are chosen, in a number that nothing names.
-PAIRING_RULES: tuple[FabricRule, ...] = (nics_pair_with_gpus,)
+# Of fabrics whose NICs are chosen, each where the case leaves open what it is about.
+NIC_RULES: tuple[FabricRule, ...] = (nics_are_tested, slots_carry_ports, one_port_serves_gpu, nics_pair_with_gpus)
 # Of InfiniBand fabrics of several tiers.
 GENERATION_RULES: tuple[FabricRule, ...] = (generations_agree,)
 # Of fabrics whose switches have to hold headroom.
@@ -363,7 +369,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from HOMING_RULES if is_dual_homed(fabric) else ()
     yield from FREE_PORT_RULES if takes_free_ports(fabric) else ()
     yield from REDUNDANCY_RULES if names_redundancy(fabric) else ()
-    yield from PAIRING_RULES if pairs_nics(fabric) else ()
+    yield from (rule for rule in NIC_RULES if judges_nics(fabric, rule))
     yield from GENERATION_RULES if judges_generations(fabric) else ()
     yield from AIRFLOW_RULES if wants_airflow(fabric) else ()
     yield from PAIR_RULES if fabric.evidence.case.procurement.qualified is not None else ()
@@ -378,7 +384,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
 def logical_rules(fabric: LogicalEvidence) -> Iterator[Callable[[Proof, LogicalEvidence], None]]:
     """The rules of the NICs of a logical fabric."""
     yield from LOGICAL_RULES
-    yield from PAIRING_RULES if pairs_nics(fabric) else ()
+    yield from (rule for rule in NIC_RULES if judges_nics(fabric, rule))
 
 
 def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:

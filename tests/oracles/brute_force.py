@@ -14,6 +14,7 @@ from fractions import Fraction
 from itertools import compress
 from typing import Any, NamedTuple
 
+from tests.oracles import brute_nics as nics
 from tests.oracles.brute_endpoints import (
     Cards,
     LeafLoad,
@@ -331,7 +332,6 @@ def divisors(number: int) -> list[int]:
     return [d for d in range(1, number + 1) if number % d == 0]
 
 
-NIC_PAIRING = "nic-pairing"
 Choice = tuple[Mode, ...]
 Found = Iterator[tuple[Structure, Choice]]
 
@@ -363,9 +363,9 @@ def structures_of(space: Space, below: Below) -> Found:
         for cards in usable_cards(space.catalog, space.case, space.server, space.fabric, space.item_table):
             if protocol not in cards.protocols or not attachment_speeds_fit(space.attachments, cards.cage.speed):
                 continue
-            if NIC_PAIRING in space.kept_rules and not cards.built_in and not pairs(space, cards.number):
-                continue
             for division in divisions(space, cards):
+                if not nics.keeps_all(space, cards, division):
+                    continue
                 made = below(space, cards, division)
                 kept = (one for one in made if survives(space, one[0]) and is_redundant(space, one[0]))
                 yield from ((way, choice) for structure, choice in kept for way in managed(space, structure))
@@ -384,16 +384,8 @@ def is_redundant(space: Space, structure: Structure) -> bool:
     """Whether a structure keeps all parts of the default rule that the space is bound to."""
     if ONE_GENERATION in space.kept_rules and not is_of_one_generation(structure, space.fabric.get("switches")):
         return False
-    return all(keeps(structure, rule) for rule in space.kept_rules if rule not in (NIC_PAIRING, ONE_GENERATION))
-
-
-def pairs(space: Space, number: int) -> bool:
-    """Whether every GPU of a server has as many cards, or every card as many GPUs; or the case names a number."""
-    gpus = max(1, space.server["gpus"])
-    by_cards = Counter(place % number for place in range(gpus))
-    by_gpus = Counter(place % gpus for place in range(number))
-    named = space.fabric.get("nics_per_server", "any") != "any"
-    return named or (len(set(by_cards.values())) == 1 and len(set(by_gpus.values())) == 1)
+    others = (rule for rule in space.kept_rules if rule not in (*nics.RULES, ONE_GENERATION))
+    return all(keeps(structure, rule) for rule in others)
 
 
 def survives(space: Space, structure: Structure) -> bool:

@@ -8,11 +8,19 @@ from tests.samples.lengths import with_lengths
 from tests.samples.resilience import without_redundancy
 
 Json = dict[str, Any]
+# Default rules about which NICs there are; how many there are in a server is another one.
+NICS = ("one-port", "slot-speed", "tested-nics")
 
 
 def bare(case: Json) -> Json:
-    """A case that says its lengths, wants no redundancy and has equal leaf groups, where it says nothing of these."""
-    return without_redundancy(with_lengths(with_equal_groups(case)))
+    """A case with lengths, without redundancy, with equal leaf groups and any NICs, where it says nothing of these."""
+    return with_any_nics(without_redundancy(with_lengths(with_equal_groups(case))))
+
+
+def with_any_nics(case: Json) -> Json:
+    """A case without default rules about which NICs there are, unless it says something of one."""
+    rules = case.get("rules", {})
+    return case if isinstance(rules, str) else {**case, "rules": {**dict.fromkeys(NICS, False), **rules}}
 
 
 def with_equal_groups(case: Json) -> Json:

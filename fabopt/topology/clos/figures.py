@@ -8,13 +8,13 @@ cut into halves carries; see ``fabopt.topology.clos.stripes``. Source: docs/band
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from fabopt.network.graph.leaves import LeafClass, matched_links, mean_switches
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.stripes import alltoall_rate, half_rate, ring_rate
-from fabopt.topology.figures import Figures
+from fabopt.topology.figures import Figures, single_flow
 from fabopt.workload.prediction import gpus_below, network_of, ratio_left
 from fabopt.workload.timing import FabricBandwidth
 
@@ -56,7 +56,14 @@ def figures_of(clos: ClosNetwork, gpus: int) -> Figures:
         permutation=min(_permutation(clos, gpus), most),
         allreduce=allreduce(clos, gpus),
         mean_switch_hops=Fraction(1) if clos.tiers == 1 else mean_switches(leaf_classes(clos)),
+        single_flow=single_flow(clos.parts.nic, *_uplink_speeds(clos)),
     )
+
+
+def _uplink_speeds(clos: ClosNetwork) -> Iterator[int]:
+    """Mb/s of a link of every boundary between tiers."""
+    uplinks = (clos.parts.leaf_up, clos.parts.spine_up)[: clos.tiers - 1]
+    yield from (use.lane.port_mbps for use in uplinks if use is not None)
 
 
 def step_network(clos: ClosNetwork, gpus: int, server_gpus: int) -> FabricBandwidth:

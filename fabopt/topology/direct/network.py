@@ -10,7 +10,7 @@ from fabopt.schema.attachment import HostPort
 from fabopt.topology.design import FilePart, LinkUse, Tier
 from fabopt.topology.direct.graph_network import SwitchedNetwork, UniformNetwork, words_of
 from fabopt.topology.direct.networks import run_of
-from fabopt.topology.figures import Figures
+from fabopt.topology.figures import Figures, single_flow
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class DirectNetwork(SwitchedNetwork, UniformNetwork):
             bisection=self.per_gpu(gpus, flow * self.switches / (2 * d)),
             alltoall=self.per_gpu(gpus, flow * max(1, ports - 1) / (d * d)),
             max_switch_hops=self.topology.hops(self.numbers, int(self.shape.groups * self.shape.rails)),
+            single_flow=single_flow(parts.nic, self.link_mbps),
         )
 
     def file_part(self) -> FilePart:

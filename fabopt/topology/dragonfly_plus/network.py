@@ -12,7 +12,7 @@ from fabopt.schema.structure import DragonflyPlusStructure
 from fabopt.topology.design import FilePart, LinkUse, Tier
 from fabopt.topology.direct.graph_network import SwitchedNetwork, words_of
 from fabopt.topology.dragonfly_plus.networks import DragonflyPlusNetworks
-from fabopt.topology.figures import Figures
+from fabopt.topology.figures import Figures, single_flow
 from fabopt.units import ceil_of
 
 # Leaf, spine, spine and leaf: two leaves of different groups have no shorter way.
@@ -106,6 +106,7 @@ class DragonflyPlusNetwork(SwitchedNetwork):
             bisection=self.per_gpu(gpus, self.cut_mbps),
             alltoall=self.per_gpu(gpus, flow * max(1, ports - 1) / (d * d)),
             max_switch_hops=HOPS,
+            single_flow=single_flow(self.parts.nic, up, out),
         )
 
     def file_part(self) -> FilePart:

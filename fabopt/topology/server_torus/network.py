@@ -24,7 +24,7 @@ from fabopt.topology.direct.graph_network import SERVERS, UniformNetwork
 from fabopt.topology.direct.lattices import halves
 from fabopt.topology.direct.loads import Ints
 from fabopt.topology.direct.networks import DirectNetworks, run_of
-from fabopt.topology.figures import Figures
+from fabopt.topology.figures import Figures, single_flow
 
 
 class ServerTorusParts(NamedTuple):
@@ -106,6 +106,7 @@ class ServerTorusNetwork(UniformNetwork):
             max_switch_hops=0,
             # servers between the two ends of the longest shortest path
             max_nic_hops=self.topology.hops(self.numbers, self.servers) - 2,
+            single_flow=single_flow(self.nic),
         )
 
     def graph(self) -> Network:

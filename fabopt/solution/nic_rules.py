@@ -1,0 +1,97 @@
+"""What an answer says of default rules about NICs: what they leave, and what no design keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from fabopt.parts.nics import NicOption
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.schema.default_rules import DEFAULT_RULES, NIC_PAIRING, NIC_RULES, ONE_PORT, SLOT_SPEED, is_kept
+from fabopt.schema.design import Design, NicUse
+from fabopt.units import MBPS_PER_GBPS, plain_fraction, some
+
+
+class ChosenNics(NamedTuple):
+    """NICs that are chosen for a fabric, or for a logical one on its switches: ``name``."""
+
+    fabric: FabricProblem
+    name: str
+    nic: NicOption
+
+
+def nic_rule_notes(problem: Problem, design: Design) -> Iterator[str]:
+    """Each rule about NICs that holds where it leaves some out, with the NICs that it leaves."""
+    chosen = list(_chosen(problem, design))
+    for rule in NIC_RULES:
+        kept = [
+            f"{one.nic.nics_per_server if rule == NIC_PAIRING else _shown(rule, problem, one)} of {one.name}"
+            for one in chosen
+            if is_kept(problem.case.rules, rule) and rule not in one.nic.breaks and _says_something(rule, problem, one)
+        ]
+        if kept:
+            stated, gpus = DEFAULT_RULES[rule], f" for {problem.server.gpus} GPUs" if rule == NIC_PAIRING else ""
+            yield f"rule `{rule}`: {stated.sentence}: {' and '.join(kept)}{gpus} ({stated.anchor})"
+
+
+def broken_nic_rules(problem: Problem, design: Design) -> Iterator[tuple[str, str, str]]:
+    """Each rule about NICs that a case asks for and a fabric breaks: rule, fabric, and what it has."""
+    for rule in (rule for rule in NIC_RULES if is_kept(problem.case.rules, rule)):
+        for one in _chosen(problem, design):
+            if rule in one.nic.breaks:
+                yield rule, one.name, _shown(rule, problem, one)
+
+
+def _chosen(problem: Problem, design: Design) -> Iterator[ChosenNics]:
+    """The NICs of all fabrics of a design that are not built in, as their problem has them."""
+    for fabric, designed in zip(problem.fabrics, design.fabrics, strict=False):
+        offered = (*fabric.nics.get(designed.protocol, ()), *fabric.left_out_nics.get(designed.protocol, ()))
+        own = next((one for one in offered if _is_use(one, designed.nic, designed.planes)), None)
+        if own is not None and own.item is not None:
+            yield ChosenNics(fabric, designed.name, own)
+        for logical in fabric.logical_fabrics:
+            use = next(one.nic for one in designed.logical if one.name == logical.name)
+            options = (*logical.nics.get(designed.protocol, ()), *logical.left_out_nics.get(designed.protocol, ()))
+            yield from (ChosenNics(fabric, logical.name, one) for one in options if _is_use(one, use, 1) and one.item)
+
+
+def _is_use(option: NicOption, use: NicUse, planes: int) -> bool:
+    """Whether a design file says so of a way to equip servers."""
+    said = use.id, use.per_server, use.ports_per_nic, use.split, use.cage_group, planes
+    file_planes = option.planes // option.rails_per_plane
+    return said == (
+        option.nic_id, option.nics_per_server, option.ports_per_nic, option.split, option.group, file_planes,
+    )  # fmt: skip
+
+
+def _says_something(rule: str, problem: Problem, one: ChosenNics) -> bool:
+    """Whether a rule leaves NICs of a fabric out; of ``nic-pairing``, whether it says how many there may be."""
+    if rule != NIC_PAIRING:
+        return one.fabric.leaves_nics_out(rule)
+    numbers = {fabric.name: fabric.nics_per_server for fabric in problem.case.fabrics}
+    numbers |= {carried.name: carried.nics_per_server for fabric in problem.case.fabrics for carried in fabric.carries}
+    return problem.server.gpus > 1 and numbers[one.name] == "any"
+
+
+def _shown(rule: str, problem: Problem, one: ChosenNics) -> str:
+    """What a rule looks at in some NICs."""
+    nic = one.nic
+    if rule == NIC_PAIRING:
+        return f"{some(nic.nics_per_server, 'NIC')} for {some(problem.server.gpus, 'GPU')}"
+    if rule == SLOT_SPEED:
+        ports = plain_fraction(Fraction(nic.ports_per_nic * nic.port.lane.port_mbps, MBPS_PER_GBPS))
+        return f"{ports} Gb/s of ports of {nic.nic_id} in {_slot_of(problem, nic)}"
+    if rule == ONE_PORT:
+        asked = plain_fraction(Fraction(one.fabric.gpu_mbps, MBPS_PER_GBPS))
+        return f"a port of {plain_fraction(nic.flow_mbps / MBPS_PER_GBPS)} Gb/s for the {asked} Gb/s of a GPU"
+    return nic.nic_id
+
+
+def _slot_of(problem: Problem, nic: NicOption) -> str:
+    slot = problem.server.pcie
+    if slot is None:
+        return "slots of which nothing is known"
+    gives = "" if not nic.is_slowed else f", which give {plain_fraction(nic.nic_mbps / MBPS_PER_GBPS)}"
+    return f"Gen{slot.generation} x{slot.lanes} slots{gives}"

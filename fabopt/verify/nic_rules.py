@@ -1,0 +1,117 @@
+"""Default rules about the NICs of a fabric: tested ones, what slots give, one port for a GPU, equal shares of GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from fabopt.schema.default_rules import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS, is_asked_for, is_kept
+from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
+from fabopt.verify.choices import ANY
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.told import is_told
+
+
+@since("0.2.0")
+def nics_pair_with_gpus(proof: Proof, fabric: FabricEvidence) -> None:
+    """The NICs of a server divide its GPUs or are a multiple of them, or it is told that no design has that.
+
+    min(c, GPUs) divides max(c, GPUs). Source: case file, ``rules``; docs/cases.md, NICs and GPUs.
+    """
+    nics, gpus = fabric.designed.nic.per_server, fabric.evidence.server.gpus
+    _is_kept_or_told(proof, fabric, NIC_PAIRING, f"{some(nics, 'NIC')} for {some(max(1, gpus), 'GPU')}")
+
+
+@since("0.3.0")
+def nics_are_tested(proof: Proof, fabric: FabricEvidence) -> None:
+    """The NIC of a compute fabric is one that the server is sold or tested with, or it is told that no design has one.
+
+    NIC in ``nics_tested`` of the server, those for compute. Source: case file, ``rules``; docs/cases.md, which NICs.
+    """
+    tested = sorted(fabric.evidence.server.tested_for("compute"))
+    _is_kept_or_told(proof, fabric, TESTED_NICS, f"{fabric.designed.nic.id}, tested are {', '.join(tested)}")
+
+
+@since("0.3.0")
+def slots_carry_ports(proof: Proof, fabric: FabricEvidence) -> None:
+    """The ports in use of a NIC carry no more than its slot gives, or it is told that no design has such NICs.
+
+    p x G <= what min(generations), min(lanes) deliver. Source: case file, ``rules``; catalog, ``pcie``.
+    """
+    ports = fabric.designed.nic.ports_per_nic * exact(fabric.designed.nic.gbps)
+    limit = "not known" if fabric.nic_limit is None else f"{plain_fraction(fabric.nic_limit / MBPS_PER_GBPS)}"
+    _is_kept_or_told(proof, fabric, SLOT_SPEED, f"{plain_fraction(ports)} Gb/s of ports, a slot gives {limit}")
+
+
+@since("0.3.0")
+def one_port_serves_gpu(proof: Proof, fabric: FabricEvidence) -> None:
+    """One port of a NIC carries what a GPU must get, or it is told that no design has such NICs.
+
+    min(G, what the slot gives) >= min_gbps_per_gpu. Source: case file, ``rules`` and ``min_gbps_per_gpu``.
+    """
+    alone = min(exact(fabric.nic_lane.port_mbps), fabric.nic_mbps) / MBPS_PER_GBPS
+    wanted = f"{fabric.wanted.min_gbps_per_gpu:g} Gb/s per GPU demanded"
+    _is_kept_or_told(proof, fabric, ONE_PORT, f"a port carries {plain_fraction(alone)} of {wanted}")
+
+
+def breaks_nic_rule(fabric: FabricEvidence, rule: str) -> bool:
+    """Whether the NICs of a fabric break a rule about them, counted anew."""
+    nic, server = fabric.designed.nic, fabric.evidence.server
+    if rule == NIC_PAIRING:
+        nics, gpus = nic.per_server, max(1, server.gpus)
+        return max(nics, gpus) % max(1, min(nics, gpus)) > 0
+    if rule == TESTED_NICS:
+        return nic.id not in server.tested_for("compute")
+    ports = exact(nic.ports_per_nic * fabric.nic_lane.port_mbps)
+    if rule == SLOT_SPEED:
+        return fabric.nic_limit is not None and ports > fabric.nic_limit
+    wanted = exact(fabric.wanted.min_gbps_per_gpu or 0) * MBPS_PER_GBPS
+    return min(exact(fabric.nic_lane.port_mbps), fabric.nic_mbps) < wanted
+
+
+@if_unprovable(True)
+def judges_nics(fabric: FabricEvidence, rule: Callable[[Proof, FabricEvidence], None]) -> bool:
+    """Whether a rule says anything of a fabric: it is on, NICs are chosen, and the case leaves open what it is about."""
+    name, is_open = _OF_CASES[rule]
+    return is_kept(fabric.evidence.case.rules, name) and not fabric.built_in and is_open(fabric)
+
+
+def _has_open_numbers(fabric: FabricEvidence) -> bool:
+    """The case names no number of NICs for several GPUs."""
+    return fabric.wanted.nics_per_server == ANY and fabric.evidence.server.gpus > 1
+
+
+def _has_open_nics(fabric: FabricEvidence) -> bool:
+    """The case names no NICs."""
+    return fabric.wanted.nics == ANY
+
+
+def _has_tested_nics(fabric: FabricEvidence) -> bool:
+    """The case names no NICs of a compute fabric, but the catalog those that the server is tested with."""
+    is_compute = fabric.wanted.role == "compute"
+    return is_compute and _has_open_nics(fabric) and bool(fabric.evidence.server.tested_for("compute"))
+
+
+def _has_open_ports(fabric: FabricEvidence) -> bool:
+    """Servers have GPUs and one plane, and the case names no number of NICs, nor that a NIC has two ports."""
+    wanted = fabric.wanted
+    is_open = wanted.nics_per_server == ANY and wanted.homing == ANY and fabric.designed.planes == 1
+    return is_open and fabric.evidence.server.gpus > 0
+
+
+# By rule of the verifier: the default rule of the case, and where it says something.
+_OF_CASES: Mapping[Callable[[Proof, FabricEvidence], None], tuple[str, Callable[[FabricEvidence], bool]]] = {
+    nics_are_tested: (TESTED_NICS, _has_tested_nics),
+    slots_carry_ports: (SLOT_SPEED, _has_open_nics),
+    one_port_serves_gpu: (ONE_PORT, _has_open_ports),
+    nics_pair_with_gpus: (NIC_PAIRING, _has_open_numbers),
+}
+
+
+def _is_kept_or_told(proof: Proof, fabric: FabricEvidence, rule: str, detail: str) -> None:
+    """A rule is kept, or was not asked for by name and the file says that it is left out."""
+    if breaks_nic_rule(fabric, rule):
+        proof.holds(not is_asked_for(fabric.evidence.case.rules, rule), f"{detail}, and the rule is asked for")
+        proof.holds(is_told(fabric, rule), f"{detail}, and the file does not say that {rule} is left out")
+    proof.note(detail)

@@ -72,7 +72,7 @@ def breaks_nic_rule(fabric: FabricEvidence, rule: str) -> bool:
 
 @if_unprovable(True)
 def judges_nics(fabric: FabricEvidence, rule: Callable[[Proof, FabricEvidence], None]) -> bool:
-    """Whether a rule says anything of a fabric: it is on, NICs are chosen, and the case leaves open what it is about."""
+    """Whether a rule says anything of a fabric: it is on, and the case leaves open what it is about."""
     name, is_open = _OF_CASES[rule]
     return is_kept(fabric.evidence.case.rules, name) and not fabric.built_in and is_open(fabric)
 

@@ -146,7 +146,7 @@ class FabricProblem:
     racks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # on a floor, whether the runs of attachments are those of a candidate whose switches are in racks
     attachments_measured: bool = False
-    # how its subnets of InfiniBand are managed; None where the rule does not hold or nothing is known of switches
+    # how its subnets of InfiniBand are managed; None where the rule does not hold
     managers: SubnetManagers | None = None
     # which switches may stand in for those of a tier; None where rule ``switches_are_interchangeable`` lets none
     stand_ins: InterchangeableSwitches | None = None

@@ -53,13 +53,10 @@ class SubnetManagers:
 
 
 def subnet_managers(case: Case, fabric: Fabric, offering: Offering) -> SubnetManagers | None:
-    """The rule, where it holds and the catalog says of some switch for InfiniBand whether it runs a subnet manager, or
-    where the case asks for it by name.
-    """
+    """The rule, where it holds; a switch of which the catalog does not say that it runs a subnet manager runs none."""
     switches = {one.id: one for one in offering.offered.switches if one.protocol == INFINIBAND}
     asked = is_asked_for(case.rules, SUBNET_MANAGER)
-    is_silent = not asked and all(one.managed is None for one in switches.values())
-    if not is_kept(case.rules, SUBNET_MANAGER) or is_silent or fabric.protocol not in ("any", INFINIBAND):
+    if not is_kept(case.rules, SUBNET_MANAGER) or fabric.protocol not in ("any", INFINIBAND):
         return None
     fewest = TWO if fabric.keeps_default else ONE
     return _RULES.of(offering, (fewest, asked), lambda: SubnetManagers(fewest, _twins(switches, offering), asked))

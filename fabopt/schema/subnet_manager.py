@@ -11,6 +11,8 @@ from fabopt.schema.base import Identifier, Strict
 # What a switch may say of its subnet manager.
 MANAGEMENT_KEYS: Final = ("managed", "managed_twin", "max_managed_nodes")
 Managing = Literal["leaf", "spine", "core"]
+# How the note begins that hosts are attached which run subnet managers.
+HOSTS: Final = "hosts for subnet managers:"
 
 
 class Manageable(Strict):

@@ -55,7 +55,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *generation_notes(answers.shown, design),
         *stand_in_notes(design),
         *pool_notes(answers, design),
-        *subnet_notes(answers.shown, design),
+        *subnet_notes(design),
         *(protocol_notes(inputs.catalog, design) if inputs.case.rules != NO_RULES else ()),
         *(coding_notes(design) if inputs.case.rules != NO_RULES else ()),
         *pair_notes(inputs.case, inputs.catalog, design),

@@ -19,6 +19,7 @@ from fabopt.program.settings import StoppedError
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case
 from fabopt.schema.default_rules import SUBNET_MANAGER
+from fabopt.schema.subnet_manager import HOSTS
 from fabopt.schema.topologies import can_be_asked
 from fabopt.search.answer import Answer
 from fabopt.solution.question import Answers, Question
@@ -40,11 +41,14 @@ class Answered(NamedTuple):
 
 
 class Unmanaged(NamedTuple):
-    """A fabric of one subnet without a manager among its switches: how many ports of hosts it needs; its NICs."""
+    """A fabric of one subnet without a manager among its switches: how many ports of hosts it needs; its NICs; and the
+    switches of which the catalog does not say whether they run one.
+    """
 
     fabric: str
     ports: int
     nic: NicOption
+    silent: tuple[str, ...]
 
 
 def with_managers_of_subnets(question: Question, answers: Answers, search: Search) -> Answered:
@@ -151,17 +155,18 @@ class Host(NamedTuple):
 def hosts_of(problem: Problem, unmanaged: Unmanaged) -> Iterator[Host]:
     """Hosts for a fabric, those first that are taken if there is a design with them."""
     name, bare = unmanaged.fabric, _bare_host(unmanaged.ports)
-    yield Host(name, bare, _note(name, bare, AT_SWITCH))
+    yield Host(name, bare, _note(unmanaged, bare, AT_SWITCH))
     if unmanaged.nic.port.ports == 1:
         alike = _like_servers(problem, unmanaged)
-        yield Host(name, alike, _note(name, alike, LIKE_SERVERS))
+        yield Host(name, alike, _note(unmanaged, alike, LIKE_SERVERS))
 
 
-def _note(name: str, host: Attachment, bought: str) -> str:
-    return (
-        f"{name}: rule `{SUBNET_MANAGER}`: no switch manages a subnet of this size; attached are "
-        f"{some(host.ports, 'port')} of hosts (`{HOST}`), {bought}"
-    )
+def _note(unmanaged: Unmanaged, host: Attachment, bought: str) -> str:
+    why = "no switch manages a subnet of this size"
+    if unmanaged.silent:
+        why = f"the catalog does not say that {' and '.join(unmanaged.silent)} runs a subnet manager"
+    ports = f"{some(host.ports, 'port')} of hosts (`{HOST}`), {bought}"
+    return f"{HOSTS} {unmanaged.fabric}: {why}; attached are {ports} (rule `{SUBNET_MANAGER}`)"
 
 
 def _with_host(question: Question, host: Host) -> Question:
@@ -204,21 +209,20 @@ def _like_servers(problem: Problem, unmanaged: Unmanaged) -> Attachment:
 
 
 def without_manager(answer: Answer, decided: frozenset[str]) -> Iterator[Unmanaged]:
-    """Fabrics of one subnet that no switch of theirs manages, as far as that is known of all; those aside of which it
-    is ``decided`` what manages them.
+    """Fabrics of one subnet that no switch of theirs is known to manage; those aside of which it is ``decided`` what
+    manages them.
     """
     problem = answer.problem
     for fabric, (candidate, _) in zip(problem.fabrics, answer.picked, strict=True):
         said = managers_in(fabric, problem.servers, candidate.design, candidate.twins)
         managers, part = fabric.binding_managers, candidate.design.file_part()
-        is_known = all(tier.switch.product.managed is not None for tier in part.tiers)
+        silent = dict.fromkeys(tier.switch.id for tier in part.tiers if tier.switch.product.managed is None)
         if (
             fabric.name not in decided
-            and is_known
             and managers is not None
             and said is not None
             and said.kept is False
             and said.subnets == 1
             and _takes_hosts(problem, fabric.name)
         ):
-            yield Unmanaged(fabric.name, managers.fewest, part.nic)
+            yield Unmanaged(fabric.name, managers.fewest, part.nic, tuple(silent))

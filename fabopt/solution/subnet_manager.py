@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.problem.problem import Problem
-from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.schema.catalog import Switch
-from fabopt.schema.default_rules import DEFAULT_RULES, SUBNET_MANAGER, is_kept
+from fabopt.schema.default_rules import DEFAULT_RULES, SUBNET_MANAGER
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.wiring.design_file import Embedded
 
 RULE = DEFAULT_RULES[SUBNET_MANAGER]
 
 
-def subnet_notes(problem: Problem, design: Design) -> Iterator[str]:
+def subnet_notes(design: Design) -> Iterator[str]:
     """How the subnets of each fabric are managed, where it is InfiniBand."""
     for fabric in design.fabrics:
         said = fabric.subnet_manager
-        if said is None and fabric.protocol == INFINIBAND and is_kept(problem.case.rules, SUBNET_MANAGER):
-            silent = "the catalog does not say of any switch for InfiniBand whether it runs a subnet manager"
-            yield f"{fabric.name}: rule `{SUBNET_MANAGER}` is not judged: {silent}"
-        elif said is not None and said.kept:
+        if said is not None and said.kept:
             yield from _kept(design, fabric)
 
 

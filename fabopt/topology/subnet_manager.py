@@ -181,9 +181,7 @@ def without_twins(candidate: Candidate) -> Candidate:
 def managers_in(
     fabric: FabricProblem, servers: int, design: NetworkDesign, twins: Sequence[TwinUse]
 ) -> SubnetManagerUse | None:
-    """What the design file says of the rule in a fabric of InfiniBand; None where it is off, or nothing is known of any
-    switch.
-    """
+    """What the design file says of the rule in a fabric of InfiniBand; None where it is off."""
     part = design.file_part()
     if fabric.managers is None or part.protocol != INFINIBAND:
         return None

@@ -11,7 +11,7 @@ from fabopt.schema.design import TierUse
 from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse, twins_of
 from fabopt.units import some
 from fabopt.verify.choices import priced
-from fabopt.verify.editions import since
+from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, if_unprovable
 from fabopt.verify.told import is_told
@@ -20,15 +20,21 @@ from fabopt.wiring.design_file import divide
 from fabopt.wiring.model import Ints
 
 INFINIBAND = "infiniband"
+# The version from which on a switch of which nothing is known is one that runs no subnet manager.
+UNKNOWN_COUNTS = "0.3.0"
 TWO = 2
 
 
 @if_unprovable(True)
 def names_managers(fabric: FabricEvidence) -> bool:
-    """Whether the file says something of the rule, or the case asks for it and a switch says whether it is managed."""
+    """Whether the file says something of the rule, or the case keeps it in a fabric of InfiniBand.
+
+    Files from before 0.3.0 kept it only where the catalog says of a switch whether it is managed.
+    """
     if fabric.designed.subnet_manager is not None:
         return True
     told = any(fabric.switch(tier.role).managed is not None for tier in fabric.designed.tiers)
+    told |= number_of(named_edition(fabric.evidence.design)) >= number_of(UNKNOWN_COUNTS)
     return told and fabric.designed.protocol == INFINIBAND and is_kept(fabric.evidence.case.rules, SUBNET_MANAGER)
 
 

@@ -216,7 +216,7 @@ class Space:
         self.catalog, self.case, self.fabric = catalog, case, fabrics[0]
         self.kept_rules = kept_rules
         self.item_table = ItemTable(catalog, rules)
-        self.fewest_managers = asks(case, catalog) and (2 if case.get("resilience") == "default" else 1)
+        self.fewest_managers = asks(case) and (2 if case.get("resilience") == "default" else 1)
         self.server = next(one for one in catalog["servers"] if one["id"] == case["server"])
         self.servers = num_servers(case, self.server)
         self.leaf_ratio, self.spine_ratio = ratios(case, self.fabric)

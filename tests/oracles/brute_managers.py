@@ -13,11 +13,10 @@ from typing import Any
 Exchange = tuple[tuple[str, int], ...]
 
 
-def asks(case: Any, catalog: Any) -> bool:
-    """Whether the rule holds, and the catalog says of some switch for InfiniBand whether it is managed."""
+def asks(case: Any) -> bool:
+    """Whether the rule holds; cases of tests that say nothing of rules are without."""
     rules = case.get("rules", "none")
-    told = any(one["protocol"] == "infiniband" and "managed" in one for one in catalog["switches"])
-    return rules != "none" and rules.get("subnet-manager", True) and told
+    return rules != "none" and bool(rules.get("subnet-manager", True))
 
 
 def subnets_of(structure: Any) -> int:

@@ -56,7 +56,9 @@ def parts(protocol: str = "infiniband", **old: Any) -> Json:
 
 
 def designed(content: Json | None = None, fabric: Json | None = None, **keys: Any) -> Design:
-    wanted = case(4, {"tiers": 2, **(fabric or {})}, site=AS_USUAL, **keys)
+    rules = keys.pop("rules", {})
+    rules = rules if rules == "none" else {"subnet-manager": False, **rules}
+    wanted = case(4, {"tiers": 2, **(fabric or {})}, site=AS_USUAL, rules=rules, **keys)
     return small.designed(parts() if content is None else content, wanted, alternatives=True)
 
 
@@ -149,7 +151,7 @@ def test_asked_for_by_name_it_stands_in_the_way() -> None:
 def test_spines_of_a_dragonfly_plus_are_of_the_leaves_generation() -> None:
     fabric = {"tiers": "any", "topologies": ["dragonfly+"], "min_gbps_per_gpu": 10, "max_oversubscription": 64}
     wanted = case(6, fabric)
-    rules: list[Json] = [{}, {RULE: False}]
+    rules: list[Json] = [{"subnet-manager": False}, {"subnet-manager": False, RULE: False}]
     kept, off = (small.designed(parts(), wanted | {"rules": {"lengths": False, **one}}) for one in rules)
     assert (spine(kept), spine(off)) == ("new", "old") and usd(off) < usd(kept)
 
@@ -192,7 +194,7 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     assert differences(None if best is None else outline_of_best(best), outline(theirs)) == {}
     assert [check for check in theirs["checks"] if not check["ok"]] == []
     bare = solve(content, wanted)
-    off = run(content, wanted | {"rules": {RULE: False}})
+    off = run(content, wanted | {"rules": {"subnet-manager": False, RULE: False}})
     assert differences(None if bare is None else outline_of_best(bare), outline(off)) == {}
     if best is not None:
         assert bare is not None and bare.objective <= best.objective

@@ -17,6 +17,7 @@ import yaml
 
 from fabopt.design.points import design_at
 from fabopt.io.case import inputs_from_objects
+from fabopt.output.terminal.answer import leading_notes
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
@@ -156,10 +157,28 @@ def test_a_subnet_that_is_too_large_is_told() -> None:
     assert usd(designed(enough)) == ONE_SPINE + MORE
 
 
-def test_what_the_catalog_does_not_say_is_told() -> None:
-    silent = designed(parts(switch("switch", cage(4, "1x100"), protocol="infiniband")))
-    assert usd(silent) == ONE_SPINE and silent.fabrics[0].subnet_manager is None
-    assert any("rule `subnet-manager` is not judged" in note for note in silent.notes)
+@pytest.mark.parametrize("others", (0, 1))
+def test_a_switch_of_which_nothing_is_known_manages_nothing(others: int) -> None:
+    """As one that runs no subnet manager, whether the catalog says it of another or of none."""
+    plain = switch("plain", cage(4, "1x100"), protocol="infiniband", managed=False, usd=5000)
+    offered = parts(switch("silent", cage(4, "1x100"), protocol="infiniband"), *[plain] * others)
+    design = designed(offered)
+    assert usd(design) == TWO_SPINES + 20 and bought(design) == {"silent": 4} and said(design).hosts == 1
+    (told,) = leading_notes(design)
+    assert told.startswith("hosts for subnet managers: compute: the catalog does not say that silent runs a subnet")
+    off = designed(offered, rules={"subnet-manager": False})
+    assert usd(off) == ONE_SPINE and off.fabrics[0].subnet_manager is None and not leading_notes(off)
+    host = {"name": "host", "kind": "management", "ports": 1, "form_factor": "QSFP56", "split": "1x100"}
+    by_hand = designed(offered, {"attachments": [host]}, rules={"subnet-manager": False})
+    assert usd(by_hand) == usd(design)
+
+
+def test_a_file_that_says_nothing_of_a_silent_switch_is_refused() -> None:
+    design = designed(parts(switch("silent", cage(4, "1x100"), protocol="infiniband")))
+    assert failed(design) == {"subnets_are_managed"}
+
+
+def test_how_many_ports_are_managed_is_told_where_it_is_not_known() -> None:
     assert any("does not say how many ports twin manages" in note for note in designed(parts()).notes)
 
 

@@ -27,6 +27,7 @@ from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import Alternative, Conflict, Design, FabricDesign, NicUse, Number
 from fabopt.schema.objective import DecidedBy
+from fabopt.schema.subnet_manager import HOSTS
 from fabopt.units import some
 
 _METRICS = {
@@ -49,8 +50,10 @@ def metric_value(metric: str, value: int | float) -> str:
 
 
 def leading_notes(design: Design) -> list[str]:
-    """Notes that a reader must know with the answer: what its prices rest on, and that it is just above a cliff."""
-    return [note for note in design.notes if note.startswith((PRICES, CLIFF))]
+    """Notes that a reader must know with the answer: what its prices rest on, hosts that it needs to be managed, and
+    that it is just above a cliff.
+    """
+    return [note for note in design.notes if note.startswith((PRICES, HOSTS, CLIFF))]
 
 
 def headline(design: Design) -> str:

@@ -83,7 +83,7 @@ def judged(design: Design) -> set[str]:
 
 
 def left_out(design: Design) -> set[str]:
-    return {rule for rule in DECIDED if any(f"rule `{rule}` is not kept" in note for note in design.notes)}
+    return {row.rule for row in design.rules_left_out}
 
 
 # -- what holds -------------------------------------------------------------------------------------------------------
@@ -183,10 +183,19 @@ def test_a_rule_is_left_out_where_nothing_keeps_it(rule: str) -> None:
     few = offered | {"nics": [one for one in offered["nics"] if one["id"] != kept]}
     design = answer(wanted(gbps), few)
     assert (nics(design), usd(design), left_out(design)) == (broken, cost, {rule})
-    untold = design.model_copy(update={"notes": ()})
+    untold = design.model_copy(update={"rules_left_out": ()})
     assert DEFAULT_RULES[rule].check in {check.name for check in verify(untold) if not check.ok}
     asked = optimize.solve(inputs_from_objects(wanted(gbps, rules={rule: True}), few), alternatives_s=0)
     assert asked.status == "infeasible" and f"rules.{rule}" in {conflict.limit for conflict in asked.conflicts}
+
+
+@pytest.mark.parametrize("rule", DECIDED)
+def test_a_rule_never_yields_to_a_budget(rule: str) -> None:
+    offered, gbps, _, cost, _, cost_without = DECIDED[rule]
+    assert usd(answer(wanted(gbps, limits={"budget_usd": cost}), offered)) == cost
+    below = wanted(gbps, limits={"budget_usd": cost - 1})
+    assert optimize.solve(inputs_from_objects(below, offered), alternatives_s=0).status == "infeasible"
+    assert usd(answer({**below, "rules": {rule: False}}, offered)) == cost_without
 
 
 # -- the largest flow -------------------------------------------------------------------------------------------------
@@ -247,11 +256,10 @@ def agree(family: str, seed: int) -> None:
     rules = {} if off is None else {off: False}
     others = dict.fromkeys(("lengths", "interchangeable", "one-generation", "subnet-manager"), False)
     said = content | {"rules": {**others, **rules}}
-    best, kept = best_kept(lambda some: solve(offered, content, some), tuple(holding))
+    best, kept = best_kept(solve, offered, content, tuple(holding))
     design = fabopt.solve(said, catalog=offered, alternatives_s=0).design
     theirs = design.model_dump(by_alias=True, mode="json")
     assert differences(None if best is None else outline_of_best(best), outline(theirs)) == {}
     assert [check for check in theirs["checks"] if not check["ok"]] == []
     if best is not None:
-        broken = {rule for rule in holding if any(f"rule `{rule}` is not kept" in note for note in theirs["notes"])}
-        assert broken <= set(holding) - set(kept)
+        assert {row["rule"] for row in theirs["rules_left_out"]} <= set(holding) - set(kept)

@@ -252,7 +252,7 @@ def _judged(option: NicOption, fabric: Fabric, server: Server, demand_mbps: int)
     planes = option.planes // option.rails_per_plane
     option = replace(option, shares_ports=is_counted or option.dual or planes > 1 or not server.gpus)
     tested = server.tested_for(fabric.role) if fabric.role == "compute" else frozenset()
-    # Rules ``nics_pair_with_gpus``, ``one_port_serves_gpu``, ``slots_carry_ports`` and ``nics_are_tested``
+    # Rules ``nics_pair_with_gpus`` and ``one_port_serves_gpu``, rules ``slots_carry_ports`` and ``nics_are_tested``
     keeps = {
         NIC_PAIRING: is_counted or pairs_with_gpus(option.nics_per_server, server.gpus),
         ONE_PORT: option.carries_alone(demand_mbps),

@@ -24,12 +24,12 @@ class ChosenNics(NamedTuple):
 
 def nic_rule_notes(problem: Problem, design: Design) -> Iterator[str]:
     """Each rule about NICs that holds where it leaves some out, with the NICs that it leaves."""
-    chosen = list(_chosen(problem, design))
+    equipped = list(_chosen(problem, design))
     for rule in NIC_RULES:
         kept = [
-            f"{one.nic.nics_per_server if rule == NIC_PAIRING else _shown(rule, problem, one)} of {one.name}"
-            for one in chosen
-            if is_kept(problem.case.rules, rule) and rule not in one.nic.breaks and _says_something(rule, problem, one)
+            f"{chosen.nic.nics_per_server if rule == NIC_PAIRING else _shown(rule, problem, chosen)} of {chosen.name}"
+            for chosen in equipped
+            if _is_left(rule, problem, chosen)
         ]
         if kept:
             stated, gpus = DEFAULT_RULES[rule], f" for {problem.server.gpus} GPUs" if rule == NIC_PAIRING else ""
@@ -39,22 +39,22 @@ def nic_rule_notes(problem: Problem, design: Design) -> Iterator[str]:
 def broken_nic_rules(problem: Problem, design: Design) -> Iterator[tuple[str, str, str]]:
     """Each rule about NICs that a case asks for and a fabric breaks: rule, fabric, and what it has."""
     for rule in (rule for rule in NIC_RULES if is_kept(problem.case.rules, rule)):
-        for one in _chosen(problem, design):
-            if rule in one.nic.breaks:
-                yield rule, one.name, _shown(rule, problem, one)
+        for chosen in _chosen(problem, design):
+            if rule in chosen.nic.breaks:
+                yield rule, chosen.name, _shown(rule, problem, chosen)
 
 
 def _chosen(problem: Problem, design: Design) -> Iterator[ChosenNics]:
     """The NICs of all fabrics of a design that are not built in, as their problem has them."""
     for fabric, designed in zip(problem.fabrics, design.fabrics, strict=False):
         offered = (*fabric.nics.get(designed.protocol, ()), *fabric.left_out_nics.get(designed.protocol, ()))
-        own = next((one for one in offered if _is_use(one, designed.nic, designed.planes)), None)
+        own = next((option for option in offered if _is_use(option, designed.nic, designed.planes)), None)
         if own is not None and own.item is not None:
             yield ChosenNics(fabric, designed.name, own)
         for logical in fabric.logical_fabrics:
-            use = next(one.nic for one in designed.logical if one.name == logical.name)
+            use = next(carried.nic for carried in designed.logical if carried.name == logical.name)
             options = (*logical.nics.get(designed.protocol, ()), *logical.left_out_nics.get(designed.protocol, ()))
-            yield from (ChosenNics(fabric, logical.name, one) for one in options if _is_use(one, use, 1) and one.item)
+            yield from (ChosenNics(fabric, logical.name, nic) for nic in options if _is_use(nic, use, 1) and nic.item)
 
 
 def _is_use(option: NicOption, use: NicUse, planes: int) -> bool:
@@ -66,25 +66,31 @@ def _is_use(option: NicOption, use: NicUse, planes: int) -> bool:
     )  # fmt: skip
 
 
-def _says_something(rule: str, problem: Problem, one: ChosenNics) -> bool:
+def _is_left(rule: str, problem: Problem, chosen: ChosenNics) -> bool:
+    """Whether NICs are what a rule leaves of more."""
+    is_kept_by = is_kept(problem.case.rules, rule) and rule not in chosen.nic.breaks
+    return is_kept_by and _says_something(rule, problem, chosen)
+
+
+def _says_something(rule: str, problem: Problem, chosen: ChosenNics) -> bool:
     """Whether a rule leaves NICs of a fabric out; of ``nic-pairing``, whether it says how many there may be."""
     if rule != NIC_PAIRING:
-        return one.fabric.leaves_nics_out(rule)
+        return chosen.fabric.leaves_nics_out(rule)
     numbers = {fabric.name: fabric.nics_per_server for fabric in problem.case.fabrics}
     numbers |= {carried.name: carried.nics_per_server for fabric in problem.case.fabrics for carried in fabric.carries}
-    return problem.server.gpus > 1 and numbers[one.name] == "any"
+    return problem.server.gpus > 1 and numbers[chosen.name] == "any"
 
 
-def _shown(rule: str, problem: Problem, one: ChosenNics) -> str:
+def _shown(rule: str, problem: Problem, chosen: ChosenNics) -> str:
     """What a rule looks at in some NICs."""
-    nic = one.nic
+    nic = chosen.nic
     if rule == NIC_PAIRING:
         return f"{some(nic.nics_per_server, 'NIC')} for {some(problem.server.gpus, 'GPU')}"
     if rule == SLOT_SPEED:
         ports = plain_fraction(Fraction(nic.ports_per_nic * nic.port.lane.port_mbps, MBPS_PER_GBPS))
         return f"{ports} Gb/s of ports of {nic.nic_id} in {_slot_of(problem, nic)}"
     if rule == ONE_PORT:
-        asked = plain_fraction(Fraction(one.fabric.gpu_mbps, MBPS_PER_GBPS))
+        asked = plain_fraction(Fraction(chosen.fabric.gpu_mbps, MBPS_PER_GBPS))
         return f"a port of {plain_fraction(nic.flow_mbps / MBPS_PER_GBPS)} Gb/s for the {asked} Gb/s of a GPU"
     return nic.nic_id
 

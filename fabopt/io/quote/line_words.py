@@ -222,6 +222,7 @@ def word_doubts(description: str, product: Product, vocabulary: Collection[str])
 
 def _speaks_of(text: str, product: Product, vocabulary: Collection[str]) -> bool:
     """Whether a text names a part's kind, speed, form or place, or nothing that can be told."""
+    text = text.replace("-", " ")
     if (
         len(_LETTERS.findall(text)) < _LEAST_LETTERS
         or _pattern(kind_of(product)).search(text)

@@ -39,6 +39,10 @@ def quote_import(
         list[str] | None,
         typer.Option("--against", metavar="BOOK", help="Price book whose prices are the known ones; repeatable."),
     ] = None,
+    vendor: Annotated[
+        str | None,
+        typer.Option("--vendor", metavar="NAME", help="Whose offer it is: the book then stands beside others'."),
+    ] = None,
     json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write every line as it was read.")] = None,
     catalog: Catalogs = None,
 ) -> None:
@@ -47,7 +51,28 @@ def quote_import(
     from fabopt.io.quote.reading import quote_options
 
     options = quote_options(rate or (), currency, asked, band)
-    raise typer.Exit(import_quote(file, output, json, catalog, options, against or ()))
+    raise typer.Exit(import_quote(file, output, json, catalog, options, against or (), vendor))
+
+
+@quote_app.command("request")
+def quote_request(
+    design: Annotated[str, typer.Argument(metavar="DESIGN.json", help="Design whose bill is asked for.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Folder to write the requests to.")],
+    vendor: Annotated[
+        list[str] | None,
+        typer.Option("--vendor", metavar="NAME", help="Ask this vendor for every line; repeatable. Else every maker."),
+    ] = None,
+    revision: Annotated[str, typer.Option("--revision", metavar="TEXT", help="Revision of the request.")] = "1",
+    due: Annotated[
+        str | None, typer.Option("--due", metavar="2026-12-31", help="Day by which vendors are to answer.")
+    ] = None,
+    point: Point = None,
+) -> None:
+    """Write a request for quotes for each maker, or each vendor asked, without planned prices."""
+    from fabopt.cli.quote_request import request_quotes
+    from fabopt.output.export.requests import RequestTerms
+
+    raise typer.Exit(request_quotes(design, output, vendor or (), RequestTerms(revision, due), point))
 
 
 @quote_app.command("audit")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 from fabopt.cli.output import check_targets, deliver, say, tell
@@ -42,11 +43,12 @@ def import_quote(
     catalogs: Sequence[str] | None,
     options: QuoteOptions,
     against: Sequence[str] = (),
+    vendor: str | None = None,
 ) -> int:
     """Write a quote's price book; where a price is not in it, or something speaks against one, the exit code says so.
 
     A file of which nothing could be priced is refused once its lines are shown, and no book is written. ``against``:
-    price books with which prices are compared, over the catalog's.
+    price books with which prices are compared, over the catalog's; ``vendor``: whose offer the book is.
     """
     if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in YAML_ENDINGS:
         raise InputError([fault(output, "", "a price book is not written like this", allowed=", ".join(YAML_ENDINGS))])
@@ -54,6 +56,7 @@ def import_quote(
     catalog = quoted_catalog(catalogs)
     priced = with_price_books(catalog, read_price_books(list(against), catalog, Path()))
     quote, wrong = read_quote(file, catalog, options)
+    quote = replace(quote, vendor=vendor or quote.vendor)
     quote = with_band(quote, known_prices(priced), options.band)
     faults = [] if quote.with_status("matched") else wrong
     if not faults and not quote.with_status("matched") and not quote.with_status("left over"):

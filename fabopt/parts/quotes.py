@@ -17,9 +17,12 @@ from fabopt.units import CENTS_PER_USD, rounded, usd
 LineStatus = Literal["matched", "unpriced", "left over", "charge", "subtotal", "note"]
 # What an RFQ sheet says of its charges begins so; it is read back by that.
 CHARGE_REMARK = "a charge: "
+# Of a request for quotes: its sheet of facts, the name of whom it asks there, and the column of what was awarded.
+REQUEST_SHEET, VENDOR_ASKED, AWARDED = "Request", "Vendor asked", "Awarded quantity"
 # Sheets of a bill's workbook beside the one that asks for quotes: what they say is not what a vendor says.
 SHEETS_OF_A_BILL = (
     "Summary", "Bill", "Stages", "Orders", "Deliveries", "Cash flow", "Offers", "Prices & sources", "Alternatives",
+    REQUEST_SHEET,
 )  # fmt: skip
 Value = TypeVar("Value")
 
@@ -29,7 +32,8 @@ class QuoteLine:
     """A row of a quote. Prices are of one unit, net, in ``currency``; ``reason``: why it was not taken.
 
     ``suggestion``: what could be meant, for a person to decide; ``remarks``: how what was taken was read; ``doubts``:
-    those of the remarks by which words, sums or the band question the price. ``tier_from``: from how many units on the
+    those of the remarks by which words, sums or the band question the price. ``awarded``: what the buyer gives to the
+    vendor of it, no more of which is then offered; ``tier_from``: from how many units on the
     price holds; ``breaks``: prices of a unit by that, from 1, of which ``unit_price`` is the one of this line.
     """
 
@@ -52,6 +56,7 @@ class QuoteLine:
     suggestion: str = ""
     remarks: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    awarded: int | None = None
     tier_from: int | None = None
     breaks: tuple[tuple[int, Fraction], ...] = ()
 
@@ -66,7 +71,7 @@ class Quote:
     """All rows of a quote. ``rates``: dollars for a unit of each currency; dates as ISO writes them.
 
     ``notes``: what holds for all of it; ``tables``: where lines were read, and which columns; ``doubts``: what words or
-    sums say against its prices, beside those of single lines.
+    sums say against its prices, beside those of single lines; ``vendor``: who was asked for it.
     """
 
     file: str
@@ -77,6 +82,7 @@ class Quote:
     notes: tuple[str, ...] = ()
     tables: tuple[QuoteColumns, ...] = ()
     doubts: tuple[str, ...] = ()
+    vendor: str = ""
 
     def with_status(self, status: LineStatus) -> list[QuoteLine]:
         """The lines of a status."""
@@ -138,7 +144,8 @@ def book_of(quote: Quote, name: str | None, url: str) -> PriceBook:
     source = PriceSource(url=url, date=quote.date, kind="quote", confidence="high", valid_until=quote.valid_until)
     doubts = {id_: _doubts(lines) for id_, lines in _by_id(quote.with_status("matched")).items()}
     return PriceBook(
-        name=name, description=f"Prices of {url}", source=source, prices=prices, terms=terms,
+        name=name, description=f"Prices of {url}", vendor=quote.vendor or None, source=source, prices=prices,
+        terms=terms,
         doubts={id_: said for id_, said in doubts.items() if said},
     )  # fmt: skip
 
@@ -188,10 +195,12 @@ def terms_of_lines(lines: Sequence[QuoteLine]) -> OrderTerms:
     weeks = [line.lead_time_weeks for line in lines if line.lead_time_weeks is not None]
     stocks = [line.in_stock for line in lines if line.in_stock is not None]
     ends = [line.valid_until for line in lines if line.valid_until is not None]
+    awards = [line.awarded for line in lines if line.awarded is not None]
     return OrderTerms(
         lead_time_weeks=max(weeks, default=None),
         minimum_order=-(-minimum // pack) * pack if minimum > 1 else None,
         pack_size=pack if pack > 1 else None,
         in_stock=min(stocks, default=None),
+        supply=sum(awards) if awards else None,
         valid_until=min(ends, default=None),
     )

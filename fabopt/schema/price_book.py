@@ -56,11 +56,15 @@ class PriceBook(Strict):
     """Prices that replace the catalog's, by id; for what is sold by length, by length in metres.
 
     ``terms``: other terms of sale of what has a price here, written in the same way; ``doubts``: what the reader of a
-    quote has against a price, for a person to settle.
+    quote has against a price, for a person to settle. ``vendor``: whose offer it is: then it stands beside those of
+    others in place of the catalog's prices and of books without a vendor. ``firm_until``: the last day until which its
+    prices do not fall by the case's ``price_decline``.
     """
 
     name: BookName | None = None
     description: Text | None = None
+    vendor: Annotated[Text, Field(min_length=1)] | None = None
+    firm_until: Day | None = None
     source: PriceSource | None = None
     prices: dict[Identifier, Price | PriceByLength]
     doubts: dict[Identifier, tuple[Text, ...]] = {}

@@ -37,6 +37,7 @@ CALLED: dict[str, str] = {
         ab, ab menge, menge ab, staffel, staffelmenge, staffel ab, mengenstaffel, ab stück, ab stk, stückzahl ab,
         à partir de, quantité à partir de, qté à partir de, qté min, palier, tranche, desde, cantidad desde,
         a partir de, tramo, 数量から, 数量 以上, 起, 起始数量, 数量区间, 数量范围, 阶梯, 阶梯数量, 数量帯""",
+    "award": "awarded quantity, awarded qty, awarded, award qty, award quantity",
     "unit": """unit price, unit cost, price, price each, price ea, price per unit, price per piece,
         price per pc, price per item, price unit, price pc, cost each, cost per unit, each, net price,
         net unit price, unit net price, unit price net, unit net, net unit, your price, our price,

@@ -90,7 +90,7 @@ QUOTED = "quoted unit price"
 # What else such a sheet has, which is not for vendors to fill in.
 OWN_COLUMNS = frozenset(
     ["Kind", "Quantity all", "Of these spares", "Of these left over", "From own stock", "Planned USD", "Order by month",
-     "Order by", "Remarks"]
+     "Order by", "Needed by", "Remarks"]
 )  # fmt: skip
 # Rows of a table by which a column of part numbers is known.
 _SAMPLE = 200

@@ -145,6 +145,7 @@ class RowReader(RowCells):
             remarks=remarks,
             doubts=doubts,
             tier_from=self.tier_from(row),
+            awarded=self.awarded(row),
             breaks=net.breaks,
         )
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from fabopt.errors import Fault, InputError, cut, fault
 from fabopt.io.faults import refuse
 from fabopt.io.files import DEVICE, is_device, read_bytes, shown
+from fabopt.io.quote.awards import vendor_asked, with_awards
 from fabopt.io.quote.conditions import is_doubtful, is_of_prices, said_of_all
 from fabopt.io.quote.currencies import ALLOWED, HOME, is_currency, signs_in
 from fabopt.io.quote.delimited import read_delimited
@@ -96,7 +97,8 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     """
     file = shown(Path(path))
     names = QuotedNames(catalog)
-    tables = _tables(read_sheets(Path(path), "a quote"), options.asked, lambda text: bool(names.called(text)))
+    sheets = read_sheets(Path(path), "a quote")
+    tables = _tables(sheets, options.asked, lambda text: bool(names.called(text)))
     if not any(headers for _, headers in tables):
         hint = "; ".join(f"{sheet.encoding_note}: save it as UTF-8" for sheet, _ in tables if sheet.encoding_note)
         raise InputError([fault(file, "", "no table of prices was found in any sheet", allowed=_ALLOWED, hint=hint)])
@@ -111,7 +113,7 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     reading = QuoteReading(file, names, mark, facts, options.currency, options.rates, scales, taxed, recurring, bulk)
     held = [with_sums(sheet, _lines(sheet, headers, reading), mark) for sheet, headers in tables]
     lines = tuple(line for sums in held for line in sums.lines)
-    lines = with_tiers(lines)
+    lines = with_awards(with_tiers(lines))
     second = list(_two_prices(lines, file))
     reading.faults.extend(second)
     if second:
@@ -121,7 +123,7 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
              *(note for _, said in proven for note in said))  # fmt: skip
     quote = _quote(file, lines, tables, replace(facts, notes=notes), options)
     doubts = [*(note for note, is_doubt in titles if is_doubt), *(doubt for sums in held for doubt in sums.doubts)]
-    quote = replace(quote, doubts=tuple(doubts))
+    quote = replace(quote, doubts=tuple(doubts), vendor=vendor_asked(sheets))
     if reading.assumed and not facts.currency:
         word = options.currency or HOME
         note = f"prices beside which no currency stands are taken for {word} (`--currency` says another)"

@@ -194,6 +194,12 @@ class RowCells:
             return from_of(cell.text) or count_of(cell, self.reading.mark)
         return next((from_of(cell.text) for _, cell in self.cells(row, "quantity")), None)
 
+    def awarded(self, row: int) -> int | None:
+        """The units that the buyer gives to the vendor; 0 where none are; None where the sheet has no such column."""
+        if not self.header.columns("award"):
+            return None
+        return next((count_of(cell, self.reading.mark) for _, cell in self.cells(row, "award")), None) or 0
+
     def _shared(self, row: int) -> int | None:
         """The sum of quantities in several columns, as of sites, where price and total say that it is the quantity."""
         counts = [count_of(cell, self.reading.mark) or 0 for _, cell in self.cells(row, SHARE)]

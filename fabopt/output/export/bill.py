@@ -18,7 +18,9 @@ from fabopt.output.purchased import SHARES, has_any
 from fabopt.parts.price_basis import basis_of, price_source
 from fabopt.schema.design import BomRow, Design
 
-PRICE_COLUMNS = ("price_basis", "price_date")
+PRICE_COLUMNS = ("price_basis", "price_date", "maker", "vendor", "currency")
+# Of all amounts of a bill.
+CURRENCY = "USD"
 # Columns of bills in which any row has them.
 SOME_COLUMNS = (("charge", "yearly_usd"), ("expedite_usd",), tuple(SHARES))
 ENDINGS = (".csv", ".xlsx", ".json")
@@ -67,8 +69,12 @@ def bill_columns(design: Design) -> list[str]:
 def _price(design: Design, row: BomRow) -> dict[str, object]:
     """The columns of a row that its product says."""
     part = body_of(design, row)
-    known = part and (basis_of(part, row.length_m), price_source(part, row.length_m).get("date"))
-    return dict(zip(PRICE_COLUMNS, known or (None, None), strict=True))
+    if not part:
+        return dict(zip(PRICE_COLUMNS, (None, None, None, None, CURRENCY), strict=True))
+    source = price_source(part, row.length_m)
+    maker = part.get("vendor") if row.charge is None else None
+    known = basis_of(part, row.length_m), source.get("date"), maker, source.get("vendor"), CURRENCY
+    return dict(zip(PRICE_COLUMNS, known, strict=True))
 
 
 def _csv(design: Design, marks: Marks) -> bytes:

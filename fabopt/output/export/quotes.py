@@ -131,7 +131,8 @@ def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str], b
         wishes.append(f"{sum(pieces)} for {name} expedited, in {weeks[0]:g} weeks")
     planned = sum(row.total_usd + (row.yearly_usd or 0) for row in group)
     return (
-        vendor, first.kind, number.code, first.id, first.description, first.length_m, *by_stage, sum(by_stage),
+        vendor, first.charge or first.kind, number.code, first.id, first.description, first.length_m,
+        *by_stage, sum(by_stage),
         beside.spares, beside.left_over, beside.from_stock, round(planned, 2),
         min(dates, default=None), min(days, default=None), None, None, "; ".join(wishes),
         *[None] * (2 * (MOST_ASKED - 1)),

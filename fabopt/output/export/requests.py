@@ -1,0 +1,113 @@
+"""Requests for quotes as workbooks, one for each maker or vendor asked: what is wanted when, without planned prices."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import xlsxwriter
+
+from fabopt.design.bill import order_date
+from fabopt.output.export.quotes import NO_VENDOR, PRICE, WEEKS, QuoteTable, quote_table, write_table
+from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, set_page, write_text
+from fabopt.parts.quotes import AWARDED, REQUEST_SHEET, VENDOR_ASKED
+from fabopt.schema.design import Design
+
+NEEDED = "Needed by"
+# What the sheet for comparing has of one's own plans, which no vendor sees.
+_OWN = ("Of these spares", "Of these left over", "From own stock", "Planned USD", "Order by month", "Order by")
+_NO_DATE = "not said"
+
+
+class RequestTerms(NamedTuple):
+    """What a request says of itself: its revision, and the day by which to answer (None: not said)."""
+
+    revision: str = "1"
+    due: str | None = None
+
+
+class Request(NamedTuple):
+    """A request as a file: its name, whom it asks, how many lines, and its bytes."""
+
+    name: str
+    vendor: str
+    lines: int
+    data: bytes
+
+
+def requests_of(design: Design, vendors: Sequence[str], terms: RequestTerms) -> list[Request]:
+    """Return a workbook for each maker of the bill with its lines, or for each of ``vendors`` with all of them."""
+    table = quote_table(design)
+    titles = [title for title, _, _ in table.columns]
+    kept = [index for index, title in enumerate(titles) if title not in _OWN and not title.endswith(")")]
+    needed = _needed(design)
+    id_, length, remarks = (titles.index(title) for title in ("Id", "Length m", "Remarks"))
+    columns = [table.columns[index] for index in kept if index != remarks]
+    columns += [(NEEDED, 16, "text"), (AWARDED, 12, "count"), table.columns[remarks]]
+    rows = [
+        (row[0], (*shown, needed.get((row[id_], row[length])), None, row[remarks]))
+        for row in table.rows
+        for shown in [[row[index] for index in kept if index != remarks]]
+    ]
+    asked = list(vendors) or list(dict.fromkeys(str(maker) for maker, _ in rows))
+    names = _file_names(asked)
+    requests = []
+    for vendor in asked:
+        own = QuoteTable(columns, [row for maker, row in rows if vendors or maker == vendor])
+        requests.append(Request(names[vendor], vendor, len(own.rows), _bytes(design, vendor, own, terms)))
+    return requests
+
+
+def _needed(design: Design) -> dict[tuple[object, object], str]:
+    """By id and length, the first stage that uses a part: its name, with its first day where that is known."""
+    start = design.case.content.get("start")
+    order = {stage.name: stage for stage in design.stages}
+    first: dict[tuple[object, object], str] = {}
+    for row in sorted(design.bom, key=lambda row: order[row.stage].month):
+        if row.in_use or row.spares or row.charge is not None:
+            day = order_date(start, order[row.stage].month, None)
+            first.setdefault((row.id, row.length_m), row.stage if day is None else f"{row.stage}, {day}")
+    return first
+
+
+def _file_names(vendors: Sequence[str]) -> dict[str, str]:
+    """A name for the file of each vendor, none twice."""
+    names: dict[str, str] = {}
+    for vendor in vendors:
+        stem = re.sub(r"[^a-z0-9]+", "-", vendor.lower()).strip("-") or "vendor"
+        name, number = f"rfq-{stem}.xlsx", 1
+        while name in names.values():
+            number += 1
+            name = f"rfq-{stem}-{number}.xlsx"
+        names[vendor] = name
+    return names
+
+
+def _bytes(design: Design, vendor: str, table: QuoteTable, terms: RequestTerms) -> bytes:
+    stream = io.BytesIO()
+    book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
+    book.set_properties({"title": f"{design.case.name}: request for quotes", "author": "fabopt", "created": CREATED})
+    formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
+    write_table(book.add_worksheet("RFQ"), formats, table)
+    sheet = book.add_worksheet(REQUEST_SHEET)
+    sheet.set_column("A:A", 22)
+    sheet.set_column("B:B", 90)
+    for row, (title, text) in enumerate(_facts(design, vendor, len(table.rows), terms)):
+        write_text(sheet, row, 0, title, formats["label"])
+        write_text(sheet, row, 1, text, formats["wrap"])
+    set_page(sheet)
+    book.close()
+    return stream.getvalue()
+
+
+def _facts(design: Design, vendor: str, lines: int, terms: RequestTerms) -> Iterator[tuple[str, str]]:
+    yield "Request for quotes", design.case.name
+    yield VENDOR_ASKED, "" if vendor == NO_VENDOR else vendor
+    yield "Revision", f"{terms.revision}, of design {design.case.sha256[:12]}"
+    yield "Answer due", terms.due or _NO_DATE
+    yield "Currency", "USD, without tax"
+    yield "Lines", f"{lines:,}"
+    fill = f"Fill in `{PRICE}` and `{WEEKS}` on the sheet RFQ, for one piece, new, without installation. "
+    yield "How to answer", f"{fill}`{NEEDED}` is the stage that first uses a part. `{AWARDED}` is for the buyer."

@@ -1,0 +1,88 @@
+"""`fabopt quote request`: one file for each maker or vendor, without planned prices; what comes back is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import openpyxl
+import pytest
+import yaml
+
+from tests.samples.cli_samples import Run
+
+ASKED = ("quote", "request", "design.json", "-o", "rfq")
+
+
+@pytest.fixture
+def design(run: Run, folder: Path) -> None:
+    case = yaml.safe_load(Path("case.yaml").read_text())
+    case["charges"] = [{"name": "nos", "what": "licence", "usd": 1200, "kinds": ["switch"]}]
+    case["start"] = "2027-03"
+    Path("case.yaml").write_text(yaml.safe_dump(case))
+    assert run("solve", "case.yaml", "--json", "design.json", "--alternatives", "0").code == 0
+
+
+def sheet_of(name: str) -> list[dict[str, object]]:
+    rows = list(openpyxl.load_workbook(name)["RFQ"].iter_rows(values_only=True))
+    return [dict(zip(map(str, rows[0]), row, strict=True)) for row in rows[1:]]
+
+
+@pytest.mark.usefixtures("design")
+def test_every_maker_gets_its_lines_and_no_planned_price(run: Run) -> None:
+    ran = run(*ASKED, "--revision", "B", "--due", "2026-12-15")
+    assert ran.code == 0, ran.err
+    files = sorted(Path("rfq").iterdir())
+    asked = [row for file in files for row in sheet_of(str(file))]
+    bill = json.loads(Path("design.json").read_text())["bom"]
+    assert {row["Id"] for row in asked} == {row["id"] for row in bill if row["quantity"] and row.get("charge") != "tax"}
+    assert all(len({row["Vendor"] for row in sheet_of(str(file))}) == 1 for file in files)
+    assert not any("Planned" in title or title.endswith(")") for row in asked for title in row)
+    planned = {row["unit_price_usd"] for row in bill}
+    assert not planned & {value for row in asked for value in row.values() if isinstance(value, int | float)} - {1}
+    assert {row["Kind"] for row in asked if row["Id"] == "nos"} == {"licence"}
+    assert {row["Needed by"] for row in asked} == {f"{bill[0]['stage']}, 2027-03-01"}
+    facts = openpyxl.load_workbook(files[0])["Request"].iter_rows(values_only=True)
+    said = {str(row[0]): str(row[1]) for row in facts}
+    assert said["Revision"].startswith("B, of design ") and said["Answer due"] == "2026-12-15"
+
+
+@pytest.mark.usefixtures("design")
+def test_vendors_that_are_named_are_asked_for_all_and_awards_read_back(run: Run) -> None:
+    """Of what is awarded no more is offered than that; a charge is a charge; the book names the vendor."""
+    assert run(*ASKED, "--vendor", "Reseller One", "--vendor", "Reseller Two").code == 0
+    assert sorted(file.name for file in Path("rfq").iterdir()) == ["rfq-reseller-one.xlsx", "rfq-reseller-two.xlsx"]
+    assert sheet_of("rfq/rfq-reseller-one.xlsx") == sheet_of("rfq/rfq-reseller-two.xlsx")
+    book = openpyxl.load_workbook("rfq/rfq-reseller-one.xlsx")
+    heads = [cell.value for cell in book["RFQ"][1]]
+    price, award = heads.index("Quoted unit price USD"), heads.index("Awarded quantity")
+    bill = {row["id"]: row for row in json.loads(Path("design.json").read_text())["bom"]}
+    for row in book["RFQ"].iter_rows(min_row=2):
+        id_ = row[heads.index("Id")].value
+        row[price].value = bill[id_]["unit_price_usd"]
+        row[award].value = 3 if id_ == "acme-t4" else None
+    book.save("filled.xlsx")
+    command = ("quote", "import", "filled.xlsx", "--catalog", "./acme.yaml", "-o", "book.yaml", "--json", "lines.json")
+    ran = run(*command)
+    assert ran.code == 0, ran.out
+    content = yaml.safe_load(Path("book.yaml").read_text())
+    assert content["vendor"] == "Reseller One"
+    assert content["prices"].keys() == {"acme-t4"} and content["terms"]["acme-t4"]["supply"] == 3
+    assert {line["status"] for line in json.loads(Path("lines.json").read_text())["lines"]} == {
+        "matched",
+        "unpriced",
+        "charge",
+    }
+    assert run(*command, "--vendor", "Another").code == 0
+    assert yaml.safe_load(Path("book.yaml").read_text())["vendor"] == "Another"
+
+
+@pytest.mark.usefixtures("design")
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(("--due", "soon"), "not a day"), (("--vendor", "A", "--vendor", "A"), "a vendor is asked once"),
+     (("--vendor", " "), "a vendor has a name")],
+)  # fmt: skip
+def test_what_cannot_be_asked(run: Run, options: tuple[str, ...], said: str) -> None:
+    ran = run(*ASKED, *options)
+    assert ran.code == 2 and said in ran.err and not Path("rfq").exists()

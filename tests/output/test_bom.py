@@ -70,7 +70,10 @@ def test_other_endings_are_refused(target: str) -> None:
 def test_csv_has_the_columns_of_a_row(design: Design) -> None:
     rows = list(csv.DictReader(io.StringIO(bill_bytes(design, ".csv").decode())))
     own = [name for name in BomRow.model_fields if name not in chain(*SOME_COLUMNS)]
-    assert list(rows[0]) == [*own, "price_basis", "price_date"]
+    assert list(rows[0]) == [*own, "maker", "vendor", "currency", "price_basis", "price_date"]
+    assert {row["maker"] for row in rows if row["kind"] == "switch"} == {"Acme"} and {
+        row["currency"] for row in rows
+    } == {"USD"}
     assert {(row["price_basis"], row["price_date"]) for row in rows if row["kind"] == "switch"} == {("list", "2026-01")}
     assert len(rows) == len(design.bom)
     assert design.totals is not None

@@ -18,7 +18,7 @@ from fabopt.output.purchased import SHARES, has_any
 from fabopt.parts.price_basis import basis_of, price_source
 from fabopt.schema.design import BomRow, Design
 
-PRICE_COLUMNS = ("price_basis", "price_date", "maker", "vendor", "currency")
+PRICE_COLUMNS = ("maker", "vendor", "currency", "price_basis", "price_date")
 # Of all amounts of a bill.
 CURRENCY = "USD"
 # Columns of bills in which any row has them.
@@ -70,10 +70,10 @@ def _price(design: Design, row: BomRow) -> dict[str, object]:
     """The columns of a row that its product says."""
     part = body_of(design, row)
     if not part:
-        return dict(zip(PRICE_COLUMNS, (None, None, None, None, CURRENCY), strict=True))
+        return dict(zip(PRICE_COLUMNS, (None, None, CURRENCY, None, None), strict=True))
     source = price_source(part, row.length_m)
     maker = part.get("vendor") if row.charge is None else None
-    known = basis_of(part, row.length_m), source.get("date"), maker, source.get("vendor"), CURRENCY
+    known = maker, source.get("vendor"), CURRENCY, basis_of(part, row.length_m), source.get("date")
     return dict(zip(PRICE_COLUMNS, known, strict=True))
 
 

@@ -28,7 +28,7 @@ class RequestTerms(NamedTuple):
     due: str | None = None
 
 
-class Request(NamedTuple):
+class QuoteRequest(NamedTuple):
     """A request as a file: its name, whom it asks, how many lines, and its bytes."""
 
     name: str
@@ -37,7 +37,7 @@ class Request(NamedTuple):
     data: bytes
 
 
-def requests_of(design: Design, vendors: Sequence[str], terms: RequestTerms) -> list[Request]:
+def requests_of(design: Design, vendors: Sequence[str], terms: RequestTerms) -> list[QuoteRequest]:
     """Return a workbook for each maker of the bill with its lines, or for each of ``vendors`` with all of them."""
     table = quote_table(design)
     titles = [title for title, _, _ in table.columns]
@@ -56,7 +56,7 @@ def requests_of(design: Design, vendors: Sequence[str], terms: RequestTerms) -> 
     requests = []
     for vendor in asked:
         own = QuoteTable(columns, [row for maker, row in rows if vendors or maker == vendor])
-        requests.append(Request(names[vendor], vendor, len(own.rows), _bytes(design, vendor, own, terms)))
+        requests.append(QuoteRequest(names[vendor], vendor, len(own.rows), _bytes(design, vendor, own, terms)))
     return requests
 
 

@@ -108,8 +108,9 @@ def _by_cable(links: Iterable[PlannedLink]) -> list[list[PlannedLink]]:
 def _open(comparison: Comparison) -> tuple[list[PlannedLink], list[Pair]]:
     """Links and found pairs of all cables of which something is wrong, without those that cannot be decided."""
     crowded, joined, plan = comparison.crowded, comparison.cabling.joined, comparison.plan
-    doubtful = {port for pair in joined if not crowded.isdisjoint(pair) for port in pair} | crowded
-    pairs = [pair for pair in comparison.strange if crowded.isdisjoint(pair)]
+    unclear = crowded | comparison.cabling.unnamed
+    doubtful = {port for pair in joined if not unclear.isdisjoint(pair) for port in pair} | unclear
+    pairs = [pair for pair in comparison.strange if unclear.isdisjoint(pair)]
     wrong = [link for link in comparison.wrong if doubtful.isdisjoint((link.a, link.b))]
     touched = {port for pair in pairs for own in pair for port in plan.slot(own)}
     labels = {link.cable for link in wrong} - {""}

@@ -70,6 +70,7 @@ class FoundCabling:
     reporters   planned devices that say all that they see
     networks    numbers of the planned networks that files are of; whole: those of which a file has all cables
     strangers   names that reports of LLDP are called after, of devices that are not planned
+    ends_by_place  ends of devices without a name that are taken for the planned ones, as their ports are called so
     """
 
     joined: Mapping[tuple[PortName, PortName], Joined]
@@ -79,6 +80,7 @@ class FoundCabling:
     whole: frozenset[int]
     strangers: tuple[str, ...]
     unresolved_host_ports: int
+    ends_by_place: int = 0
 
     @cached_property
     def joined_at(self) -> dict[PortName, list[Joined]]:
@@ -127,6 +129,8 @@ class _Resolution:
     ) -> None:
         self.plan, self.names, self.reports = plan, names, reports
         self._unnamed: set[PortName] = set()
+        # far ends of devices without a name that are taken for planned ones
+        self.by_place = 0
         self._ports: dict[tuple[str, str], HostPorts] = {}
         self._known: dict[str, str] = {}
         self._of_files: frozenset[int] = frozenset().union(*map(self._networks, reports))
@@ -147,6 +151,7 @@ class _Resolution:
             frozenset().union(*whole),
             tuple(name for name in self._reporters() if name not in self.plan.devices),
             sum(not port.port for pair in joined for port in pair if port.device in self.plan.devices),
+            self.by_place,
         )  # fmt: skip
 
     # -- devices ----------------------------------------------------------------------------------------------------
@@ -276,6 +281,16 @@ class _Resolution:
     # -- links ------------------------------------------------------------------------------------------------------
 
     def _joined(self) -> dict[tuple[PortName, PortName], Joined]:
+        """What is joined, by both ends; an end without a name counts where nobody names what is at its port."""
+        joined = self._sighted()
+        named = {port for pair in joined if self._unnamed.isdisjoint(pair) for port in pair}
+        spare = [pair for pair in joined if not self._unnamed.isdisjoint(pair) and not named.isdisjoint(pair)]
+        for pair in spare:
+            del joined[pair]
+        self._unnamed &= {port for pair in joined for port in pair}
+        return joined
+
+    def _sighted(self) -> dict[tuple[PortName, PortName], Joined]:
         joined: dict[tuple[PortName, PortName], Joined] = {}
         for report in self.reports:
             for sighting in report.sightings:
@@ -290,9 +305,27 @@ class _Resolution:
         near, far = self._resolved(sighting.near), self._resolved(sighting.far)
         if near.is_dropped or far.is_dropped or not self._concerns(near.port, far.port):
             return
+        far = self._by_place(near, far, sighting.far)
         self._unnamed |= {end.port for end in (near, far) if end.is_unnamed}
         x, y = sorted((near.port, far.port))
         yield Joined(x, y, sighting.gbps)
+
+    def _by_place(self, near: _End, far: _End, seen: SeenEnd) -> _End:
+        """A far end whose device gives no name: the planned one where its port is called as that, else of its own.
+
+        So several devices that have one name between them, or none, are not taken for one.
+        """
+        if not far.is_unnamed or near.is_unnamed or seen.node or seen.guid in self.names.ends:
+            return far
+        peer = self.plan.peer(near.port)
+        device = self.plan.devices.get(peer.device)
+        if device is not None and seen.ports:
+            own = self._of_planned(peer.device, device, seen._replace(device=peer.device))
+            if own.port == peer:
+                self.by_place += 1
+                return own
+        shown = far.port.port or "a device without a name"
+        return far._replace(port=PortName("", f"{shown} at {near.port.device} {near.port.port}"))
 
     def _concerns(self, near: PortName, far: PortName) -> bool:
         """Whether a planned switch, or two planned devices of which one says its port, are joined."""

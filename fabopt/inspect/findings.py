@@ -11,10 +11,10 @@ from fabopt.units import some
 
 FindingKind = Literal[
     "missing", "wrong-peer", "swapped", "wrong-port", "slow", "unexpected", "unknown-device", "silent-device",
-    "several-neighbours", "crossed-rail",
+    "several-neighbours", "crossed-rail", "swapped-in-cage",
 ]  # fmt: skip
 KINDS: tuple[FindingKind, ...] = (
-    "swapped", "crossed-rail", "wrong-port", "wrong-peer", "missing", "unexpected", "unknown-device",
+    "swapped", "swapped-in-cage", "crossed-rail", "wrong-port", "wrong-peer", "missing", "unexpected", "unknown-device",
     "several-neighbours", "slow", "silent-device",
 )  # fmt: skip
 
@@ -83,7 +83,9 @@ def _swapped(comparison: Comparison, link: PlannedLink) -> Finding:
     of_one_server = plan.devices[link.a.device].is_host and link.a.device == at_b.device
     if of_one_server and _crosses(plan, link, at_a):
         return Finding("crossed-rail", link.a, link.b, (at_a, at_b), f"{detail} of the same server")
-    return Finding("swapped", link.a, link.b, (at_a, at_b), detail)
+    in_one_cage = plan.cage(link.b) == plan.cage(at_a) or plan.cage(link.a) == plan.cage(at_b)
+    kind: FindingKind = "swapped-in-cage" if in_one_cage else "swapped"
+    return Finding(kind, link.a, link.b, (at_a, at_b), f"{detail} in the same cage" if in_one_cage else detail)
 
 
 def _wrong(comparison: Comparison, link: PlannedLink) -> Finding:

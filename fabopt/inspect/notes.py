@@ -19,6 +19,7 @@ def notes_of(comparison: Comparison) -> list[str]:
         *_not_looked_at(comparison),
         *_speeds(comparison),
         *_host_ports(comparison),
+        *_by_place(comparison),
         *_dark_hosts(comparison),
         *_other_names(comparison),
     ]
@@ -51,6 +52,13 @@ def _host_ports(comparison: Comparison) -> Iterator[str]:
         what = some(number, "end")
         told = "not the name of a planned port but a MAC or an interface"
         yield f"{what} of cables at hosts: {told}, so the host is checked, not the port; --names or --guids tell it"
+
+
+def _by_place(comparison: Comparison) -> Iterator[str]:
+    number = comparison.cabling.ends_by_place
+    if number:
+        what = f"{some(number, 'end')} of devices that give no name of their own"
+        yield f"{what}: taken for the planned ones, as their ports are called; name these devices to be sure"
 
 
 def _dark_hosts(comparison: Comparison) -> Iterator[str]:

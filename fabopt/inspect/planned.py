@@ -105,6 +105,18 @@ class CablePlan:
         """The ports that share a connector with a port, itself among them."""
         return self.slots.get(port, (port,))
 
+    @cached_property
+    def _cages(self) -> dict[PortName, tuple[str, int]]:
+        return {
+            PortName(name, port): (name, cage)
+            for name, device in self.devices.items()
+            for (cage, _), port in device.ports.items()
+        }
+
+    def cage(self, port: PortName) -> tuple[str, int | str]:
+        """The device and the number of the cage, of a host the NIC, that a port is in; its name where it is in none."""
+        return self._cages.get(port, (port.device, port.port))
+
     def peer(self, port: PortName) -> PortName:
         """What a port is to be joined to; ``NO_PORT`` for a free one."""
         row = self.link_at.get(port)

@@ -13,10 +13,12 @@ from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, fault
 from fabopt.inspect.as_built import as_built, require_planned
 from fabopt.inspect.cabling import Names
 from fabopt.inspect.cabling_csv import guids_of, mapped
+from fabopt.inspect.proposals import proposed_names
 from fabopt.inspect.reading import read
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM, read_named
 from fabopt.output.export.as_built import Shown, as_built_json, findings_csv
+from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.html.as_built import as_built_page
 from fabopt.output.terminal.as_built import as_built_report
 from fabopt.schema.design import Design
@@ -29,7 +31,10 @@ _INPUTS = "--ibnetdiscover FILE, --lldp FILE or DIR, --csv FILE"
 
 @dataclass(frozen=True)
 class Request:
-    """What is compared: a design file, or ``point`` of a sweep or front, with files; tables of names; a stage."""
+    """What is compared: a design file, or ``point`` of a sweep or front, with files; tables of names; a stage.
+
+    ``proposals``: where a table of names goes that the cables tell.
+    """
 
     design: str
     point: int | None
@@ -38,6 +43,7 @@ class Request:
     guids: str | None
     stage: str | None
     unchecked: bool
+    proposals: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,13 +63,16 @@ class Outputs:
 def compare(request: Request, outputs: Outputs) -> int:
     """Compare a fabric with its plan, write what is asked for, print the rest; 1 where something was found."""
     _require_options(request, outputs)
-    check_targets(outputs.given)
+    check_targets([*outputs.given, *filter(None, [request.proposals])])
     design = saved_design(request.design, request.point)
     number = _stage(design, request)
     evidence = proven(design, request.design, request.unchecked)
     wiring = _wired(design, request.design)
-    shown = Shown(design, wiring, as_built(design, wiring, read(request.files), _names(request, wiring), number),
-                  evidence.mark)  # fmt: skip
+    names, reports = _names(request, wiring), list(read(request.files))
+    shown = Shown(design, wiring, as_built(design, wiring, reports, names, number), evidence.mark)
+    if request.proposals is not None:
+        told = proposed_names(design, wiring, reports, names, number)
+        deliver(request.proposals, csv_bytes(("found", "planned"), told))
     writers: list[tuple[str | None, Callable[[Shown], bytes]]] = [
         (outputs.json, as_built_json),
         (outputs.findings, findings_csv),

@@ -31,6 +31,10 @@ def as_built(
     guids: Annotated[
         str | None, typer.Option("--guids", metavar="FILE", help="Table of devices, ports and their GUIDs or MACs.")
     ] = None,
+    propose_names: Annotated[
+        str | None,
+        typer.Option("--propose-names", metavar="FILE.csv", help="Write names that the cables tell, for --names."),
+    ] = None,
     stage: Annotated[
         str | None, typer.Option("--stage", metavar="NAME", help="Stage that is built; default: the last.")
     ] = None,
@@ -46,7 +50,7 @@ def as_built(
     from fabopt.cli.as_built import Outputs, Request, compare
 
     files = (*(ibnetdiscover or ()), *(lldp or ()), *(csv or ()))
-    request = Request(design, point, files, names, guids, stage, unchecked)
+    request = Request(design, point, files, names, guids, stage, unchecked, propose_names)
     raise typer.Exit(compare(request, Outputs(json, findings, html)))
 
 

@@ -53,7 +53,7 @@ def as_built(design: Design, wiring: Wiring, discoveries: Iterable[Discovery], n
     Raises ``InputError`` where the files are of another fabric.
     """
     plan = plan_of(wiring, stage)
-    cabling = cabling_of(discoveries, plan, names, _form_factors(design, wiring))
+    cabling = cabling_of(discoveries, plan, names, form_factors_of(design, wiring))
     return _verdict(Walk(wiring, plan), Comparison(plan, cabling))
 
 
@@ -73,7 +73,7 @@ def require_planned(names: Mapping[str, str], plan: Wiring, file: str) -> None:
         raise refuse(faults)
 
 
-def _form_factors(design: Design, wiring: Wiring) -> dict[str, str]:
+def form_factors_of(design: Design, wiring: Wiring) -> dict[str, str]:
     """The form factor of the first cage of every switch, by its name."""
     embedded, devices = Embedded(design), wiring.devices
     return {

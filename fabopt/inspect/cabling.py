@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from fabopt.errors import InputError, fault
+from fabopt.inspect.joined import Joined, mates_unseen, with_ports
 from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedDevice, PortName
 from fabopt.inspect.port_names import (
     CAGES,
@@ -28,18 +29,6 @@ LEAST_SHARE = 10
 _MANAGEMENT = re.compile(
     r"(?:eth|mgmt|ma|fxp|em|me|bmc|lo|Management|usb|docker|bond|bridge|vlan|Vlan|Loopback)[\d/.]*"
 )
-
-
-class Joined(NamedTuple):
-    """Two ends that are joined, as found; ``gbps``: None where nobody says how fast."""
-
-    x: PortName
-    y: PortName
-    gbps: float | None
-
-    def other(self, port: PortName) -> PortName:
-        """The end that is not this one."""
-        return self.y if port == self.x else self.x
 
 
 @dataclass(frozen=True)
@@ -70,6 +59,8 @@ class FoundCabling:
     reporters   planned devices that say all that they see
     networks    numbers of the planned networks that files are of; whole: those of which a file has all cables
     strangers   names that reports of LLDP are called after, of devices that are not planned
+    shared_names   names that are not planned and that several devices have
+    mates_unseen   cables that no file sees, taken for the other one of an exchange
     ends_by_place  ends of devices without a name that are taken for the planned ones, as their ports are called so
     """
 
@@ -81,6 +72,8 @@ class FoundCabling:
     strangers: tuple[str, ...]
     unresolved_host_ports: int
     ends_by_place: int = 0
+    shared_names: tuple[str, ...] = ()
+    mates_unseen: int = 0
 
     @cached_property
     def joined_at(self) -> dict[PortName, list[Joined]]:
@@ -133,6 +126,7 @@ class _Resolution:
         self.by_place = 0
         self._ports: dict[tuple[str, str], HostPorts] = {}
         self._known: dict[str, str] = {}
+        self._shared = self._names_of_several()
         self._of_files: frozenset[int] = frozenset().union(*map(self._networks, reports))
         self._order: AdapterOrder = self._adapters()
         self._numbers: dict[str, PortNumbers] = self._numberings(form_factors)
@@ -140,18 +134,22 @@ class _Resolution:
     def cabling(self) -> FoundCabling:
         self._require_names(*self._matched())
         joined = self._joined()
-        told = _with_ports(joined, self.plan)
-        whole = [self._networks(report) for report in self.reports if report.is_whole]
+        told = with_ports(joined, self.plan)
+        whole = frozenset[int]().union(*(self._networks(report) for report in self.reports if report.is_whole))
+        named = {self._device(name) for report in self.reports for name in report.reporters}
+        reporters = frozenset(named & set(self.plan.devices))
+        mates = mates_unseen(told, self.plan, reporters, whole)
         return FoundCabling(
-            told,
+            told | {(mate.x, mate.y): mate for mate in mates},
             frozenset(self._unnamed),
-            frozenset(self._device(name) for report in self.reports for name in report.reporters)
-            & set(self.plan.devices),
+            reporters,
             self._of_files,
-            frozenset().union(*whole),
+            whole,
             tuple(name for name in self._reporters() if name not in self.plan.devices),
             sum(not port.port for pair in joined for port in pair if port.device in self.plan.devices),
             self.by_place,
+            tuple(sorted(self._shared)),
+            len(mates),
         )  # fmt: skip
 
     # -- devices ----------------------------------------------------------------------------------------------------
@@ -166,6 +164,22 @@ class _Resolution:
             self._known[name] = spelled.get(mapped.lower()) or spelled.get(short) or mapped
         return self._known[name]
 
+    def _names_of_several(self) -> frozenset[str]:
+        """Names that are not planned, of which one port is seen at several ports: several devices have them."""
+        seen: dict[tuple[str, str], set[tuple[object, ...]]] = {}
+        for report in self.reports:
+            for sighting in report.sightings:
+                far, near = sighting.far, sighting.near
+                port = next(iter(far.ports), "") or ("" if far.number is None else str(far.number))
+                if port and not far.node:
+                    seen.setdefault((far.device, port), set()).add((near.device, near.ports, near.number))
+        several = {device for (device, _), places in seen.items() if len(places) > 1}
+        return frozenset(device for device in several if self._device(device) not in self.plan.devices)
+
+    def _is_nameless(self, device: str) -> bool:
+        """Whether a name tells no device: none that somebody gave, or one of several."""
+        return is_unnamed(device) or device in self._shared
+
     def _ends(self) -> Iterator[SeenEnd]:
         for report in self.reports:
             for sighting in report.sightings:
@@ -175,7 +189,9 @@ class _Resolution:
         """How many names of devices are planned, and how many there are; those that nobody gave do not count."""
         seen = {end.device for end in self._ends()} | {name for report in self.reports for name in report.reporters}
         resolved = {name: self._device(name) for name in seen}
-        counted = {device for name, device in resolved.items() if device in self.plan.devices or not is_unnamed(name)}
+        counted = {
+            device for name, device in resolved.items() if device in self.plan.devices or not self._is_nameless(name)
+        }
         return sum(device in self.plan.devices for device in counted), len(counted)
 
     def _reporters(self) -> list[str]:
@@ -246,9 +262,10 @@ class _Resolution:
             if pair:
                 return _End(self._named(pair))
         if device not in self.plan.devices:
-            words = [next(iter(end.ports), ""), end.guid or end.node] if is_unnamed(end.device) else end.ports[:1]
+            nameless = self._is_nameless(end.device)
+            words = [next(iter(end.ports), ""), end.guid or end.node] if nameless else end.ports[:1]
             shown = " ".join(filter(None, words)) or ("" if end.number is None else str(end.number))
-            return _End(PortName(end.device, shown), is_unnamed(end.device))
+            return _End(PortName(end.device, shown), nameless)
         return self._of_planned(device, self.plan.devices[device], end)
 
     def _named(self, text: str) -> PortName:
@@ -334,48 +351,3 @@ class _Resolution:
                for device, port in zip(devices, (near, far), strict=True)):  # fmt: skip
             return True
         return None not in devices and bool(near.port or far.port)
-
-
-def _with_ports(
-    joined: Mapping[tuple[PortName, PortName], Joined], plan: CablePlan
-) -> dict[tuple[PortName, PortName], Joined]:
-    """Links with a port wherever the device is planned: the likeliest of those that nobody has told.
-
-    Where the same cable was also seen with its port, only that counts. A port is that planned for the other end; else,
-    of those of the device that are not seen, one planned for the same device as the other end, or the first.
-    """
-    told = {pair: link for pair, link in joined.items() if all(_is_told(port, plan) for port in pair)}
-    open_ = [link for pair, link in joined.items() if pair not in told]
-    seen = {(port, other.device) for pair in told for port, other in (pair, pair[::-1])}
-    taken = {port for pair in told for port in pair}
-    todo: list[tuple[PortName, str, Joined]] = []
-    for link in open_:
-        known, device = (link.x, link.y.device) if _is_told(link.x, plan) else (link.y, link.x.device)
-        if not _is_told(known, plan) or (known, device) in seen:
-            continue
-        peer = plan.peer(known)
-        if peer.device == device and peer not in taken:
-            told[_pair(known, peer)] = Joined(*_pair(known, peer), link.gbps)
-            taken.add(peer)
-        else:
-            todo.append((known, device, link))
-    for known, device, link in todo:
-        port = _likeliest(known, device, taken, plan)
-        taken.add(port)
-        told[_pair(known, port)] = Joined(*_pair(known, port), link.gbps)
-    return told
-
-
-def _is_told(port: PortName, plan: CablePlan) -> bool:
-    return bool(port.port) or port.device not in plan.devices
-
-
-def _pair(x: PortName, y: PortName) -> tuple[PortName, PortName]:
-    return (x, y) if x <= y else (y, x)
-
-
-def _likeliest(known: PortName, device: str, taken: set[PortName], plan: CablePlan) -> PortName:
-    planned = plan.devices[device].ports
-    free = [port for key in sorted(planned) if (port := PortName(device, planned[key])) not in taken]
-    same = [port for port in free if plan.peer(port).device == known.device]
-    return next(iter([*same, *free]), PortName(device, "?"))

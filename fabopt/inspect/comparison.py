@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabopt.inspect.cabling import FoundCabling, Joined
+from fabopt.inspect.cabling import FoundCabling
+from fabopt.inspect.joined import Joined
 from fabopt.inspect.planned import CablePlan, PlannedLink, PortName
 from fabopt.inspect.repairs import Pair
 

@@ -17,7 +17,10 @@ from fabopt.units import some
 _HEAD = re.compile(r'(Switch|Ca|Rt)\s+(\d+)\s+"([A-Za-z]-[0-9a-f]+)"\s*(?:#\s*"(.*)".*)?')
 _PLACE = r"\[(\d+)\](?:\[ext \d+\])?(?:\(([0-9a-f]+)\))?"
 _PORT = re.compile(rf'{_PLACE}\s+"([A-Za-z]-[0-9a-f]+)"{_PLACE}\s*(?:#(.*))?')
-_FIELD = re.compile(r"(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=\S+|#.*|Chassis\s.*|Spine Nodes.*|\s*")
+_FIELD = re.compile(
+    r"(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=\S+(?:\s*#.*)?|#.*|Chassis\s.*"
+    r"|(?:Spine|Line|Non-Chassis) Nodes.*|\s*"
+)
 _SPEED = re.compile(r"(\d+)x([A-Z]+\d*)\s*$")
 _MANAGED = re.compile(r"[A-Z]+\d*;([^:;]+):.*")
 _ADAPTER = re.compile(r"(?:[a-z]+\d*_\d+|HCA-\d+)")
@@ -59,7 +62,9 @@ def discovered(text: str, file: str) -> Discovery:
         for line in lines
         if not any(_AGGREGATION in nodes[node].description for node in (line.node, line.peer))
     ]  # fmt: skip
-    switches = (_device(node.description, "Switch")[0] for node in nodes.values() if node.kind == "Switch")
+    switches = (
+        device_of_description(node.description, "Switch")[0] for node in nodes.values() if node.kind == "Switch"
+    )
     return Discovery(file, sightings, frozenset(filter(None, switches)), is_whole=True)
 
 
@@ -115,14 +120,14 @@ def _require_all_records(nodes: dict[str, _Node], lines: list[_PortLine], file: 
 def _end(nodes: dict[str, _Node], name: str, port: int, guid: str) -> SeenEnd:
     node = nodes[name]
     own = name.partition("-")[2]
-    device, adapter = _device(node.description, node.kind)
+    device, adapter = device_of_description(node.description, node.kind)
     if node.kind == "Switch":
         return SeenEnd(device or node.description, (), port, "", own)
     names = (f"{adapter}/{port}",) if node.ports > 1 and adapter else ()
     return SeenEnd(device or node.description, (*names, *filter(None, [adapter])), None, guid or own, own)
 
 
-def _device(description: str, kind: str) -> tuple[str, str]:
+def device_of_description(description: str, kind: str) -> tuple[str, str]:
     """The name of a device, and of the adapter in it, from its description."""
     if kind == "Switch":
         match = _MANAGED.fullmatch(description)

@@ -1,7 +1,8 @@
-"""Neighbours that LLDP found, as JSON: of ``lldpctl -f json`` and ``-f json0``, and of EOS."""
+"""Neighbours that LLDP found, as JSON: of ``lldpctl -f json`` and ``-f json0``, of EOS and its API, and of NVUE."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from fabopt.errors import InputError, fault
@@ -9,24 +10,76 @@ from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, address
 from fabopt.io.design import parse_json
 from fabopt.io.kinds import Kind
 
+_SPEED = re.compile(r"(\d+(?:\.\d+)?)G")
 _TABLES = ("tablesLastChangeTime", "tablesAgeOuts", "tablesInserts", "tablesDeletes", "tablesDrops")
 REPORT = Kind(
     "report of LLDP neighbours",
     ("lldp", "lldpNeighbors", *_TABLES),
-    "write it with `lldpctl -f json`, or `show lldp neighbors | json` of EOS",
+    "write it with `lldpctl -f json`, `show lldp neighbors | json` of EOS, or `nv show interface --view lldp -o json`",
 )
 
 
 def neighbours(text: str, file: str, device: str) -> Discovery:
-    """What a device sees, as ``lldpctl`` or EOS writes it; ``InputError`` for other JSON."""
-    content = parse_json(text.encode(), file, REPORT)
-    entries = _of_eos(content["lldpNeighbors"]) if "lldpNeighbors" in content else _of_lldpctl(content.get("lldp"))
+    """What a device sees, as ``lldpctl``, EOS, its API or NVUE writes it; ``InputError`` for other JSON."""
+    content = parse_json(text.encode(), file)
+    replies = _replies(content)
+    if replies:
+        content = replies[0]
+        device = replies[1] or device
+    is_of_ports = isinstance(content, dict) and _are_ports(content)
+    refusal = None if is_of_ports else REPORT.refusal(content, file)
+    if refusal:
+        raise refusal
     try:
-        sightings = [Sighting(SeenEnd(device, (port,)), far) for port, far in entries]
+        if is_of_ports:
+            sightings = [Sighting(SeenEnd(device, (port,)), far, gbps) for port, far, gbps in _of_nvue(content)]
+        else:
+            eos = "lldpNeighbors" in content
+            entries = _of_eos(content["lldpNeighbors"]) if eos else _of_lldpctl(content.get("lldp"))
+            sightings = [Sighting(SeenEnd(device, (port,)), far) for port, far in entries]
     except (LookupError, TypeError, ValueError, AttributeError):
-        what = "the neighbours are not as `lldpctl` or EOS writes them"
+        what = "the neighbours are not as `lldpctl`, EOS or NVUE writes them"
         raise InputError([fault(file, "", what, hint=REPORT.hint)]) from None
     return Discovery(file, sightings, frozenset([device]), is_whole=False)
+
+
+def _replies(content: object) -> tuple[dict[str, object], str] | None:
+    """The neighbours in an envelope of the API of EOS, and the device's name by another reply; None elsewhere.
+
+    The envelope is that of JSON-RPC; its ``result`` is a list with a reply for each command.
+    """
+    results = content.get("result") if isinstance(content, dict) else None
+    mappings = [reply for reply in results if isinstance(reply, dict)] if isinstance(results, list) else []
+    told = next((reply for reply in mappings if "lldpNeighbors" in reply), None)
+    if told is None:
+        return None
+    return told, next((str(reply["hostname"]) for reply in mappings if "hostname" in reply), "")
+
+
+# -- NVUE -----------------------------------------------------------------------------------------------------------
+
+
+def _are_ports(content: dict[str, object]) -> bool:
+    """Whether JSON has a mapping for each port, one of which says what its neighbours are."""
+    return any(isinstance(entry, dict) and _neighbours_at(entry) is not None for entry in content.values())
+
+
+def _neighbours_at(entry: dict[str, object]) -> dict[str, object] | None:
+    lldp = entry.get("lldp", entry)
+    neighbours_ = lldp.get("neighbor") if isinstance(lldp, dict) else None
+    return neighbours_ if isinstance(neighbours_, dict) else None
+
+
+def _of_nvue(content: dict[str, object]) -> Iterator[tuple[str, SeenEnd, float | None]]:
+    """Ports, their neighbours by name, and the speed of the link in Gb/s where it is said."""
+    for port, entry in content.items():
+        about = _mapping(entry)
+        speed = _SPEED.fullmatch(_text(_mapping(about.get("link")).get("speed")))
+        for name, neighbour in (_neighbours_at(about) or {}).items():
+            chassis, far = _mapping(_mapping(neighbour).get("chassis")), _mapping(neighbour).get("port")
+            names = [_text(far.get(key)) for key in ("name", "description")] if isinstance(far, dict) else [_text(far)]
+            system = _text(chassis.get("system-name")) or name
+            yield port, remote(system, *names), float(speed[1]) if speed else None
 
 
 # -- lldpctl --------------------------------------------------------------------------------------------------------

@@ -61,12 +61,13 @@ def table(text: str, file: str, device: str) -> Discovery:
         raise InputError([fault(file, f"line {rule}", f"a table without {', '.join(missing)}",
                                 allowed=f"columns {', '.join(_SONIC[:3])}, or {', '.join(_CUMULUS[:3])}")])  # fmt: skip
     rows = list(_rows(lines, rule, titles, columns))
-    if columns is _SONIC:
-        _require_all_rows(lines, file, len(rows))
+    is_whole = columns is not _SONIC or _has_all_rows(lines, file, len(rows))
+    if not is_whole and not text.endswith("\n"):
+        rows = rows[:-1]  # it may be cut off anywhere
     sightings = [
         Sighting(SeenEnd(device, (row[0],)), _far(row, columns is _SONIC), _gbps(row, columns)) for row in rows
     ]
-    return Discovery(file, sightings, frozenset([device]), is_whole=False)
+    return Discovery(file, sightings, frozenset([device] if is_whole else ()), is_whole=False)
 
 
 def _is_rule(line: str) -> bool:
@@ -100,10 +101,12 @@ def _gbps(row: Sequence[str], columns: Sequence[str]) -> float | None:
     return float(match[1]) if match else None
 
 
-def _require_all_rows(lines: Sequence[str], file: str, rows: int) -> None:
-    """Raise ``InputError`` where a table says that it has more rows than are there, or never ends."""
+def _has_all_rows(lines: Sequence[str], file: str, rows: int) -> bool:
+    """Whether a table says how many rows it has; where it does not, ports that it does not name may not be dark.
+
+    Raises ``InputError`` where it says that it has more than are there.
+    """
     totals = [int(match[1]) for match in map(_TOTAL.fullmatch, lines) if match]
     if totals and totals[-1] != rows:
         raise cut_off(file, len(lines), f"{totals[-1]} entries are said to be displayed, and {rows} are there")
-    if not totals and any("Capability codes" in line for line in lines):
-        raise cut_off(file, len(lines), "the line `Total entries displayed` is not there")
+    return bool(totals) or not any("Capability codes" in line for line in lines)

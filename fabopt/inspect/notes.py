@@ -20,6 +20,7 @@ def notes_of(comparison: Comparison) -> list[str]:
         *_speeds(comparison),
         *_host_ports(comparison),
         *_by_place(comparison),
+        *_unseen(comparison),
         *_dark_hosts(comparison),
         *_other_names(comparison),
     ]
@@ -55,10 +56,20 @@ def _host_ports(comparison: Comparison) -> Iterator[str]:
 
 
 def _by_place(comparison: Comparison) -> Iterator[str]:
+    shared = comparison.cabling.shared_names
+    if shared:
+        yield f"several devices are called {', '.join(shared[:MOST_NAMES])}, so that the name tells none of them"
     number = comparison.cabling.ends_by_place
     if number:
         what = f"{some(number, 'end')} of devices that give no name of their own"
         yield f"{what}: taken for the planned ones, as their ports are called; name these devices to be sure"
+
+
+def _unseen(comparison: Comparison) -> Iterator[str]:
+    number = comparison.cabling.mates_unseen
+    if number:
+        what = f"{some(number, 'cable')} that no file sees: taken for the other one of an exchange"
+        yield f"{what}, of which a file sees one; look at both before a move"
 
 
 def _dark_hosts(comparison: Comparison) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fabopt.errors import InputError, fault
 from fabopt.inspect.cabling_csv import COLUMNS, cabled
+from fabopt.inspect.ib_links import are_links, listed_links
 from fabopt.inspect.ibnetdiscover import discovered
 from fabopt.inspect.lldp_json import neighbours
 from fabopt.inspect.lldp_text import key_values, table
@@ -21,10 +22,13 @@ MAX_BYTES = 64_000_000
 MOST_FILES = 20_000
 # Endings that are no part of the name of a device; others are, as in ``leaf-1.example.com``.
 _ENDINGS = re.compile(r"(?:\.(?:json0?|txt|log|out|lldp|keyvalue|csv|table))+$", re.IGNORECASE)
+# A line of a device among those of others, and what ansible writes above the output of one.
+_TAGGED = re.compile(r"([\w.-]+)(?: *\|| *:(?=\s|$)) ?(.*)")
+_ANSIBLE = re.compile(r"([\w.-]+) \| (?:CHANGED|SUCCESS|FAILED)(?:!| \| rc=\d+ >>| => .*)\s*")
 _ALLOWED = (
-    "text of `ibnetdiscover`; `lldpctl -f json`, `-f json0` or `-f keyvalue`; `show lldp table` (SONiC); "
-    "`nv show interface lldp` (Cumulus Linux); `show lldp neighbors | json` (EOS); a table with the columns "
-    + ", ".join(COLUMNS)
+    "text of `ibnetdiscover` or `iblinkinfo`; `lldpctl -f json`, `-f json0` or `-f keyvalue`; `show lldp table` "
+    "(SONiC); `nv show interface lldp` (Cumulus Linux), also as JSON; `show lldp neighbors | json` (EOS), also from "
+    "its API; a table with the columns " + ", ".join(COLUMNS)
 )
 
 
@@ -34,7 +38,7 @@ def read(paths: Sequence[str]) -> Iterator[Discovery]:
         for file in _files(path):
             data = read_standard_input() if file == STANDARD_STREAM else _bytes(Path(file))
             name = "<standard input>" if file == STANDARD_STREAM else shown(Path(file))
-            yield recognised(text_of(data, name), name, device_of(file))
+            yield from collected(text_of(data, name), name, device_of(file))
 
 
 def _files(path: str) -> list[str]:
@@ -59,6 +63,42 @@ def device_of(file: str) -> str:
     return _ENDINGS.sub("", Path(file).name)
 
 
+def collected(text: str, file: str, device: str) -> Iterator[Discovery]:
+    """What a file says: of one device, or of several whose lines or blocks begin with their names."""
+    parts = _by_host(text)
+    if not parts:
+        yield recognised(text, file, device)
+    for host, own in parts.items():
+        yield recognised(own, f"{file} ({host})", host)
+
+
+def _by_host(text: str) -> dict[str, str]:
+    """The text of each device in what was collected of several; empty where it was not.
+
+    Ansible heads the output of a host with ``host | CHANGED | rc=0 >>``; others put ``host | `` or ``host: `` before
+    each line.
+    """
+    lines = text.splitlines()
+    heads = [_ANSIBLE.fullmatch(line) for line in lines]
+    texts: dict[str, list[str]] = {}
+    if any(heads):
+        host = ""
+        for line, head in zip(lines, heads, strict=True):
+            if head is not None:
+                host = head[1]
+                texts.setdefault(host, [])
+            elif host:
+                texts[host].append(line)
+        return {host: "\n".join(own) + "\n" for host, own in texts.items() if any(line.strip() for line in own)}
+    tagged = [_TAGGED.fullmatch(line) for line in lines if line.strip()]
+    if not tagged or None in tagged or lines[0].lstrip()[:1] in "{[":
+        return {}
+    for match in tagged:
+        if match is not None:
+            texts.setdefault(match[1], []).append(match[2])
+    return {host: "\n".join(own) + "\n" for host, own in texts.items()}
+
+
 def recognised(text: str, file: str, device: str) -> Discovery:
     """What a file says, of the kind that its text is of. ``device``: whose it is, where the text does not say."""
     start = text.lstrip()
@@ -67,6 +107,8 @@ def recognised(text: str, file: str, device: str) -> Discovery:
         return neighbours(text, file, device)
     if re.search(r"^lldp\.", head, re.MULTILINE):
         return key_values(text, file, device)
+    if are_links(head):
+        return listed_links(text, file)
     if re.search(r'^(?:(?:vendid|switchguid|caguid)=|# Topology file|(?:Switch|Ca)\s+\d+\s+")', head, re.MULTILINE):
         return discovered(text, file)
     if re.search(r"^\s*(?:LocalPort\s+RemoteDevice|Interface\s.*Remote Host)", head, re.MULTILINE):

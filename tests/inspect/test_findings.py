@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -13,6 +15,9 @@ from fabopt.inspect.as_built import AsBuilt
 from fabopt.inspect.cabling import Names
 from fabopt.inspect.cabling_csv import guids_of, mapped
 from fabopt.inspect.planned import PortName
+from fabopt.inspect.proposals import proposed_names
+from fabopt.inspect.reading import recognised
+from fabopt.inspect.sightings import Discovery
 from fabopt.output.terminal.as_built import moves_words
 from tests.samples.as_built import as_json, looked_at, pairs, repaired, report, shipped, wired
 from tests.samples.discoveries import Link, discovery_text, is_switch, planned_links, shuffled
@@ -338,3 +343,100 @@ def test_fabrics_that_no_file_is_of_are_not_missing() -> None:
     assert result.ok
     assert "not looked at" in result.notes[0]
     assert replace(result, notes=()).planned < len(wiring.cables)
+
+
+# -- what names do not tell -----------------------------------------------------------------------------------------
+
+
+def neighbours_of(there: list[Link], rename: Mapping[str, str], reporters: set[str]) -> list[Discovery]:
+    """Reports of LLDP of some devices, each of all that it is joined to, with devices called otherwise."""
+    seen: dict[str, list[dict[str, object]]] = {}
+    for link in there:
+        for near, far in (link, link[::-1]):
+            name = rename.get(far.device, far.device)
+            about = {"chassis": {name: {"id": {"type": "mac", "value": "aa:00:00:00:00:01"}}},
+                     "port": {"id": {"type": "ifname", "value": far.port}}}  # fmt: skip
+            if near.device in reporters:
+                seen.setdefault(near.device, []).append({near.port: about})
+    return [
+        recognised(json.dumps({"lldp": {"interface": rows}}), f"{device}.json", rename.get(device, device))
+        for device, rows in seen.items()
+    ]  # fmt: skip
+
+
+def switches_of(name: str) -> set[str]:
+    return {port.device for link in links(name) for port in link if is_switch(port)}
+
+
+@pytest.mark.parametrize("shared", ["sonic", "leafswitch", ""])
+def test_switches_that_have_one_name_are_told_by_their_ports(shared: str) -> None:
+    """Spines that are called alike: no cable is called wrong, none is moved, and a note says it."""
+    spines = {name for name in switches_of(ETHERNET) if "spine" in name}
+    leaves = switches_of(ETHERNET) - spines
+    result = looked_at(ETHERNET, *neighbours_of(links(ETHERNET), dict.fromkeys(spines, shared), leaves))
+    assert (result.ok, list(result.repairs)) == (True, [])
+    assert any("taken for the planned ones" in note for note in result.notes)
+    there = links(ETHERNET)
+    swapped = [index for index, link in enumerate(there) if "spine" in link[1].device][:10:9]
+    (first, second) = (there[index] for index in swapped)
+    assert first[1].port != second[1].port, "ports that are called alike cannot be told"
+    there[swapped[0]], there[swapped[1]] = (first[0], second[1]), (second[0], first[1])
+    wrong = looked_at(ETHERNET, *neighbours_of(there, dict.fromkeys(spines, shared), leaves))
+    assert {finding.a for finding in wrong.findings} == {first[0], second[0]}
+    assert list(wrong.repairs) == [], "no move on an end without a name"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_more_evidence_finds_no_less(seed: int) -> None:
+    """One exchange is one finding, whichever files tell of it; what some files find, all files find."""
+    draw, planned = random.Random(seed), links(ETHERNET)
+    there = shuffled(planned, 3, 2, 0, draw)
+    devices = sorted({port.device for link in planned for port in link})
+    some_devices = set(draw.sample(sorted(switches_of(ETHERNET)), 6))
+    few = looked_at(ETHERNET, *neighbours_of(there, {}, some_devices))
+    all_ = looked_at(ETHERNET, *neighbours_of(there, {}, set(devices)))
+    wrong = {(finding.kind, finding.a, finding.b) for finding in few.findings if finding.kind != "silent-device"}
+    ports = {port for finding in all_.findings for port in (finding.a, finding.b, *finding.seen)}
+    assert {port for _, a, b in wrong for port in (a, b)} <= ports
+    swapped = {finding.a for finding in few.findings if finding.kind in ("swapped", "swapped-in-cage", "crossed-rail")}
+    assert swapped <= ports
+
+
+def test_one_swap_is_one_finding_with_one_file_and_with_all() -> None:
+    there = links(ETHERNET)
+    swapped = [index for index, link in enumerate(there) if "spine" in link[1].device][:9:8]
+    (first, second) = (there[index] for index in swapped)
+    there[swapped[0]], there[swapped[1]] = (first[0], second[1]), (second[0], first[1])
+    for reporters in ({first[0].device}, {first[1].device}, switches_of(ETHERNET)):
+        result = looked_at(ETHERNET, *neighbours_of(there, {}, reporters))
+        told = [finding for finding in result.findings if finding.kind != "silent-device"]
+        assert [finding.kind for finding in told] in (["swapped"], ["swapped-in-cage"]), reporters
+
+
+def test_ends_that_are_exchanged_within_one_cage() -> None:
+    there = links(IB)
+    cages: dict[tuple[str, str], list[int]] = {}
+    for index, (_, b) in enumerate(there):
+        if "spine" in b.device:
+            cages.setdefault((b.device, b.port.partition("/")[0]), []).append(index)
+    pair = next(own for own in cages.values() if len(own) == 2)
+    (first, second) = (there[index] for index in pair)
+    there[pair[0]], there[pair[1]] = (first[0], second[1]), (second[0], first[1])
+    result = found_of(there)
+    assert kinds(result) == ["swapped-in-cage"]
+    assert "in the same cage" in result.findings[0].detail
+
+
+def test_names_are_proposed_by_what_devices_are_joined_to() -> None:
+    """All spines and half of the leaves have names of their own; the others tell which they are."""
+    design, wiring = shipped(ETHERNET), wired(ETHERNET)
+    own = {
+        name: f"rack-{number}-sw"
+        for number, name in enumerate(sorted(switches_of(ETHERNET)))
+        if number % 2 or "spine" in name
+    }
+    reports = neighbours_of(links(ETHERNET), own, switches_of(ETHERNET))
+    told = proposed_names(design, wiring, reports, Names(), len(design.stages) - 1)
+    assert dict(told) == {found: planned for planned, found in own.items()}
+    names = Names(dict(told))
+    assert looked_at(ETHERNET, *reports, names=names).ok

@@ -27,7 +27,7 @@ from tests.samples.system_parts import require, without
 
 NAME = "dgx-superpod-32"
 PATIENCE_S = 30
-SIMULATOR_PATH = ("ibsim", "ibnetdiscover")
+SIMULATOR_PATH = ("ibsim", "ibnetdiscover", "iblinkinfo")
 LLDP_PATH = ("ip", "unshare", "lldpd", "lldpcli")
 
 
@@ -65,8 +65,16 @@ def test_discovery_of_a_simulated_fabric(tmp_path: Path) -> None:
         until = time.monotonic() + PATIENCE_S
         while "ready" not in (tmp_path / "log").read_text() and time.monotonic() < until:
             time.sleep(0.05)
-        text = ran("ibnetdiscover", LD_PRELOAD=str(library), **own)
-    result = looked_at(NAME, recognised(text, "real", "real"))
+        forms = (
+            ("ibnetdiscover",),
+            ("ibnetdiscover", "-g"),
+            ("ibnetdiscover", "-p"),
+            ("iblinkinfo",),
+            ("iblinkinfo", "-l"),
+        )
+        texts = [ran(*words, LD_PRELOAD=str(library), **own) for words in forms]
+    result, *others = [looked_at(NAME, recognised(text, "real", "real")) for text in texts]
+    assert all(other.findings == result.findings for other in others)
     wrong = pairs(planned) ^ pairs(there)
     named = {port for finding in result.findings for port in (finding.a, finding.b, *finding.seen)}
     assert named == {port for pair in wrong for port in pair}

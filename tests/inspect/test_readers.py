@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from fabopt.errors import InputError
 from fabopt.inspect.ibnetdiscover import gbps_of
 from fabopt.inspect.planned import PlannedDevice
 from fabopt.inspect.port_names import CAGES, HostPorts, PortNumbers, adapter_order, numbering, switch_port
-from fabopt.inspect.reading import MAX_BYTES, device_of, read, recognised
+from fabopt.inspect.reading import MAX_BYTES, collected, device_of, read, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, address, is_unnamed, text_of
 
 DISCOVERY = """#
@@ -305,7 +306,13 @@ def test_a_line_that_is_none_of_a_discovery() -> None:
 
 
 def test_a_table_of_sonic_that_is_cut_off() -> None:
-    fails(SONIC.replace("eth0", "#", 1).partition("#")[0], "`Total entries displayed` is not there")
+    """Where the last line is not there, what is not in the table may be joined to something all the same."""
+    short = recognised(SONIC.replace("eth0", "#", 1).partition("#")[0], "file", "leaf-1")
+    whole = recognised(SONIC, "file", "leaf-1")
+    assert list(short.sightings) == list(whole.sightings)[: len(short.sightings)]
+    assert (short.reporters, whole.reporters) == (frozenset(), frozenset({"leaf-1"}))
+    without_end = recognised(SONIC.partition("-----\nTotal")[0].rpartition("\n")[0] + "\n", "file", "leaf-1")
+    assert (list(without_end.sightings), without_end.reporters) == (list(whole.sightings), frozenset())
     fails(SONIC.replace("displayed:  3", "displayed:  4"), "4 entries are said to be displayed, and 3 are there")
 
 
@@ -316,7 +323,7 @@ def test_key_values_that_are_cut_off() -> None:
 def test_json_of_something_else() -> None:
     fails('{"lldp": {"interface": [{"swp1"', "not JSON")
     fails('{"hosts": []}', "this is not a report of LLDP neighbours")
-    fails('{"lldp": {"interface": ["swp1"]}}', "the neighbours are not as `lldpctl` or EOS writes them")
+    fails('{"lldp": {"interface": ["swp1"]}}', "the neighbours are not as `lldpctl`, EOS or NVUE writes them")
 
 
 def test_tables_of_something_else() -> None:
@@ -383,3 +390,75 @@ def test_folders_and_sizes(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         list(read([str(tmp_path / "none")]))
     assert device_of("a/leaf-1.lldp.txt") == "leaf-1"
+
+
+# -- what else people have ------------------------------------------------------------------------------------------
+
+LINES = (Path(__file__).parent / "logs" / "iblinkinfo.txt").read_text()
+
+
+def named_ends(report: Discovery) -> set[tuple[object, ...]]:
+    return {(end.device, end.ports, end.number) for own in report.sightings for end in (own.near, own.far)}
+
+
+def test_link_lists_of_infiniband() -> None:
+    """Both forms of iblinkinfo and that of ibnetdiscover -p, of the same three links; ports that are down are none."""
+    parts = [recognised(text.lstrip("\n"), "file", "x") for text in LINES.split("# --\n")]
+    wanted = {("leaf-1", (), 1), ("leaf-1", (), 33), ("leaf-2", (), 33), ("spine-1", (), 1), ("spine-1", (), 2),
+              ("server-1", ("mlx5_0",), None)}  # fmt: skip
+    for part in parts:
+        assert named_ends(part) == wanted
+        assert {own.gbps for own in part.sightings} == {400.0}
+        assert (part.is_whole, part.reporters) == (True, {"leaf-1", "leaf-2", "spine-1"})
+    fails(LINES.split("# --\n")[0] + "hello\n", "not a line of a list of links; found 'hello'")
+
+
+def test_groups_of_a_discovery_are_passed_over() -> None:
+    grouped = DISCOVERY.replace("switchguid=", "\nNon-Chassis Nodes\n\nswitchguid=", 1)
+    grouped = re.sub(r"(switchguid=\S+)", r"\1\t# ", grouped)
+    assert list(recognised(grouped, "file", "x").sightings) == list(recognised(DISCOVERY, "file", "x").sightings)
+
+
+def test_nvue() -> None:
+    """Ports of ``nv show interface --view lldp -o json``, one without a neighbour."""
+    far = {
+        "chassis": {"system-name": "spine-1", "chassis-id": "aa:00:00:00:00:01"},
+        "port": {"name": "swp33", "type": "ifname"},
+    }
+    content = {
+        "swp1": {"link": {"speed": "400G"}, "lldp": {"neighbor": {"spine-1": far}}},
+        "swp2": {"lldp": {"neighbor": {"spine-1": {"port": "swp34"}}}},
+        "swp3": {"lldp": {"dcbx-ets-config-tlv": "off"}},
+    }
+    report = recognised(json.dumps(content), "leaf-1.json", "leaf-1")
+    assert seen(report) == [("swp1", "spine-1", "swp33"), ("swp2", "spine-1", "swp34")]
+    assert [own.gbps for own in report.sightings] == [400.0, None]
+
+
+def test_the_api_of_eos() -> None:
+    neighbour = {"port": "Ethernet1/1", "neighborDevice": "spine-1", "neighborPort": "Ethernet5/1", "ttl": 120}
+    content = {
+        "jsonrpc": "2.0",
+        "id": "1",
+        "result": [{"hostname": "leaf-7", "fqdn": "leaf-7"}, {"lldpNeighbors": [neighbour]}],
+    }
+    report = recognised(json.dumps(content), "file", "x")
+    assert (seen(report), report.reporters) == ([("Ethernet1/1", "spine-1", "Ethernet5/1")], {"leaf-7"})
+    content["result"] = content["result"][1:]
+    assert recognised(json.dumps(content), "file", "leaf-2").reporters == {"leaf-2"}
+
+
+@pytest.mark.parametrize("head", ["{0} | {1}", "{0}: {1}", "{0} |{1}"])
+def test_lines_of_several_hosts(head: str) -> None:
+    lines = [head.format(host, line) for line in SONIC.splitlines() for host in ("leaf-1", "leaf-2")]
+    reports = list(collected("\n".join(lines) + "\n", "all.txt", "all"))
+    assert [report.reporters for report in reports] == [{"leaf-1"}, {"leaf-2"}]
+    whole = recognised(SONIC, "x", "x")
+    assert all([own.far for own in report.sightings] == [own.far for own in whole.sightings] for report in reports)
+
+
+def test_blocks_of_several_hosts() -> None:
+    """What ansible prints of a command on all switches."""
+    text = "".join(f"{host} | CHANGED | rc=0 >>\n{SONIC}\n" for host in ("leaf-1", "leaf-2"))
+    assert [report.reporters for report in collected(text, "all.txt", "all")] == [{"leaf-1"}, {"leaf-2"}]
+    assert [report.reporters for report in collected(SONIC, "leaf-9.txt", "leaf-9")] == [{"leaf-9"}]

@@ -33,7 +33,7 @@ _SIGNALS: Final = {
 _WORDS: Final = {"CA": "Ca", "SW": "Switch", "Switch": "Switch", "RT": "Rt", "Router": "Rt"}
 
 
-class _Node(NamedTuple):
+class _ListedNode(NamedTuple):
     """A node: whether it is a switch, its description, and the GUID that stands with it."""
 
     kind: str
@@ -52,13 +52,13 @@ def listed_links(text: str, file: str) -> Discovery:
     """The links of a list; ``InputError`` for a line that neither program writes, or a file cut off."""
     sightings: list[Sighting] = []
     switches: set[str] = set()
-    current: _Node | None = None
+    current: _ListedNode | None = None
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
         if head := _HEAD.fullmatch(line):
-            current = _Node(_WORDS[head[1]], head[3], head[2] or "")
+            current = _ListedNode(_WORDS[head[1]], head[3], head[2] or "")
             continue
         told = _of_port_line(line) if line[:2] in ("CA", "SW", "RT") else _of_link_line(line, current)
         if told is None:
@@ -72,7 +72,7 @@ def listed_links(text: str, file: str) -> Discovery:
     return Discovery(file, sightings, frozenset(switches), is_whole=True)
 
 
-def _of_link_line(line: str, current: _Node | None) -> list[Sighting] | None:
+def _of_link_line(line: str, current: _ListedNode | None) -> list[Sighting] | None:
     """What a line of ``iblinkinfo`` says; nothing of a port that is down, None for another line."""
     before, arrow, rest = line.partition("==(")
     state, closing, after = rest.partition(")==>")
@@ -85,12 +85,12 @@ def _of_link_line(line: str, current: _Node | None) -> list[Sighting] | None:
     far = _FAR.fullmatch(after)
     if far is None:
         return None
-    own = _Node("", near["name"], near[1] or "") if near["name"] is not None else current
+    own = _ListedNode("", near["name"], near[1] or "") if near["name"] is not None else current
     if own is None:
         return None
     rate = int(told[1]) * _SIGNALS.get(float(told[2]), float(told[2])) if told[1] else None
     near_end = _end(own._replace(guid=near[1] or own.guid), int(near["port"]))
-    return [Sighting(near_end, _end(_Node("", far["name"], far[1] or ""), int(far["port"])), rate)]
+    return [Sighting(near_end, _end(_ListedNode("", far["name"], far[1] or ""), int(far["port"])), rate)]
 
 
 def _of_port_line(line: str) -> list[Sighting] | None:
@@ -100,11 +100,11 @@ def _of_port_line(line: str) -> list[Sighting] | None:
         return [] if _DARK.fullmatch(line) else None
     kind, port, guid, width, speed, far_kind, far_port, far_guid, name, far_name = match.groups()
     rate = int(width) * LANE_GBPS[speed] if speed in LANE_GBPS else None
-    near = _end(_Node(_WORDS[kind], name, guid), int(port))
-    return [Sighting(near, _end(_Node(_WORDS[far_kind], far_name, far_guid), int(far_port)), rate)]
+    near = _end(_ListedNode(_WORDS[kind], name, guid), int(port))
+    return [Sighting(near, _end(_ListedNode(_WORDS[far_kind], far_name, far_guid), int(far_port)), rate)]
 
 
-def _end(node: _Node, port: int) -> SeenEnd:
+def _end(node: _ListedNode, port: int) -> SeenEnd:
     """An end: of a switch its number, of a host the adapter in its description. A kind that is not said follows."""
     kind = node.kind or ("Ca" if device_of_description(node.description, "Ca")[1] else "Switch")
     device, adapter = device_of_description(node.description, kind)

@@ -174,6 +174,9 @@ def _left_over(inquiry: Inquiry, fabric: Fabric, index: int, number: int) -> Ite
 
     limit = f"fabrics.{fabric.name}.resilience.min_gbps_per_gpu"
     words = f"the most bandwidth per GPU that a design has left after {demand.survive}"
+    nics = inquiry.problem.fabrics[index].nics.values()
+    if all(nic.ports_per_server == 1 for options in nics for nic in options):
+        words += "; a server has one port, and nothing without what that is joined to"
     yield from _most(inquiry, limit, demand.least_gbps, reached, words)
 
 

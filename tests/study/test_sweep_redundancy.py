@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from fabopt.inspect.decisions.decide import Wanted, decided
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import FrontPoint
+from fabopt.solution import optimize
 from fabopt.solution.formulation_text import formulation_text
 from fabopt.study.front import fronts
 from fabopt.study.sensitivity import ranges
 from fabopt.study.sensitivity.targets import Asked
 from fabopt.study.sweep import sweep as sweeps
 from tests.samples import small
-from tests.solution.test_brute_force import cage, switch
+from tests.samples.lengths import USUAL
+from tests.solution.test_brute_force import cage, case, switch
 from tests.solution.test_redundancy import ONE_UPLINK, TWO_SPINES, catalog, pair, three_ports
+from tests.solution.test_subnet_manager import too_small
 
 Json = dict[str, Any]
 
@@ -65,6 +71,43 @@ def test_fronts_are_of_what_some_design_keeps() -> None:
     assert [row.part for row in point.rules_left_out] == ["rules.two-spines"]
     short = catalog(switches=[switch("switch", cage(4, "1x100"), supply=3)])
     assert [point.status for point in front(*pair(None, short)).points] == ["infeasible"]
+
+
+def unmanaged() -> tuple[Json, Json]:
+    """A subnet that no switch manages; hosts that do need a spine more."""
+    return too_small(), case(4, {"tiers": 2}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
+
+
+@pytest.mark.long("1-managers")
+@pytest.mark.parametrize(
+    ("given", "least"),
+    ((pair(), TWO_SPINES), (three_ports(), ONE_UPLINK), (unmanaged(), TWO_SPINES + 20)),
+    ids=("kept", "left-out", "managers"),
+)
+@pytest.mark.parametrize("less", (0, 1))
+def test_every_study_agrees_with_solving(given: tuple[Json, Json], least: int, less: int) -> None:
+    """At a budget of the least that keeps the rules, and a dollar below it."""
+    parts, wanted = given
+    budget = least - less
+    limited = wanted | {"limits": {"budget_usd": budget}}
+    inputs = small.inputs(limited, parts)
+    alone = optimize.solve(inputs, alternatives_s=0)
+    assert alone.status == ("infeasible" if less else "optimal")
+    objectives = fronts.objectives_of(["capex_usd", "power_w"], [], None)
+    front = fronts.pareto_front(inputs, objectives, None, Settings(), Clock(None), lambda some: None)
+    by_key = sweeps.grid_of(small.inputs(wanted, parts), None, [f"limits.budget_usd={budget}"])
+    told = sweeps.sweep(
+        small.inputs(wanted, parts), by_key, sweeps.Execution(), None, Settings(), Clock(None), lambda *some: None
+    )
+    points = (*swept(parts, wanted, str(budget)), *told.points, front.points[0])
+    for point in points:
+        assert point.status == alone.status and point.rules_left_out == alone.rules_left_out
+        assert (point.totals, point.bom) == (alone.totals, alone.bom)
+        if less:
+            assert alone.nearest is not None and point.nearest is not None
+            assert point.nearest.capex_usd == alone.nearest.capex_usd == least
+    best = decided(inputs, lambda some: optimize.solve(some, alternatives_s=0), Wanted()).best
+    assert (best.status, best.bom, best.rules_left_out) == (alone.status, alone.bom, alone.rules_left_out)
 
 
 def test_prices_and_programs_are_of_what_some_design_keeps() -> None:

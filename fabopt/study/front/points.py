@@ -15,6 +15,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import BomRow, CaseRecord, Conflict, Design, Objective, Status
 from fabopt.schema.front import FrontPoint
 from fabopt.schema.hashes import sha256_of
+from fabopt.schema.left_out import NearestDesign
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.search.answer import Answer
 from fabopt.solution.designs import bound_of_proven, floor_value
@@ -168,7 +169,10 @@ def _predicted(use: WorkloadUse | None) -> dict[str, int | float]:
 def why_none(problem: Problem, place: Place, clock: Clock) -> FrontPoint:
     """A point at which no design was found, and why."""
     design = answered(place.question(problem, clock))
-    return without_design(place, design.case, design.conflicts, design.status, design.notes)
+    if design.fabrics:
+        # what manages its subnets is looked for where the case is solved alone, and limits leave nothing that does
+        design = answered(place.question(None, clock))
+    return without_design(place, design.case, design.conflicts, design.status, design.notes, design.nearest)
 
 
 def without_design(
@@ -177,6 +181,7 @@ def without_design(
     conflicts: tuple[Conflict, ...],
     status: Status = "infeasible",
     notes: tuple[str, ...] = (),
+    nearest: NearestDesign | None = None,
 ) -> FrontPoint:
     """A point at which there is no design, and why; ``unknown``: none was found, and none ruled out."""
     return FrontPoint(
@@ -186,6 +191,7 @@ def without_design(
         objective=Objective(metric=place.metric, engine=place.engine),
         case=case,
         conflicts=conflicts,
+        nearest=nearest,
         notes=notes,
     )
 

@@ -15,18 +15,20 @@ from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Conflict
 from fabopt.schema.front import BUDGET_KEY, FrontPoint
+from fabopt.schema.left_out import NearestDesign
 from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import relaxed
 from fabopt.solution.optimize import with_managers
 from fabopt.solution.question import Answers
+from fabopt.solution.summaries import summaries_of
 from fabopt.study.front.finder import Finder, GradedDesign
 from fabopt.study.front.managed import ManagedFinder
 from fabopt.study.front.measures import MEASURES, grades
 from fabopt.study.front.points import Place, at_budget, budgeted, point_of, why_none, without_design
 from fabopt.study.sweep.budgets import MostOfMetric, MostServers
 from fabopt.study.sweep.keys import KeyPath, changed_inputs, content_of
-from fabopt.units import cents, some, usd
+from fabopt.units import cents, some, usd, watts
 
 # What `maximize` of a case says, by the name of the metric in a point's values.
 MAXIMIZED = {"gbps_per_gpu": "gbps_per_gpu", "bisection": "bisection_gbps_per_gpu", "servers": "servers"}
@@ -110,14 +112,17 @@ class CellSolver:
         finder = Finder(problem, self.settings, self.clock, self._context.beside())
         graded = finder.decided() if place.metric == EFFECTIVE else finder.best((MEASURES[place.metric],), {})
         if graded is not None:
-            return point_of(*self._with_managers(problem, graded, place))
+            managed = self._with_managers(problem, graded, place)
+            return why_not(problem, place, self.clock) if managed is None else point_of(*managed)
         bound_less = relaxed(problem, self.settings, self.clock, self._context.beside())
         return why_not(problem, place, self.clock) if bound_less is None else self._best(bound_less, place)
 
     def _with_managers(
         self, problem: Problem, graded: GradedDesign, place: Place
-    ) -> tuple[Problem, GradedDesign, Place]:
-        """The best design with a manager in every subnet, as ``fabopt solve`` has it; itself where it has them."""
+    ) -> tuple[Problem, GradedDesign, Place] | None:
+        """The best design with a manager in every subnet, as ``fabopt solve`` has it; itself where it has them. None
+        where limits leave none.
+        """
         if place.metric == EFFECTIVE:
             return problem, graded, place
         question, own = place.question(None, self.clock), Answer(problem, graded.optimum)
@@ -125,7 +130,9 @@ class CellSolver:
         if self.clock.is_over():
             raise StoppedError
         best = answers.best
-        if best is None or best.problem is problem:
+        if best is None:
+            return None
+        if best.problem is problem:
             return problem, graded, place
         managed = GradedDesign(best.optimum, grades(best.problem, best.optimum.picked))
         return best.problem, managed, replace(place, inputs=question.inputs, notes=question.inputs.notes)
@@ -208,4 +215,13 @@ def _too_little(place: Place, budget_usd: int | float, problem: Problem, cheapes
     detail = f"{what} costs ${needed:,}; the limit is ${budget_usd:,}"
     conflict = Conflict(limit=BUDGET_KEY, value=budget_usd, needed=needed, detail=detail)
     case = case_record(budgeted(problem, budget_usd))
-    return without_design(place, case, (conflict,), "infeasible" if cheapest.is_proven else "unknown")
+    if not cheapest.is_proven:
+        return without_design(place, case, (conflict,), "unknown")
+    nearest = NearestDesign(
+        capex_usd=needed,
+        power_w=watts(cheapest.grades["power_w"]),
+        rack_units=watts(cheapest.grades["rack_units"]),
+        switches=cheapest.grades["switches"],
+        summary=summaries_of(problem, list(cheapest.optimum.picked)),
+    )
+    return without_design(place, case, (conflict,), nearest=nearest)

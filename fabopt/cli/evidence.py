@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from fabopt.cli.output import tell
 from fabopt.errors import CheckError, FaboptError, Fault, InputError, fault
 from fabopt.output.export.marks import MARK
+from fabopt.output.words import AN_EARLIER_FILE, verdict_on
 from fabopt.schema.design import Check, Design
 from fabopt.units import some
-from fabopt.verify import verify
+from fabopt.verify import not_asked, verify
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ def required(design: Design, file: str, unchecked: bool = False) -> Proven:
     failed = [check for check in design.checks if not check.ok]
     lines = [f"check {check.name} FAILED: {check.detail}" for check in failed]
     if not unchecked and not failed:
+        if spared := not_asked(design):
+            tell(f"{file}: {verdict_on(len(design.checks), len(spared))}; {AN_EARLIER_FILE}")
         return Proven(design)
     if not unchecked:
         verdict = f"{file}: {len(failed)} of {some(len(design.checks), 'check')} FAILED, so nothing was written"

@@ -167,14 +167,14 @@ def check_design(
     from fabopt.cli.outages import what_is_left
     from fabopt.cli.saved import saved_design
     from fabopt.output.terminal.checks import check_report
-    from fabopt.verify import verify
+    from fabopt.verify import not_asked, verify
 
     design = saved_design(path, point)
     if not design.fabrics and design.status in WITHOUT_DESIGN:
         allowed = "a design that was found (status optimal or feasible)"
         raise InputError([fault(path, "status", "there is no design here to check", design.status, allowed=allowed)])
     checks = tuple(verify(design))
-    say(check_report(design, checks, again is not None))
+    say(check_report(design, checks, again is not None, len(not_asked(design))))
     holds = bool(checks) and all(check.ok for check in checks)
     if again is not None and holds:
         holds = _is_proven_again(design, again)

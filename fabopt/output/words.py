@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.design import FabricDesign, LinkRow
-from fabopt.units import plural
+from fabopt.units import plural, some
 
 Number = int | float
 _THOUSAND = 1000
@@ -117,3 +117,12 @@ def sentence(text: str) -> str:
 def printable(text: str) -> str:
     """Return text without control characters, which could steer a terminal."""
     return "".join(one if one.isprintable() or one == "\n" else "?" for one in text)
+
+
+# Of what a file is spared.
+AN_EARLIER_FILE = "rules of defaults that are newer than the file are not asked"
+
+
+def verdict_on(held: int, spared: int) -> str:
+    """``all 89 checks hold``; of a file of an earlier version ``76 checks hold, 9 not asked``."""
+    return f"{some(held, 'check')} hold, {spared} not asked" if spared else f"all {some(held, 'check')} hold"

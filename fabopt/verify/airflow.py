@@ -18,7 +18,7 @@ def wants_airflow(fabric: FabricEvidence) -> bool:
     return case.site.rack_rules.airflow is not None and is_kept(case.rules, RACK_RULES)
 
 
-@since("0.2.0")
+@since("0.2.0", "case.content.site.rack_rules")
 def airflows_agree(proof: Proof, fabric: FabricEvidence) -> None:
     """Every switch, twins among them, is sold with the airflow that the case wants, or it is not known in which it is.
 

@@ -47,7 +47,7 @@ def owes_charges(evidence: Evidence) -> bool:
     return owed or bool(evidence.case.charges) or any(row.charge is not None for row in evidence.design.bom)
 
 
-@since("0.2.0")
+@since("0.2.0", "case.content.charges", "bom.charge")
 def charges_are_counted(proof: Proof, evidence: Evidence) -> None:
     """The bill has a line for every charge of every stage and fabric, to the cent, and no other.
 

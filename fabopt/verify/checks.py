@@ -6,7 +6,8 @@ fabric of a hundred thousand GPUs takes as long as one of a hundred. The rules o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import partial
 from typing import TypeVar
 
 from fabopt.schema import default_rules
@@ -71,7 +72,22 @@ def verify(design: Design, wiring: Wiring | None = None) -> tuple[Check, ...]:
 def verified_in_turn(design: Design, wiring: Wiring | None = None) -> Iterator[Check]:
     """The checks of :func:`verify`, each evaluated when it is asked for: for who looks for the first that fails."""
     off = rules_off(design)
-    return (check for check in _checks(Evidence(design), wiring) if check.name not in off)
+    return (check for check in _checks(Evidence(design), wiring, off) if check.name not in off)
+
+
+def not_asked(design: Design) -> tuple[str, ...]:
+    """The checks, by their rules, that a file is spared since the version that it names did not have them."""
+    off = rules_off(design)
+    return (
+        tuple(check.name for check in _checks(Evidence(design), None, Everything()) if check.name in off) if off else ()
+    )
+
+
+class Everything:
+    """Holds every name."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
 
 
 def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
@@ -82,51 +98,57 @@ def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
 def wiring_verified_in_turn(design: Design, wiring: Wiring) -> Iterator[Check]:
     """The checks of :func:`verify_wiring`, each evaluated when it is asked for."""
     evidence = Evidence(design)
-    return _wiring_checks(evidence, CabledDesign(evidence, wiring))
+    return _wiring_checks(evidence, CabledDesign(evidence, wiring), frozenset())
 
 
 def _proven(
-    rules: Iterable[Callable[[Proof, Given], None]], given: Given, subject: str = "", when: bool = True
+    off: Container[str],
+    rules: Iterable[Callable[[Proof, Given], None]],
+    given: Given,
+    subject: str = "",
+    when: bool = True,
 ) -> Iterator[Check]:
-    """The checks of some rules, if the design has what they are about."""
+    """The checks of some rules, if the design has what they are about; those that are ``off`` are not evaluated."""
     for rule in rules if when else ():
-        yield as_check(rule.__name__, prove(rule, given), subject)
+        yield as_check(rule.__name__, Proof() if rule.__name__ in off else prove(rule, given), subject)
 
 
-def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
-    yield from _proven(FILE_RULES, evidence)
+def _checks(evidence: Evidence, wiring: Wiring | None, off: Container[str]) -> Iterator[Check]:
+    proven = partial(_proven, off)
+    yield from proven(FILE_RULES, evidence)
     if evidence.design.status in ("infeasible", "unknown"):
         return
-    yield from _proven(DESIGN_RULES, evidence)
-    yield from _proven(MANAGEMENT_RULES, evidence, when=counts_ports(evidence))
-    yield from _proven(SEPARATION_RULES, evidence, when=separates(evidence))
+    yield from proven(DESIGN_RULES, evidence)
+    yield from proven(MANAGEMENT_RULES, evidence, when=counts_ports(evidence))
+    yield from proven(SEPARATION_RULES, evidence, when=separates(evidence))
     for logical in logical_fabrics(evidence):
-        yield from _proven(logical_rules(logical), logical, logical.designed.name)
+        yield from proven(logical_rules(logical), logical, logical.designed.name)
     for fabric in evidence.fabrics:
-        yield from _proven(fabric_rules(fabric), fabric, fabric.designed.name)
-    yield from _proven(LEFT_OUT_RULES, evidence)
+        yield from proven(fabric_rules(fabric), fabric, fabric.designed.name)
+    yield from proven(LEFT_OUT_RULES, evidence)
     cabled = CabledDesign(evidence, wiring)
     if cabled.is_listed:
-        yield from _wiring_checks(evidence, cabled)
-        yield from _proven(CABLED_RULES, cabled)
+        yield from _wiring_checks(evidence, cabled, off)
+        yield from proven(CABLED_RULES, cabled)
         if has_floor(evidence):
-            yield from _proven(FLOOR_RULES, cabled)
-            yield from _proven(RACK_RULES, cabled, when=keeps_rule(evidence, default_rules.RACK_RULES))
-            yield from _proven(SPREAD_RULES, cabled, when=keeps_rule(evidence, default_rules.RACK_SPREAD))
-            yield from _proven(LEFT_OUT_FLOOR_RULES, cabled, when=bool(evidence.design.rules_left_out))
-            yield from _proven(NAMED_RACK_RULES, cabled, when=has_named_racks(evidence))
-            yield from _proven(FEED_RULES, cabled, when=names_feeds(evidence))
-            yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
-    yield from _proven(MONEY_RULES, evidence)
-    yield from _proven(VENDOR_RULES, evidence, when=counts_vendors(evidence))
-    yield from _proven(QUOTA_RULES, evidence, when=has_quarterly_supply(evidence))
-    yield from _proven(CHARGE_RULES, evidence, when=owes_charges(evidence))
-    yield from _proven(PAYMENT_RULES, evidence, when=has_period_budgets(evidence))
-    yield from _proven(FUTURE_RULES, evidence, when=names_futures(evidence))
-    yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)
-    yield from _proven(ROBUST_RULES, evidence, when=is_picked_for_robustness(evidence))
+            yield from proven(FLOOR_RULES, cabled)
+            yield from proven(RACK_RULES, cabled, when=keeps_rule(evidence, default_rules.RACK_RULES))
+            yield from proven(SPREAD_RULES, cabled, when=keeps_rule(evidence, default_rules.RACK_SPREAD))
+            yield from proven(LEFT_OUT_FLOOR_RULES, cabled, when=bool(evidence.design.rules_left_out))
+            yield from proven(NAMED_RACK_RULES, cabled, when=has_named_racks(evidence))
+            yield from proven(FEED_RULES, cabled, when=names_feeds(evidence))
+            yield from proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
+    yield from proven(MONEY_RULES, evidence)
+    yield from proven(VENDOR_RULES, evidence, when=counts_vendors(evidence))
+    yield from proven(QUOTA_RULES, evidence, when=has_quarterly_supply(evidence))
+    yield from proven(CHARGE_RULES, evidence, when=owes_charges(evidence))
+    yield from proven(PAYMENT_RULES, evidence, when=has_period_budgets(evidence))
+    yield from proven(FUTURE_RULES, evidence, when=names_futures(evidence))
+    yield from proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)
+    yield from proven(ROBUST_RULES, evidence, when=is_picked_for_robustness(evidence))
 
 
-def _wiring_checks(evidence: Evidence, cabled: CabledDesign) -> Iterator[Check]:
+def _wiring_checks(evidence: Evidence, cabled: CabledDesign, off: Container[str]) -> Iterator[Check]:
+    proven = partial(_proven, off)
     for index, fabric in enumerate(evidence.fabrics):
-        yield from _proven(wiring_rules(fabric), FabricCabling(fabric, cabled, index), fabric.designed.name)
+        yield from proven(wiring_rules(fabric), FabricCabling(fabric, cabled, index), fabric.designed.name)

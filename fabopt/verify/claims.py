@@ -57,7 +57,7 @@ KINDS_OF_ALTERNATIVES = (
 )  # fmt: skip
 
 
-@since("0.2.0")
+@since("0.2.0", "rules")
 def case_is_resolved(proof: Proof, evidence: Evidence) -> None:
     """The embedded case has every key, defaults filled in, so that nothing in it depends on who reads it.
 
@@ -70,7 +70,7 @@ def case_is_resolved(proof: Proof, evidence: Evidence) -> None:
     proof.note(some(len(whole), "key"))
 
 
-@since("0.2.0")
+@since("0.2.0", "parts_sha256")
 def facts_match_hash(proof: Proof, evidence: Evidence) -> None:
     """The embedded parts are those that the design was made of: ports, what fits, power, sources.
 
@@ -79,7 +79,7 @@ def facts_match_hash(proof: Proof, evidence: Evidence) -> None:
     _hash_matches(proof, evidence, "facts", sha256_of(facts_of(evidence.design.parts)))
 
 
-@since("0.2.0")
+@since("0.2.0", "parts_sha256")
 def prices_match_hash(proof: Proof, evidence: Evidence) -> None:
     """Prices, breaks, stock, supply and lead times are those that the design was chosen at.
 
@@ -101,7 +101,7 @@ def _hash_matches(proof: Proof, evidence: Evidence, what: str, recomputed: str) 
     proof.note(f"{what} of {some(len(evidence.design.parts), 'part')}, sha256 {recomputed[:12]}")
 
 
-@since("0.2.0")
+@since("0.2.0", "bom.from_stock", "bom.from_earlier")
 def nothing_is_left_out(proof: Proof, evidence: Evidence) -> None:
     """What every file of its version says is said: no figure is withheld that a rule would recompute.
 
@@ -185,7 +185,7 @@ def _failing_alone(designed: FabricDesign) -> tuple[str, ...]:
     return FAILING_ALONE.get(designed.structure.kind, (*tiers, "plane", "cable"))
 
 
-@since("0.2.0")
+@since("0.2.0", "alternatives_complete")
 def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
     """What lost differs from the answer by what it says.
 

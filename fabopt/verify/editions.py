@@ -1,18 +1,22 @@
-"""Which rules a file is judged by: those of the version that it names.
+"""Which rules a file is judged by: those of the version that it names, and later ones whose subject is in it.
 
-A rule that came later than the file is off, and that is said. The version is the one that wrote the file, so that no
-change of a single word switches a rule off.
+A rule that came later than the file is not asked where nothing in the file is about it, and that is said: rules of
+defaults, which designs of earlier versions did not have to keep. A file that has keys which came later than the version
+that it names was not written by that version.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
+
+from pydantic import BaseModel
 
 from fabopt.schema.design import Design
 from fabopt.schema.version import VERSION
 from fabopt.verify.evidence import Evidence
+from fabopt.verify.new_keys import NEW_KEYS
 from fabopt.verify.proof import Proof
 
 # Versions whose files may be judged by rules of their own, the last one being this version.
@@ -21,17 +25,21 @@ FIRST = EDITIONS[0]
 # Names of rules by the version that brought them, as ``since`` marks them; all others are of the first.
 BROUGHT: dict[str, set[str]] = {version: set() for version in EDITIONS[1:]}
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,4})")
+# Keys of a design file, and of its case below ``case.content``, that a rule is about: by the name of the rule.
+SUBJECTS: dict[str, tuple[str, ...]] = {}
 AnyRule = TypeVar("AnyRule", bound=Callable[..., None])
 
 
-def since(version: str) -> Callable[[AnyRule], AnyRule]:
+def since(version: str, *subjects: str) -> Callable[[AnyRule], AnyRule]:
     """Mark a rule with the version that brings it: files of earlier ones are not judged by it.
 
-    Raises ``KeyError`` for a version that is not one of ``EDITIONS``, or the first.
+    ``subjects``: keys of the file; one that has any of them is judged by the rule whatever version it names. Raises
+    ``KeyError`` for a version that is not one of ``EDITIONS``, or the first.
     """
 
     def marked(rule: AnyRule) -> AnyRule:
         BROUGHT[version].add(rule.__name__)
+        SUBJECTS[rule.__name__] = subjects
         return rule
 
     return marked
@@ -56,16 +64,43 @@ def named_edition(design: Design) -> str:
 
 
 def rules_off(design: Design) -> frozenset[str]:
-    """Names of the rules that the file's version did not have; none are off in a file that names what is not known."""
+    """Names of the rules that the file's version did not have and that nothing in it is about.
+
+    None are off in a file that names what is not known.
+    """
     named = named_edition(design)
     if named not in EDITIONS:
         return frozenset()
     later = [names for version, names in BROUGHT.items() if number_of(version) > number_of(named)]
-    return frozenset[str]().union(*later)
+    off = frozenset[str]().union(*later)
+    return frozenset(name for name in off if not any(has_key(design, key) for key in SUBJECTS[name]))
+
+
+def later_keys(design: Design) -> list[str]:
+    """Keys of the file that came with a later version than the one that it names."""
+    named = named_edition(design)
+    if named not in EDITIONS:
+        return []
+    later = (keys for version, keys in NEW_KEYS.items() if number_of(version) > number_of(named))
+    return [key for keys in later for key in keys if has_key(design, key)]
+
+
+def has_key(design: Design, key: str) -> bool:
+    """Whether a file has a key, dotted, in any entry of the lists on the way; below ``case.content`` of the case."""
+    return _has(design, key.split("."))
+
+
+def _has(value: object, steps: Sequence[str]) -> bool:
+    if isinstance(value, list | tuple):
+        return any(_has(entry, steps) for entry in value)
+    step, *rest = steps
+    if isinstance(value, BaseModel):
+        return step in value.model_fields_set and (not rest or _has(getattr(value, step), rest))
+    return isinstance(value, dict) and step in value and (not rest or _has(value[step], rest))
 
 
 def rules_are_named(proof: Proof, evidence: Evidence) -> None:
-    """The file names the rules of the version that wrote it, and they are known here.
+    """The file names the rules of the version that wrote it, which are known here, and has no keys that came later.
 
     rules = the newest rules up to ``fabopt``, which is no later than this version. Source: design file, ``rules``.
     """
@@ -73,4 +108,6 @@ def rules_are_named(proof: Proof, evidence: Evidence) -> None:
     proof.holds(number_of(written) <= number_of(VERSION), f"written by fabopt {written}, this is {VERSION}")
     proof.equal(f"rules of a file of fabopt {written}", named, edition_of(written))
     off = sorted(rules_off(evidence.design))
-    proof.note(f"rules of {named}; later ones are off: {', '.join(off)}" if off else f"rules of {named}")
+    for key in later_keys(evidence.design):
+        proof.holds(False, f"`{key}` is no key of fabopt {named}")
+    proof.note(f"rules of {named}; not asked are: {', '.join(off)}" if off else f"rules of {named}")

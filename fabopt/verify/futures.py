@@ -40,7 +40,7 @@ class FutureWay(NamedTuple):
         return max(stage for stage, month in enumerate(self.months) if month is not None)
 
 
-@since("0.2.0")
+@since("0.2.0", "futures", "case.content.stages.probability", "case.content.scenarios")
 def futures_are_recounted(proof: Proof, evidence: Evidence) -> None:
     """What the design costs in each future, and what is expected, are what its bill comes to.
 

@@ -26,7 +26,7 @@ def has_stand_ins(fabric: FabricEvidence) -> bool:
     return any(tier.stand_ins for tier in fabric.designed.tiers)
 
 
-@since("0.2.0")
+@since("0.2.0", "fabrics.tiers.stand_ins")
 def switches_are_interchangeable(proof: Proof, fabric: FabricEvidence) -> None:
     """Switches of a tier that are of other products have the same ports, and are there as some cannot be had.
 

@@ -32,7 +32,7 @@ SPREAD_TIERS: Mapping[str, tuple[str, ...]] = {"spread_spines": ("spine", "core"
 RACK_PART = "site.rack_rules."
 
 
-@since("0.3.0")
+@since("0.3.0", "rules_left_out")
 def left_out_rules_are_broken(proof: Proof, evidence: Evidence) -> None:
     """Every rule that the file says it is without is one that yields, is not asked for by name, and is broken.
 
@@ -58,7 +58,7 @@ def left_out_rules_are_broken(proof: Proof, evidence: Evidence) -> None:
     proof.note(", ".join(map(_said, rows)) or "no rule is left out")
 
 
-@since("0.3.0")
+@since("0.3.0", "rules_left_out")
 def left_out_spread_is_broken(proof: Proof, cabled: CabledDesign) -> None:
     """Of every key of rule ``rack-spread`` that the file says it is without, some devices are in one rack.
 

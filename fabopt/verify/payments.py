@@ -23,7 +23,7 @@ def has_period_budgets(evidence: Evidence) -> bool:
     return bool(evidence.case.limits.by_period)
 
 
-@since("0.2.0")
+@since("0.2.0", "case.content.limits.quarterly_budget_usd", "case.content.limits.yearly_budget_usd")
 def payments_keep_budgets(proof: Proof, evidence: Evidence) -> None:
     """What is paid for orders in a quarter or year is no more than its budget.
 

@@ -17,7 +17,7 @@ from fabopt.verify.proof import Proof, if_unprovable
 ETHERNET = "ethernet"
 
 
-@since("0.2.0")
+@since("0.2.0", "case.content.fabrics.roce")
 def pools_hold_headroom(proof: Proof, fabric: FabricEvidence) -> None:
     """Where the case says ``roce``: no switch has less packet memory than its ports need on so many priorities.
 

@@ -10,7 +10,7 @@ from fabopt.verify.link_kinds import all_kinds
 from fabopt.verify.proof import Proof
 
 
-@since("0.2.0")
+@since("0.2.0", "case.content.procurement.qualified")
 def pairs_are_qualified(proof: Proof, fabric: FabricEvidence) -> None:
     """What is plugged into a device is among the parts that the case names for it, where it names any.
 

@@ -49,7 +49,7 @@ def _asks(fabric: FabricEvidence, what: FromOutside) -> bool:
     return any(demand.failures[0] == what for demand in fabric.wanted.survived)
 
 
-@since("0.2.0")
+@since("0.2.0", "worst_rack", "fabrics.failures.worst")
 def racks_leave_bandwidth(proof: Proof, cabling: FabricCabling) -> None:
     """What the file says is left without its worst rack is recounted, rack by rack, and is what the case asks for.
 
@@ -89,7 +89,7 @@ def worst_without(cabling: FabricCabling) -> WithoutRack:
     return min(without, key=lambda one: round(one.gbps, 6))
 
 
-@since("0.2.0")
+@since("0.2.0", "fabrics.failures.servers_lost", "fabrics.failures.worst")
 def feeds_carry_racks(proof: Proof, cabled: CabledDesign) -> None:
     """Without one of its two feeds every rack still has the power that all in it may use.
 

@@ -25,7 +25,7 @@ def keeps_rule(evidence: Evidence, rule: str) -> bool:
     return is_kept(evidence.case.rules, rule)
 
 
-@since("0.2.0")
+@since("0.2.0", "case.content.site.rack_rules")
 def racks_keep_rules(proof: Proof, cabled: CabledDesign) -> None:
     """Every rack with servers or switches has what the case keeps in it free, and no more switches than it may have.
 
@@ -141,7 +141,7 @@ def has_named_racks(evidence: Evidence) -> bool:
     return bool(evidence.plan.floor.server_racks or evidence.case.pinned_racks)
 
 
-@since("0.2.0")
+@since("0.2.0", "case.content.fabrics.racks", "case.content.site.floor.server_racks")
 def named_racks_are_kept(proof: Proof, cabled: CabledDesign) -> None:
     """Servers fill the racks that the case names for them, in its order, and switches are in those of their tier.
 
@@ -162,7 +162,7 @@ def named_racks_are_kept(proof: Proof, cabled: CabledDesign) -> None:
             proof.note(f"{wanted.name} {tier} switches in {', '.join(sorted(racks[wanted.name, tier])) or 'no rack'}")
 
 
-@since("0.2.0")
+@since("0.2.0", "case.content.site.rack_rules")
 def devices_are_spread(proof: Proof, cabled: CabledDesign) -> None:
     """No rack has all spines of a pod, all cores, or all leaves of a group of which it has not all servers.
 

@@ -20,7 +20,7 @@ from fabopt.wiring.model import Ints
 FEWEST = 2
 
 
-@since("0.2.0")
+@since("0.2.0", "fabrics.redundancy", "case.content.resilience")
 def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     """What the file says is kept of the default rule is what its numbers are, and what is not kept is told.
 
@@ -85,7 +85,7 @@ def _nic_ports(fabric: FabricEvidence) -> int:
     return holders * cages * fabric.nic_lane.ports
 
 
-@since("0.2.0")
+@since("0.2.0", "fabrics.redundancy", "case.content.resilience")
 def redundancy_is_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """What is kept of the default rule is so on the wiring, device by device.
 

@@ -273,7 +273,7 @@ class LostRacks:
         return cut, hit & ~cut
 
 
-@since("0.2.0")
+@since("0.2.0", "single_points_of_failure")
 def single_points_are_listed(proof: Proof, cabled: CabledDesign) -> None:
     """Every switch and rack whose loss cuts servers, NICs or attachments off is in the file, with what is lost.
 

@@ -21,7 +21,12 @@ def counts_vendors(evidence: Evidence) -> bool:
     return bool(rules.max_vendors or rules.min_sources or rules.single_vendor)
 
 
-@since("0.2.0")
+@since(
+    "0.2.0",
+    "case.content.procurement.max_vendors",
+    "case.content.procurement.min_sources",
+    "case.content.procurement.single_vendor",
+)
 def vendors_are_kept(proof: Proof, evidence: Evidence) -> None:
     """No more vendors have parts in use than the case allows, and no fewer than it asks for.
 
@@ -49,7 +54,7 @@ def has_quarterly_supply(evidence: Evidence) -> bool:
     return bool(evidence.case.procurement.quarterly_supply)
 
 
-@since("0.2.0")
+@since("0.2.0", "case.content.procurement.quarterly_supply")
 def quarterly_supply_lasts(proof: Proof, evidence: Evidence) -> None:
     """In no quarter more of a maker's parts come than it supplies in one, whichever future comes.
 

@@ -38,7 +38,7 @@ def names_managers(fabric: FabricEvidence) -> bool:
     return told and fabric.designed.protocol == INFINIBAND and is_kept(fabric.evidence.case.rules, SUBNET_MANAGER)
 
 
-@since("0.2.0")
+@since("0.2.0", "fabrics.subnet_manager")
 def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
     """Every subnet has a switch that runs a subnet manager for all its ports, two where redundancy is on and it can.
 
@@ -141,7 +141,7 @@ def lacks_manager(fabric: FabricEvidence) -> bool:
     return said is not None and said.kept is False
 
 
-@since("0.2.0")
+@since("0.2.0", "fabrics.subnet_manager")
 def subnets_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """On the wiring there are as many subnets as the file says, each with its managers and no more ports than it says.
 

@@ -99,7 +99,7 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     proof.note(f"a step of {again.step_s} s, {again.exposed_communication} of it exposed")
 
 
-@since("0.3.0")
+@since("0.3.0", "objective.decision.stressed_usd", "objective.decision.most_oversubscription")
 def robust_choice_is_recounted(proof: Proof, evidence: Evidence) -> None:
     """A design that was picked for its robustness costs what it says under stress, and keeps the ratios of the rule.
 

@@ -11,11 +11,16 @@ from typing import Any
 
 import pytest
 
+from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Check, Design
+from fabopt.schema.hashes import sha256_of
 from fabopt.schema.version import VERSION
-from fabopt.verify import rules, verify
-from fabopt.verify.editions import BROUGHT, EDITIONS, edition_of, since
+from fabopt.solution import optimize
+from fabopt.verify import not_asked, rules, verify
+from fabopt.verify.editions import BROUGHT, EDITIONS, edition_of, number_of, since
+from fabopt.verify.new_keys import NEW_KEYS
 from tests.mutations import OF_WHAT_IS_GIVEN, changes, document_of, name_of, outcome, rehashed, survey
+from tests.samples import small
 from tests.samples.designs_of_families import MAKERS, designed
 from tests.test_docs import checks_of_verifier
 
@@ -85,17 +90,63 @@ def test_a_file_without_hashes_fails() -> None:
 # -- rules ------------------------------------------------------------------------------------------------------------
 
 
-def as_written_by_0_1_0(document: Json) -> None:
-    document["fabopt"] = "0.1.0"
-    del document["rules"], document["parts_sha256"]
+def without_key(value: Any, steps: list[str]) -> None:
+    """Take a dotted key out of a document, of all entries of lists on the way."""
+    if isinstance(value, list):
+        for entry in value:
+            without_key(entry, steps)
+    elif isinstance(value, dict) and steps[0] in value:
+        if len(steps) == 1:
+            del value[steps[0]]
+        else:
+            without_key(value[steps[0]], steps[1:])
 
 
-def test_rules_that_the_version_of_a_file_did_not_have_are_off() -> None:
+def as_written_by(version: str, document: Json) -> None:
+    """Without the keys that came later, and with the hash of the case that is then left."""
+    document["fabopt"] = version
+    document["rules"] = version
+    for later, keys in NEW_KEYS.items():
+        for key in keys if number_of(later) > number_of(version) else ():
+            without_key(document, key.split("."))
+    document["case"]["sha256"] = sha256_of(document["case"]["content"])
+
+
+def test_rules_that_the_version_of_a_file_did_not_have_are_not_asked() -> None:
     document = document_of(designed(KIND))
-    as_written_by_0_1_0(document)
+    as_written_by("0.1.0", document)
     checks = checks_of(document)
-    assert all(check.ok for check in checks.values()) and not LATER & checks.keys()
-    assert checks["rules_are_named"].detail == f"rules of 0.1.0; later ones are off: {', '.join(sorted(LATER))}"
+    assert [check for check in checks.values() if not check.ok] == [] and not LATER & checks.keys()
+    assert checks["rules_are_named"].detail == f"rules of 0.1.0; not asked are: {', '.join(sorted(LATER))}"
+    spared = not_asked(Design.model_validate_json(json.dumps(document)))
+    assert spared and set(spared) < LATER
+
+
+@pytest.mark.parametrize("version", EDITIONS[:-1])
+@pytest.mark.parametrize("kind", list(MAKERS)[:3])
+def test_a_file_that_only_says_that_it_is_older_is_refused(version: str, kind: str) -> None:
+    """It has keys that the version did not have, and is judged by all that is about them."""
+    document = document_of(designed(kind))
+    document |= {"fabopt": version, "rules": version}
+    checks = checks_of(document)
+    assert not checks["rules_are_named"].ok and "is no key of fabopt" in checks["rules_are_named"].detail
+
+
+def test_charges_that_are_taken_off_an_older_file_are_missed() -> None:
+    """The rule of charges is on where the case has some, whatever version the file names."""
+    content = small.case() | {"charges": [{"name": "tax", "what": "tax", "percent": 19}]}
+    document = document_of(optimize.solve(inputs_from_objects(content, small.catalog()), alternatives_s=0))
+    off = sum(row["total_usd"] for row in document["bom"] if row.get("charge"))
+    document["bom"] = [row for row in document["bom"] if not row.get("charge")]
+    sums = ((document["totals"], "capex_usd"), (document["objective"], "value"), (document["objective"], "bound"))
+    for place, key in (*sums, (document["stages"][0], "capex_usd")):
+        place[key] = round(place[key] - off, 2)
+    charges = document["case"]["content"]["charges"]
+    as_written_by("0.1.0", document)
+    document["case"]["content"]["charges"] = charges
+    document["case"]["sha256"] = sha256_of(document["case"]["content"])
+    failed = {name for name, check in checks_of(document).items() if not check.ok}
+    assert off and {"charges_are_counted", "rules_are_named"} <= failed
 
 
 @pytest.mark.parametrize("named", [None, "0.1.0", "0.2.0", "0.2", "9.9.9", "0.2.0 "])

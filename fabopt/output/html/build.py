@@ -30,6 +30,7 @@ from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.design import Check, Conflict, Design
 from fabopt.schema.front import Front
 from fabopt.schema.version import VERSION
+from fabopt.verify import not_asked
 from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of
 
@@ -116,7 +117,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "proof": proof_line(design),
         "words": words_of(design),
         "pages": " ".join(sentence(line) for line in (floor_line(design), pages_line(design)) if line),
-        "checks": checks_sentence(checks),
+        "checks": checks_sentence(checks, len(not_asked(design))),
         "check_groups": check_groups(checks),
         "confidence": confidence_sentence(price_rows(design)),
     }

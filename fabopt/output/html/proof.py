@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from fabopt.output.words import AN_EARLIER_FILE, verdict_on
 from fabopt.schema.design import Check
 from fabopt.units import some
 from fabopt.verify import rules
@@ -71,10 +72,12 @@ def holds_together(checks: Sequence[Check]) -> bool:
     return all(check.ok or check.name in aside for check in checks)
 
 
-def checks_sentence(checks: Sequence[Check]) -> str:
-    """Say what checking again, without the solver, came to."""
+def checks_sentence(checks: Sequence[Check], spared: int = 0) -> str:
+    """Say what checking again, without the solver, came to; ``spared``: checks that the file is not asked for."""
     failed = sum(not check.ok for check in checks)
     if failed:
         return f"{failed} of {some(len(checks), 'check')} FAILED when this page was made. Do not buy from this design."
     held = f"every one of {some(len(checks), 'check')} holds"
+    if spared:
+        held = f"{verdict_on(len(checks), spared)}; {AN_EARLIER_FILE}"
     return f"When this page was made, the design was checked again without the solver: {held}."

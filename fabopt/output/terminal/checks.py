@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fabopt.output.words import printable
+from fabopt.output.words import AN_EARLIER_FILE, printable, verdict_on
 from fabopt.schema.design import Check, Design
 from fabopt.units import some
 
@@ -22,12 +22,17 @@ def stated(design: Design, is_solved_again: bool = False) -> str:
     return f"stated by the file: {', '.join(parts)}; {again}"
 
 
-def check_report(design: Design, checks: Sequence[Check], is_solved_again: bool = False) -> RenderableType:
-    """Return every check with ok or FAIL and what was compared, what no check proves, and the verdict."""
-    return checks_report(design.case.name, checks, stated(design, is_solved_again))
+def check_report(
+    design: Design, checks: Sequence[Check], is_solved_again: bool = False, spared: int = 0
+) -> RenderableType:
+    """Return every check with ok or FAIL and what was compared, what no check proves, and the verdict.
+
+    ``spared``: checks that the file is not asked for, as its version did not have them.
+    """
+    return checks_report(design.case.name, checks, stated(design, is_solved_again), spared)
 
 
-def checks_report(case: str, checks: Sequence[Check], unproven: str = "") -> RenderableType:
+def checks_report(case: str, checks: Sequence[Check], unproven: str = "", spared: int = 0) -> RenderableType:
     """Return every check with ok or FAIL, what no check proves, and the verdict on what is of a case."""
     name = printable(case)
     grid = Table.grid(padding=(0, 2))
@@ -42,5 +47,6 @@ def checks_report(case: str, checks: Sequence[Check], unproven: str = "") -> Ren
     elif failed:
         verdict = Text(f"{name}: {failed} of {some(len(checks), 'check')} FAILED", style="bold red")
     else:
-        verdict = Text(f"{name}: all {some(len(checks), 'check')} hold", style="bold green")
+        more = f"; {AN_EARLIER_FILE}" if spared else ""
+        verdict = Text(f"{name}: {verdict_on(len(checks), spared)}{more}", style="bold green")
     return Group(grid, verdict)

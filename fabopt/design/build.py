@@ -87,6 +87,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         placement=_placement(problem, fabric, part.placement),
         growth=growth,
         failures=failures_left(design.failures(problem.server.gpus), asked),
+        homing="pair" if fabric.is_paired and part.tiers else fabric.homing or "any",
         redundancy=tuple(_rule_standings(fabric, design, growth)),
         logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
         free_ports={
@@ -100,7 +101,7 @@ def _rule_standings(
     fabric: FabricProblem, design: NetworkDesign, growth: Sequence[StageStructure]
 ) -> Iterator[RuleStanding]:
     """What a fabric keeps of the default rule of resilience, where its case asks for it."""
-    for rule in redundancy_of(fabric.role):
+    for rule in redundancy_of(fabric.role, fabric.homing):
         if rule in fabric.kept_rules or rule in fabric.left_out:
             kept, detail = standing(rule, design, growth)
             yield RuleStanding(rule=rule, kept=kept, detail=detail)

@@ -33,11 +33,12 @@ from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER, rules_of_fabric
+from fabopt.schema.homing import Homing
 from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
 from fabopt.schema.mixed_spines import spines_may_differ
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import PROTOCOLS, Protocol
-from fabopt.schema.resilience import NO_RULE, RACK, Surviving
+from fabopt.schema.resilience import NO_RULE, PAIR, RACK, Surviving
 from fabopt.schema.server import Server
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps
@@ -154,6 +155,8 @@ class FabricProblem:
     generations: Generations | None = None
     # what the packet memory of its switches has to hold; None where that is no condition
     roce: Roce | None = None
+    # how ports of servers lie on leaves, by the case's words; rule ``pair`` is among the rules
+    homing: Homing | None = None
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
@@ -215,6 +218,11 @@ class FabricProblem:
         """Whether a rule about NICs leaves one out, of its own or of a logical fabric on it."""
         others = (self.left_out_nics, *(one.left_out_nics for one in self.logical_fabrics))
         return any(rule in broken_by(nics) for nics in others)
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether every server is on two switches: by the case's words, or by rule ``pair``."""
+        return self.homing == "pair" or PAIR in self.kept_rules
 
     @property
     def may_be_odd(self) -> bool:
@@ -295,7 +303,7 @@ def fabric_of(
     return FabricProblem(
         name=fabric.name, role=fabric.role, protocols=protocols, tiers=_tiers(fabric),
         figure_demands=_figure_demands(demand), resilience=tuple(_survivals(fabric, servers, site)),
-        kept_rules=rules_of_fabric(case.rules, fabric.resilience, fabric.role),
+        kept_rules=rules_of_fabric(case.rules, fabric.resilience, fabric.role, fabric.homing),
         aligned=fabric.rails == "aligned", even=fabric.striping == "even", by_rail=fabric.striping == "rail",
         last_group=last_group_of(fabric, case), last_group_tiers=tiers_of_last_groups(case),
         last_leaf=last_leaf_of(fabric, case, protocols),
@@ -309,7 +317,7 @@ def fabric_of(
         nics=nics.kept,
         left_out_nics=nics.left_out,
         switches=switches,
-        generations=generations_of(case, fabric, switches), roce=fabric.roce,
+        generations=generations_of(case, fabric, switches), roce=fabric.roce, homing=fabric.homing,
         runs_m=site.runs_m(offering.item_table.lengths_m, fabric),
         groups=site.groups,
         racks=fabric.pinned,

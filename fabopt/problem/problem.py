@@ -29,6 +29,7 @@ from fabopt.problem.model_needs import timed, with_needs
 from fabopt.problem.quotas import Delivery, deliveries_of
 from fabopt.problem.roles import settled, with_separations
 from fabopt.problem.site import FloorSite, Site, site_of
+from fabopt.problem.slot_shares import within_slots
 from fabopt.schema.case import Case, Stage
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.prediction import WorkloadNeeds
@@ -283,6 +284,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     site = site_of(case, server, servers, grows=len(stages) > 1)
     pace = pace_of(case, server)
     fabrics = tuple(fabric_of(fabric, case, offering, server, servers, pcie, site) for fabric in case.fabrics)
+    fabrics = within_slots(fabrics, server.nic_slots)
     return Problem(
         asked=asked,
         case=case,

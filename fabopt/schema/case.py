@@ -15,6 +15,7 @@ from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
 from fabopt.schema.growth import Growth
+from fabopt.schema.homing import Homing
 from fabopt.schema.operate import Operate, OperateSaid, Roce
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
@@ -75,7 +76,7 @@ class Fabric(Strict):
     planes: Any_ | Literal["rails"] | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = 1
     rails: Literal["aligned", "any"] = "aligned"
     striping: Literal["even", "any", "rail"] = "even"
-    homing: Literal["any", "dual"] = "any"
+    homing: Homing | None = None
     torus_nodes: TorusNodes = "any"
     nics: Any_ | Ids = "any"
     nics_per_server: Any_ | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = "any"

@@ -14,7 +14,9 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import AfterValidator
 
 from fabopt.errors import cut
+from fabopt.schema.homing import Homing
 from fabopt.schema.resilience import (
+    PAIR,
     REDUNDANCY,
     TWO_CORES,
     TWO_LEAVES,
@@ -95,6 +97,12 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "docs/cases.md#which-nics",
         ),
         DefaultRule(
+            PAIR,
+            "a server of storage or in-band is on two switches at least, over all planes, whatever its NICs are",
+            "redundancy_is_kept",
+            "docs/bandwidth.md#redundancy-by-default",
+        ),
+        DefaultRule(
             RACK_RULES,
             "racks of a floor keep room for what is beside servers and switches, and have no more switches than can be "
             "cabled",
@@ -169,6 +177,7 @@ YIELDING: Final = (
     RACK_SPREAD,
     ONE_GENERATION,
     *reversed(NIC_RULES),
+    PAIR,
     TWO_LEAVES,
     TWO_CORES,
     TWO_SPINES,
@@ -200,19 +209,23 @@ def is_asked_for(rules: Rules, name: str) -> bool:
     return not isinstance(rules, str) and rules.get(name, False)
 
 
-def redundancy_kept(rules: Rules, resilience: AnyResilience | None, role: str) -> tuple[str, ...]:
+def redundancy_kept(
+    rules: Rules, resilience: AnyResilience | None, role: str, homing: Homing | None
+) -> tuple[str, ...]:
     """The parts of the default rule of resilience that hold for a role: as ``rules`` say, else as ``resilience``."""
     by_name = {} if isinstance(rules, str) else rules
-    return tuple(rule for rule in redundancy_of(role) if by_name.get(rule, keeps_default(resilience)))
+    return tuple(rule for rule in redundancy_of(role, homing) if by_name.get(rule, keeps_default(resilience)))
 
 
-def rules_of_fabric(rules: Rules, resilience: AnyResilience | None, role: str) -> tuple[str, ...]:
+def rules_of_fabric(
+    rules: Rules, resilience: AnyResilience | None, role: str, homing: Homing | None
+) -> tuple[str, ...]:
     """Rules that hold for a fabric of a role and may be left out; and parts of that of resilience, even if they are
     asked for by name. Others that are asked for are part of its space.
     """
     others = (rule for rule in YIELDING if rule not in (RACK_SPREAD, *REDUNDANCY))
     may_yield = (rule for rule in others if is_kept(rules, rule) and not is_asked_for(rules, rule))
-    return (*redundancy_kept(rules, resilience, role), *may_yield)
+    return (*redundancy_kept(rules, resilience, role, homing), *may_yield)
 
 
 def without(rules: Rules, name: str) -> Rules:

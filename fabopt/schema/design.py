@@ -16,6 +16,7 @@ from fabopt.schema.base import Strict
 from fabopt.schema.conflict import Conflict as Conflict
 from fabopt.schema.conflict import Needed as Needed
 from fabopt.schema.futures import Futures
+from fabopt.schema.homing import Homing, is_usual
 from fabopt.schema.left_out import NearestDesign, RuleLeftOut
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.objective import Objective as Objective
@@ -241,6 +242,7 @@ class FabricDesign(Strict):
     placement: Placement | None = None
     growth: tuple[StageStructure, ...] = ()
     failures: tuple[Failure, ...] = ()
+    homing: Annotated[Homing, Field(exclude_if=is_usual)] = "any"
     redundancy: tuple[RuleStanding, ...] = ()
     logical: tuple[LogicalUse, ...] = ()
     free_ports: FreePorts = {}

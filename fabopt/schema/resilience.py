@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal, Self, cast
 from pydantic import AfterValidator, model_validator
 
 from fabopt.schema.base import Gbps, Strict
+from fabopt.schema.homing import PAIRED_ROLES, Homing, asks_for_pair
 
 # What is lost with a rack of a floor, and with one of the feeds of power of all racks.
 FromOutside = Literal["rack", "feed"]
@@ -91,12 +92,14 @@ def keeps_default(resilience: AnyResilience | None) -> bool:
 TWO_SPINES: Final = "two-spines"
 TWO_CORES: Final = "two-cores"
 TWO_LEAVES: Final = "two-leaves"
+PAIR: Final = "pair"
 # The parts of the default rule, in the order in which a design file lists them.
-REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES)
+REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES, PAIR)
 # Roles whose servers are on two leaves where they can be.
-DUAL_HOMED: Final = ("storage", "in-band")
+DUAL_HOMED: Final = PAIRED_ROLES
 
 
-def redundancy_of(role: str) -> tuple[str, ...]:
-    """The names of the parts that the default rule of a role has."""
-    return tuple(rule for rule in REDUNDANCY if rule != TWO_LEAVES or role in DUAL_HOMED)
+def redundancy_of(role: str, homing: Homing | None) -> tuple[str, ...]:
+    """The names of the parts that the default rule has for a role, where a case says ``homing``."""
+    has = {TWO_LEAVES: role in DUAL_HOMED, PAIR: asks_for_pair(role, homing)}
+    return tuple(rule for rule in REDUNDANCY if has.get(rule, True))

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fabopt.schema.design import StageStructure
-from fabopt.schema.resilience import TWO_CORES, TWO_LEAVES, TWO_SPINES
-from fabopt.schema.structure import Structure
+from fabopt.schema.resilience import PAIR, TWO_CORES, TWO_LEAVES, TWO_SPINES
+from fabopt.schema.structure import AnyStructure, Structure
 from fabopt.topology.design import FilePart, NetworkDesign
 from fabopt.units import some
 
 TWO = 2
+# What one tier of a switch, and of more, is in words.
+ONE_TIER = {1: "a single switch", TWO: "one tier of switches that no link joins"}
 
 
 class Standing(NamedTuple):
@@ -25,11 +27,13 @@ def standing(rule: str, design: NetworkDesign, growth: Sequence[StageStructure] 
     """What a network has of a part of the rule, at the stage that has the least of it. ``growth``: all its stages."""
     part = design.file_part()
     structure = part.structure
+    if rule == PAIR and structure.has_switches:
+        switches = _leaves_of_server(part, structure)
+        return Standing(switches >= TWO, f"every server on {some(switches, 'switch')}")
     if not isinstance(structure, Structure):
         return Standing(None, f"a {structure.kind} is a direct network")
     if structure.tiers == 1:
-        many = part.nic.planes > 1
-        return Standing(None, "a single switch in each plane or rail" if many else "a single switch")
+        return Standing(None, ONE_TIER[min(TWO, part.tiers[0].num_switches)])
     if rule == TWO_LEAVES:
         return _of_leaves(part, structure)
     counts = list((_spines if rule == TWO_SPINES else _cores)(part, structure, growth))
@@ -43,10 +47,15 @@ def _of_leaves(part: FilePart, structure: Structure) -> Standing:
     nic = part.nic
     if nic.ports_in_all < TWO:
         return Standing(None, "NICs of one port")
-    leaves = nic.planes * (structure.ports_per_server // structure.ports_per_server_per_leaf)
-    if structure.last_group is not None:
-        leaves = min(leaves, nic.planes * structure.last_group.leaves)
+    leaves = _leaves_of_server(part, structure)
     return Standing(leaves >= TWO, f"every server on {leaves} {'leaf' if leaves == 1 else 'leaves'}")
+
+
+def _leaves_of_server(part: FilePart, structure: AnyStructure) -> int:
+    """Fewest leaves that a server is on, over all planes."""
+    leaves = part.planes * (structure.ports_per_server // structure.ports_per_server_per_leaf)
+    last = structure.last_group if isinstance(structure, Structure) else None
+    return leaves if last is None else min(leaves, part.nic.planes * last.leaves)
 
 
 def _spines(part: FilePart, structure: Structure, growth: Sequence[StageStructure]) -> Iterator[int]:

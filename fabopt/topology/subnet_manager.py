@@ -104,7 +104,10 @@ def may_be_managed(
     managers = fabric.binding_managers
     if managers is None or not managers.is_asked_for or protocol != INFINIBAND:
         return True
-    nodes = servers * nic.ports_per_server // nic.planes + sum(one.ports for one in fabric.attachments)
+    switches_of_plane = 2 if fabric.is_paired else 1  # that no link may join
+    nodes = servers * nic.ports_per_server // (nic.planes * switches_of_plane) + sum(
+        one.ports for one in fabric.attachments
+    )
     twins = (managers.twins[one.id].product for one in switches if one.id in managers.twins)
     hosts = any(one.manages for one in fabric.attachments)
     return hosts or any(can_manage(product, nodes) for product in (*(one.product for one in switches), *twins))

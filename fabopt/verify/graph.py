@@ -68,7 +68,7 @@ def _without_graph(proof: Proof, cabling: FabricCabling, *names: str) -> None:
 
 
 def networks(cabling: FabricCabling) -> Iterator[tuple[int, Network, Ints]]:
-    """(Number, graph, rings) of every plane, with switches in the order of their rows.
+    """(Number, graph, rings) of every plane, of one tier of every switch, with switches in the order of their rows.
 
     Rings, one for every port of a server, have shape (ports, servers).
     """
@@ -79,9 +79,11 @@ def networks(cabling: FabricCabling) -> Iterator[tuple[int, Network, Ints]]:
     servers = cabling.of(SERVER_LEAF)
     between = np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)
     mbps = cabling.mbps(between)
-    for plane in np.unique(devices.plane[links.b[servers]]).tolist():
-        of_plane = servers[devices.plane[links.b[servers]] == plane]
-        inside = devices.plane[links.b[between]] == plane
+    alone = not cabling.fabric.is_direct and cabling.clos.tiers == 1
+    network = np.arange(len(devices)) if alone else devices.plane
+    for plane, number in enumerate(np.unique(network[links.b[servers]]).tolist(), 1):
+        of_plane = servers[network[links.b[servers]] == number]
+        inside = network[links.b[between]] == number
         a, b = links.a[between][inside], links.b[between][inside]
         switches, place = np.unique(np.concatenate([links.b[of_plane], a, b]), return_inverse=True)
         place = place.ravel()

@@ -197,19 +197,22 @@ def spines_reach_cores(proof: Proof, cabling: FabricCabling) -> None:
 def planes_are_connected(proof: Proof, cabling: FabricCabling) -> None:
     """Every server reaches every other one in every plane, through switches only.
 
-    The switches of a plane are one component of the graph of switch links (so P components in all), and every server
-    has a link to a leaf of each plane; devices of servers carry nothing through. Source: docs/formulation/wiring.md.
+    The switches of a plane are one component of the graph of switch links (so P components in all; of one tier each
+    switch is one), and every server has a link to a leaf of each; devices of servers carry nothing through. Source:
+    docs/formulation/wiring.md.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     above = np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)
     component = components(len(devices), links.a[above], links.b[above])
     switches = np.concatenate([cabling.devices_of(tier.role) for tier in cabling.tiers()])
-    proof.equal("connected sets of switches", len(np.unique(component[switches])), clos.planes)
+    alone = clos.tiers == 1 and not cabling.fabric.is_direct
+    number = clos.planes * (clos.leaves if alone else 1)
+    proof.equal("connected sets of switches", len(np.unique(component[switches])), number)
     places = np.unique(combined(component[switches], devices.plane[switches]))
-    proof.equal("sets of switches by plane", len(places), clos.planes)
+    proof.equal("sets of switches by plane", len(places), number)
     rows = cabling.of(SERVER_LEAF)
     reached = np.unique(combined(links.a[rows], component[links.b[rows]]))
-    proof.equal("(server, plane) pairs that are joined", len(reached), clos.servers * clos.planes)
+    proof.equal("(server, set) pairs that are joined", len(reached), clos.servers * number)
     planes = f"{some(len(switches), 'switch')} in {some(clos.planes, 'connected plane')}"
     proof.note(f"{planes}, {some(clos.servers, 'server')} on each")
 

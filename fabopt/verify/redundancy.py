@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabopt.schema.default_rules import is_asked_for, redundancy_kept
-from fabopt.schema.resilience import TWO_CORES, TWO_LEAVES, TWO_SPINES
+from fabopt.schema.resilience import PAIR, TWO_CORES, TWO_LEAVES, TWO_SPINES
 from fabopt.verify.codes import combined
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
@@ -25,8 +25,8 @@ def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     """What the file says is kept of the default rule is what its numbers are, and what is not kept is told.
 
     Over all planes P: P x spines of a pod >= 2 at every stage that has spines, cores >= 2 at every one that has cores;
-    of storage and in-band, where the NICs of a server have two ports or more, P x R / k >= 2. A single switch in a
-    plane or rail and direct networks have none of these tiers. Source: case file, ``resilience``; docs/bandwidth.md.
+    of storage and in-band P x R / k >= 2 (two-leaves: where the NICs of a server have two ports or more). On one tier
+    pair alone is of any meaning, in direct networks none. Source: case file, ``resilience``; docs/bandwidth.md.
     """
     rows = fabric.designed.redundancy
     rules = _asked(fabric)
@@ -55,18 +55,22 @@ def breaks_part(fabric: FabricEvidence, rule: str) -> bool:
 
 def _asked(fabric: FabricEvidence) -> tuple[str, ...]:
     case = fabric.evidence.case
-    return redundancy_kept(case.rules, case.resilience_of(fabric.wanted), fabric.wanted.role)
+    return redundancy_kept(case.rules, case.resilience_of(fabric.wanted), fabric.wanted.role, fabric.wanted.homing)
 
 
 def _keeps(fabric: FabricEvidence, rule: str) -> bool | None:
     """Whether the numbers keep a part of the rule; None where it does not apply."""
-    count = None if fabric.is_direct or fabric.num_tiers == 1 else _fewest(fabric, rule)
+    count = _fewest(fabric, rule)
     return None if count is None else count >= FEWEST
 
 
 def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
     """The fewest that there are at any stage of what a part of the rule counts; None where it does not apply."""
     planes, growth = fabric.clos.planes, fabric.designed.growth
+    if rule == PAIR and fabric.has_switches:
+        return planes * min(fabric.clos.rails, fabric.clos.last_rails)
+    if fabric.is_direct or fabric.num_tiers == 1:
+        return None
     if rule == TWO_SPINES:
         spines = [stage.spines_per_pod for stage in growth if stage.spines] or [fabric.clos.spines]
         return planes * min(spines)
@@ -103,7 +107,7 @@ def redundancy_is_cabled(proof: Proof, cabling: FabricCabling) -> None:
 
 def _cabled(cabling: FabricCabling, rule: str) -> int:
     links = cabling.links
-    if rule == TWO_LEAVES:
+    if rule in (TWO_LEAVES, PAIR):
         rows = cabling.of(SERVER_LEAF)
         return int(_peers(links.a[rows], links.b[rows]).min())
     if rule == TWO_CORES:

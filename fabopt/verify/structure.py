@@ -8,6 +8,7 @@ from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import TierUse
+from fabopt.schema.homing import PAIRED_ROLES
 from fabopt.units import ceil_div, exact, gbps, some
 from fabopt.verify import equal_switches
 from fabopt.verify.cage_pairs import pairs_fit
@@ -74,8 +75,8 @@ def reserve_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
 def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
     """Pods of T groups (or of T groups' leaves of one rail) hold every leaf; fewer tiers have one pod.
 
-    n = ceil(G / T), times r if pods are of one rail; one tier: one leaf a plane; two: at least 2 leaves; three: at
-    least 2 pods. Source: docs/formulation/clos.md.
+    n = ceil(G / T), times r if pods are of one rail; one tier: one leaf a plane, or two where every server is on both;
+    two: at least 2 leaves; three: at least 2 pods. Source: docs/formulation/clos.md.
     """
     clos, structure = fabric.clos, fabric.designed.clos
     proof.equal("structure.pods", structure.pods, clos.pods)
@@ -87,7 +88,8 @@ def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
     if clos.tiers < 3 or clos.rails == 1:
         proof.equal("structure.pod_of", structure.pod_of, "groups")
     if clos.tiers == 1:
-        proof.equal("leaves of one tier, per plane", clos.leaves, 1)
+        proof.holds(clos.groups == 1, f"{some(clos.groups, 'group')} on one tier")
+        proof.holds(clos.leaves <= _most_alone(fabric), f"{some(clos.leaves, 'leaf')} of one tier a plane")
     if clos.tiers == 2:
         proof.holds(clos.leaves >= 2, f"{some(clos.leaves, 'leaf')} a plane under spines")
     if clos.tiers == 3:
@@ -95,6 +97,13 @@ def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
     proof.note(
         f"{some(clos.pods, 'pod')} of {some(clos.leaves_per_pod, 'leaf')} a plane, {some(clos.leaves, 'leaf')} in all"
     )
+
+
+def _most_alone(fabric: FabricEvidence) -> int:
+    """The most leaves that one tier has a plane: of GPUs that send to each other, every NIC has ports on both."""
+    nics = 1 if fabric.networks.apart else fabric.designed.nic.per_server
+    both = nics == 1 or fabric.wanted.role in PAIRED_ROLES
+    return 2 if fabric.designed.homing == "pair" and both else 1
 
 
 def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:

@@ -332,6 +332,7 @@ def divisors(number: int) -> list[int]:
     return [d for d in range(1, number + 1) if number % d == 0]
 
 
+PAIRED = ("storage", "in-band")
 Choice = tuple[Mode, ...]
 Found = Iterator[tuple[Structure, Choice]]
 
@@ -384,7 +385,8 @@ def is_redundant(space: Space, structure: Structure) -> bool:
     """Whether a structure keeps all parts of the default rule that the space is bound to."""
     if ONE_GENERATION in space.kept_rules and not is_of_one_generation(structure, space.fabric.get("switches")):
         return False
-    others = (rule for rule in space.kept_rules if rule not in (*nics.RULES, ONE_GENERATION))
+    others = {rule for rule in space.kept_rules if rule not in (*nics.RULES, ONE_GENERATION)}
+    others |= {"pair"} if space.fabric.get("homing") == "pair" else set()
     return all(keeps(structure, rule) for rule in others)
 
 
@@ -453,6 +455,8 @@ def lowers(space: Space, cards: Cards, division: Division) -> Iterator[Lower]:
     for g in space.group_sizes():
         groups = ceil_div(space.servers, g)
         for k in divisors(cards_in_plane if dual else per_server):
+            if space.fabric.get("homing") == "single" and k != per_server:
+                continue
             aligned = k == 1 or groups == 1
             if aligned or space.fabric.get("rails", "aligned") == "any":
                 leaves = groups * (per_server // k)
@@ -480,10 +484,21 @@ def with_leaves(lower: Lower, tiers: list[int]) -> Found:
     leaf = lower.base.leaf
     assert leaf.up is not None
     first_up_side = leaf.up[:2] == (0, leaf.product["cages"][0]["splits"][0])
-    if 1 in tiers and lower.base.leaves == 1 and first_up_side:
+    if 1 in tiers and (lower.base.leaves == 1 or is_pair(lower)) and first_up_side:
         yield from one_tier(lower)
     if lower.base.leaves >= 2 and (2 in tiers or 3 in tiers):
         yield from with_uplinks(lower, tiers)
+
+
+def is_pair(lower: Lower) -> bool:
+    """Whether all servers are on two switches of one tier, where every server is to be on two.
+
+    Half of the ports are on each. GPUs that send to each other do so from the ports of one card, so that has both.
+    """
+    base, space = lower.base, lower.space
+    is_asked = "pair" in space.kept_rules or space.fabric.get("homing") == "pair"
+    cards = 1 if base.own_rails else base.cards.number
+    return is_asked and (base.groups, base.leaves) == (1, 2) and (cards == 1 or space.fabric.get("role") in PAIRED)
 
 
 def leaf_modes(space: Space, base: Structure, loads: list[LeafLoad]) -> Lower:

@@ -10,18 +10,22 @@ from typing import Any
 
 from tests.oracles.lifted import lifted
 
-RULES = ("two-spines", "two-cores", "two-leaves")
+RULES = ("two-spines", "two-cores", "two-leaves", "pair")
 Device = tuple[int, ...]
 Json = dict[str, Any]
 
 
 def rules_of(fabric: Any) -> tuple[str, ...]:
     """The parts of the rule that a fabric's role has."""
-    return RULES if fabric.get("role") in ("storage", "in-band") else RULES[:2]
+    if fabric.get("role") not in ("storage", "in-band"):
+        return RULES[:2]
+    return RULES[:3] if fabric.get("homing") else RULES
 
 
 def keeps(structure: Any, rule: str) -> bool:
     """Whether a structure keeps a part of the rule, or has nothing to which it applies."""
+    if rule == "pair":
+        return len(leaves_of_server(structure)) > 1
     if structure.tiers == 1:
         return True
     if rule == "two-spines":

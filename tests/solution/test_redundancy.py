@@ -109,12 +109,15 @@ def test_storage_servers_are_on_two_leaves_if_their_cards_have_two_ports() -> No
     parts = catalog(nics=[card("twin", cage(2, "1x100"))])
     storage = {"name": "storage", "role": "storage"}
     design = designed(*pair(storage, parts))
-    assert kept(design) == {"two-spines": True, "two-cores": None, "two-leaves": True}
+    assert kept(design) == {"two-spines": True, "two-cores": None, "two-leaves": True, "pair": True}
     assert design.fabrics[0].nic.ports_per_nic == 2 and design.fabrics[0].rails == 2
     compute = designed(*pair(None, parts))
     assert compute.fabrics[0].nic.ports_per_nic == 1 and "two-leaves" not in kept(compute)
-    one_port = designed(*pair(storage))
+    one_slot = catalog()
+    one_slot["servers"][0]["nic_slots"] = 1
+    one_port = designed(*pair(storage, one_slot))
     assert kept(one_port)["two-leaves"] is None and usd(one_port) == TWO_SPINES
+    assert kept(one_port)["pair"] is False and one_port.fabrics[0].homing == "any"
 
 
 # -- what does not apply ----------------------------------------------------------------------------------------------
@@ -243,7 +246,9 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     if best is not None:
         broken = {row["rule"] for row in theirs["fabrics"][0]["redundancy"] if row["kept"] is False}
         assert broken == set(rules) - set(rules_kept)
-        bare = solve(parts, wanted)
+        # in a space of pairs there are some, on one tier, that no other space has
+        alike = {"homing": "pair"} if "pair" in rules_kept else {}
+        bare = solve(parts, wanted | {"fabrics": [fabric | alike]})
         assert bare is not None and bare.objective <= best.objective
 
 

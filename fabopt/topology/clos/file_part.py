@@ -41,7 +41,7 @@ def _structure(clos: ClosNetwork) -> Structure:
         ports_per_server_per_leaf=int(shape.k),
         links_per_pair=int(shape.links_per_pair) if tiers > 1 else 0,
         pods=int(shape.pods) if tiers > 2 else 1,
-        leaves_per_pod=int(shape.leaves_per_pod) if tiers > 1 else 1,
+        leaves_per_pod=int(shape.leaves_per_pod) if tiers > 1 else int(shape.rails),
         spines_per_pod=int(shape.spines),
         pod_of="rail" if shape.rail_pods else "groups",
         groups_per_pod=int(shape.groups_per_pod) if tiers > 1 else 1,

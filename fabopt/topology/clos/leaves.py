@@ -20,7 +20,7 @@ from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.leaves_in_time import LeavesInTime
 from fabopt.topology.clos.mixed_spines import SpinesOfTwoTypes
 from fabopt.topology.clos.odd_groups import LeastOfLeaves, OddSizes, least_of_leaves, odd_sizes, ports_that_reach
-from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice
+from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice, ports_on_switch
 from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
 from fabopt.topology.clos.shape import (
     Ints,
@@ -74,7 +74,7 @@ class Leaves:
         fabric = self.fabric
         self.rules = (
             self.problem.servers, groups_wanted(fabric), fabric.runs_m["server-leaf"], fabric.odd_tiers, fabric.aligned,
-            fabric.by_rail, fabric.last_group, fabric.group_servers, fabric.resilience,
+            fabric.by_rail, fabric.last_group, fabric.group_servers, fabric.resilience, fabric.is_paired,
         )  # fmt: skip
 
     def expand(self, block: Block) -> None:
@@ -176,23 +176,22 @@ class Leaves:
         servers, nic = self.problem.servers, block.nic
         if servers not in group_sizes(self.fabric, servers):
             return
-        shape = Shape(
-            servers,
-            nic.ports_per_plane,
-            nic.planes,
-            nic.ports_per_plane,
-            np.array([servers]),
-            sizes=self.problem.sizes,
-            by_rail=self.fabric.by_rail,
-        )
-        fits = int(self._down_ports(shape)[0]) <= usable_ports(block.down, block.leaf)
-        roomy = bool(has_room(self.fabric, block.parts, shape)[0])
-        endpoints = classes.endpoints_in_ratio(self.fabric, shape)
-        gpus = self.problem.server.gpus
-        roomy = roomy and bool(may_fit(self.problem, self.fabric, block.parts, shape)[0])
-        roomy = roomy and bool(survives(self.fabric, block.parts, shape, classes.LeafEndpoints(endpoints), gpus)[0])
-        if fits and roomy and self._joins_servers(block, nic.ports_per_plane):
-            yield shape
+        for k in ports_on_switch(self.fabric, nic):
+            shape = Shape(servers, nic.ports_per_plane, nic.planes, k, np.array([servers]), sizes=self.problem.sizes,
+                          by_rail=self.fabric.by_rail)  # fmt: skip
+            if self._stands_alone(block, shape) and self._joins_servers(block, k):
+                yield shape
+
+    def _stands_alone(self, block: Block, shape: Shape) -> bool:
+        """Whether the switches of one tier have room for what is on them, and leave enough where some fail."""
+        if int(self._down_ports(shape)[0]) > usable_ports(block.down, block.leaf):
+            return False
+        if not (
+            has_room(self.fabric, block.parts, shape)[0] and may_fit(self.problem, self.fabric, block.parts, shape)[0]
+        ):
+            return False
+        endpoints = classes.LeafEndpoints(classes.endpoints_in_ratio(self.fabric, shape))
+        return bool(survives(self.fabric, block.parts, shape, endpoints, self.problem.server.gpus)[0])
 
     def _groups(self, block: Block) -> Iterator[Shape]:
         """Group sizes, for each number of ports on a leaf that the rails allow."""

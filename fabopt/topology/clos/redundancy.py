@@ -1,17 +1,20 @@
 """The default rule of resilience, as far as it decides which sizes of a Clos are candidates.
 
-Rule ``redundancy_is_kept``: two spines above every leaf, two cores, and two leaves for every server whose NICs have two
-ports (storage, in-band), counted over all planes and rails of their own. A single switch, or one for each rail, is
-none of these tiers. See docs/bandwidth.md.
+Rule ``redundancy_is_kept``: two spines above every leaf, two cores, and two switches for every server (storage,
+in-band), counted over all planes and rails of their own. A single switch, or one for each rail, is none of these tiers.
+See docs/bandwidth.md.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
+from fabopt.schema.homing import PAIRED_ROLES
 from fabopt.schema.resilience import TWO_CORES, TWO_LEAVES, TWO_SPINES
 from fabopt.topology.clos.shape import Shape
 from fabopt.units import ceil_div
@@ -36,7 +39,33 @@ def enough_cores(fabric: FabricProblem, shape: Shape) -> NDArray[np.bool_]:
 
 
 def leaves_suffice(fabric: FabricProblem, nic: NicOption, k: int) -> bool:
-    """Whether servers with ``k`` ports on each leaf are on as many leaves as the rule asks for; tiers are above one."""
-    if TWO_LEAVES not in fabric.kept_rules or nic.ports_in_all < TWO:
-        return True
-    return nic.planes * (nic.ports_per_plane // k) >= TWO
+    """Whether servers with ``k`` ports on each leaf are on as many leaves as is asked for; tiers are above one."""
+    two_leaves = TWO_LEAVES in fabric.kept_rules and nic.ports_in_all >= TWO
+    return keeps_homing(fabric, nic, k) and (not two_leaves or leaves_of_server(nic, k) >= TWO)
+
+
+def keeps_homing(fabric: FabricProblem, nic: NicOption, k: int) -> bool:
+    """Whether servers may have ``k`` ports on each switch: two switches, or one in a plane, where that is asked for.
+
+    Rule ``homing_is_kept``.
+    """
+    if fabric.homing == "single" and k != nic.ports_per_plane:
+        return False
+    return not fabric.is_paired or leaves_of_server(nic, k) >= TWO
+
+
+def leaves_of_server(nic: NicOption, k: int) -> int:
+    """Leaves that a server has ``k`` ports on each of, over all planes."""
+    return nic.planes * (nic.ports_per_plane // k)
+
+
+def ports_on_switch(fabric: FabricProblem, nic: NicOption) -> Iterator[int]:
+    """Ports of a server on each switch of a plane of one tier: all, or half of them on each of two switches.
+
+    No link joins these: where GPUs send to each other from NICs of their own, every NIC has ports on both.
+    """
+    ports, nics = nic.ports_per_plane, 1 if nic.apart else nic.nics_per_server
+    if keeps_homing(fabric, nic, ports):
+        yield ports
+    if fabric.is_paired and ports % TWO == 0 and (nics == 1 or fabric.role in PAIRED_ROLES):
+        yield ports // TWO

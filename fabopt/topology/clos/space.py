@@ -26,6 +26,7 @@ from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.leaves import Leaves
+from fabopt.topology.clos.redundancy import ports_on_switch
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.share_costs import fewest_of_all_spines, least_with_spines
 from fabopt.topology.clos.step_deadline import in_time
@@ -289,9 +290,10 @@ class ClosSpace:
                     yield _Bounded(float(least[0]) + self._early_leaves(block), block)
 
     def _ports_of_one_tier(self, nic: NicOption) -> int:
-        """Down ports of a leaf that holds every endpoint of its plane."""
-        attached = ceil_of(self.fabric.attachment_ports, nic.planes)
-        return int(self.bounds.reserved(self.problem.servers * nic.ports_per_plane + attached))
+        """Down ports that a leaf of one tier has at least: for every endpoint of its plane, or half of them."""
+        k = min(ports_on_switch(self.fabric, nic), default=nic.ports_per_plane)
+        attached = ceil_of(self.fabric.attachment_ports, nic.planes * (nic.ports_per_plane // k))
+        return int(self.bounds.reserved(self.problem.servers * k + attached))
 
 
 def _push(queue: list[_Queued], blocks: Iterator[_Bounded], numbers: Iterator[int]) -> None:

@@ -23,6 +23,7 @@ from fabopt.parts.switches import CageUse, SwitchType, cages_beside
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Sizing
+from fabopt.topology.clos.redundancy import keeps_homing
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import OF_SIZES, Cutoff
 from fabopt.topology.direct.candidates import DirectBatch, cable_links, equal_joins, least_of_kind
@@ -130,7 +131,7 @@ class SwitchedSpace(ABC):
         nic, bounds = block.nic, self.bounds
         joins = bounds.server_joins(nic, block.down, k, block.protocol)
         most = min(self.problem.servers, usable_ports(block.down, block.leaf) // k)
-        if not joins or most < 1:
+        if not joins or most < 1 or not keeps_homing(self.fabric, nic, k):
             return None
         g = group_sizes(self.fabric, most)
         # Rule ``rails_are_aligned``

@@ -24,6 +24,7 @@ def forwarding_nics(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[s
         return
     if (
         fabric.resilience
+        or fabric.homing not in (None, "any")
         or fabric.attachments
         or fabric.per_switch
         or (figure_demands is not None and figure_demands.headroom)
@@ -32,7 +33,7 @@ def forwarding_nics(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[s
     for protocol in fabric.protocols:
         for nic in fabric.nics[protocol]:
             # Rule ``cards_pass_on``: they forward what is for other servers, over all ports of their cages
-            if nic.forwards and nic.planes == 1 and not nic.apart and not nic.dual and has_ports(nic):
+            if nic.forwards and nic.planes == 1 and not nic.apart and has_ports(nic):
                 yield protocol, nic
 
 

@@ -1,0 +1,64 @@
+"""Rules of how the ports of servers lie on leaves, as the file says and the case asks: ``homing``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabopt.schema.default_rules import redundancy_kept
+from fabopt.schema.resilience import PAIR
+from fabopt.units import some
+from fabopt.verify.codes import combined, counts_of
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.link_kinds import SERVER_LEAF
+from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.wiring import FabricCabling
+
+SINGLE, ANY = "single", "any"
+TWO = 2
+
+
+@if_unprovable(True)
+def says_homing(fabric: FabricEvidence) -> bool:
+    """Whether the case or the file says how ports of servers lie on leaves."""
+    return fabric.designed.homing != ANY or fabric.wanted.homing not in (None, ANY)
+
+
+@since("0.3.0")
+def homing_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
+    """The file has the homing that the case asks for, and its numbers are so.
+
+    pair: P x R / k >= 2 switches for every server; single: R / k = 1 leaf in every plane. A pair that the case does not
+    name is what rule ``pair`` asks for. Source: case file, ``homing``.
+    """
+    wanted, said, clos = fabric.wanted, fabric.designed.homing, fabric.clos
+    if wanted.homing is None:
+        case = fabric.evidence.case
+        rule = PAIR in redundancy_kept(case.rules, case.resilience_of(wanted), wanted.role, None)
+        proof.holds(said == ANY or (said == PAIR and rule), f"homing {said}, which the case does not ask for")
+    else:
+        proof.equal("homing", said, wanted.homing)
+    rails = {clos.rails, clos.last_rails}
+    if said == PAIR:
+        switches = clos.planes * min(rails)
+        proof.holds(switches >= TWO, f"every server is on {some(switches, 'switch')}")
+    if said == SINGLE:
+        proof.equal("leaves of a server in a plane", rails, {1})
+    proof.note(f"{said}: every server on {some(clos.planes * min(rails), 'leaf')}")
+
+
+@since("0.3.0")
+def homing_is_cabled(proof: Proof, cabling: FabricCabling) -> None:
+    """On the wiring every server has links to two switches (pair), or to one leaf of every plane (single).
+
+    Source: case file, ``homing``.
+    """
+    rows, links = cabling.of(SERVER_LEAF), cabling.links
+    first = np.unique(combined(links.a[rows], links.b[rows]), return_index=True)[1]
+    leaves = counts_of(links.a[rows][first])
+    said = cabling.fabric.designed.homing
+    if said == PAIR:
+        proof.equal("servers with links to one switch only", int((leaves < TWO).sum()), 0)
+    if said == SINGLE:
+        proof.equal("servers with two leaves in a plane", int((leaves > cabling.clos.planes).sum()), 0)
+    proof.note(f"{said}: {some(int(leaves.min()), 'leaf')} at the least")

@@ -222,7 +222,7 @@ def test_what_outlives_the_only_switch_is_told_whatever_it_costs() -> None:
 
     def of(**fabric: Any) -> Design:
         content = {"name": "files", "server": "nvidia-dgx-h100", "servers": 16,
-                   "fabrics": [{"name": "storage", "role": "storage", **fabric}]}  # fmt: skip
+                   "fabrics": [{"name": "storage", "role": "storage", **fabric}], "rules": {"pair": False}}  # fmt: skip
         return optimize.solve(inputs_from_objects(content), alternatives_s=60)
 
     design = of()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.nic_pairing import Nics
+from fabopt.problem.nic_rules import Nics
 
 
 def slots_of_nics(nic: NicOption) -> int:
@@ -29,12 +29,12 @@ def within_slots(fabrics: Sequence[FabricProblem], slots: int) -> tuple[FabricPr
 
 def _fewest(fabric: FabricProblem) -> Iterator[int]:
     """Fewest slots for the NICs of a fabric, and of each logical one on it, whatever rules are left out."""
-    yield _least(fabric.nics, fabric.unpaired_nics)
-    yield from (_least(logical.nics, logical.unpaired_nics) for logical in fabric.logical_fabrics)
+    yield _least(fabric.nics, fabric.left_out_nics)
+    yield from (_least(logical.nics, logical.left_out_nics) for logical in fabric.logical_fabrics)
 
 
-def _least(nics: Nics, unpaired: Nics) -> int:
-    every = (*nics.values(), *unpaired.values())
+def _least(nics: Nics, left_out: Nics) -> int:
+    every = (*nics.values(), *left_out.values())
     return min((slots_of_nics(nic) for options in every for nic in options), default=0)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Final
 
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
@@ -25,6 +26,8 @@ from fabopt.units import ceil_div, exact, gbps, some
 # Usable Gb/s of sixteen lanes, one direction, after encoding and protocol (contract, section PCIe).
 PCIE_X16_GBPS: Mapping[int, float] = {3: 126, 4: 252, 5: 504, 6: 1000}
 X16_LANES = 16
+# What a case says of ports that come in pairs.
+PAIRS: Final = ("dual", "pair")
 # Ports of a dual-homed NIC in a plane.
 PORTS_OF_A_PAIR = 2
 
@@ -250,7 +253,7 @@ def _judged(option: NicOption, fabric: Fabric, server: Server, demand_mbps: int)
     """A way to equip servers with chosen NICs, with the default rules that it breaks."""
     is_counted, is_named = fabric.nics_per_server != "any", fabric.nics != "any"
     planes = option.planes // option.rails_per_plane
-    option = replace(option, shares_ports=is_counted or option.dual or planes > 1 or not server.gpus)
+    option = replace(option, shares_ports=is_counted or fabric.homing in PAIRS or planes > 1 or not server.gpus)
     tested = server.tested_for(fabric.role) if fabric.role == "compute" else frozenset()
     # Rules ``nics_pair_with_gpus`` and ``one_port_serves_gpu``, rules ``slots_carry_ports`` and ``nics_are_tested``
     keeps = {

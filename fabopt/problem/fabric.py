@@ -297,13 +297,15 @@ def fabric_of(
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refusals = Refusals(rules_on_nics(case.rules))
-    nics = by_rules(_nics(fabric, protocols, demand, offering, server, pcie, refusals), case.rules)
+    kept_rules = rules_of_fabric(case.rules, fabric.resilience, fabric.role, fabric.homing)
+    paired = fabric.model_copy(update={"homing": "pair"}) if PAIR in kept_rules else fabric
+    nics = by_rules(_nics(paired, protocols, demand, offering, server, pcie, refusals), case.rules)
     switches: Switches = {protocol: switches_of(fabric, protocol, offering) for protocol in protocols}
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
         name=fabric.name, role=fabric.role, protocols=protocols, tiers=_tiers(fabric),
         figure_demands=_figure_demands(demand), resilience=tuple(_survivals(fabric, servers, site)),
-        kept_rules=rules_of_fabric(case.rules, fabric.resilience, fabric.role, fabric.homing),
+        kept_rules=kept_rules,
         aligned=fabric.rails == "aligned", even=fabric.striping == "even", by_rail=fabric.striping == "rail",
         last_group=last_group_of(fabric, case), last_group_tiers=tiers_of_last_groups(case),
         last_leaf=last_leaf_of(fabric, case, protocols),

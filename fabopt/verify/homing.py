@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fabopt.schema.default_rules import redundancy_kept
 from fabopt.schema.resilience import PAIR
 from fabopt.units import some
 from fabopt.verify.codes import combined, counts_of
+from fabopt.verify.dual_homing import is_dual_homed, leaves_split_pairs, ports_reach_two_leaves
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
@@ -19,8 +22,10 @@ TWO = 2
 
 
 @if_unprovable(True)
-def says_homing(fabric: FabricEvidence) -> bool:
-    """Whether the case or the file says how ports of servers lie on leaves."""
+def judges_homing(fabric: FabricEvidence, rule: Callable[..., None]) -> bool:
+    """Whether a rule says anything of a fabric: the case or the file says how ports of servers lie on leaves."""
+    if rule in (leaves_split_pairs, ports_reach_two_leaves):
+        return is_dual_homed(fabric)
     return fabric.designed.homing != ANY or fabric.wanted.homing not in (None, ANY)
 
 

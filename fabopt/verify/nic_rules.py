@@ -94,10 +94,10 @@ def _has_tested_nics(fabric: FabricEvidence) -> bool:
 
 
 def _has_open_ports(fabric: FabricEvidence) -> bool:
-    """Servers have GPUs and one plane, and the case names no number of NICs, nor that a NIC has two ports."""
+    """Servers have GPUs, one plane and no pairs of ports, and the case names no number of NICs."""
     wanted = fabric.wanted
-    is_open = wanted.nics_per_server == ANY and wanted.homing == ANY and fabric.designed.planes == 1
-    return is_open and fabric.evidence.server.gpus > 0
+    is_open = wanted.nics_per_server == ANY and fabric.designed.homing in (ANY, "single")
+    return is_open and fabric.designed.planes == 1 and fabric.evidence.server.gpus > 0
 
 
 # By rule of the verifier: the default rule of the case, and where it says something.

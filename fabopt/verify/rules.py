@@ -47,7 +47,7 @@ from fabopt.verify.direct_wiring import (
     switches_are_joined,
     switches_are_numbered,
 )
-from fabopt.verify.dual_homing import is_dual_homed, leaves_split_pairs, ports_reach_two_leaves
+from fabopt.verify.dual_homing import leaves_split_pairs, ports_reach_two_leaves
 from fabopt.verify.editions import rules_are_named
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.failures import failures_leave_bandwidth
@@ -66,7 +66,7 @@ from fabopt.verify.generations import generations_agree, judges_generations
 from fabopt.verify.graph import figures_hold_on_graph
 from fabopt.verify.graph_failures import failures_leave_flow
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
-from fabopt.verify.homing import homing_is_cabled, homing_is_kept, says_homing
+from fabopt.verify.homing import homing_is_cabled, homing_is_kept, judges_homing
 from fabopt.verify.interchangeable import has_stand_ins, switches_are_interchangeable
 from fabopt.verify.last_group import has_odd_group, last_group_may_differ
 from fabopt.verify.left_out import left_out_rules_are_broken, left_out_spread_is_broken
@@ -274,12 +274,9 @@ SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
 # Of fabrics whose rails are networks of their own.
 RAIL_RULES: tuple[FabricRule, ...] = (scale_up_carries_rails,)
 RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
-# Of fabrics whose servers are dual-homed.
-HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
-HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
 # Of fabrics whose case or file says how ports of servers lie on leaves.
-SAID_HOMING_RULES: tuple[FabricRule, ...] = (homing_is_kept,)
-SAID_HOMING_WIRING_RULES: tuple[WiringRule, ...] = (homing_is_cabled,)
+HOMING_RULES: tuple[FabricRule, ...] = (homing_is_kept, leaves_split_pairs)
+HOMING_WIRING_RULES: tuple[WiringRule, ...] = (homing_is_cabled, ports_reach_two_leaves)
 # Of fabrics with attachments on ports that are free.
 FREE_PORT_RULES: tuple[FabricRule, ...] = (attachments_take_free_ports,)
 # Of fabrics whose case asks for the default rule of resilience, or whose file says that they keep it.
@@ -370,8 +367,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     instead = INSTEAD[fabric.designed.structure.kind]
     yield from (proven for rule in FABRIC_RULES for proven in instead.get(rule, (rule,)))
     yield from RAIL_RULES if has_own_rails(fabric) else ()
-    yield from HOMING_RULES if is_dual_homed(fabric) else ()
-    yield from SAID_HOMING_RULES if says_homing(fabric) else ()
+    yield from (rule for rule in HOMING_RULES if judges_homing(fabric, rule))
     yield from FREE_PORT_RULES if takes_free_ports(fabric) else ()
     yield from REDUNDANCY_RULES if names_redundancy(fabric) else ()
     yield from (rule for rule in NIC_RULES if judges_nics(fabric, rule))
@@ -397,8 +393,7 @@ def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:
     instead = INSTEAD_WIRING[fabric.designed.structure.kind]
     yield from (proven for rule in WIRING_RULES for proven in instead.get(rule, (rule,)))
     yield from RAIL_WIRING_RULES if has_own_rails(fabric) else ()
-    yield from HOMING_WIRING_RULES if is_dual_homed(fabric) else ()
-    yield from SAID_HOMING_WIRING_RULES if says_homing(fabric) else ()
+    yield from (rule for rule in HOMING_WIRING_RULES if judges_homing(fabric, rule))
     yield from REDUNDANCY_WIRING_RULES if names_redundancy(fabric) else ()
     yield from MANAGER_WIRING_RULES if names_managers(fabric) else ()
     yield from RACK_LOSS_WIRING_RULES if names_racks(fabric) else ()

@@ -36,7 +36,7 @@ from fabopt.schema.design import (
 )
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
 from fabopt.schema.losses import RuleStanding
-from fabopt.schema.resilience import redundancy_of
+from fabopt.schema.resilience import REDUNDANCY
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
 from fabopt.schema.tiers import StandInUse
@@ -101,7 +101,7 @@ def _rule_standings(
     fabric: FabricProblem, design: NetworkDesign, growth: Sequence[StageStructure]
 ) -> Iterator[RuleStanding]:
     """What a fabric keeps of the default rule of resilience, where its case asks for it."""
-    for rule in redundancy_of(fabric.role, fabric.homing):
+    for rule in REDUNDANCY:
         if rule in fabric.kept_rules or rule in fabric.left_out:
             kept, detail = standing(rule, design, growth)
             yield RuleStanding(rule=rule, kept=kept, detail=detail)

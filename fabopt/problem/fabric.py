@@ -297,7 +297,7 @@ def fabric_of(
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refusals = Refusals(rules_on_nics(case.rules))
-    kept_rules = rules_of_fabric(case.rules, fabric.resilience, fabric.role, fabric.homing)
+    kept_rules = rules_of_fabric(case.rules, fabric.resilience, fabric.role, fabric.homing, servers * server.gpus)
     paired = fabric.model_copy(update={"homing": "pair"}) if PAIR in kept_rules else fabric
     nics = by_rules(_nics(paired, protocols, demand, offering, server, pcie, refusals), case.rules)
     switches: Switches = {protocol: switches_of(fabric, protocol, offering) for protocol in protocols}

@@ -16,11 +16,13 @@ from pydantic import AfterValidator
 from fabopt.errors import cut
 from fabopt.schema.homing import Homing
 from fabopt.schema.resilience import (
+    MOST_ON_ONE_SWITCH,
     PAIR,
     REDUNDANCY,
     TWO_CORES,
     TWO_LEAVES,
     TWO_SPINES,
+    TWO_SWITCHES,
     AnyResilience,
     keeps_default,
     redundancy_of,
@@ -170,6 +172,12 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "redundancy_is_kept",
             "docs/bandwidth.md#redundancy-by-default",
         ),
+        DefaultRule(
+            TWO_SWITCHES,
+            f"compute of more than {MOST_ON_ONE_SWITCH} GPUs stands on two switches at least",
+            "redundancy_is_kept",
+            "docs/bandwidth.md#redundancy-by-default",
+        ),
     )
 }
 # Rules that are left out where structure allows no design that keeps them, in the order in which they yield.
@@ -177,6 +185,7 @@ YIELDING: Final = (
     RACK_SPREAD,
     ONE_GENERATION,
     *reversed(NIC_RULES),
+    TWO_SWITCHES,
     PAIR,
     TWO_LEAVES,
     TWO_CORES,
@@ -210,22 +219,22 @@ def is_asked_for(rules: Rules, name: str) -> bool:
 
 
 def redundancy_kept(
-    rules: Rules, resilience: AnyResilience | None, role: str, homing: Homing | None
+    rules: Rules, resilience: AnyResilience | None, role: str, homing: Homing | None, gpus: int
 ) -> tuple[str, ...]:
     """The parts of the default rule of resilience that hold for a role: as ``rules`` say, else as ``resilience``."""
     by_name = {} if isinstance(rules, str) else rules
-    return tuple(rule for rule in redundancy_of(role, homing) if by_name.get(rule, keeps_default(resilience)))
+    return tuple(rule for rule in redundancy_of(role, homing, gpus) if by_name.get(rule, keeps_default(resilience)))
 
 
 def rules_of_fabric(
-    rules: Rules, resilience: AnyResilience | None, role: str, homing: Homing | None
+    rules: Rules, resilience: AnyResilience | None, role: str, homing: Homing | None, gpus: int
 ) -> tuple[str, ...]:
     """Rules that hold for a fabric of a role and may be left out; and parts of that of resilience, even if they are
     asked for by name. Others that are asked for are part of its space.
     """
     others = (rule for rule in YIELDING if rule not in (RACK_SPREAD, *REDUNDANCY))
     may_yield = (rule for rule in others if is_kept(rules, rule) and not is_asked_for(rules, rule))
-    return (*redundancy_kept(rules, resilience, role, homing), *may_yield)
+    return (*redundancy_kept(rules, resilience, role, homing, gpus), *may_yield)
 
 
 def without(rules: Rules, name: str) -> Rules:

@@ -93,13 +93,24 @@ TWO_SPINES: Final = "two-spines"
 TWO_CORES: Final = "two-cores"
 TWO_LEAVES: Final = "two-leaves"
 PAIR: Final = "pair"
+TWO_SWITCHES: Final = "two-switches"
 # The parts of the default rule, in the order in which a design file lists them.
-REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES, PAIR)
+REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES, PAIR, TWO_SWITCHES)
 # Roles whose servers are on two leaves where they can be.
 DUAL_HOMED: Final = PAIRED_ROLES
 
 
-def redundancy_of(role: str, homing: Homing | None) -> tuple[str, ...]:
-    """The names of the parts that the default rule has for a role, where a case says ``homing``."""
-    has = {TWO_LEAVES: role in DUAL_HOMED, PAIR: asks_for_pair(role, homing)}
+# Compute of more GPUs does not stand on one switch.
+MOST_ON_ONE_SWITCH: Final = 128
+
+
+def redundancy_of(role: str, homing: Homing | None, gpus: int) -> tuple[str, ...]:
+    """The names of the parts that the default rule has for a role, where a case says ``homing`` and there are so many
+    GPUs at last.
+    """
+    has = {
+        TWO_LEAVES: role in DUAL_HOMED,
+        PAIR: asks_for_pair(role, homing),
+        TWO_SWITCHES: role == "compute" and gpus > MOST_ON_ONE_SWITCH,
+    }
     return tuple(rule for rule in REDUNDANCY if has.get(rule, True))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fabopt.schema.design import StageStructure
-from fabopt.schema.resilience import PAIR, TWO_CORES, TWO_LEAVES, TWO_SPINES
+from fabopt.schema.resilience import PAIR, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.schema.structure import AnyStructure, Structure
 from fabopt.topology.design import FilePart, NetworkDesign
 from fabopt.units import some
@@ -27,6 +27,9 @@ def standing(rule: str, design: NetworkDesign, growth: Sequence[StageStructure] 
     """What a network has of a part of the rule, at the stage that has the least of it. ``growth``: all its stages."""
     part = design.file_part()
     structure = part.structure
+    if rule == TWO_SWITCHES and structure.has_switches:
+        switches = sum(tier.num_switches for tier in part.tiers)
+        return Standing(switches >= TWO, some(switches, "switch"))
     if rule == PAIR and structure.has_switches:
         switches = _leaves_of_server(part, structure)
         return Standing(switches >= TWO, f"every server on {some(switches, 'switch')}")

@@ -39,7 +39,7 @@ def homing_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     wanted, said, clos = fabric.wanted, fabric.designed.homing, fabric.clos
     if wanted.homing is None:
         case = fabric.evidence.case
-        rule = PAIR in redundancy_kept(case.rules, case.resilience_of(wanted), wanted.role, None)
+        rule = PAIR in redundancy_kept(case.rules, case.resilience_of(wanted), wanted.role, None, 0)
         proof.holds(said == ANY or (said == PAIR and rule), f"homing {said}, which the case does not ask for")
     else:
         proof.equal("homing", said, wanted.homing)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabopt.schema.default_rules import is_asked_for, redundancy_kept
-from fabopt.schema.resilience import PAIR, TWO_CORES, TWO_LEAVES, TWO_SPINES
+from fabopt.schema.resilience import PAIR, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.verify.codes import combined
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
@@ -55,7 +55,9 @@ def breaks_part(fabric: FabricEvidence, rule: str) -> bool:
 
 def _asked(fabric: FabricEvidence) -> tuple[str, ...]:
     case = fabric.evidence.case
-    return redundancy_kept(case.rules, case.resilience_of(fabric.wanted), fabric.wanted.role, fabric.wanted.homing)
+    gpus = fabric.evidence.servers * fabric.evidence.server.gpus
+    wanted, resilience = fabric.wanted, case.resilience_of(fabric.wanted)
+    return redundancy_kept(case.rules, resilience, wanted.role, wanted.homing, gpus)
 
 
 def _keeps(fabric: FabricEvidence, rule: str) -> bool | None:
@@ -67,6 +69,8 @@ def _keeps(fabric: FabricEvidence, rule: str) -> bool | None:
 def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
     """The fewest that there are at any stage of what a part of the rule counts; None where it does not apply."""
     planes, growth = fabric.clos.planes, fabric.designed.growth
+    if rule == TWO_SWITCHES and fabric.has_switches:
+        return sum(tier.count for tier in fabric.designed.tiers)
     if rule == PAIR and fabric.has_switches:
         return planes * min(fabric.clos.rails, fabric.clos.last_rails)
     if fabric.is_direct or fabric.num_tiers == 1:
@@ -110,6 +114,8 @@ def _cabled(cabling: FabricCabling, rule: str) -> int:
     if rule in (TWO_LEAVES, PAIR):
         rows = cabling.of(SERVER_LEAF)
         return int(_peers(links.a[rows], links.b[rows]).min())
+    if rule == TWO_SWITCHES:
+        return len(np.unique(links.b[cabling.of(SERVER_LEAF)]))
     if rule == TWO_CORES:
         return len(np.unique(links.b[cabling.of(SPINE_CORE)]))
     rows = cabling.of(LEAF_SPINE)

@@ -174,6 +174,30 @@ def test_a_direct_network_keeps_it_by_its_switches() -> None:
     assert design.fabrics[0].homing == "pair" and structure.ports_per_server_per_leaf == 1 < structure.ports_per_server
 
 
+@pytest.mark.parametrize(("gpus", "least"), ((32, 1), (33, 2)))
+def test_compute_of_many_gpus_is_on_two_switches(gpus: int, least: int) -> None:
+    """Four servers of 32 GPUs are 128 GPUs, which may be on one switch."""
+    parts = one_slot(catalog(switches=[switch("switch", cage(8, "1x100"))]))
+    parts["servers"][0]["gpus"] = gpus
+    content = case(4, {"name": "compute", "min_gbps_per_gpu": 1}, resilience="default")
+    wanted = {key: value for key, value in content.items() if key != "catalog"}
+    design = designed(parts, wanted)
+    assert (sum(tier.count for tier in design.fabrics[0].tiers) > 1) == (least > 1)
+    assert ("two-switches" in {row.rule for row in design.fabrics[0].redundancy}) == (least > 1)
+    for off in ({"resilience": "none"}, {"rules": {"two-switches": False, "lengths": False}}):
+        assert sum(tier.count for tier in designed(parts, wanted | off).fabrics[0].tiers) == 1
+    if least > 1:
+        assert failed(design, tiers=design.fabrics[0].tiers[:1]) >= {"redundancy_is_kept"}
+    alone = designed(parts, wanted | {"fabrics": [wanted["fabrics"][0] | {"tiers": 1}]})
+    assert [row.rule for row in alone.rules_left_out] == ["two-switches"] * (least - 1)
+
+
+def test_a_model_on_512_gpus_is_on_two_switches() -> None:
+    design = of_sample("one-switch-512-gpus")
+    assert_proven(design)
+    assert sum(tier.count for tier in design.fabrics[0].tiers) >= 2
+
+
 def test_an_unknown_homing_is_refused() -> None:
     parts, wanted = storage(homing="twice")
     with pytest.raises(InputError, match=r"any.*single.*dual.*pair"):

@@ -8,6 +8,7 @@ from itertools import groupby
 from fabopt.output.words import count, listed
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.losses import SinglePoint
+from fabopt.schema.resilience import TWO_SWITCHES
 from fabopt.units import some
 
 TITLE = "Single points of failure"
@@ -44,7 +45,9 @@ def redundancy_line(design: Design) -> str:
 
 def _kept(fabric: FabricDesign) -> str:
     """The parts that a fabric keeps, and those that it does not; why none applies where that is so."""
-    kept = ", ".join(row.rule for row in fabric.redundancy if row.kept)
+    # what several tiers keep by themselves is not told
+    tall = len(fabric.tiers) > 1
+    kept = ", ".join(row.rule for row in fabric.redundancy if row.kept and not (tall and row.rule == TWO_SWITCHES))
     broken = ", ".join(f"{row.rule} ({row.detail})" for row in fabric.redundancy if row.kept is False)
     if not kept and not broken:
         return f"{fabric.name} is exempt ({fabric.redundancy[0].detail})"

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from fabopt.parts.assemblies import Assembly
+from fabopt.schema.resilience import TWO_SWITCHES
 from fabopt.topology.clos import classes, step_deadline
 from fabopt.topology.clos.attachment_bounds import AttachmentBounds
 from fabopt.topology.clos.blocks import Block
@@ -75,6 +76,7 @@ class Leaves:
         self.rules = (
             self.problem.servers, groups_wanted(fabric), fabric.runs_m["server-leaf"], fabric.odd_tiers, fabric.aligned,
             fabric.by_rail, fabric.last_group, fabric.group_servers, fabric.resilience, fabric.is_paired,
+            TWO_SWITCHES in fabric.kept_rules,
         )  # fmt: skip
 
     def expand(self, block: Block) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.homing import PAIRED_ROLES
-from fabopt.schema.resilience import TWO_CORES, TWO_LEAVES, TWO_SPINES
+from fabopt.schema.resilience import TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.topology.clos.shape import Shape
 from fabopt.units import ceil_div
 
@@ -65,7 +65,7 @@ def ports_on_switch(fabric: FabricProblem, nic: NicOption) -> Iterator[int]:
     No link joins these: where GPUs send to each other from NICs of their own, every NIC has ports on both.
     """
     ports, nics = nic.ports_per_plane, 1 if nic.apart else nic.nics_per_server
-    if keeps_homing(fabric, nic, ports):
+    if keeps_homing(fabric, nic, ports) and (TWO_SWITCHES not in fabric.kept_rules or nic.planes >= TWO):
         yield ports
     if fabric.is_paired and ports % TWO == 0 and (nics == 1 or fabric.role in PAIRED_ROLES):
         yield ports // TWO

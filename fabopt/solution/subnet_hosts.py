@@ -56,7 +56,7 @@ def with_managers_of_subnets(question: Question, answers: Answers, search: Searc
     there is none, or time runs out. Studies prepare their own problems (``study.front.managed``).
     """
     best = answers.best
-    if best is None or question.problem is not None or len(best.problem.stages) > 1:
+    if best is None or question.problem is not None:
         return Answered(question, answers)
     try:
         managed = _managed(question, answers, search, frozenset())

@@ -35,6 +35,7 @@ from tests.solution.test_brute_force import cable, cage, card, case, catalog, sw
 from tests.solution.test_path import swept
 
 Json = dict[str, Any]
+AS_USUAL: Json = {"distances_m": USUAL}
 WIDER = ROOT / "tests" / "samples" / "wider"
 ONE_SPINE, TWO_SPINES, MORE = 3520, 4520, 300
 PLAIN: Json = {"protocol": "infiniband", "managed": False, "managed_twin": "twin"}
@@ -364,6 +365,20 @@ def failed(design: Design, **changes: Any) -> set[str]:
     use = said(design).model_copy(update=changes)
     fabric: FabricDesign = design.fabrics[0].model_copy(update={"subnet_manager": use if changes else None})
     return {check.name for check in verify(design.model_copy(update={"fabrics": (fabric,)})) if not check.ok}
+
+
+@pytest.mark.parametrize("tiers", (1, 2))
+def test_a_growing_cluster_has_its_hosts_from_the_start(tiers: int) -> None:
+    """As if the case attached them."""
+    stages = [{"name": "one", "month": 0, "servers": 2}, {"name": "two", "month": 12, "servers": 4}]
+    content = case(4, {"tiers": tiers}) | {"rules": {}, "resilience": "none", "stages": stages, "site": AS_USUAL}
+    del content["servers"]
+    parts = too_small(8 if tiers == 1 else 4)
+    design = small.designed(parts, content)
+    assert said(design).hosts == 1 and design.rules_left_out == ()
+    host = {"name": "ufm", "kind": "management", "ports": 1, "form_factor": "QSFP56", "split": "1x100"}
+    content["fabrics"] = [content["fabrics"][0] | {"attachments": [host]}]
+    assert usd(small.designed(parts, content)) == usd(design)
 
 
 def test_the_verifier_counts_again() -> None:

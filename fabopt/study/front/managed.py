@@ -56,7 +56,7 @@ class ManagedFinder(Finder):
 
     def _least_managed(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         graded = super()._least(measures, demands)
-        if graded is None or EFFECTIVE in demands or len(self.problem.stages) > 1:
+        if graded is None or EFFECTIVE in demands:
             return graded
         unmanaged = next(without_manager(Answer(self.problem, graded.optimum), self._decided), None)
         if unmanaged is None:

@@ -34,7 +34,7 @@ TERMS: dict[str, object] = {"supply": None, "lead_time_weeks": None, "in_stock":
 
 
 def lifted(problem: Problem) -> Problem:
-    """The problem without limits but those of its floor, bound to as much of the default rules.
+    """The problem without limits but those of its floor, bound to as much of the default rules; itself without any.
 
     Its fabrics are the very same ones where no rule of buying and no part is limited.
     """
@@ -43,6 +43,8 @@ def lifted(problem: Problem) -> Problem:
     catalog = lifted_catalog(problem.catalog, is_dated)
     stages = tuple(replace(stage, limits=ExactLimits()) for stage in problem.stages)
     if catalog is problem.catalog and case.procurement == problem.case.procurement:
+        if not problem.limits.are_set and not any(stage.limits.are_set for stage in problem.stages):
+            return problem
         return replace(problem, case=case, limits=ExactLimits(), stages=stages)
     other = bound_alike(problem_of(case, catalog), problem)
     return replace(other, asked=problem.asked)

@@ -68,7 +68,8 @@ def relaxed(problem: Problem, settings: Settings, clock: Clock, context: Context
 def bound_by_structure(
     problems: Sequence[Problem], settings: Settings, clock: Clock, context: Context
 ) -> list[Problem] | None:
-    """All ways to put a case, without the parts of default rules that no design of any keeps with every limit lifted.
+    """All ways to put a case that has no design, without the parts of default rules that no design keeps with every
+    limit lifted.
 
     None if some design keeps all of them, or there is none without them either. ``context``: of a search of the first.
     Raises ``StoppedError`` if time runs out.
@@ -79,7 +80,8 @@ def bound_by_structure(
     settings.progress("no design keeps the default rules: looking whether it is a limit that is in the way")
     free = [lifted(problem) for problem in problems]
     probe = _Probe(problems[0], settings, clock, context)
-    if probe.any_keeps(free, ()):
+    is_limited = any(one is not other for one, other in zip(free, problems, strict=True))
+    if is_limited and probe.any_keeps(free, ()):
         return None
     larger = [with_more_racks(problem) for problem in free]
     if any(problem is not None for problem in larger):
@@ -93,7 +95,7 @@ def bound_by_structure(
         others = [other for other in left_out if other != part]
         if probe.any_keeps(free, others):
             left_out = others
-    return [without(problem, left_out) for problem in problems]
+    return [without(problem, left_out) for problem in problems] if left_out else None
 
 
 class _Probe:

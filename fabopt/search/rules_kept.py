@@ -21,6 +21,7 @@ from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.search.answer import Answer, answer_in
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
+from fabopt.topology.families import most_servers
 
 
 def best_answers(
@@ -110,6 +111,8 @@ class _Probe:
         return any(self._has_design(without(problem, left_out)) for problem in problems)
 
     def _has_design(self, problem: Problem) -> bool:
+        if problem.servers > most_servers(problem):
+            return False
         is_known = problem.fabrics is self._known.fabrics and problem.site is self._known.site
         context = self._context if is_known else self._context.beside()
         optimum = search_of(problem, self._settings, self._clock, context=context).any_design()

@@ -266,6 +266,9 @@ def export(
     guids: Annotated[
         str | None, typer.Option("--guids", metavar="FILE", help="Discovery (ibnetdiscover) that has the real GUIDs.")
     ] = None,
+    skip: Annotated[
+        bool, typer.Option("--skip", help="Leave out formats that do not apply to the design, and write the others.")
+    ] = False,
     unchecked: Unchecked = False,
     point: Point = None,
     budget: WithinBudget = None,
@@ -275,7 +278,7 @@ def export(
     from fabopt.cli.saved import chosen_point
 
     number = chosen_point(design, point, budget)
-    export_design(ExportRequest(design, number, to, output, netbox.value, stage, guids, unchecked))
+    export_design(ExportRequest(design, number, to, output, netbox.value, stage, guids, unchecked, skip))
 
 
 @app.command()

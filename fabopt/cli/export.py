@@ -22,6 +22,7 @@ class ExportRequest:
     """A design file, or ``point`` of a sweep or front, from 1; formats (names, or several with commas); a folder.
 
     ``stage``: by name; ``guids``: a discovery file. ``unchecked``: what does not hold is written too, with a mark.
+    ``skip``: formats that do not apply are left out, and told.
     """
 
     design: str
@@ -32,6 +33,7 @@ class ExportRequest:
     stage: str | None = None
     guids: str | None = None
     unchecked: bool = False
+    skip: bool = False
 
 
 def export_design(request: ExportRequest) -> None:
@@ -44,6 +46,7 @@ def export_design(request: ExportRequest) -> None:
         allowed = "a design that was found (status optimal or feasible)"
         raise InputError([fault(path, "fabrics", "there is no design here to export", design.status, allowed=allowed)])
     options = Options(request.netbox, stage=_stage(design, request.stage), discovery=_discovery(request.guids))
+    options = replace(options, skip=tell if request.skip else None)
     evidence = proven(design, path, request.unchecked)
     with evidence.written(path):
         options = replace(options, mark=evidence.mark)

@@ -86,15 +86,15 @@ class LosslessSwitch:
 
 
 def lossless_switches(design: Design, plan: OperationPlan) -> Iterator[LosslessSwitch]:
-    """Every switch that routes, in the order of the design."""
+    """Every switch that routes and over which RDMA goes, in the order of the design."""
     embedded = Embedded(design)
     paths = {fabric.name: fabric.metrics.max_switch_hops for fabric in design.fabrics}
-    roce = {fabric.name: fabric.roce for fabric in embedded.case.fabrics}
+    wanted = {fabric.name: fabric for fabric in embedded.case.fabrics}
     lengths = _longest_m(plan)
     for device in plan.devices:
-        if device.asn:
+        if device.asn and wanted[device.fabric].lossless is not None:
             switch = embedded.part(device.product, Switch)
-            said, switches = roce[device.fabric], paths[device.fabric]
+            said, switches = wanted[device.fabric].roce, paths[device.fabric]
             priorities, mtu = (said.lossless_priorities, said.mtu) if said else (1, plan.queues.mtu)
             # So many switches have a cable more between and beside them.
             rtt_ns = round_trip_ns((switches + 1) * lengths[device.fabric], switches, switch.latency_ns)

@@ -109,6 +109,12 @@ class Fabric(Strict):
         return {} if self.racks is None else self.racks.by_tier
 
     @property
+    def lossless(self) -> Roce | None:
+        """What its ports hold without loss: as ``roce`` says, one priority where RDMA goes over it, None elsewhere."""
+        roles = {self.role, *(carried.role for carried in self.carries)}
+        return self.roce or (Roce() if roles & {"compute", "storage"} else None)
+
+    @property
     def on_own_nics(self) -> tuple[Carried, ...]:
         """The logical fabrics that it carries: they have NICs of their own on its switches."""
         return tuple(carried for carried in self.carries if carried.separation == "logical")

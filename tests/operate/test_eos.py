@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from fabopt.errors import InputError
+from fabopt.operate.model import SWITCHES
 from fabopt.output.export.formats import Options, export
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
@@ -86,3 +87,43 @@ def test_pyavd_is_no_blind_judge(tmp_path: Path) -> None:
 def test_eos_is_for_switches_that_run_it(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no switch of this design runs EOS"):
         configs(solved("plain"), tmp_path)
+
+
+def test_ports_that_are_split_or_slow_say_their_speed(tmp_path: Path) -> None:
+    """With as many signalling lanes as the speed takes; a whole cage at its full speed says none, and EOS takes it."""
+    for name in CASES:
+        of_design = design(name, False)
+        plan, files = planned(of_design), configs(of_design, tmp_path / name)
+        for device in plan.devices:
+            if device.role not in SWITCHES:
+                continue
+            said = {port["name"]: port.get("speed") for port in files[device.name]["ethernet_interfaces"]}
+            cages = [cage for cage in switch_of(of_design, device.product)["cages"] for _ in range(cage["count"])]
+            for port, link in plan.ports_at[device.row]:
+                most = max(
+                    int(ports) * float(gbps)
+                    for ports, gbps in (split.split("x") for split in cages[port.cage - 1]["splits"])
+                )
+                assert bool(said[port.name]) == (port.lanes > 1 or link.gbps < most), (name, port)
+                if said[port.name]:
+                    rate, lanes = said[port.name].split("g-")
+                    assert float(rate) == link.gbps
+                    assert 1 <= int(lanes) <= 8 // port.lanes
+
+
+def switch_of(of_design: Design, product: str) -> dict[str, Any]:
+    return of_design.model_dump(mode="json")["parts"][product]
+
+
+def test_fabrics_without_rdma_have_no_queues_of_it(tmp_path: Path) -> None:
+    parts = small.catalog()
+    for switch in parts["switches"]:
+        switch |= {"nos": ["eos"], "asic": "Tomahawk 4"}
+    for role, has_queues in (("in-band", False), ("storage", True)):
+        content = {**CASES["plain"], "fabrics": [{**CASES["plain"]["fabrics"][0], "role": role}]}
+        files = configs(small.solved(content, parts), tmp_path / role)
+        for config in files.values():
+            text = yaml.safe_dump(config)
+            assert ("priority_flow_control" in text, "qos_profiles" in text, "service_profile" in text) == (
+                has_queues,
+            ) * 3

@@ -19,6 +19,7 @@ import yaml
 from fabopt.errors import InputError
 from fabopt.operate.hostlists import compressed
 from fabopt.output.export import FORMATS, PLANNED
+from fabopt.output.export.design import design_bytes
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.slurm import block_lines, tree_lines
 from fabopt.parts.headroom import headroom
@@ -27,6 +28,7 @@ from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import LAST_OF_ENDPOINTS
 from tests.samples import small
 from tests.samples.as_built import shipped
+from tests.samples.cli_samples import Run
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import CASES, exported, solved
 from tests.samples.operate import export_of, grown, planned, with_operate
@@ -196,9 +198,37 @@ def test_blocks_are_whole_domains() -> None:
 
 def test_each_fabric_has_a_tree_of_its_own(tmp_path: Path) -> None:
     files = written(solved("two fabrics"), tmp_path, "slurm")
-    assert list(files) == ["slurm/topology.conf", "slurm/topology-storage.conf"]
-    for name, path in zip(("compute", "storage"), files.values(), strict=True):
+    assert list(files) == ["slurm/topology.conf", "slurm/topology-storage.conf", "slurm/topology.yaml"]
+    for name, path in zip(("compute", "storage"), files.values(), strict=False):
         assert all(line.startswith(("#", f"SwitchName={name}")) for line in path.read_text().splitlines())
+
+
+def test_topologies_as_yaml_are_those_of_the_other_files(tmp_path: Path) -> None:
+    files = written(solved("two fabrics"), tmp_path, "slurm")
+    topologies = yaml.safe_load(files["slurm/topology.yaml"].read_text())
+    assert [(own["topology"], own["cluster_default"]) for own in topologies] == [("compute", True), ("storage", False)]
+    for own, name in zip(topologies, ("topology.conf", "topology-storage.conf"), strict=True):
+        lines = [line for line in files[f"slurm/{name}"].read_text().splitlines() if line[0] != "#"]
+        assert [
+            f"SwitchName={switch['switch']} {'Nodes' if 'nodes' in switch else 'Switches'}="
+            f"{switch.get('nodes') or switch['children']}"
+            for switch in own["tree"]["switches"]
+        ] == lines
+
+
+def test_formats_that_do_not_apply_are_left_out_on_demand(tmp_path: Path, run: Run) -> None:
+    design = tmp_path / "design.json"
+    design.write_bytes(design_bytes(shipped("dgx-superpod-32")))
+    words = ("export", str(design), "--to", "opensm,frr,hosts,sonic", "-o", str(tmp_path / "out"))
+    assert run(*words).code == 2
+    assert not (tmp_path / "out").exists()
+    ran = run(*words, "--skip")
+    assert ran.code == 0
+    told = ran.out + ran.err
+    assert "frr is left out: no switch of this design routes" in told
+    assert "sonic is left out: no switch of this design runs SONiC" in told
+    assert (tmp_path / "out" / "opensm" / "opensm.conf").exists() and not (tmp_path / "out" / "frr").exists()
+    assert run("export", str(design), "--to", "frr", "--skip", "-o", str(tmp_path / "none")).code == 2
 
 
 # -- hosts ----------------------------------------------------------------------------------------------------------

@@ -16,9 +16,6 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.operate import Roce
 from fabopt.units import MBPS_PER_GBPS
 
-# Fabrics whose ports pause where a case says nothing of it.
-_LOSSLESS_ROLES = ("compute", "storage")
-
 
 def headroom_fits(context: HandContext, speeds: LinkSpeeds) -> Iterator[AuditFinding]:
     """A19: no switch has less packet memory than its ports need, each with the length and speed of its link.
@@ -43,7 +40,7 @@ def _roce(fabric: Fabric | None) -> Roce | None:
     """What is lossless in a fabric; None where nothing is."""
     if fabric is None:
         return Roce()
-    return fabric.roce or (Roce() if fabric.role in _LOSSLESS_ROLES else None)
+    return fabric.lossless
 
 
 def _ports(context: HandContext, speeds: LinkSpeeds, name: str, switch: Switch) -> Sequence[LosslessPorts]:

@@ -17,12 +17,19 @@ from fabopt.operate.lossless import LosslessSwitch, lossless_switches
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.output.export.formats import Options
 from fabopt.output.export.roce import WATCHDOG_MS
+from fabopt.parts.lanes import signal_lanes
+from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
+from fabopt.units import mbps
+from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 
 FOLDER = "eos"
 _MANAGEMENT, _FABRIC, _MOST_PATHS = "MGMT", "fabric", 128
 _FIRST_RULE = 10
+# Below so many Gb/s EOS says the speed of a port in Mb/s.
+_LEAST_G = 25
 Ends: TypeAlias = Sequence[tuple[NamedPort, NamedPort, NamedLink]]
 Config: TypeAlias = dict[str, object]
 
@@ -34,11 +41,12 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     if not switches:
         problem = "no switch of this design runs EOS; `operate.systems` of the case says what runs on a product"
         raise InputError([fault("--to eos", "", problem)])
+    embedded = Embedded(design)
     lossless = {switch.device.row: switch for switch in lossless_switches(design, plan)}
     own = folder / FOLDER
     own.mkdir(exist_ok=True)
     for device in switches:
-        config = config_of(plan, device, lossless.get(device.row))
+        config = config_of(plan, embedded.part(device.product, Switch), device, lossless.get(device.row))
         text = "".join(f"{line}\n" for line in _lines(plan, config))
         (own / f"{device.name}.yml").write_text(text, encoding="utf-8")
     return [own / f"{device.name}.yml" for device in switches]
@@ -61,8 +69,8 @@ def _lines(plan: OperationPlan, config: Config) -> Iterator[str]:
             yield f"{key}: {json.dumps(value)}"
 
 
-def config_of(plan: OperationPlan, device: NamedDevice, lossless: LosslessSwitch | None) -> Config:
-    """All keys of a switch; ``lossless``: its queues where it routes."""
+def config_of(plan: OperationPlan, switch: Switch, device: NamedDevice, lossless: LosslessSwitch | None) -> Config:
+    """All keys of a switch of a product; ``lossless``: its queues where RDMA goes over it."""
     links = [(port, plan.other(port, link), link) for port, link in plan.ports_at[device.row]]
     tagged = [(port, plan.other(port, link), link) for port, link in plan.vrf_ports_at[device.row]]
     config = {
@@ -71,7 +79,12 @@ def config_of(plan: OperationPlan, device: NamedDevice, lossless: LosslessSwitch
         "management_interfaces": [_management(plan, device)],
         "vlans": _vlans(plan, links),
         "ethernet_interfaces": [
-            *(_interface(plan, device, port, far, link) for port, far, link in links),
+            *(
+                _interface(plan, port, far, link)
+                | _speed(switch, port, link)
+                | (_pauses(plan, link) if lossless is not None else {})
+                for port, far, link in links
+            ),
             *(_tagged(plan, port, far, link) for port, far, link in tagged),
         ],
         "vlan_interfaces": list(_gateways(plan, links)),
@@ -113,11 +126,11 @@ def _gateways(plan: OperationPlan, links: Ends) -> Iterator[Config]:
         yield {"name": f"Vlan{network.vlan}", "description": name, **own, "ip_address": address, "mtu": plan.queues.mtu}
 
 
-def _interface(plan: OperationPlan, device: NamedDevice, port: NamedPort, far: NamedPort, link: NamedLink) -> Config:
-    network, queues = plan.network_of[link.network], plan.queues
+def _interface(plan: OperationPlan, port: NamedPort, far: NamedPort, link: NamedLink) -> Config:
+    network = plan.network_of[link.network]
     config: Config = {
         "name": port.name, "description": f"{plan.device_at[far.device].name} {far.name}", "shutdown": False,
-        "mtu": queues.mtu,
+        "mtu": plan.queues.mtu,
     }  # fmt: skip
     if _is_bridged(plan, port, link):
         config["switchport"] = {"enabled": True, "mode": "access", "access_vlan": network.vlan}
@@ -125,13 +138,32 @@ def _interface(plan: OperationPlan, device: NamedDevice, port: NamedPort, far: N
         config["switchport"] = {"enabled": False}
         config |= {"vrf": network.vrf} if network.vrf else {}
         config |= {"ip_address": port.address} if port.address else {"ipv6_enable": True}
-    if device.asn:
-        pauses = {"priority": queues.rdma_priority, "no_drop": True}
-        config |= {
-            "priority_flow_control": {"enabled": True, "priorities": [pauses]},
-            "service_profile": _profile(link.gbps), "qos": {"trust": "dscp"},
-        }  # fmt: skip
     return config
+
+
+def _pauses(plan: OperationPlan, link: NamedLink) -> Config:
+    """What a port of a fabric with RDMA has: pauses on its priority, queues by its speed, trust in DSCP."""
+    pauses = {"priority": plan.queues.rdma_priority, "no_drop": True}
+    return {
+        "priority_flow_control": {"enabled": True, "priorities": [pauses]},
+        "service_profile": _profile(link.gbps), "qos": {"trust": "dscp"},
+    }  # fmt: skip
+
+
+def _speed(switch: Switch, port: NamedPort, link: NamedLink) -> Config:
+    """The speed of a port that is split or slower than its cage, with its lanes; forced where a cage has one lane.
+
+    EOS makes the ports of a cage from the speeds that they are given (arista.com, EOS Layer 1 Profiles).
+    """
+    cage = [cages for cages in switch.cages for _ in range(cages.count)][port.cage - 1]
+    fastest = max(split.ports * split.port_mbps for split in map(parse_split, cage.splits))
+    if port.lanes == 1 and mbps(link.gbps) >= fastest:
+        return {}
+    signals = signal_lanes(switch)[port.cage]
+    if signals == 1:
+        return {"speed": f"forced {mbps(link.gbps)}full" if link.gbps < _LEAST_G else f"forced {link.gbps:g}gfull"}
+    lanes = max(1, min(signals // port.lanes, -(-signals * mbps(link.gbps) // fastest)))
+    return {"speed": f"{link.gbps:g}g-{lanes}"}
 
 
 def _tagged(plan: OperationPlan, port: NamedPort, far: NamedPort, link: NamedLink) -> Config:

@@ -14,7 +14,7 @@ import importlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -34,13 +34,15 @@ class Options:
     """What formats may be asked for. ``netbox``: the version that files are for, 4.4, 4.6 or 4.7.
 
     ``mark``: what every file says of a design that was not proven; empty for one that was. ``stage``: its number, from
-    0, None being the last. ``discovery``: what ``ibnetdiscover`` printed of the fabric.
+    0, None being the last. ``discovery``: what ``ibnetdiscover`` printed of the fabric. ``skip``: takes a sentence of
+    each format that does not apply to the design, which is then left out; None: none is.
     """
 
     netbox: str = "4.7"
     mark: str = ""
     stage: int | None = None
     discovery: str | None = None
+    skip: Callable[[str], None] | None = None
 
 
 class Write(Protocol):
@@ -129,7 +131,10 @@ def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Pat
         except InputError as error:
             refusals.append(error)
             refused.append(name)
-    if refusals:
+    if refusals and options.skip is not None and written:
+        for error, name in zip(refusals, refused, strict=True):
+            options.skip(f"{name} is left out: {error.faults[0].problem}")
+    elif refusals:
         faults = [one for error in refusals for one in error.faults]
         if rest := [name for name in formats if name not in refused]:
             hint = f"`--to {','.join(rest)}` can be"

@@ -27,9 +27,8 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     plan = plan_of(design, wiring, options.stage)
     switches = list(lossless_switches(design, plan))
     if not switches:
-        raise InputError(
-            [fault("--to roce", "", "RoCE is for fabrics of Ethernet, and no switch of this design routes")]
-        )
+        problem = "RoCE is for fabrics of Ethernet with RDMA (compute, storage, or with `roce`), and none is here"
+        raise InputError([fault("--to roce", "", problem)])
     path = folder / FILE
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(f"{line}\n" for line in roce_lines(plan, switches)), encoding="utf-8")

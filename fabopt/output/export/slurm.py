@@ -1,10 +1,11 @@
-"""Topology of Slurm: a tree of server groups for each fabric, blocks for each domain of NVLink."""
+"""Topology of Slurm: a tree of server groups for each fabric, blocks for each domain of NVLink, and both as YAML."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from fabopt.operate.build import plan_of
 from fabopt.operate.groups import fabrics_of_jobs, group_name, nvlink_servers, pod_name, server_groups
@@ -21,20 +22,24 @@ FOLDER = "slurm"
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``topology.conf`` of the compute fabric, ``topology-FABRIC.conf`` of others that jobs use, and blocks."""
+    """Write ``topology.conf`` of the compute fabric, ``topology-FABRIC.conf`` of others that jobs use, and blocks; all
+    of these as ``topology.yaml`` too, which Slurm 25.05 and later read first.
+    """
     plan = plan_of(design, wiring, options.stage)
     files: dict[str, Iterable[str]] = {}
-    for fabric in fabrics_of_jobs(design, "slurm"):
+    fabrics = fabrics_of_jobs(design, "slurm")
+    for fabric in fabrics:
         files[f"topology-{fabric.name}.conf" if files else "topology.conf"] = tree_lines(plan, fabric)
     together = nvlink_servers(Embedded(design).server)
     if together > 1:
         files["topology-block.conf"] = block_lines(plan, together)
+    files["topology.yaml"] = yaml_lines(plan, fabrics, together)
     return write_lines(folder / FOLDER, files)
 
 
 def own_files(folder: Path) -> list[Path]:
     """Files there that this format may have written."""
-    return sorted((folder / FOLDER).glob("topology*.conf"))
+    return sorted([*(folder / FOLDER).glob("topology*.conf"), *(folder / FOLDER).glob("topology.yaml")])
 
 
 def tree_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
@@ -43,20 +48,70 @@ def tree_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
     Servers with NICs on several leaves are below all of these, which Slurm cannot say of single switches.
     """
     yield f"# {plan.case}, fabric {fabric.name}, stage {plan.stage}. A switch here is all leaves of a group of servers."
+    for switch in tree_of(plan, fabric):
+        below = f"Nodes={switch.below}" if switch.of_nodes else f"Switches={switch.below}"
+        yield f"SwitchName={switch.name} {below}"
+
+
+class TreeSwitch(NamedTuple):
+    """A switch as Slurm has it, and what is below it: servers or other switches, as a list of hosts."""
+
+    name: str
+    below: str
+    of_nodes: bool
+
+
+def tree_of(plan: OperationPlan, fabric: FabricDesign) -> Iterator[TreeSwitch]:
+    """The switches of a tree, from the groups of servers up."""
     groups = server_groups(plan, fabric.name)
     pods: dict[int, list[str]] = defaultdict(list)
     for (pod, group), servers in groups.items():
         switch = group_name(fabric.name, group)
         pods[pod].append(switch)
-        yield f"SwitchName={switch} Nodes={compressed([server.name for server in servers])}"
+        yield TreeSwitch(switch, compressed([server.name for server in servers]), True)
     tops = [switch for switches in pods.values() for switch in switches]
     if len(pods) > 1:
         tops = []
         for pod, switches in pods.items():
             tops.append(pod_name(fabric.name, pod))
-            yield f"SwitchName={tops[-1]} Switches={compressed(switches)}"
+            yield TreeSwitch(tops[-1], compressed(switches), False)
     if len(tops) > 1:
-        yield f"SwitchName={fabric.name} Switches={compressed(tops)}"
+        yield TreeSwitch(fabric.name, compressed(tops), False)
+
+
+def yaml_lines(plan: OperationPlan, fabrics: Sequence[FabricDesign], together: int) -> Iterator[str]:
+    """A topology for each fabric that jobs use, the first one for partitions that name none, and one of blocks."""
+    yield "---"
+    yield f"# {plan.case}, stage {plan.stage}. Slurm reads this from 25.05 on, and then no topology.conf."
+    for number, fabric in enumerate(fabrics):
+        yield f"- topology: {fabric.name}"
+        yield f"  cluster_default: {str(number == 0).lower()}"
+        yield "  tree:"
+        yield "    switches:"
+        for switch in tree_of(plan, fabric):
+            yield f"      - switch: {switch.name}"
+            yield f"        {'nodes' if switch.of_nodes else 'children'}: {switch.below}"
+    if together > 1:
+        names = [server.name for server in plan.servers]
+        whole = len(names) // together
+        yield "- topology: nvlink"
+        yield "  cluster_default: false"
+        yield "  block:"
+        yield f"    block_sizes: [{', '.join(map(str, block_sizes(whole, together)))}]"
+        yield "    blocks:"
+        for number in range(whole):
+            yield f"      - block: {block_name(number)}"
+            yield f"        nodes: {compressed(names[number * together : (number + 1) * together])}"
+
+
+def block_name(number: int) -> str:
+    """The name of a domain of NVLink, by its number from 0."""
+    return f"domain-{number + 1:03d}"
+
+
+def block_sizes(whole: int, together: int) -> list[int]:
+    """A domain of so many servers, and domains together: twice as many each, as far as there are whole ones."""
+    return [together << power for power in range(whole.bit_length())]
 
 
 def block_lines(plan: OperationPlan, together: int) -> Iterator[str]:
@@ -68,6 +123,5 @@ def block_lines(plan: OperationPlan, together: int) -> Iterator[str]:
         yield f"# Left out, as they are fewer than a block: {compressed(names[whole * together :])}"
     for number in range(whole):
         own = names[number * together : (number + 1) * together]
-        yield f"BlockName=domain-{number + 1:03d} Nodes={compressed(own)}"
-    sizes = [together << power for power in range(whole.bit_length())]
-    yield f"BlockSizes={','.join(map(str, sizes))}"
+        yield f"BlockName={block_name(number)} Nodes={compressed(own)}"
+    yield f"BlockSizes={','.join(map(str, block_sizes(whole, together)))}"

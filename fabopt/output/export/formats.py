@@ -132,8 +132,8 @@ def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Pat
             refusals.append(error)
             refused.append(name)
     if refusals and options.skip is not None and written:
-        for error, name in zip(refusals, refused, strict=True):
-            options.skip(f"{name} is left out: {error.faults[0].problem}")
+        for refusal, name in zip(refusals, refused, strict=True):
+            options.skip(f"{name} is left out: {refusal.faults[0].problem}")
     elif refusals:
         faults = [one for error in refusals for one in error.faults]
         if rest := [name for name in formats if name not in refused]:

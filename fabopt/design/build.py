@@ -30,6 +30,7 @@ from fabopt.schema.design import (
     PartHashes,
     Placement,
     PortUse,
+    SharedUse,
     StageStructure,
     TierUse,
     Totals,
@@ -90,6 +91,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         homing="pair" if fabric.is_paired and part.tiers else fabric.homing or "any",
         redundancy=tuple(_rule_standings(fabric, design, growth)),
         logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
+        carries=tuple(_shared_uses(problem, fabric)),
         free_ports={
             one.name: places for one, places in zip(fabric.attachments, part.free_ports, strict=False) if places
         },
@@ -124,6 +126,15 @@ def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | No
     places = problem.floor.appliances.places
     appliances = {name: of_one for (owner, name), of_one in places.items() if owner == fabric.name}
     return switches.model_copy(update={"attachments": appliances})
+
+
+def _shared_uses(problem: Problem, fabric: FabricProblem) -> Iterator[SharedUse]:
+    """What other fabrics take of the NICs of one."""
+    carrier = next(one for one in problem.case.fabrics if one.name == fabric.name)
+    for carried in carrier.carries:
+        if carried.separation == "shared":
+            port, gbps_per_gpu = carried.shared_port or "added", plain_fraction(exact(carried.min_gbps_per_gpu))
+            yield SharedUse(name=carried.name, role=carried.role, shared_port=port, gbps_per_gpu=gbps_per_gpu)
 
 
 def _logical_use(fabric: FabricProblem, demand: AttachmentDemand) -> LogicalUse:

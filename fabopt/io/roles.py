@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fabopt.errors import Fault, fault
 from fabopt.problem.names import alike
 from fabopt.problem.out_of_band import COUNTED
+from fabopt.problem.roles import reserves_too_much
 from fabopt.problem.separation import (
     SHARERS,
     WAYS,
@@ -27,13 +28,33 @@ def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
     for index, fabric in enumerate(case.fabrics):
         where = f"fabrics[{index}]"
         faults += _separation(case, fabric, server, where, file)
+        faults += _shared_port(fabric, where, file)
         faults += _filled_in(fabric, where, file)
         faults += _attachments_of_one_stage(case, fabric, where, file)
         if fabric.role == "oob":
             faults += _out_of_band(case, fabric, server, where, file)
     if not faults and is_open(case) and not combinations(case, server):
         faults += _nothing_left(case, server, file)
-    return faults
+    return faults or [*_ports_are_left(case, server, file)]
+
+
+def _ports_are_left(case: Case, server: Server, file: str) -> Iterator[Fault]:
+    """What others reserve of the NICs of a fabric leaves it some."""
+    for host, last, text in reserves_too_much(case, server):
+        yield fault(
+            file,
+            f"fabrics[{case.fabrics.index(next(one for one in case.fabrics if one.name == last.name))}].shared_port",
+            f"{text} of `{host.name}` are reserved for fabrics on it, which leaves it none",
+            "reserved",
+            hint=f"say `shared_port: added`, or raise `min_gbps_per_gpu` of `{host.name}`",
+        )
+
+
+def _shared_port(fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
+    if fabric.shared_port is not None and fabric.separation not in ("shared", "any"):
+        hint = "leave it out, or say `separation: shared`"
+        text = f"goes with NICs that are shared, and `separation` is {fabric.separation}"
+        yield fault(file, f"{where}.shared_port", text, fabric.shared_port, hint=hint)
 
 
 def _built_in_once(case: Case, server: Server, file: str) -> Iterator[Fault]:

@@ -6,6 +6,7 @@ The workload says what the compute fabric must give; the other roles have defaul
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import floor
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from fabopt.problem.site import with_distances
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog
-from fabopt.schema.roles import Carried, OutOfBand, StorageDemand
+from fabopt.schema.roles import SHARED_PORTS, Carried, OutOfBand, SharedPort, StorageDemand
 from fabopt.schema.server import Role, Server
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
 
@@ -216,8 +217,9 @@ def _with_counted_ports(case: Case, server: Server, catalog: Catalog) -> Case:
 
 
 def carrying(fabric: Fabric, logical_fabrics: list[Fabric], case: Case) -> Fabric:
-    """A fabric with what others add to it. What shares its NICs adds bandwidth, and uplinks at its own ratio; what has
-    NICs of its own has its own ratio at the leaves, and the strictest one above. Both bring their attachments.
+    """A fabric with what others add to it. What shares its NICs takes its part of their bandwidth or adds to it, and
+    has uplinks at its own ratio; what has NICs of its own has its own ratio at the leaves, and the strictest one above.
+    Both bring their attachments. Rule ``shared_ports_are_told``.
     """
     if not logical_fabrics:
         return fabric
@@ -230,12 +232,52 @@ def carrying(fabric: Fabric, logical_fabrics: list[Fabric], case: Case) -> Fabri
         "carries": tuple(_carried(one, case) for one in logical_fabrics),
     }
     if shared:
-        demands = [demand_of(one, case) for one in (fabric, *shared)]
+        demands = [demand_of(one, case) for one in shared]
+        own = demand_of(fabric, case)
+        reserved = sum(one.gpu_mbps for one, port in zip(demands, map(shared_port_of, shared), strict=True)
+                       if port == "reserved")  # fmt: skip
+        demands = [replace(own, gpu_mbps=max(1, own.gpu_mbps - reserved)), *demands]
         changes["min_gbps_per_gpu"] = gbps(sum(one.gpu_mbps for one in demands))
         ratios = Oversubscription(leaf=_mixed(demands, "leaf"), spine=_mixed(demands, "spine"))
         changes["max_oversubscription"] = ratios
     carrier = fabric.model_copy(update=changes)
     return _with_strictest(carrier, logical, case) if logical else carrier
+
+
+def shared_port_of(fabric: Fabric) -> SharedPort:
+    """Whether what a fabric takes of the NICs that it shares is part of what they give, as it is by default."""
+    return fabric.shared_port or "reserved"
+
+
+def reserves_too_much(case: Case, server: Server) -> Iterator[tuple[Fabric, Fabric, str]]:
+    """Hosts of which fabrics that share their NICs take all, each with the last of these, and the sum in words."""
+    own = {fabric.name: _with_demand(fabric, case, server) for fabric in case.fabrics}
+    for name, host in own.items():
+        sharing = [one for one in own.values() if _reserves(one) and getattr(host_of(one, case), "name", None) == name]
+        taken, given = (sum(demand_of(one, case).gpu_mbps for one in many) for many in (sharing, [host]))
+        if sharing and taken >= given:
+            yield host, sharing[-1], f"{gbps(taken):g} of the {gbps(given):g} Gb/s of a GPU"
+
+
+def _reserves(fabric: Fabric) -> bool:
+    """Whether a fabric takes its part of NICs that it shares, or may share."""
+    is_shared = fabric.separation == "shared" and shared_port_of(fabric) == "reserved"
+    return is_shared or (fabric.separation == "any" and fabric.shared_port == "reserved")
+
+
+def share_notes(case: Case) -> Iterator[str]:
+    """How much of the NICs of a resolved case's fabrics those take that share them."""
+    for fabric in case.fabrics:
+        by_port: dict[str, list[str]] = {}
+        for carried in fabric.carries:
+            if carried.separation == "shared":
+                words = f"{carried.min_gbps_per_gpu:g} for {carried.name}"
+                by_port.setdefault(carried.shared_port or "added", []).append(words)
+        for port, taken in by_port.items():
+            words = "of which are" if port == "reserved" else "with, on top,"
+            asked = f"{fabric.name} asks for {fabric.min_gbps_per_gpu or 0:g} Gb/s per GPU"
+            less = "" if port == "reserved" else "; with `reserved` for so much less"
+            yield f"{SHARED_PORTS} {asked}, {words} {' and '.join(taken)} (`shared_port: {port}`){less}"
 
 
 def _of_network(attachment: Attachment, logical: Fabric) -> Attachment:
@@ -274,6 +316,7 @@ def _carried(fabric: Fabric, case: Case) -> Carried:
         role=fabric.role,
         separation=fabric.separation,
         isolation=fabric.isolation,
+        shared_port=shared_port_of(fabric) if fabric.separation == "shared" else None,
         nics=fabric.nics,
         nics_per_server=fabric.nics_per_server,
         min_gbps_per_gpu=gbps(demand_of(fabric, case).gpu_mbps),

@@ -180,11 +180,21 @@ def combinations(case: Case, server: Server) -> list[Case]:
         return [case]
     combined_cases = []
     for ways in product(*(_ways(one, case, server) for one in case.fabrics)):
-        said = [one.model_copy(update={"separation": way}) for one, way in zip(case.fabrics, ways, strict=True)]
+        said = [_separated(one, way) for one, way in zip(case.fabrics, ways, strict=True)]
         combined = _speaking(case.model_copy(update={"fabrics": tuple(said)}), case)
         if combined is not None and not any(cabled_twice(combined, server)):
             combined_cases.append(combined)
     return combined_cases
+
+
+def _separated(fabric: Fabric, way: str) -> Fabric:
+    """A fabric with a separation; of one that leaves it to cost, what it shares is added, as ways are then compared
+    that give every fabric the same.
+    """
+    if fabric.separation != "any":
+        return fabric
+    port = None if way != "shared" else fabric.shared_port or "added"
+    return fabric.model_copy(update={"separation": way, "shared_port": port})
 
 
 def first_combination(case: Case, catalog: Catalog) -> Case:

@@ -20,7 +20,7 @@ from fabopt.schema.operate import Operate, OperateSaid, Roce
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
-from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
+from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, SharedPort, StorageDemand
 from fabopt.schema.scenarios import GrowthScenario, check_probabilities, check_regret, scenarios_of
 from fabopt.schema.server import Role
 from fabopt.schema.stages import KEBAB, Servers, is_certain
@@ -91,6 +91,7 @@ class Fabric(Strict):
     oob: OutOfBand | None = None
     separation: Separation = "physical"
     isolation: Isolation = "none"
+    shared_port: Annotated[SharedPort | None, Field(exclude_if=is_open)] = None
     host: Word | None = None
     carries: tuple[Carried, ...] = ()
     resilience: AnyResilience | None = None

@@ -23,6 +23,7 @@ from fabopt.schema.objective import Objective as Objective
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.product import ChargeWord
 from fabopt.schema.resilience import Failed
+from fabopt.schema.roles import SharedUse as SharedUse
 from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
 from fabopt.schema.subnet_manager import SubnetManagerSaid
 from fabopt.schema.tiers import OtherSwitchUse as OtherSwitchUse
@@ -245,6 +246,7 @@ class FabricDesign(Strict):
     homing: Annotated[Homing, Field(exclude_if=is_usual)] = "any"
     redundancy: tuple[RuleStanding, ...] = ()
     logical: tuple[LogicalUse, ...] = ()
+    carries: Annotated[tuple[SharedUse, ...], Field(exclude_if=lambda shared: not shared)] = ()
     free_ports: FreePorts = {}
     subnet_manager: SubnetManagerSaid = None
 

@@ -13,6 +13,9 @@ Separation = Literal["physical", "shared", "logical", "any"]
 # The least that keeps a fabric's traffic apart from others': a QoS class will do, or a VLAN with NICs of its own, or
 # nothing but a network of its own.
 Isolation = Literal["none", "logical", "physical"]
+# Of a fabric on the NICs of another: it takes its part of what these give a GPU, or they give so much more.
+SharedPort = Literal["reserved", "added"]
+SHARED_PORTS = "shared ports:"
 
 
 class StorageDemand(Strict):
@@ -49,15 +52,28 @@ class OutOfBand(Strict):
 class Carried(Strict):
     """A fabric that has no switches of its own: what it adds to the one that carries it.
 
-    ``separation``: whether it shares NICs too, or has its own ``nics``.
+    ``separation``: whether it shares NICs too, or has its own ``nics``; ``shared_port``: of one that shares them,
+    whether its bandwidth is part of what they give a GPU, or on top; absent in files from before it was: on top.
     """
 
     name: Word
     role: Role
     separation: Literal["shared", "logical"] = "shared"
     isolation: Isolation = "none"
+    shared_port: Annotated[SharedPort | None, Field(exclude_if=lambda said: said is None)] = None
     nics: Literal["any"] | Annotated[tuple[Identifier, ...], Field(min_length=1)] = "any"
     nics_per_server: Literal["any"] | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = "any"
     min_gbps_per_gpu: Gbps
     max_oversubscription_leaf: Ratio
     max_oversubscription_spine: Ratio
+
+
+class SharedUse(Strict):
+    """A fabric of the case on this one's NICs: ``gbps_per_gpu`` of what these give a GPU, or on top of what the case
+    asks of them (``shared_port``).
+    """
+
+    name: str
+    role: str
+    shared_port: SharedPort
+    gbps_per_gpu: int | float

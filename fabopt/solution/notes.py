@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from fabopt.problem.problem import Problem
-from fabopt.problem.roles import role_notes
+from fabopt.problem.roles import role_notes, share_notes
 from fabopt.schema.default_rules import ATTACHMENT_RUNS, NO_RULES, is_kept
 from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
@@ -87,6 +87,7 @@ def _cut_short(question: Question, design: Design) -> Iterator[str]:
 
 def case_notes(problem: Problem) -> Iterator[str]:
     """What holds for every design of a case: shared fabrics, families that are left out, NICs that were refused."""
+    yield from share_notes(problem.case)
     yield from role_notes(problem.asked, problem.server)
     yield from _left_out(problem)
     for fabric in problem.fabrics:

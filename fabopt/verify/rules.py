@@ -121,6 +121,7 @@ from fabopt.verify.separation import (
     LogicalEvidence,
     isolation_is_kept,
     logical_cards_are_allowed,
+    shared_ports_are_told,
 )
 from fabopt.verify.server_torus import (
     cards_pass_on,
@@ -169,7 +170,7 @@ FILE_RULES: tuple[DesignRule, ...] = (
 DESIGN_RULES: tuple[DesignRule, ...] = (
     parts_are_known, facts_match_hash, prices_match_hash, one_candidate_per_fabric, nics_fit_slots,
 )  # fmt: skip
-SEPARATION_RULES: tuple[DesignRule, ...] = (isolation_is_kept,)
+SEPARATION_RULES: tuple[DesignRule, ...] = (isolation_is_kept, shared_ports_are_told)
 # of the NICs that a logical fabric has on the switches of another
 LOGICAL_RULES: tuple[Callable[[Proof, LogicalEvidence], None], ...] = (
     logical_cards_are_allowed, protocols_agree, ports_fit_nics, injection_meets_demand,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cached_property
 
 from fabopt.schema.case import Fabric
-from fabopt.units import MBPS_PER_GBPS, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.choices import allows, offered, priced
+from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 
@@ -73,6 +75,25 @@ def isolation_is_kept(proof: Proof, evidence: Evidence) -> None:
         )
         if wanted:
             proof.equal(f"topology and planes of {fabric.name}", (host.topology, host.planes), (HOST_FAMILY, 1))
+
+
+@since("0.3.0")
+def shared_ports_are_told(proof: Proof, evidence: Evidence) -> None:
+    """What fabrics take that share the NICs of another is what the case says, and less than these have to give.
+
+    carries = those of the case; sum of what is reserved < min_gbps_per_gpu of the host, sum of all <= it. Source: case
+    file, ``shared_port``.
+    """
+    designed = {carrier.name: carrier for carrier in evidence.design.fabrics}
+    for fabric in evidence.case.fabrics:
+        shared = [carried for carried in fabric.carries if carried.separation == "shared"]
+        told = [(one.name, one.role, one.shared_port, exact(one.gbps_per_gpu)) for one in designed[fabric.name].carries]
+        wanted = [(one.name, one.role, one.shared_port, exact(one.min_gbps_per_gpu)) for one in shared]
+        proof.equal(f"fabrics on the NICs of {fabric.name}", told, wanted)
+        taken = sum((exact(one.min_gbps_per_gpu) for one in shared), Fraction(0))
+        given = exact(fabric.min_gbps_per_gpu or 0)
+        proof.holds(not shared or taken < given, f"{taken} of {given} Gb/s per GPU of {fabric.name} are for others")
+        proof.note(f"{fabric.name}: {plain_fraction(taken)} of {plain_fraction(given)} Gb/s per GPU for others")
 
 
 def logical_cards_are_allowed(proof: Proof, fabric: LogicalEvidence) -> None:

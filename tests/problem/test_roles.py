@@ -131,7 +131,7 @@ def test_attachments_are_carried_at_their_own_ratio() -> None:
 def test_a_shared_fabric_adds_to_the_one_that_carries_it() -> None:
     compute = {"name": "compute", "protocol": "ethernet", "min_gbps_per_gpu": 100, "max_oversubscription": 2}
     storage = {
-        "name": "storage", "role": "storage", "separation": "shared", "min_gbps_per_gpu": 50,
+        "name": "storage", "role": "storage", "separation": "shared", "shared_port": "added", "min_gbps_per_gpu": 50,
         "max_oversubscription": 1, "attachments": [{"name": "nodes", "ports": 4, "buys": "none"}],
     }  # fmt: skip
     design = solved(case(compute, storage, server="generic-hgx-h100"))

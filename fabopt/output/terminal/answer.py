@@ -27,6 +27,7 @@ from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import Alternative, Conflict, Design, FabricDesign, NicUse, Number
 from fabopt.schema.objective import DecidedBy
+from fabopt.schema.roles import SHARED_PORTS
 from fabopt.schema.subnet_manager import HOSTS
 from fabopt.units import some
 
@@ -50,10 +51,10 @@ def metric_value(metric: str, value: int | float) -> str:
 
 
 def leading_notes(design: Design) -> list[str]:
-    """Notes that a reader must know with the answer: what its prices rest on, hosts that it needs to be managed, and
-    that it is just above a cliff.
+    """Notes that a reader must know with the answer: what its prices rest on, what fabrics on shared NICs take, hosts
+    that it needs to be managed, and that it is just above a cliff.
     """
-    return [note for note in design.notes if note.startswith((PRICES, HOSTS, CLIFF))]
+    return [note for note in design.notes if note.startswith((PRICES, SHARED_PORTS, HOSTS, CLIFF))]
 
 
 def headline(design: Design) -> str:

@@ -61,7 +61,7 @@ def solve(
     """Return the cheapest design that meets a case: a path, a mapping like a case file's content, or a ``Case``.
 
     ``catalog`` or ``catalogs`` (names or paths) replace the case's; ``price_changes`` are like ``"switch=+20%"``.
-    ``alternatives_s``: seconds for a look at what else there is, None: 20, 0: none.
+    ``alternatives_s``: seconds after which the look at what else there is is cut off, None: never, 0: none.
     Raises ``InputError`` with all faults of wrong input; an infeasible case is a ``Result``, not an error.
     """
     from fabopt.solution import optimize

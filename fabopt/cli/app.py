@@ -88,7 +88,7 @@ def solve(
     alternatives: Annotated[
         float | None,
         typer.Option(
-            "--alternatives", metavar="S", help="Look for S seconds at what else there is (0: not at all); default: 20."
+            "--alternatives", metavar="S", help="Cut the look at what else there is off after S seconds (0: none)."
         ),
     ] = None,
 ) -> None:

@@ -266,7 +266,8 @@ class LinkTable:
     def _lengths_on_sale(
         self, product_id: str, run_m: float, reach_m: float | None, longer: bool = False
     ) -> list[Item]:
-        """The shortest priced length that covers the run, none if it is past the reach; ``longer``: all within it.
+        """The shortest priced length that covers the run, none if it is past the reach; ``longer``: all within it, as
+        where part numbers are limited: then a longer one may be that of other links.
 
         Rule ``cables_fit_reach``.
         """
@@ -277,7 +278,7 @@ class LinkTable:
                 break
             if length_m >= run_m:
                 cables.append(item)
-                if not longer:
+                if not (longer or item.counted):
                     break
         return cables
 

@@ -66,11 +66,14 @@ def optimum_of(
     present = {candidate.fabric for candidate in candidates}
     if len(present) < len(problem.fabrics):
         return Optimum("infeasible")
+    if settings.work.is_spent:
+        return Optimum("unknown")
     settings.progress(f"solving a program of {some(len(candidates), 'candidate')}")
     program = Program(problem, without_dominated_parts(problem, candidates) if settings.prune else candidates)
     if most_part_numbers is not None:
         part_numbers = program.part_numbers()
         program.lp += part_numbers.expression <= most_part_numbers - part_numbers.offset, "most_part_numbers"
+    settings.work.make(len(program.lp.variables()))
     level = program.objective()
     program.lp.setObjective(level.expression)
     solution = _solved(program, None, settings, clock)
@@ -142,8 +145,11 @@ def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings
 
     Where an engine has found the optimum and then gives nothing usable for a tie, CP-SAT breaks it.
     """
-    given = clock.left()
-    solution = solve(program.lp, settings.engine, clock, hint)
+    given, work = clock.left(), settings.work
+    solution = solve(program.lp, settings.engine, clock, hint, work.effort_left)
+    work.exert(solution.effort)
+    if work.is_spent:
+        return solution
     if solution.verdict == "unknown" and hint is not None and settings.engine != EXACT and _has_time(clock, given):
         solution = solve(program.lp, EXACT, clock, hint)
     if solution.verdict == "unknown" and _has_time(clock, given):

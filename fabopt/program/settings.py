@@ -24,6 +24,9 @@ MOST_RESERVED = 0.25
 MOST_RESERVED_WHERE_SLOW = 0.35
 # Less work than this, in processor seconds, does not tell how long the processor takes for it.
 LEAST_WORK_S = 0.05
+# Bounds that are held against a cutoff in the time of a deterministic second of CP-SAT, and while a variable is made.
+BOUNDS_PER_EFFORT = 10_000
+BOUNDS_PER_VARIABLE = 2
 
 
 class StoppedError(Exception):
@@ -34,16 +37,48 @@ class StoppedError(Exception):
 class Work:
     """What searches have done, counted by the bounds that are held against a cutoff: alike on every machine.
 
-    ``most``: more is not wanted, a search ends there with the best that it has met.
+    ``variables``: of programs, each as so many bounds as take as long; ``exerted``: what CP-SAT has done for them, no
+    other engine counts it. ``most``: more is not wanted, a search ends there with the best that it has met.
     """
 
     done: int = 0
     most: float = inf
+    variables: int = 0
+    exerted: int = 0
+
+    @property
+    def on_any_engine(self) -> int:
+        """Bounds and variables, of which all engines take as many."""
+        return self.done + self.variables
+
+    @property
+    def in_all(self) -> int:
+        """Everything that is counted."""
+        return self.on_any_engine + self.exerted
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether more was wanted than it may do, so that a search ended before its end."""
+        return self.in_all > self.most
+
+    @property
+    def effort_left(self) -> float:
+        """What CP-SAT may do, in its deterministic seconds."""
+        return (self.most - self.in_all) / BOUNDS_PER_EFFORT
 
     def is_enough_with(self, more: int) -> bool:
-        """Count so much more, and say whether it is too much."""
+        """Count so many more bounds, and say whether it is too much."""
         self.done += more
-        return self.done > self.most
+        return self.is_spent
+
+    def make(self, variables: int) -> None:
+        """Count the variables of a program."""
+        self.variables += BOUNDS_PER_VARIABLE * variables
+
+    def exert(self, effort: float) -> None:
+        """Count what CP-SAT has done; where it was all that it may do, more was wanted."""
+        reached = effort >= self.effort_left
+        self.exerted += int(effort * BOUNDS_PER_EFFORT) + reached
 
 
 @dataclass(frozen=True)

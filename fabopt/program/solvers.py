@@ -11,7 +11,8 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -24,18 +25,24 @@ from fabopt.program.wide_sums import narrowed
 Verdict = Literal["optimal", "feasible", "infeasible", "unknown"]
 ENGINES = ("cp-sat", "highs", "scip", "cbc")
 SEED = 0
+# What CP-SAT may do at the least, in its deterministic seconds, so that a program of few candidates is always solved.
+LEAST_EFFORT = 0.01
 # What CP-SAT takes for no limit.
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What an engine found. ``values``: by variable name; ``bound``: no solution is below it (None: not given)."""
+    """What an engine found. ``values``: by variable name; ``bound``: no solution is below it (None: not given).
+
+    ``effort``: what CP-SAT has done, alike on every machine, in its deterministic seconds; others do not count it.
+    """
 
     verdict: Verdict
     values: Mapping[str, int]
     bound: float | None
     seconds: float
+    effort: float = 0.0
 
 
 def solve(
@@ -43,42 +50,49 @@ def solve(
     engine: str,
     clock: Clock | None = None,
     hint: Mapping[str, int] | None = None,
+    most_effort: float = math.inf,
 ) -> Solution:
-    """Minimize a program of integer variables, as far as the clock lets it; None: whatever it takes."""
+    """Minimize a program of integer variables, as far as the clock lets it; None: whatever it takes.
+
+    ``most_effort``: of CP-SAT, as ``Solution.effort``.
+    """
     started = time.perf_counter()
-    run: Callable[[pulp.LpProblem, Clock | None, Mapping[str, int] | None], Solution] = {
-        "cp-sat": _cp_sat,
+    runs: Mapping[str, Callable[[pulp.LpProblem, Clock | None, Mapping[str, int] | None], Solution]] = {
+        "cp-sat": partial(_cp_sat, most_effort),
         "highs": _highs,
         "scip": _scip,
         "cbc": _cbc,
-    }[engine]
-    solution = run(lp, clock, hint)
+    }
+    solution = runs[engine](lp, clock, hint)
     if solution.values and broken(lp, solution.values):
-        solution = Solution("unknown", {}, solution.bound, 0.0)
-    return Solution(solution.verdict, solution.values, solution.bound, time.perf_counter() - started)
+        solution = replace(solution, verdict="unknown", values={})
+    return replace(solution, seconds=time.perf_counter() - started)
 
 
-def _cp_sat(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None) -> Solution:
+def _cp_sat(most_effort: float, lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None) -> Solution:
     """CP-SAT, one word of the objective after the other where its sum is too wide for it."""
     narrow, words = narrowed(lp)
     if words is None:
-        return _cp_sat_at_once(narrow, clock, hint)
+        return _cp_sat_at_once(narrow, clock, hint, most_effort)
     narrow.setObjective(words.high)
-    first = _cp_sat_at_once(narrow, clock, hint)
+    first = _cp_sat_at_once(narrow, clock, hint, most_effort)
     constant = int(lp.objective.constant)
     if words.low is None or first.verdict != "optimal":
         bound = None if first.bound is None else words.unit * first.bound + constant
-        return Solution(first.verdict, first.values, bound, 0.0)
+        return replace(first, bound=bound)
     high = value_of(words.high, first.values)
     narrow += words.high == high, "objective_high"
     narrow.setObjective(pulp.LpAffineExpression([(words.low, 1)]))
-    last = _cp_sat_at_once(narrow, clock, first.values)
+    last = _cp_sat_at_once(narrow, clock, first.values, most_effort - first.effort)
     low = 0.0 if last.bound is None else last.bound
     verdict: Verdict = "optimal" if last.verdict == "optimal" else "feasible"
-    return Solution(verdict, last.values or first.values, words.unit * high + low + constant, 0.0)
+    effort = first.effort + last.effort
+    return Solution(verdict, last.values or first.values, words.unit * high + low + constant, 0.0, effort)
 
 
-def _cp_sat_at_once(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None) -> Solution:
+def _cp_sat_at_once(
+    lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None, most_effort: float
+) -> Solution:
     model, parameters, engine = _cp_sat_model(lp, hint or {}), cp_sat.SatParameters(), cp_sat.SolveWrapper()
     parameters.num_workers = 1
     parameters.random_seed = SEED
@@ -93,6 +107,8 @@ def _cp_sat_at_once(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, 
     parameters.catch_sigint_signal = False
     if (seconds := _seconds(clock)) is not None:
         parameters.max_time_in_seconds = seconds
+    if math.isfinite(most_effort):
+        parameters.max_deterministic_time = max(LEAST_EFFORT, most_effort)
     engine.set_parameters(parameters)
     run: Callable[[cp_sat.CpModelProto], cp_sat.CpSolverResponse] = engine.solve
     response = in_thread(lambda: run(model), engine.stop_search, clock)
@@ -100,8 +116,9 @@ def _cp_sat_at_once(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, 
     if response is not None and status in (statuses.OPTIMAL, statuses.FEASIBLE):
         values = dict(zip((var.name for var in lp.variables()), response.solution, strict=True))
         verdict: Verdict = "optimal" if status == statuses.OPTIMAL else "feasible"
-        return Solution(verdict, values, float(response.best_objective_bound), 0.0)
-    return Solution("infeasible" if status == statuses.INFEASIBLE else "unknown", {}, None, 0.0)
+        return Solution(verdict, values, float(response.best_objective_bound), 0.0, response.deterministic_time)
+    effort = 0.0 if response is None else response.deterministic_time
+    return Solution("infeasible" if status == statuses.INFEASIBLE else "unknown", {}, None, 0.0, effort)
 
 
 def _cp_sat_model(lp: pulp.LpProblem, hint: Mapping[str, int]) -> cp_sat.CpModelProto:

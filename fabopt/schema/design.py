@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from fabopt.schema.alternative import Alternative as Alternative
 from fabopt.schema.attachment import FreePorts, is_open
 from fabopt.schema.base import Strict
 from fabopt.schema.conflict import Conflict as Conflict
@@ -343,20 +344,6 @@ class BomRow(Strict):
     from_stock: Annotated[int, Field(exclude_if=_is_nothing)] = 0
     from_earlier: Annotated[int, Field(exclude_if=_is_nothing)] = 0
     beyond_need: Annotated[int, Field(exclude_if=_is_nothing)] = 0
-
-
-class Alternative(Strict):
-    """The best design of a kind that lost: ``what`` names the kind, deltas are against the answer."""
-
-    what: str
-    value: str
-    summary: str
-    objective: Number
-    objective_delta: Number
-    capex_usd: Number
-    capex_delta_usd: Number
-    power_w: Number
-    power_delta_w: Number
 
 
 class Check(Strict):

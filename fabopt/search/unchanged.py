@@ -6,22 +6,26 @@ from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.schema.case import Fabric
 from fabopt.search.answer import Answer
 
 
-def with_unchanged(problem: Problem, answer: Answer) -> Problem | None:
-    """A problem with the very fabrics of an answered one where the case says the same of them, in the same layouts.
+def with_unchanged(problem: Problem, answer: Answer, in_same_layouts: bool = True) -> Problem | None:
+    """A problem with the very fabrics of an answered one where the case says the same of them, at the same site.
 
-    The context of the answer then knows of them what its search has worked out. None if more than fabrics differs, or
-    the answer is bound to other default rules.
+    The context of the answer then knows of them what its search has worked out; ``in_same_layouts``: all are looked at
+    in the layouts of the answer. None if more than fabrics differs, or what of them has a place on the floor, or the
+    answer is bound to other default rules.
     """
     before = answer.problem
     if problem.offering is not before.offering or not _is_alike(problem, before):
         return None
+    if not in_same_layouts and list(map(_placed, problem.case.fabrics)) != list(map(_placed, before.case.fabrics)):
+        return None
     pairs = zip(problem.case.fabrics, before.case.fabrics, problem.fabrics, before.fabrics, strict=True)
     fabrics = tuple(was if asked == asked_before else now for asked, asked_before, now, was in pairs)
     layouts = answer.context.layouts
-    if before.fabrics in layouts:
+    if in_same_layouts and before.fabrics in layouts:
         layouts[fabrics] = layouts[before.fabrics]
     return replace(problem, site=before.site, fabrics=fabrics)
 
@@ -30,6 +34,11 @@ def _is_alike(problem: Problem, before: Problem) -> bool:
     """Whether two problems differ in what is asked of fabrics of the same names only."""
     cases = (one.case.model_copy(update={"fabrics": ()}) for one in (problem, before))
     return next(cases) == next(cases) and list(map(_bound, problem.fabrics)) == list(map(_bound, before.fabrics))
+
+
+def _placed(fabric: Fabric) -> tuple[object, ...]:
+    """What of a fabric has a place on a floor beside its switches."""
+    return fabric.attachments, fabric.racks, fabric.oob, fabric.group_by
 
 
 def _bound(fabric: FabricProblem) -> tuple[str, tuple[str, ...], tuple[str, ...]]:

@@ -1,95 +1,88 @@
-"""What else there is: the best design of each other kind, against the one that was found."""
+"""What else there is: cases that differ from the answered one in named keys, each solved as it would be by itself.
+
+Rows are looked for in two lanes, beside each other where the process can be copied. What a lane may do is counted and
+not clocked, so that equal inputs have equal rows on every machine, however busy.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
+from fabopt.io.case import Inputs
 from fabopt.program.copies import Job, Tell, beside_each_other, can_fork, processors
-from fabopt.program.lexicographic import EXACT
-from fabopt.program.settings import Clock, Settings, StoppedError
-from fabopt.program.share_done import ShareDone
+from fabopt.program.settings import Settings, StoppedError
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
-from fabopt.solution.group_rows import GroupRows
-from fabopt.solution.kind_rows import KindRows
-from fabopt.solution.rivals import Rivals
-from fabopt.solution.row_searches import RowSearches
-from fabopt.solution.rule_rows import RuleRows
-from fabopt.solution.setting_rows import SettingRows
+from fabopt.solution.changed import ChangedCases, Settled
+from fabopt.solution.changes import changes_of, redundancy_of
+from fabopt.solution.cliff import cliffs_of
+from fabopt.solution.question import Question, finishing_s
+from fabopt.solution.rows import CaseChange, Rows
 
-# Candidates that are compared for a design of another kind, where its proof would take more.
-MOST_OF_A_KIND = 200
+# What a lane may do beside as much as the answer took, for each second that the answer takes to be made and proven.
+WORK_PER_S = 13_000
+LANES = 2
 # An answer that took less, counted as ``program.settings.Work``, has its rows sooner than copies of the process start.
 LITTLE = 100
 
 
-class _Part(NamedTuple):
-    """Rows that need nothing of the others: who looks, where each of its looks stands in the table, and its weight
-    in what all rows may do.
-    """
-
-    rows: type[Rivals]
-    places: tuple[int, ...]
-    weight: int
-
-
-# What matters most stands first: time may be over before the end.
-PARTS = (
-    _Part(RuleRows, (0, 2, 3, 4), 2),
-    _Part(SettingRows, (1, 5), 10),
-    _Part(GroupRows, (8, 9), 1),
-    _Part(KindRows, (6, 7), 4),
-)
-
-
-class _Row(NamedTuple):
+class _Told(NamedTuple):
     """What was told of a place of the table: a row, or that there is no more."""
 
     place: int
     alternative: Alternative | None
 
 
-def compare(answer: Answer, settings: Settings, clock: Clock, take: Callable[[Alternative], None]) -> None:
-    """Look for the best design of each kind that lost: other protocol, tier count, port speed, leaf switch, other
-    settings, without rules; on a floor (where they are the best that were found) other places of the switches, and what
-    flat runs would have cost. ``take`` gets them in the order of the table, as they are found.
+Look = Callable[[Rows], Iterator[Alternative]]
 
+
+def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[Alternative], None]) -> bool:
+    """Hand on the rows of what else there is, most valuable first; whether all were looked at.
+
+    ``asked``: the question as the user put it; ``settled``: the way from a question to its answers.
     Raises ``StoppedError`` when the clock is over.
     """
-    table = _Table(settings, take)
+    looks = list(_looks(asked.inputs, answer))
+    settings, table = asked.settings, _Table(asked.settings, len(looks), take)
     try:
         with settings.still():
             at_once = processors() if settings.work.done > LITTLE and can_fork() else 1
-            # beside each other what takes longest is begun first, and that stands last
-            parts = PARTS if at_once == 1 else PARTS[::-1]
-            beside_each_other([_job(part, answer, settings, clock) for part in parts], clock, table.hear, at_once)
+            jobs = [_job(asked, answer, settled, looks, lane) for lane in range(LANES)]
+            beside_each_other(jobs, asked.clock, table.hear, at_once)
     except StoppedError:
         table.close()
         raise
-    clock.look()
+    asked.clock.look()
+    return True
 
 
-def _job(part: _Part, answer: Answer, settings: Settings, clock: Clock) -> Job[str | _Row]:
-    """What looks for the rows of a part, from what is known of the answer alone."""
+def _looks(inputs: Inputs, answer: Answer) -> Iterator[Look]:
+    """All that is looked for, most valuable first: redundancy, ratio and other cliffs, structure, generations."""
+    yield from (partial(_row, change) for change in redundancy_of(inputs.case))
+    yield from cliffs_of(inputs.case, answer)
+    yield from (partial(_row, change) for change in changes_of(inputs, answer))
 
-    def look(tell: Tell[str | _Row]) -> None:
-        own = replace(settings, engine=EXACT, progress=tell, work=replace(settings.work), share=ShareDone())
+
+def _row(change: CaseChange, rows: Rows) -> Iterator[Alternative]:
+    return rows.of(change)
+
+
+def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[Look], lane: int) -> Job[str | _Told]:
+    """What looks for the rows of a lane, from what is known of the answer alone."""
+
+    def look(tell: Tell[str | _Told]) -> None:
+        work = asked.settings.work.on_any_engine + int(WORK_PER_S * finishing_s(answer.problem))
         beside = replace(answer, context=answer.context.copied())
-        rows = part.rows(
-            beside,
-            replace(own, most_candidates=MOST_OF_A_KIND),
-            clock,
-            RowSearches(answer.problem, own, clock, Fraction(part.weight, sum(one.weight for one in PARTS))),
-        )
-        for place, looks in zip(part.places, rows.looks(), strict=True):
-            for rows_of in looks:
-                for alternative in rows_of():
-                    tell(_Row(place, alternative))
-            tell(_Row(place, None))
+        quiet = replace(asked, settings=asked.settings.quiet)
+        rows = Rows(ChangedCases(quiet, beside, settled, work), tell)
+        for place in range(lane, len(looks), LANES):
+            for alternative in looks[place](rows):
+                tell(_Told(place, alternative))
+            tell(_Told(place, None))
 
     return look
 
@@ -97,15 +90,15 @@ def _job(part: _Part, answer: Answer, settings: Settings, clock: Clock) -> Job[s
 class _Table:
     """Rows in the order of their places, whoever finds his first."""
 
-    def __init__(self, settings: Settings, take: Callable[[Alternative], None]) -> None:
+    def __init__(self, settings: Settings, places: int, take: Callable[[Alternative], None]) -> None:
         self.settings, self.take = settings, take
         self.found: defaultdict[int, list[Alternative]] = defaultdict(list)
-        self.left = sorted(place for part in PARTS for place in part.places)
+        self.left = list(range(places))
         self.ended: set[int] = set()
         self.count = settings.share.over(tuple(self.left))
-        next(self.count)
+        next(self.count, None)
 
-    def hear(self, told: str | _Row) -> None:
+    def hear(self, told: str | _Told) -> None:
         """Hand on a row once it is its turn; and words of what is being done."""
         if isinstance(told, str):
             self.settings.progress(told)

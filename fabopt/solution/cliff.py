@@ -1,118 +1,274 @@
-"""Answers just above a cliff: a few servers less would do with a tier less, and so would these with other settings.
+"""Cliffs: the next figure at which the bill of a fabric falls by a larger share than the figure.
 
-That a fabric is above one follows from arithmetic (``most_servers_of``), or, where switches for a tier less are there
-but dear, from what a ratio a little higher saves. What other settings cost is looked at beside the answer, as all other
-kinds of designs are. See docs/benchmarks.md.
+A bill falls in steps, as ports fill switches: a ratio a little higher, a little less bandwidth, a few servers or ports
+of attachments less may do with a leaf, a NIC or a tier less. Where steps may be follows from ports: of a ratio from the
+designs of the fabric alone, off the floor, of which the one at the far end tells whether there is any step, and its
+ratio where that begins. Each figure that is told is confirmed by a solve of the case. See docs/benchmarks.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property, partial
+from math import ceil, floor
 from typing import NamedTuple
 
-from fabopt.problem.problem import Problem
-from fabopt.program.orders import Picked
+from fabopt.design.bill import bill
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.limits import ExactLimits
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.program.lexicographic import Optimum
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import EFFECTIVE, Case, CaseLimits
 from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import Alternative
-from fabopt.schema.topologies import refused
-from fabopt.solution.other_settings import LITTLE_HIGHER, OtherSettings, at_ratio, may_have_other_ratio, with_setting
+from fabopt.search.answer import Answer
+from fabopt.solution.changed import Keys
+from fabopt.solution.changes import MANAGEMENT, FabricPlace, places_of
+from fabopt.solution.rows import CaseChange, Rows, RowsShown
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.most_servers import most_servers_of
-from fabopt.topology.family import Restriction
-from fabopt.units import some
+from fabopt.units import MBPS_PER_GBPS, cents, exact, plain_fraction, some
 
-# How far above a cliff is just above it, in servers; the highest ratio that is looked at, and its steps.
-ABOVE = Fraction(1, 10)
-MOST_RATIO = Fraction(11, 10)
+# How far figures are looked at, as a share; and by how many solves for a fabric.
+FAR = Fraction(15, 100)
+MOST_SOLVES = 4
+# Designs of the fabric alone that are looked at for where its bill falls.
+MOST_STEPS = 5
+# A ratio is told to so much, and a bandwidth to Gb/s.
 STEP = Fraction(1, 100)
-# What a ratio a little higher has to save of the purchase price for that to be called a cliff.
-MUCH_LESS = 0.1
-SETTINGS = ("oversubscription", "planes", "family")
-_TIERS = {1: "one tier", 2: "two tiers"}
+RATIO, BANDWIDTH, SERVERS, ATTACHMENTS = "oversubscription", "bandwidth", "servers", "attachments"
+
+Look = Callable[[Rows], Iterator[Alternative]]
 
 
-class Cliff(NamedTuple):
-    """A fabric, by its place, with a tier more than ``tiers``, which at its settings join at most ``most`` servers.
-
-    ``is_of_ports``: these are just too few; else the fabric has three tiers, and may be above a cliff of cost.
-    """
-
-    fabric: int
-    tiers: int
-    most: int
-    is_of_ports: bool = True
+def cliffs_of(case: Case, answer: Answer) -> Iterator[Look]:
+    """The looks for cliffs of each fabric; none where what a working GPU costs is minimized, which weighs figures."""
+    if case.objective != EFFECTIVE:
+        yield from (partial(_cliffs, case, one) for one in places_of(case, answer) if one.asked.role not in MANAGEMENT)
 
 
-def cliffs_of(problem: Problem, picked: Sequence[Picked]) -> Iterator[Cliff]:
-    """The fabrics of an answer that are, or may be, just above a cliff."""
-    if len(problem.stages) > 1 or problem.site.policies:
-        return
-    for index, (fabric, (candidate, _)) in enumerate(zip(problem.fabrics, picked, strict=True)):
-        design = candidate.design
-        if not isinstance(design, ClosDesign) or design.tiers == 1 or design.tiers - 1 not in fabric.tiers:
-            continue
-        most = most_servers_of(problem, replace(fabric, tiers=(design.tiers - 1,)))
-        is_of_ports = 0 < most < problem.servers <= most * (1 + ABOVE)
-        if is_of_ports or design.tiers > 2:
-            yield Cliff(index, design.tiers - 1, most, is_of_ports)
+def _cliffs(case: Case, place: FabricPlace, rows: Rows) -> Iterator[Alternative]:
+    look = _Look(case, place, rows)
+    for figures in (look.ratios, look.bandwidths, look.servers, look.attachments):
+        yield from figures()
 
 
-def other_settings(problem: Problem, cliff: Cliff) -> Iterator[OtherSettings]:
-    """A ratio a few percent higher, any number of planes, and rail-only, each where it may do with a tier less."""
-    index, asked = cliff.fabric, problem.case.fabrics[cliff.fabric]
-    part = Restriction(topology="clos", tiers=cliff.tiers)
-    ratio = _higher_ratio(problem, cliff)
-    if ratio is not None:
-        yield at_ratio(problem, index, ratio, part if cliff.is_of_ports else Restriction(topology="clos"))
-    changed: list[OtherSettings] = []
-    if asked.planes == 1:
-        other = with_setting(problem, index, asked.model_copy(update={"planes": "any"}))
-        changed.append(OtherSettings("planes", "any", other, part))
-    if asked.topologies == ("clos",) and not any(refused(problem.case, asked, "rail-only")):
-        other = with_setting(problem, index, asked.model_copy(update={"topologies": ("rail-only",)}))
-        changed.append(OtherSettings("family", "rail-only", other, Restriction(topology="rail-only")))
-    tiers = tuple(number for number in (1, 2) if number <= cliff.tiers)
-    for settings in changed:
-        fabric = replace(settings.problem.fabrics[index], tiers=tiers)
-        if most_servers_of(settings.problem, fabric) >= problem.servers:
-            yield settings
+@dataclass(frozen=True)
+class _Figure:
+    """A figure that asks less than the case: the change, and the share by which the bill has to fall for it."""
+
+    change: CaseChange
+    share: Fraction
 
 
-def _higher_ratio(problem: Problem, cliff: Cliff) -> Fraction | None:
-    """The least ratio above the fabric's, in hundredths, at which a tier less may do; none up to a tenth higher. Where
-    a tier less may do at any, one a little higher.
-    """
-    fabric, tiers = problem.fabrics[cliff.fabric], cliff.tiers
-    least = fabric.oversubscription_leaf
-    if not may_have_other_ratio(problem, cliff.fabric):
-        return None
-    if not cliff.is_of_ports:
-        return least * LITTLE_HIGHER
-    steps = int((MOST_RATIO - 1) / STEP)
-    for ratio in (least * (1 + step * STEP) for step in range(1, steps + 1)):
-        if most_servers_of(problem, replace(fabric, tiers=(tiers,), oversubscription_leaf=ratio)) >= problem.servers:
-            return ratio
-    return None
+class _BillStep(NamedTuple):
+    """A ratio at which the bill of a fabric falls, and by which share of it in all."""
+
+    ratio: Fraction
+    fall: Fraction
 
 
-def cliff_notes(problem: Problem, picked: Sequence[Picked], alternatives: Sequence[Alternative]) -> Iterator[str]:
-    """The line on each cliff that an answer is just above, with the other settings that are cheaper for it."""
-    for cliff in cliffs_of(problem, picked):
-        name = problem.fabrics[cliff.fabric].name
-        prefix = f"{name} " if len(problem.fabrics) > 1 else ""
-        rows = [row for row in alternatives if row.capex_delta_usd < 0 and row.what in {prefix + w for w in SETTINGS}]
-        cheaper = sorted((row.capex_usd, f"${row.capex_usd:,.0f} with {row.what} {row.value}") for row in rows)
-        if not cliff.is_of_ports:
-            shares = (-row.capex_delta_usd / (row.capex_usd - row.capex_delta_usd)
-                      for row in rows if row.what == prefix + "oversubscription")  # fmt: skip
-            if max(shares, default=0) >= MUCH_LESS:
-                yield f"{CLIFF} {name} would cost {', '.join(words for _, words in cheaper)}"
-            continue
-        more = problem.servers - cliff.most
-        text = (
-            f"{CLIFF} at these settings {_TIERS[cliff.tiers]} of {name} join at most {some(cliff.most, 'server')}, "
-            f"{more} fewer"
+class _Look:
+    """The look for cliffs of one fabric."""
+
+    def __init__(self, case: Case, place: FabricPlace, rows: Rows) -> None:
+        self.case, self.place, self.rows = case, place, rows
+        self.problem: Problem = rows.answer.problem
+        self.fabric: FabricProblem = place.fabric
+        self.solves = MOST_SOLVES
+
+    @cached_property
+    def _own_cents(self) -> int:
+        return self._cents_of(self.rows.answer)
+
+    def _cents_of(self, answer: Answer) -> int:
+        """What is bought for the fabric."""
+        rows = bill(answer.problem, answer.picked)
+        return sum(cents(row.total_usd) for row in rows if row.fabric == self.fabric.name)
+
+    def _solved(self, figure: _Figure) -> tuple[Answer | None, Fraction, Alternative | None]:
+        """The design at a figure, the share by which the bill falls; what is told where that was not finished."""
+        self.solves -= 1
+        outcome = self.rows.solved(figure.change)
+        if not outcome.finished:
+            return None, Fraction(0), self.rows.unfinished(figure.change)
+        if outcome.answer is None or not self._own_cents:
+            return None, Fraction(0), None
+        return outcome.answer, 1 - Fraction(self._cents_of(outcome.answer), self._own_cents), None
+
+    def _row(self, figure: _Figure, answer: Answer) -> Alternative:
+        row = self.rows.row(figure.change, answer)
+        tiers = answer.picked[self.place.index][0].design.file_part().tiers
+        counts = " + ".join(str(tier.num_switches) for tier in tiers)
+        return row.model_copy(update={"summary": f"{counts} switches: {row.summary}"})
+
+    def _change(self, what: str, value: str, keys: Keys) -> CaseChange:
+        return CaseChange(what, value, keys, RowsShown.CHEAPER, self.place.index)
+
+    # -- ratio --------------------------------------------------------------------------------------------------------
+
+    def ratios(self) -> Iterator[Alternative]:
+        """The least ratio, told by a hundredth, at which the bill falls by more than the ratio rises from the last step
+        before it, or from the case's own.
+        """
+        ratio = self.fabric.oversubscription_leaf
+        stages_say = any(self.fabric.name in stage.fabrics for stage in self.case.stages or ())
+        if not isinstance(self.place.design, ClosDesign) or self.place.design.tiers == 1 or stages_say:
+            return
+        figures, before = list[_Figure](), _BillStep(ratio, Fraction(0))
+        for step in sorted(self._steps()):
+            rise, fall = (step.ratio - before.ratio) / ratio, step.fall - before.fall
+            if fall > rise or step.fall > step.ratio / ratio - 1:
+                figures.append(_Figure(self._at_ratio(step.ratio), min(rise, step.ratio / ratio - 1)))
+            before = step
+        yield from self._nearest(figures[:1])
+
+    def _steps(self) -> Iterator[_BillStep]:
+        """Steps of the bill of the fabric alone, from the far end downwards.
+
+        It never rises with the ratio, so that below a design's own ratio is the next one.
+        """
+        ratio = self.fabric.oversubscription_leaf
+        own = self._sketched(ratio)
+        hundredths, left = floor(ratio * (1 + FAR) / STEP), MOST_STEPS
+        while own.verdict == "optimal" and own.value and hundredths * STEP > ratio and left:
+            left -= 1
+            lower = self._sketched(hundredths * STEP, own.value)
+            if lower.verdict != "optimal" or lower.value is None or lower.value >= own.value:
+                return
+            begins = min(hundredths, ceil(self._ratio_of(lower) / STEP))
+            yield _BillStep(begins * STEP, 1 - Fraction(lower.value, own.value))
+            hundredths = begins - 1
+
+    def _sketched(self, ratio: Fraction, lower_than: int | None = None) -> Optimum:
+        """The design of the fabric alone, off the floor, at a ratio."""
+        problem = self.problem
+        asked = next(one for one in problem.case.fabrics if one.name == self.fabric.name)
+        site = problem.case.site.model_copy(update={"floor": None})
+        update = {
+            "fabrics": (asked.model_copy(update={"racks": None}),),
+            "site": site,
+            "limits": CaseLimits(),
+            "include_servers": False,
+        }
+        alone = problem_of(problem.case.model_copy(update=update), problem.catalog, offering=problem.offering)
+        alike = self.fabric.oversubscription_leaf == self.fabric.oversubscription_spine
+        spine = ratio if alike else self.fabric.oversubscription_spine
+        fabric = replace(alone.fabrics[0], oversubscription_leaf=ratio, oversubscription_spine=spine)
+        demand = {fabric.name: (ratio, spine)}
+        stages = tuple(replace(one, limits=ExactLimits(), oversubscription=demand) for one in alone.stages)
+        return self.rows.cases.sketched(replace(alone, fabrics=(fabric,), stages=stages), lower_than)
+
+    @property
+    def _ratio_key(self) -> str:
+        alike = self.fabric.oversubscription_leaf == self.fabric.oversubscription_spine
+        return self.place.key("max_oversubscription" if alike else "max_oversubscription.leaf")
+
+    def _at_ratio(self, ratio: Fraction) -> CaseChange:
+        return self._change(RATIO, f"{plain_fraction(ratio)}:1", {self._ratio_key: plain_fraction(ratio)})
+
+    def _ratio_of(self, alone: Optimum) -> Fraction:
+        """The least ratio of the case that the design of the fabric alone keeps."""
+        ratios = alone.picked[0][0].design.least_ratios(self.problem.gpus)
+        alike = self.fabric.oversubscription_leaf == self.fabric.oversubscription_spine
+        return max((ratio for where, ratio in ratios.items() if alike or where == "leaf"), default=Fraction(1))
+
+    # -- bandwidth, servers, attachments ------------------------------------------------------------------------------
+
+    def bandwidths(self) -> Iterator[Alternative]:
+        """The bandwidth of the fastest NICs that give a little less than the case asks for."""
+        asked = self.place.asked
+        if asked.storage is not None or asked.oob is not None:
+            return
+        needed, gpus = Fraction(self.fabric.gpu_mbps), self.problem.server.gpus
+        key = "min_gbps_per_server" if asked.min_gbps_per_server is not None else "min_gbps_per_gpu"
+        case = self.problem.asked
+        said = next(one for one in case.fabrics if one.name == self.fabric.name)
+        of_gpu = exact(getattr(said, key) or 0) / (gpus if key == "min_gbps_per_server" else 1)
+        own = of_gpu * MBPS_PER_GBPS or needed
+        given = self._injections_below(key, own, needed)
+        figures = []
+        for injection in sorted(given, reverse=True):
+            less = floor((own - (needed - injection)) / MBPS_PER_GBPS)
+            value = less * (gpus if key == "min_gbps_per_server" else 1)
+            if less > 0:
+                keys = {self.place.key(key): value}
+                share = 1 - less * MBPS_PER_GBPS / Fraction(own)
+                figures.append(_Figure(self._change(BANDWIDTH, f"{value} Gb/s", keys), share))
+        yield from self._nearest(figures[:1])
+
+    def _injections_below(self, key: str, own: Fraction, needed: Fraction) -> set[Fraction]:
+        """What NICs give that are too slow by little, in Mb/s per GPU."""
+        least = needed - own * FAR
+        servers = self.problem.server.gpus if key == "min_gbps_per_server" else 1
+        lower = plain_fraction((own * (1 - FAR)) / MBPS_PER_GBPS * servers)
+        fabrics = tuple(
+            one.model_copy(update={key: lower}) if one.name == self.fabric.name else one
+            for one in self.problem.asked.fabrics
         )
-        yield f"{text}; it would cost {', '.join(words for _, words in cheaper)}" if cheaper else text
+        case = self.problem.asked.model_copy(update={"fabrics": fabrics})
+        problem = problem_of(case, self.problem.catalog, offering=self.problem.offering)
+        fabric = next(one for one in problem.fabrics if one.name == self.fabric.name)
+        options = (option for of_protocol in fabric.nics.values() for option in of_protocol)
+        return {Fraction(option.injection) for option in options if least <= option.injection < needed}
+
+    def servers(self) -> Iterator[Alternative]:
+        """Look at as many servers as a tier less can join, or as fill a leaf group less."""
+        stages, design, now = self.case.stages or (), self.place.design, self.problem.servers
+        if len(stages) > 1 or not isinstance(design, ClosDesign) or not design.tiers or design.tiers < 2:
+            return
+        group = int(design.network.shape.g)
+        numbers = {(-(-now // group) - 1) * group}
+        if design.tiers - 1 in self.fabric.tiers:
+            numbers.add(most_servers_of(self.problem, replace(self.fabric, tiers=(design.tiers - 1,))))
+        near = sorted((one for one in numbers if now * (1 - FAR) <= one < now and one > 0), reverse=True)
+        yield from self._nearest([self._with_servers(number) for number in near])
+
+    def _with_servers(self, servers: int) -> _Figure:
+        stage = next(iter(self.case.stages or ()), None)
+        counts_gpus = (self.case if stage is None else stage).gpus is not None
+        name = "gpus" if counts_gpus else "servers"
+        number = servers * (self.problem.server.gpus if counts_gpus else 1)
+        keys: dict[str, int | None] = {f"stages.{stage.name}.{name}": number} if stage is not None else {name: number}
+        if stage is None:
+            keys |= {"gpus" if name == "servers" else "servers": None, "stages": None}
+        change = self._change(SERVERS, some(servers, "server"), keys)
+        return _Figure(change, 1 - Fraction(servers, self.problem.servers))
+
+    def attachments(self) -> Iterator[Alternative]:
+        """Look at fewer ports of each attachment."""
+        for attachment in self.place.asked.attachments:
+            ports = ceil(attachment.ports * (1 - FAR))
+            if ports < attachment.ports:
+                yield from self._nearest([self._with_ports(attachment, ports)])
+
+    def _with_ports(self, attachment: Attachment, ports: int) -> _Figure:
+        keys = {self.place.key(f"attachments.{attachment.name}.ports"): ports}
+        change = self._change(ATTACHMENTS, f"{attachment.name} with {some(ports, 'port')}", keys)
+        return _Figure(change, 1 - Fraction(ports, attachment.ports))
+
+    def _nearest(self, figures: Sequence[_Figure]) -> Iterator[Alternative]:
+        """The first of some figures, the nearest first, at which the bill falls by more."""
+        for figure in figures[: max(0, self.solves)]:
+            answer, fall, unfinished = self._solved(figure)
+            if unfinished is not None:
+                yield unfinished
+                return
+            if answer is not None and fall > figure.share:
+                yield self._row(figure, answer)
+                return
+
+
+def cliff_notes(problem: Problem, alternatives: Sequence[Alternative]) -> Iterator[str]:
+    """The line on each cliff that an answer is just above."""
+    several = len(problem.fabrics) > 1
+    for row in alternatives:
+        name = next((one.name for one in problem.fabrics if row.what.startswith(f"{one.name} ")), "")
+        what = row.what.removeprefix(f"{name} ") if several else row.what
+        if what in (RATIO, BANDWIDTH, SERVERS, ATTACHMENTS) and row.capex_delta_usd:
+            of_fabric = f" of {name}" if several else ""
+            counts = row.summary.partition(":")[0]
+            yield f"{CLIFF} at {row.value}{of_fabric}: {counts}, -${-row.capex_delta_usd:,.0f}"

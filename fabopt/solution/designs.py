@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from math import floor
+from math import floor, isfinite
 
 from fabopt.design.bill import bill, stage_designs, totals_of
 from fabopt.design.build import case_record, fabric_design, floor_use, hashes_of, parts_of, with_racks
-from fabopt.errors import NoAnswerError
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.separation import first_combination
@@ -25,43 +25,50 @@ from fabopt.search.answer import Answer
 from fabopt.search.relaxation import relaxed_value
 from fabopt.search.separations import words_of
 from fabopt.search.step_time import use_on
-from fabopt.solution.compared import other_separations
 from fabopt.solution.question import Answers, Question
 from fabopt.units import cents, rounded, usd, watts
 from fabopt.verify.editions import edition_of
 
+# Hands on what else there is beside an answer, and says whether all of it was looked at.
+Looking = Callable[[Answer, Callable[[Alternative], None]], bool]
 
-def build(question: Question, answers: Answers) -> Design:
+
+def build(
+    question: Question, answers: Answers, rows: Callable[[Answer, Callable[[Alternative], None]], bool]
+) -> Design:
     """The Design of the best answer with what else there is; without any, why."""
     if answers.best is None:
         return _without_answer(question, answers)
-    alternatives = list(other_separations(question.inputs.case, answers.best, answers.tried))
     seconds = question.clock.spent_s()
     # what a study has picked for two metrics is not the least of one
     least = None if question.answer is not None else floor_in_time(question, answers.best)
-    complete = _compared(question, answers.best, alternatives) and answers.complete
+    alternatives, complete = _compared(question, answers.best, rows)
     design = design_of(answers.best, question.settings.engine, seconds)
     objective = design.objective.model_copy(update={"floor": least})
-    compared = {"alternatives": tuple(alternatives), "alternatives_complete": complete}
+    compared = {"alternatives": alternatives, "alternatives_complete": complete and answers.complete}
     return design.model_copy(update={"objective": objective, **compared})
 
 
-def _compared(question: Question, answer: Answer, alternatives: list[Alternative]) -> bool:
-    """Add designs of other kinds; returns whether time let all of them be looked at."""
-    if not question.alternatives_s:
-        return True
-    from fabopt.solution.alternatives import compare
+def _compared(question: Question, answer: Answer, rows: Looking) -> tuple[tuple[Alternative, ...], bool]:
+    """What else there is, as far as the seconds for it go, and whether all was looked at."""
+    seconds, alternatives = question.alternatives_s, list[Alternative]()
+    if not seconds:
+        return (), True
 
     def take(alternative: Alternative) -> None:
         alternatives.append(alternative)
         question.settings.compared(alternative)
 
+    shortened = question.clock.shortened(seconds) if isfinite(seconds) else nullcontext()
     try:
-        with question.clock.shortened(question.alternatives_s), question.clock.bounded():
-            compare(answer, question.settings, question.clock, take)
-    except (StoppedError, NoAnswerError):
-        return False
-    return True
+        with shortened, question.clock.bounded():
+            complete = rows(answer, take)
+    except StoppedError:
+        complete = False
+    except Exception as error:  # whatever fails beside an answer, the answer stands
+        question.settings.progress(f"what else there is could not be looked at: {type(error).__name__}: {error}")
+        complete = False
+    return tuple(alternatives), complete
 
 
 def design_of(answer: Answer, engine: str, seconds: float) -> Design:

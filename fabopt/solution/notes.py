@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import isinf
 
 from fabopt.problem.problem import Problem
 from fabopt.problem.roles import role_notes, share_notes
@@ -72,7 +73,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
 def _on_cliffs(question: Question, answers: Answers, design: Design) -> Iterator[str]:
     """That an answer is just above a cliff, where it was looked at what else there is."""
     if answers.best is not None and question.alternatives_s:
-        yield from cliff_notes(answers.best.problem, answers.best.picked, design.alternatives)
+        yield from cliff_notes(answers.best.problem, design.alternatives)
 
 
 def _cut_short(question: Question, design: Design) -> Iterator[str]:
@@ -81,8 +82,12 @@ def _cut_short(question: Question, design: Design) -> Iterator[str]:
         yield "plans that count on one future were not compared: the time for them was over"
     elif not design.alternatives_complete:
         what = "alternatives were compared" if design.fabrics else "that could help was looked at"
-        limit = f"{question.alternatives_s:g} s for them (`--alternatives`) were over"
-        yield f"not all {what}: {question.clock.reason if question.clock.is_over() else limit}"
+        why = f"{question.alternatives_s:g} s for them (`--alternatives`) were over"
+        if question.clock.is_over():
+            why = question.clock.reason
+        elif isinf(question.alternatives_s):
+            why = "the search for one of them failed"
+        yield f"not all {what}: {why}"
 
 
 def case_notes(problem: Problem) -> Iterator[str]:

@@ -6,32 +6,33 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
 
 from fabopt.errors import InputError, fault
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem
-from fabopt.problem.rules_kept import managed_by_switches
+from fabopt.problem.rack_parts import rack_parts_left_out
+from fabopt.problem.rules_kept import left_out_of_fabrics, managed_by_switches
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.program.share_done import ShareDone
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Alternative, Conflict, Design, Number
 from fabopt.search.answer import Answer, answer_in
+from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import best_answers
 from fabopt.search.separations import problems_of, words_of
+from fabopt.search.unchanged import with_unchanged
 from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.futures import with_futures
 from fabopt.solution.notes import with_notes
-from fabopt.solution.question import ALTERNATIVES_S, Answers, Question
+from fabopt.solution.question import ALTERNATIVES_S, Answers, DearerError, Question, finishing_s
 from fabopt.solution.rule_levers import with_rule_levers
 from fabopt.solution.single_points import with_single_points, with_those_of
 from fabopt.solution.subnet_hosts import Answered, with_managers_of_subnets
 from fabopt.solution.switch_racks import with_strips_of_switches
 from fabopt.verify import verify
-
-# What comes after the search takes about so long, its own end included, and so much more a server and fabric.
-FINISHING_S = 0.8
-FINISHING_S_PER_SERVER = 0.0006
 
 
 def solve(
@@ -98,10 +99,10 @@ def answered(question: Question) -> Design:
     """The one path from a question to its design: of a case, of all its separations, of a point of a study."""
     asked = question
     _begin(question, "search")
-    question, answers = _searched_in_full(question)
+    question, answers = settled(asked)
     _begin(question, "what else")
-    design = build(question, answers)
-    design = with_rule_levers(asked, answers, design, lambda other: _searched_in_full(other).answers)
+    design = build(question, answers, partial(_rows, asked))
+    design = with_rule_levers(asked, answers, design, lambda other: settled(other)[1])
     _begin(question, "futures")
     design = with_futures(question, answers, design)
     design = with_notes(question, answers, design)
@@ -109,10 +110,22 @@ def answered(question: Question) -> Design:
     return with_checks(question, design)
 
 
-def _searched_in_full(question: Question) -> Answered:
-    """The question as it is answered, with managers of its subnets and ports for all strips, and its answers."""
-    question, answers = with_managers(question, _search_all(question))
-    return Answered(*with_strips_of_switches(question, answers, _search_all))
+def _rows(asked: Question, answer: Answer, take: Callable[[Alternative], None]) -> bool:
+    """Hand on what else there is; whether all of it was looked at."""
+    from fabopt.solution.alternatives import compare
+
+    return compare(asked, answer, settled, take)
+
+
+def settled(question: Question) -> tuple[Question, Answers]:
+    """What the search of a question comes to, and the question as it then stands: with hosts and ports that it takes.
+
+    Rows of *what else* are changed cases that go this way too.
+    """
+    answers = _search_all(question)
+    question = replace(question, lower_than=None)
+    question, answers = with_managers(question, answers)
+    return with_strips_of_switches(question, answers, _search_all)
 
 
 def _begin(question: Question, what: str) -> None:
@@ -144,7 +157,9 @@ def prepare(question: Question) -> Iterable[Problem]:
     """The problem of every combination of separations; the one that a study has prepared."""
     if question.problem is not None:
         return (question.problem,)
-    problems = problems_of(question.inputs.case, question.inputs.catalog, question.settings.prune)
+    known = question.known
+    offering = None if known is None else known.problem.offering
+    problems = problems_of(question.inputs.case, question.inputs.catalog, question.settings.prune, offering)
     return (managed_by_switches(problem, question.managed) for problem in problems)
 
 
@@ -172,18 +187,40 @@ def search(question: Question, problems: Iterable[Problem]) -> Answers:
 
 def _searched(question: Question, problems: Iterable[Problem]) -> Iterator[Answer]:
     """The answer to one problem after the other."""
-    context = Context()
+    context = Context() if question.known is None else question.known.context.beside()
     for problem in problems:
+        problem, context = _knowing(question.known, problem, context)
         question.clock.reserve(finishing_s(problem))
         words = words_of(question.inputs.case, problem.asked)
         question.settings.progress(f"sizing candidates with {words}" if words else "sizing candidates")
-        yield answer_in(problem, question.settings, question.clock, context)
+        yield _as_cheap(question, problem, context) or answer_in(problem, question.settings, question.clock, context)
         context = context.beside()
 
 
-def finishing_s(problem: Problem) -> float:
-    """About how long it takes to make a design of an answer, to prove it and to write it."""
-    return FINISHING_S + FINISHING_S_PER_SERVER * problem.servers * len(problem.fabrics)
+def _as_cheap(question: Question, problem: Problem, context: Context) -> Answer | None:
+    """The best design of a problem, if it is as cheap as is wanted; None where that is not quickly told.
+
+    Raises ``DearerError`` where none is.
+    """
+    known, wanted = question.known, question.lower_than
+    if wanted is None or known is None or known.ratio is not None:
+        return None
+    if any(left_out_of_fabrics(known.problem)) or rack_parts_left_out(known.problem, question.inputs.case):
+        return None
+    if problem.weights != known.problem.weights or problem.case.is_uncertain:
+        return None
+    optimum = search_of(problem, question.settings, question.clock, context=context, lower_than=wanted).run()
+    if optimum.has_none_below(wanted):
+        raise DearerError
+    if optimum.verdict != "optimal" or optimum.value is None or optimum.value >= wanted:
+        return None
+    return Answer(problem, optimum, context=context)
+
+
+def _knowing(known: Answer | None, problem: Problem, context: Context) -> tuple[Problem, Context]:
+    """A problem with the fabrics of a known answer where it asks the same of them, and what is known of these."""
+    alike = None if known is None else with_unchanged(problem, known, in_same_layouts=False)
+    return (problem, context) if known is None or alike is None else (alike, known.context)
 
 
 def with_checks(question: Question, design: Design) -> Design:

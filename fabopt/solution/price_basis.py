@@ -13,16 +13,15 @@ from fabopt.parts.price_basis import GUESSED, PRICES, UNKNOWN, basis_of, is_gues
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
 from fabopt.program.lexicographic import Optimum
-from fabopt.program.settings import StoppedError
+from fabopt.program.settings import StoppedError, Work
 from fabopt.schema.catalog import KINDS
 from fabopt.schema.default_rules import NO_RULES
 from fabopt.schema.design import Design
 from fabopt.search.answer import Answer
-from fabopt.search.context import Context
+from fabopt.search.choice import search_of
 from fabopt.search.price_lines import priced_design
 from fabopt.search.scaled import at_factor
 from fabopt.solution.question import Answers, Question
-from fabopt.solution.row_searches import RowSearches
 from fabopt.solution.summaries import summaries_beside
 from fabopt.units import cents
 
@@ -102,8 +101,8 @@ def _cheaper(
     """
     scaled = at_factor(base, guessed, factor, question.settings.prune)
     own = priced_design(base, answer.problem, answer.picked).line(guessed).at(factor)
-    rows = RowSearches(base, question.settings, question.clock, left=OF_ESTIMATES)
-    rival = rows.best(scaled.problem, {}, Context(), lower_than=scaled.value(own), share=Fraction(1), ties=False)
+    settings = replace(question.settings.quiet, work=Work(most=OF_ESTIMATES))
+    rival = search_of(scaled.problem, settings, question.clock, lower_than=scaled.value(own)).run(ties=False)
     question.clock.look()
     if rival.value is not None and scaled.cents(rival.value) < own:
         return rival, summaries_beside(scaled.problem, rival.picked, answer.picked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import Final, Protocol
 
 from fabopt.io.case import Inputs
@@ -14,8 +15,17 @@ from fabopt.schema.losses import SinglePoint, WorstRack
 from fabopt.search.answer import Answer
 from fabopt.search.separations import PROVEN, cheapest, without_design
 
-# For how long what else there is is looked at, if nobody says it.
-ALTERNATIVES_S: Final = 20.0
+# How long what else there is is looked at, if nobody says it: a count of work ends it, and no clock.
+ALTERNATIVES_S: Final = inf
+
+
+class DearerError(Exception):
+    """No design is as cheap as is wanted (``Question.lower_than``)."""
+
+
+# What comes after the search takes about so long, its own end included, and so much more a server and fabric.
+FINISHING_S = 0.8
+FINISHING_S_PER_SERVER = 0.0006
 
 
 class SameHardware(Protocol):
@@ -36,7 +46,9 @@ class Question:
 
     ``answer``: what a study has found for it; None: it is to be searched for. ``alternatives_s``: for how long what
     else there is is looked at; 0: not at all. ``twin``: a design of the same hardware in other numbers that has been
-    proven, which this one then need not be: what it loses with a device or rack is the same.
+    proven, which this one then need not be: what it loses with a device or rack is the same. ``known``: the answer to
+    a case that differs from this one in a few keys, whose search has worked out what both need; ``lower_than``: no
+    design is wanted whose objective, in the weights of the known answer, is not lower.
     """
 
     inputs: Inputs
@@ -48,6 +60,8 @@ class Question:
     managed: frozenset[str] = frozenset()
     problem: Problem | None = None
     answer: Answer | None = None
+    known: Answer | None = None
+    lower_than: int | None = None
 
 
 @dataclass(frozen=True)
@@ -88,3 +102,8 @@ class Answers:
             return self.best.optimum
         known = without_design(self.tried)
         return known if self.complete else replace(known, verdict="unknown", bound=None)
+
+
+def finishing_s(problem: Problem) -> float:
+    """About how long it takes to make a design of an answer, to prove it and to write it."""
+    return FINISHING_S + FINISHING_S_PER_SERVER * problem.servers * len(problem.fabrics)

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
+from fabopt.io.keys import is_case
 from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER
 from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign, Metrics
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.units import cents, exact, milliwatts, some
-from fabopt.verify.editions import named_edition, number_of, since
+from fabopt.verify.editions import FIRST, named_edition, number_of, since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF, all_kinds
 from fabopt.verify.proof import Proof
@@ -27,34 +28,18 @@ SMALL_GRAPH = 1_000_000
 # Of a difference of objectives, which is written to three.
 HALF_A_DIGIT = Fraction(1, 2000)
 OTHER_SEPARATION = "separation"
-FEWER_SWITCHES = "switches"
-# Plans that the case does not allow, and designs that break its default rules, may be cheaper.
-SOURCING = "sourcing"
-OTHER_SETTINGS = (
-    "groups",
-    "spines",
-    "rails",
-    "striping",
-    "planes",
-    "topologies",
-    "family",
-    "oversubscription",
-    SOURCING,
-)
-OTHER_PLANS = (
-    "growth",
-    "recabling",
-    "redundancy",
-    "resilience",
-    *NIC_RULES,
-    ONE_GENERATION,
-    SUBNET_MANAGER,
-    *OTHER_SETTINGS,
-)
-KINDS_OF_ALTERNATIVES = (
-    "topology", "placement", "protocol", "tiers", "port speed", "leaf switch", "torus of", "flat runs", "part numbers",
-    FEWER_SWITCHES, OTHER_SEPARATION, *OTHER_PLANS,
-)  # fmt: skip
+# What rows of *what else* have another of, each with a word of a key that they change; of files before 0.3.0 without.
+KEYS_OF_ALTERNATIVES = {
+    "redundancy": "resilience", "resilience": "resilience", "oversubscription": "max_oversubscription",
+    "bandwidth": "min_gbps_per_", "servers": "", "attachments": "attachments", "topology": "topologies",
+    "topologies": "topologies", "planes": "planes", "striping": "striping", "rails": "rails", "groups": "groups",
+    "tiers": "tiers", "torus of": "torus_nodes", "protocol": "protocol", "port speed": "nics",
+    "leaf switch": "forbidden_parts", "switches": "rules.interchangeable",
+    "sourcing": "procurement.", "part numbers": "max_part_numbers",
+    "growth": "stages", "recabling": "recabling", OTHER_SEPARATION: "separation", "placement": "network_racks",
+    "flat runs": "distances_m", **dict.fromkeys((*NIC_RULES, ONE_GENERATION, SUBNET_MANAGER), "rules."),
+}  # fmt: skip
+EARLIER_KINDS = ("spines", "family")
 
 
 @since("0.2.0", "rules")
@@ -189,38 +174,38 @@ def _failing_alone(designed: FabricDesign) -> tuple[str, ...]:
 def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
     """What lost differs from the answer by what it says.
 
-    objective - objective_delta, capex - capex_delta and power - power_delta are the answer's, or on a floor, where
-    what lost is estimated, the same for all (of the objective too where servers count, whose part in it is left out);
-    none is better than an optimum; fewer switches are at most half of them. What it is made of is not in the file.
-    Source: design file, ``alternatives``.
+    objective - objective_delta, capex - capex_delta and power - power_delta are the answer's (in files of 0.2.0, which
+    estimate what lost on a floor, the same for all there, and of the objective where servers count). What was not
+    finished has no figures, and ``change`` names keys with which there is a case. What it is made of is not in the
+    file. Source: design file, ``alternatives``.
     """
     design, totals, value = evidence.design, totals_of(evidence), evidence.design.objective.value
     answer = _Sums(exact(value or 0), cents(totals.capex_usd), milliwatts(totals.power_w))
-    placed = bool(design.racks.server_racks)
-    if evidence.case.include_servers and design.alternatives:
-        answer = answer._replace(objective=_compared_with(design.alternatives[0]).objective)
-    estimated = [rival for rival in design.alternatives if placed and rival.what != OTHER_SEPARATION]
+    names_keys = number_of(design.rules or FIRST) >= number_of("0.3.0")
+    placed, before = bool(design.racks.server_racks), list[_Sums]()
     for rival in design.alternatives:
-        name = f"{rival.what} {rival.value}"
-        proof.holds(_kind_of(rival, design) in KINDS_OF_ALTERNATIVES, f"{rival.what} is no kind of design")
-        known = _compared_with(estimated[0]) if rival in estimated else answer
-        _same(proof, name, _compared_with(rival), known)
+        name, sums = f"{rival.what} {rival.value}", _compared_with(rival)
+        proof.holds(rival.finished == (sums is not None), f"{name} has figures, or none, and says otherwise")
+        is_solved = rival.status in ("optimal", "feasible") if sums is not None else rival.status is None
+        proof.holds(is_solved or not names_keys, f"the status of {name} is {rival.status}")
+        kind = _kind_of(rival, design)
+        is_known = kind in KEYS_OF_ALTERNATIVES and any(KEYS_OF_ALTERNATIVES[kind] in key for key in rival.change)
+        is_earlier = not names_keys and (kind in KEYS_OF_ALTERNATIVES or kind in EARLIER_KINDS)
+        proof.holds(is_known or is_earlier, f"{rival.what} is no kind of design, or has other keys")
+        if rival.change and kind != OTHER_SEPARATION:
+            proof.holds(is_case(design.case.content, rival.change), f"{name}: there is no case with {[*rival.change]}")
+        if sums is None:
+            continue
+        known = answer
+        if not rival.change:
+            before.append(sums)
+            estimated = placed and rival.what != OTHER_SEPARATION
+            known = before[0] if estimated else answer
+            known = known._replace(objective=before[0].objective) if evidence.case.include_servers else known
+        _same(proof, name, sums, known)
         if evidence.case.objective == "capex_usd":
             proof.equal(f"objective of {name}", rival.objective, rival.capex_usd)
-        if rival.what == FEWER_SWITCHES:
-            fewer = rival.value.isdecimal() and 2 * int(rival.value) <= totals.switches
-            proof.holds(fewer, f"{name} are more than half of {some(totals.switches, 'switch')}")
-        if design.status == "optimal" and not placed and _kind_of(rival, design) not in OTHER_PLANS:
-            proof.holds(_may_be(design, rival), f"{name} is better than the optimum")
     proof.note(f"{some(len(design.alternatives), 'alternative')}, whose designs are not in the file")
-
-
-def _may_be(design: Design, rival: Alternative) -> bool:
-    """Whether an alternative is no better than what was minimized: of designs picked otherwise, than their least."""
-    decision = design.objective.decision
-    if decision is None:
-        return rival.objective_delta >= 0
-    return decision.least_usd is None or rival.objective >= decision.least_usd
 
 
 def _kind_of(rival: Alternative, design: Design) -> str:
@@ -237,13 +222,15 @@ class _Sums(NamedTuple):
     milliwatts: int
 
 
-def _compared_with(rival: Alternative) -> _Sums:
-    """The answer that an alternative was compared with."""
-    return _Sums(
-        exact(rival.objective) - exact(rival.objective_delta),
-        cents(rival.capex_usd) - cents(rival.capex_delta_usd),
-        milliwatts(rival.power_w) - milliwatts(rival.power_delta_w),
-    )
+def _compared_with(rival: Alternative) -> _Sums | None:
+    """The answer that an alternative was compared with; None of one without figures."""
+    pairs = (rival.objective, rival.objective_delta), (rival.capex_usd, rival.capex_delta_usd)
+    (objective, more), (capex, more_usd), (power, more_w) = (*pairs, (rival.power_w, rival.power_delta_w))
+    if None in (objective, more, capex, more_usd, power, more_w):
+        return None
+    assert objective is not None and more is not None and capex is not None
+    assert more_usd is not None and power is not None and more_w is not None
+    return _Sums(exact(objective) - exact(more), cents(capex) - cents(more_usd), milliwatts(power) - milliwatts(more_w))
 
 
 def _same(proof: Proof, what: str, told: _Sums, known: _Sums) -> None:

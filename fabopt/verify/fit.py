@@ -221,8 +221,10 @@ def plugged(module: Transceiver, ports: int) -> str:
 def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
     """Every cable and fibre is long enough, the shortest that is, and within reach.
 
-    run <= length <= reach of every part; no shorter length on offer is >= run. Source: catalog, fit.
+    run <= length <= reach of every part; no shorter length on offer is >= run, but where the case limits part numbers
+    of its kind (``procurement.max_part_numbers``): a longer one may be that of other links. Source: catalog, fit.
     """
+    limited = fabric.evidence.case.procurement.max_part_numbers
     for kind in all_kinds(fabric):
         for row in kind.rows:
             if row.cable_or_fibre is None or row.run_part is None or fabric.is_measured(row.listed):
@@ -230,7 +232,8 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
             length = row.run_part.length_m
             offered = [one.m for one in row.cable_or_fibre.lengths if one.price_usd is not None and one.m >= kind.run_m]
             told = f"{kind.name}: length_m of {row.cable_or_fibre.id} for a run of {kind.run_m:g} m"
-            if fabric.runs_differ and row.run_part.quantity == 0:
+            is_limited = ("fibre" if row.cable is None else "cable") in limited
+            if is_limited or (fabric.runs_differ and row.run_part.quantity == 0):
                 # one of the servers' cables, which are of several lengths: ``wires_cover_runs`` knows which
                 proof.holds(length in offered, f"{told} is {length}, which is not on offer or too short")
             else:

@@ -114,7 +114,7 @@ def test_what_else_there_is_has_a_sheet(design: Design) -> None:
     )  # fmt: skip
     beside = design.model_copy(update={"alternatives": (rival,)})
     rows = sheets(bill_bytes(beside, ".xlsx"))["Alternatives"]
-    assert [row[:7] for row in rows[1:]] == [["switches", "3", "3 x large", 10, 1, 5, -2]]
+    assert [row[:7] for row in rows[1:]] == [["switches", "3", "3 x large", 5, 10, 1, -2]]
     sheet = openpyxl.load_workbook(io.BytesIO(bill_bytes(beside, ".xlsx")))["Alternatives"]
     assert all(sheet.cell(2, column).alignment.wrap_text for column in (1, 2, 3)), "long ones are not cut off"
     marks = {REPRICED: "at other prices"}

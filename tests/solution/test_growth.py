@@ -30,6 +30,7 @@ from fabopt.network.clos_stages import (
 )
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
+from fabopt.solution.rows import NOTHING_CHEAPER
 from fabopt.units import ceil_div
 from fabopt.wiring.build import wiring_of
 from tests.oracles import brute_growth
@@ -261,15 +262,16 @@ def test_a_stage_may_have_more_spines_than_it_needs() -> None:
     assert standing(design) == ((2, 4, 8), (2, 2, 4)) and moved(design) == (0, 0, 8)
 
 
-def test_rebuilding_is_of_the_same_switches() -> None:
-    # Two servers alone would take the smaller switch, which is then of no use. Of the answer's: the one switch, 8 cards
-    # and cables, and the 2 cables of the first stage moved at 150.
+def test_all_on_day_one_is_a_case_of_one_stage() -> None:
+    """At the prices of the first month; what is put off is cheaper, and paid later."""
     parts = eight()
-    parts["switches"].append(switch("four", cage(4, "1x100"), usd=900))
-    design = optimize.solve(inputs_from_objects(grown(2, 8, fabric={"tiers": [1, 2]}), parts))
-    assert {row.id for row in design.bom if row.kind == "switch"} == {"eight"}
-    rebuilt = next(one for one in design.alternatives if one.value == "rebuild")
-    assert rebuilt.capex_usd == 1000 + 8 * 110 + 2 * 150
+    wanted = {**grown(2, 8, fabric={"tiers": [1, 2]}), "finance": {"price_decline": {"nic": 0.3}}}
+    design = optimize.solve(inputs_from_objects(wanted, parts))
+    row = next(one for one in design.alternatives if one.value == "all on day 1")
+    (stage,) = row.change["stages"]
+    assert stage["servers"] == 8
+    at_once = optimize.solve(inputs_from_objects({**wanted, "stages": [stage]}, parts), alternatives_s=0)
+    assert at_once.totals is not None and row.capex_usd == at_once.totals.capex_usd
 
 
 def test_where_moving_saves_nothing_the_row_is_of_the_answer() -> None:
@@ -280,7 +282,7 @@ def test_where_moving_saves_nothing_the_row_is_of_the_answer() -> None:
     content = {"name": "two", "catalog": ["reference"], "server": "nvidia-dgx-h100"}
     design = optimize.solve(inputs_from_objects(content | {"fabrics": [fabric], "stages": stages}))
     row = next(other for other in design.alternatives if other.what == "recabling")
-    assert (row.capex_delta_usd, row.power_delta_w) == (0, 0) and "0 are" in row.summary
+    assert (row.capex_delta_usd, row.power_delta_w) == (0, 0) and row.summary == NOTHING_CHEAPER
 
 
 def clos_of(servers: int, g: int, u: int, spines: int, groups: int) -> ClosNumbers:

@@ -110,12 +110,12 @@ def test_without_the_rule() -> None:
     assert sum(products(design)["leaf"].values()) == 4
     parts = parts_with(switch("a", 1000, supply=3), switch("b", 1500))
     rows = {
-        row.value: row for row in solved(wanted(8), parts, alternatives_s=20).alternatives if row.what == "sourcing"
+        row.value: row for row in solved(wanted(8), parts, alternatives_s=20).alternatives if row.what == "switches"
     }
     alone = capex(solved(wanted(8, mixed=False), parts))
     assert alone is not None
-    assert rows["without rules.interchangeable"].capex_usd == alone
-    assert rows["without rules.interchangeable"].capex_delta_usd == 500
+    assert rows["one product a tier"].capex_usd == alone
+    assert rows["one product a tier"].capex_delta_usd == 500
 
 
 @pytest.mark.parametrize(

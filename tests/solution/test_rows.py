@@ -1,14 +1,92 @@
-"""Rows of what else there is: what becomes of the answer while they are looked at."""
+"""Rows of *what else*: each is its case solved with the keys that it names changed; none of them loses the answer."""
 
 from __future__ import annotations
+
+import random
+from typing import Any
 
 import pytest
 
 from fabopt.errors import NoAnswerError
-from fabopt.io.case import read_inputs
+from fabopt.io.case import Inputs, inputs_from_objects, read_inputs
+from fabopt.io.keys import with_change
+from fabopt.schema.design import Alternative, Design
 from fabopt.solution import alternatives, optimize
+from fabopt.solution.changed import ChangedCases
+from fabopt.solution.rows import NOT_FINISHED
 from tests.paths import ROOT
-from tests.samples.small import case, inputs
+from tests.samples.random_cases import FAMILIES, generate
+from tests.samples.small import Json, case, catalog, inputs
+
+ANSWERS = ROOT / "tests" / "solution" / "answers"
+# Rows of a case that are solved again, so that those of many cases are.
+MOST_OF_A_CASE = 3
+
+
+def figures(row: Alternative) -> tuple[Any, ...]:
+    """What a row says of a design."""
+    return row.status, row.objective, row.capex_usd, row.power_w, row.step_s, row.usd_per_effective_gpu
+
+
+def solved_figures(design: Design) -> tuple[Any, ...]:
+    """The same of a design."""
+    assert design.totals is not None
+    use = design.workload
+    step = (None, None) if use is None else (use.step_s, use.usd_per_effective_gpu)
+    return design.status, design.objective.value, design.totals.capex_usd, design.totals.power_w, *step
+
+
+def hold(given: Inputs, rows: int | None = None, seed: int = 0) -> int:
+    """Solve some rows of a case again, and hold them against what they say; returns how many."""
+    design = optimize.solve(given)
+    if design.totals is None:
+        return 0
+    assert design.alternatives_complete
+    finished = [row for row in design.alternatives if row.finished]
+    for row in design.alternatives:
+        assert row.change, f"{row.what} has no keys"
+        assert row.finished or (row.summary, row.capex_usd) == (NOT_FINISHED, None)
+        if row.what == "sourcing" and row.finished:
+            assert row.objective_delta is not None and row.objective_delta <= 0, "a rule less is never dearer"
+    picked = finished if rows is None else random.Random(seed).sample(finished, min(rows, len(finished)))
+    for row in picked:
+        other = optimize.solve(with_change(given, row.change), alternatives_s=0)
+        assert other.totals is not None, f"{row.what} {row.value} has no design"
+        assert figures(row) == solved_figures(other), f"{row.what} {row.value}: {row.change}"
+    return len(picked)
+
+
+def random_inputs(seed: int) -> Inputs:
+    """A small random case of some family, with default rules in two of three."""
+    parts, content = generate(FAMILIES[seed % len(FAMILIES)], 1000 + seed)
+    if seed % 3:
+        content = {key: value for key, value in content.items() if key not in ("rules", "resilience")}
+    return inputs_from_objects(content, parts)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rows_are_what_solving_gives(seed: int) -> None:
+    hold(random_inputs(seed), MOST_OF_A_CASE, seed)
+
+
+@pytest.mark.long
+def test_three_hundred_rows_are_what_solving_gives() -> None:
+    count, seed = 0, 10
+    while count < 300:
+        count += hold(random_inputs(seed), MOST_OF_A_CASE, seed)
+        seed += 1
+
+
+def test_rows_of_several_fabrics_are_what_solving_gives() -> None:
+    fabrics = [{"name": "compute", "tiers": "any"}, {"name": "store", "role": "storage", "min_gbps_per_gpu": 50}]
+    content = case({}, servers=6)
+    hold(inputs({**content, "fabrics": [{**content["fabrics"][0], **fabrics[0]}, fabrics[1]]}, catalog()), 4)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["effective-gpt3", "effective-deepseek", "effective-llama70b", "sourcing-rows"])
+def test_rows_that_were_not_what_solving_gives(name: str) -> None:
+    assert hold(read_inputs(str(ANSWERS / f"{name}.yaml"))) > 0
 
 
 @pytest.mark.parametrize("name", ["dgx-superpod-128", "rail-only-1024-gpus"])
@@ -21,12 +99,45 @@ def test_rows_are_alike_on_every_engine(name: str) -> None:
     assert ours.alternatives and ours.alternatives == theirs.alternatives
 
 
-def test_an_answer_outlives_what_fails_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*asked: object) -> None:
-        raise NoAnswerError("engine returned no usable answer")
+def fails(*asked: object) -> None:
+    raise NoAnswerError("engine returned no usable answer")
 
+
+def test_an_answer_outlives_what_fails_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = optimize.solve(inputs(case()), alternatives_s=0)
     monkeypatch.setattr(alternatives, "compare", fails)
     design = optimize.solve(inputs(case()))
     assert (design.status, design.totals, design.bom) == ("optimal", alone.totals, alone.bom)
     assert not design.alternatives_complete
+    assert design.notes[-1] == "not all alternatives were compared: the search for one of them failed"
+
+
+def test_a_row_that_fails_says_so_and_has_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ChangedCases, "solve", fails)
+    design = optimize.solve(inputs(case({"tiers": "any"}, resilience="default")))
+    assert design.status == "optimal" and all(check.ok for check in design.checks)
+    assert {(row.finished, row.capex_usd, row.summary) for row in design.alternatives} == {(False, None, NOT_FINISHED)}
+
+
+@pytest.mark.parametrize("share", [0, 0.05])
+def test_where_work_ends_rows_say_so(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+    monkeypatch.setattr(alternatives, "WORK_PER_S", int(share * alternatives.WORK_PER_S))
+    design = optimize.solve(inputs(case({"tiers": "any"}, resilience="default")))
+    assert design.alternatives_complete
+    assert any(not row.finished for row in design.alternatives)
+    for row in design.alternatives:
+        assert row.finished == (row.capex_usd is not None)
+
+
+def test_longer_cables_are_in_the_space_where_part_numbers_are_few() -> None:
+    """Fibres of 10 m below leaves and of 20 m above: one length for all costs the difference and no other network."""
+    content: Json = {"name": "lengths", "server": "nvidia-dgx-h100", "servers": 128}
+    wanted = {**content, "fabrics": [{"name": "compute", "protocol": "infiniband"}]}
+    design = optimize.solve(inputs_from_objects(wanted))
+    (row,) = [row for row in design.alternatives if row.what == "part numbers"]
+    other = optimize.solve(with_change(inputs_from_objects(wanted), row.change), alternatives_s=0)
+    assert other.totals is not None and other.totals.capex_usd == row.capex_usd
+    assert [tier.count for tier in other.fabrics[0].tiers] == [tier.count for tier in design.fabrics[0].tiers]
+    lengths = {(line.id, line.length_m) for line in other.bom if line.kind == "fibre"}
+    assert len(lengths) == row.change["procurement.max_part_numbers"]["fibre"]
+    assert all(check.ok for check in other.checks)

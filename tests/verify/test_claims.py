@@ -216,10 +216,10 @@ ADDED_UP: dict[str, Edit] = {
     "power": lambda rival: rival.update(power_w=rival["power_w"] + 1),
     "objective": lambda rival: rival.update(objective=1),
     "kind": lambda rival: rival.update(what="colour"),
-    "more than half the switches": lambda rival: rival.update(what="switches", value="1"),
-    "better than the best": lambda rival: rival.update(
-        objective=rival["objective"] - rival["objective_delta"] - 1, objective_delta=-1
-    ),
+    "keys of another kind": lambda rival: rival.update(change={"fabrics.compute.tiers": 7}),
+    "no keys": lambda rival: rival.update(change={}),
+    "status": lambda rival: rival.update(status=None),
+    "not finished": lambda rival: rival.update(finished=False),
 }
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
+from fabopt.io.keys import changed_inputs, content_of
 from fabopt.output.export.design import design_bytes
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
@@ -16,7 +17,6 @@ from fabopt.schema.design import Design
 from fabopt.schema.front import FrontPoint
 from fabopt.solution import optimize
 from fabopt.study.front.fronts import objectives_of, pareto_front
-from fabopt.study.sweep.keys import changed_inputs, content_of
 from fabopt.verify import verify
 from fabopt.workload.remarks import workload_notes
 from tests.paths import ERRORS

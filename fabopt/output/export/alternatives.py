@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from fabopt.output.export.quotes import QuoteTable
-from fabopt.output.terminal.answer import metric_name
+from fabopt.output.what_else import columns_of
 from fabopt.schema.design import Design
 
 
 def alternative_table(design: Design) -> QuoteTable:
-    """A row for every design of another kind, in the order of the design file; the objective where it is no other
-    column.
-    """
+    """A row for every case that differs, in the order of the design file, with the keys that give it."""
+    figures = columns_of(design)
     columns = [
-        ("Instead", 24, "wrap"), ("Which", 40, "wrap"), ("Design", 80, "wrap"), ("Cost USD", 16, "money"),
-        ("More cost USD", 16, "money"), ("Power W", 14, "number"), ("More power W", 14, "number"),
+        ("Instead", 24.0, "wrap"), ("Which", 40.0, "wrap"), ("Design", 80.0, "wrap"), ("Power W", 14.0, "number"),
+        *((_title(column.title, column.format), 16.0, column.format) for column in figures),
+        ("Keys", 60.0, "wrap"),
     ]  # fmt: skip
     rows: list[Sequence[object]] = [
-        (one.what, one.value, one.summary, one.capex_usd, one.capex_delta_usd, one.power_w, one.power_delta_w)
-        for one in design.alternatives
+        (
+            *(row.what, row.value, row.summary, row.power_w),
+            *(column.figure(row) for column in figures),
+            json.dumps(row.change),
+        )
+        for row in design.alternatives
     ]
-    if design.objective.metric not in ("capex_usd", "power_w"):
-        columns.append((f"More {metric_name(design.objective.metric)} USD", 16, "money"))
-        rows = [(*row, one.objective_delta) for row, one in zip(rows, design.alternatives, strict=True)]
     return QuoteTable(columns, rows)
+
+
+def _title(title: str, kind: str) -> str:
+    unit = {"more power": " W", "step": " s", "utilization": ""}.get(title, " USD" if kind == "money" else "")
+    return f"{title[0].upper()}{title[1:]}{unit}"

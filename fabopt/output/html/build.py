@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabopt.output.html.alternatives import alternative_rows, objective_column
+from fabopt.output.html.alternatives import alternative_rows, alternative_titles
 from fabopt.output.html.answer import STATUS_WORDS, answer, key_figures
 from fabopt.output.html.assumptions import assumptions, case_text, confidence_sentence, price_rows
 from fabopt.output.html.bill import bill_link, bill_view
@@ -113,7 +113,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "bill": bill,
         "bill_heads": [(cell.column, cell.is_number) for cell in bill[0].cells] if bill else [],
         "alternatives": alternative_rows(design),
-        "objective_column": objective_column(design),
+        "alternative_titles": alternative_titles(design),
         "proof": proof_line(design),
         "words": words_of(design),
         "pages": " ".join(sentence(line) for line in (floor_line(design), pages_line(design)) if line),

@@ -314,7 +314,10 @@ def clash_line(conflicts: Sequence[Conflict]) -> list[str]:
 def alternative_line(alternative: Alternative) -> str:
     """What a design of another kind costs, and how much more than the answer."""
     name = f"{alternative.what}: {alternative.value}" if alternative.value else alternative.what
-    return f"  {name}: {money(alternative.capex_usd)} ({signed_money(alternative.capex_delta_usd)})"
+    cost, more = alternative.capex_usd, alternative.capex_delta_usd
+    return (
+        f"  {name}: {alternative.summary if cost is None or more is None else f'{money(cost)} ({signed_money(more)})'}"
+    )
 
 
 def conflict_line(conflict: Conflict) -> str:

@@ -18,7 +18,6 @@ from fabopt.output.terminal.answer import (
     fabric_line,
     headline,
     leading_notes,
-    metric_name,
     search_line,
     spares_line,
     totals_line,
@@ -34,6 +33,7 @@ from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
 from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
 from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
 from fabopt.output.terminal.workload import workload_lines, workload_rows, workload_title
+from fabopt.output.what_else import columns_of, name_of
 from fabopt.output.words import (
     KIND_NAMES,
     count,
@@ -43,8 +43,6 @@ from fabopt.output.words import (
     power,
     printable,
     run,
-    signed_money,
-    signed_power,
 )
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
 from fabopt.units import some
@@ -94,7 +92,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if design.checks:
         yield _line(checks_line(design))
     if design.alternatives:
-        yield _heading("What else", "the best design of each other kind, against this one")
+        yield _heading("What else", "the best design with other values of some keys, against this one")
         yield _alternative_table(design)
     if len(design.notes) > len(leading):
         yield _heading("Notes")
@@ -252,20 +250,7 @@ def _cost_row(name: str, rows: Sequence[BomRow], whole: int | float) -> list[str
 
 
 def _alternative_table(design: Design) -> Table:
-    metric = metric_name(design.objective.metric)
-    columns = [("instead", False), ("design", False), ("cost", True), ("more cost", True), ("more power", True)]
-    rows = [
-        [
-            f"{alternative.what}: {alternative.value}" if alternative.value else alternative.what,
-            alternative.summary,
-            money(alternative.capex_usd),
-            signed_money(alternative.capex_delta_usd),
-            signed_power(alternative.power_delta_w),
-        ]
-        for alternative in design.alternatives
-    ]
-    if design.objective.metric not in ("capex_usd", "power_w"):
-        columns.append((f"more {metric}", True))
-        for row, alternative in zip(rows, design.alternatives, strict=True):
-            row.append(signed_money(alternative.objective_delta))
+    figures = columns_of(design)
+    columns = [("instead", False), ("design", False), *((column.title, True) for column in figures)]
+    rows = [[name_of(row), row.summary, *(column.cell(row) for column in figures)] for row in design.alternatives]
     return table(columns, rows)

@@ -18,7 +18,7 @@ from fabopt.schema.front import Front, FrontObjective
 from fabopt.schema.topologies import TIERED
 from fabopt.schema.version import VERSION
 from fabopt.search.rules_kept import relaxed
-from fabopt.solution.optimize import finishing_s
+from fabopt.solution.question import finishing_s
 from fabopt.study.front import pareto
 from fabopt.study.front.answers import KeptAnswers
 from fabopt.study.front.finder import Finder

@@ -20,8 +20,8 @@ from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.search.price_lines import priced_design
 from fabopt.search.rules_kept import best_answer
-from fabopt.solution.optimize import answered, finishing_s, proven
-from fabopt.solution.question import Question
+from fabopt.solution.optimize import answered, proven
+from fabopt.solution.question import Question, finishing_s
 from fabopt.solution.summaries import summaries_of
 from fabopt.study.sensitivity.changes import changes_between
 from fabopt.study.sensitivity.ends import (

@@ -9,6 +9,7 @@ from typing import Any
 
 from fabopt.design.build import case_record
 from fabopt.io.case import Inputs
+from fabopt.io.keys import KeyPath, changed_inputs, content_of
 from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings, StoppedError
@@ -27,7 +28,6 @@ from fabopt.study.front.managed import ManagedFinder
 from fabopt.study.front.measures import MEASURES, grades
 from fabopt.study.front.points import Place, at_budget, budgeted, point_of, why_none, without_design
 from fabopt.study.sweep.budgets import MostOfMetric, MostServers
-from fabopt.study.sweep.keys import KeyPath, changed_inputs, content_of
 from fabopt.units import cents, some, usd, watts
 
 # What `maximize` of a case says, by the name of the metric in a point's values.

@@ -13,6 +13,7 @@ from fabopt.design.points import gathered, spread
 from fabopt.errors import Fault, InputError, NoAnswerError, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
+from fabopt.io.keys import KeyPath, all_changed, content_of, key_path
 from fabopt.problem.certain import uncertain_stages
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
@@ -21,7 +22,6 @@ from fabopt.schema.version import VERSION
 from fabopt.study.front.knees import with_marginal
 from fabopt.study.sweep import ranges
 from fabopt.study.sweep.cells import MAXIMIZED, GridCell, SweepInputs
-from fabopt.study.sweep.keys import KeyPath, all_changed, content_of, key_path
 from fabopt.study.sweep.workers import Take, solve_here, solve_in_processes, solve_on_dask
 from fabopt.verify.editions import edition_of
 

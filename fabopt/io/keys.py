@@ -1,4 +1,4 @@
-"""Keys of a case on the command line: ``fabrics.compute.max_oversubscription``, ``stages.1.servers``.
+"""Dotted keys of a case, as the command line and rows name them: ``fabrics.compute.max_oversubscription``.
 
 An entry of a list is named by its number, from 0, or by its name.
 """
@@ -6,13 +6,13 @@ An entry of a list is named by its number, from 0, or by its name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_origin
 
 from fabopt.errors import Fault, InputError, fault, nearest
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse, validated
 from fabopt.io.references import check_counted_servers, check_references
-from fabopt.io.schema_types import keys_at
+from fabopt.io.schema_types import branches, inside, keys_at
 from fabopt.schema.case import Case
 
 # Keys that say the same thing in other words: giving one takes the others away.
@@ -35,7 +35,7 @@ def key_path(key: str, content: Mapping[str, Any]) -> KeyPath | Fault:
     while words:
         step, taken = _in_list(words, container) if isinstance(container, list) else (words[0], 1)
         known = _known(steps, container)
-        if step not in known:
+        if step not in known and not (isinstance(step, str) and _names_itself(steps)):
             above = key[: len(key) - len(".".join(words))].rstrip(".")
             return _unknown(key, above, words[0], _names(container) or [str(step) for step in known])
         steps.append(step)
@@ -67,6 +67,14 @@ def _known(steps: Sequence[str | int], container: Any) -> list[str | int]:
     return list(keys_at(Case, tuple(steps)))
 
 
+def _names_itself(steps: Sequence[str | int]) -> bool:
+    """Whether keys at a place are words of the user's own, as those of ``rules``."""
+    kinds: list[Any] = [Case]
+    for step in steps:
+        kinds = [inner for kind in kinds for inner in inside(kind, step)]
+    return any(get_origin(branch) is dict for kind in kinds for branch in branches(kind))
+
+
 def _inside(container: Any, step: str | int) -> Any:
     if isinstance(container, dict):
         return container.get(str(step))
@@ -83,7 +91,7 @@ def _unknown(key: str, above: str, word: str, names: Sequence[str]) -> Fault:
     return fault(_OPTION, key, f"no such key of the case: `{where}{word}`", allowed=", ".join(names), hint=hint)
 
 
-def with_values(content: Mapping[str, Any], values: Mapping[KeyPath, int | float]) -> dict[str, Any]:
+def with_values(content: Mapping[str, Any], values: Mapping[KeyPath, Any]) -> dict[str, Any]:
     """A copy of a case's content with some keys set."""
     changed: dict[str, Any] = _copy(content)
     for steps, value in values.items():
@@ -98,7 +106,7 @@ def with_values(content: Mapping[str, Any], values: Mapping[KeyPath, int | float
         last = steps[-1]
         container[last] = value
         for same in _SAME:
-            if last in same and isinstance(container, dict):
+            if last in same and value is not None and isinstance(container, dict):
                 container.update({key: None for key in same - {last} if key in container})
     return changed
 
@@ -109,13 +117,38 @@ def _copy(content: Any) -> Any:
     return [_copy(value) for value in content] if isinstance(content, list) else content
 
 
-def changed_inputs(inputs: Inputs, content: Mapping[str, Any], values: Mapping[KeyPath, int | float]) -> Inputs:
-    """Inputs with some keys of the case set, checked as a file is; ``InputError`` lists all faults."""
+def is_case(content: Mapping[str, Any], change: Mapping[str, Any]) -> bool:
+    """Whether a case's content holds together with dotted keys of other values; references are not looked up."""
+    paths = {key: key_path(key, content) for key in change}
+    values = {path: change[key] for key, path in paths.items() if not isinstance(path, Fault)}
+    return len(values) == len(change) and validated(Case, with_values(content, values), "", []) is not None
+
+
+def with_change(inputs: Inputs, change: Mapping[str, Any]) -> Inputs:
+    """Inputs of a case in which dotted keys have other values; ``InputError`` lists all faults."""
+    content = content_of(inputs.case)
+    values: dict[KeyPath, Any] = {}
     faults: list[Fault] = []
-    case = validated(Case, with_values(content, values), _OPTION, faults)
+    for key, value in change.items():
+        path = key_path(key, content)
+        if isinstance(path, Fault):
+            faults.append(path)
+        else:
+            values[path] = value
+    if faults:
+        raise refuse(faults)
+    return changed_inputs(inputs, content, values, "change")
+
+
+def changed_inputs(
+    inputs: Inputs, content: Mapping[str, Any], values: Mapping[KeyPath, Any], file: str = _OPTION
+) -> Inputs:
+    """Inputs with some keys of the case set, checked as a file is; ``InputError`` lists all faults, of ``file``."""
+    faults: list[Fault] = []
+    case = validated(Case, with_values(content, values), file, faults)
     if case is not None:
-        faults = [*check_references(case, inputs.catalog, _OPTION)]
-        faults += check_counted_servers(case, inputs.catalog, _OPTION)
+        faults = [*check_references(case, inputs.catalog, file)]
+        faults += check_counted_servers(case, inputs.catalog, file)
     if case is None or faults:
         raise refuse(faults)
     return Inputs(case, inputs.catalog, inputs.case_file, inputs.notes)

@@ -1,0 +1,53 @@
+"""The columns of what else there is, in words, for every output that has a table of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fabopt.output.terminal.answer import metric_name
+from fabopt.output.terminal.workload import duration
+from fabopt.output.words import money, percent, signed_money, signed_power
+from fabopt.schema.design import Alternative, Design, Number
+
+# Where there is no figure.
+NONE = "-"
+
+
+class Column(NamedTuple):
+    """A figure of every row: its title, the figure, how it is written, and its format in a workbook."""
+
+    title: str
+    figure: Callable[[Alternative], Number | None]
+    words: Callable[[Number], str]
+    format: str = "money"
+
+    def cell(self, row: Alternative) -> str:
+        """The figure of a row in words."""
+        figure = self.figure(row)
+        return NONE if figure is None else self.words(figure)
+
+
+def columns_of(design: Design) -> list[Column]:
+    """Cost and power; the objective where it is neither; what a step of the model takes and comes to, where there is
+    one.
+    """
+    columns = [
+        Column("cost", lambda row: row.capex_usd, money),
+        Column("more cost", lambda row: row.capex_delta_usd, signed_money),
+        Column("more power", lambda row: row.power_delta_w, signed_power, "number"),
+    ]
+    metric = design.objective.metric
+    if metric not in ("capex_usd", "power_w"):
+        columns.append(Column(f"more {metric_name(metric)}", lambda row: row.objective_delta, signed_money))
+    if any(row.step_s is not None for row in design.alternatives):
+        columns.append(Column("step", lambda row: row.step_s, duration, "number"))
+        columns.append(Column("utilization", lambda row: row.gpu_utilization, percent, "number"))
+    if any(row.usd_per_effective_gpu is not None for row in design.alternatives):
+        columns.append(Column("cost per effective GPU", lambda row: row.usd_per_effective_gpu, money))
+    return columns
+
+
+def name_of(row: Alternative) -> str:
+    """What is another in a row, and which."""
+    return f"{row.what}: {row.value}" if row.value else row.what

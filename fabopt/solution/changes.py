@@ -1,0 +1,246 @@
+"""Which cases are worth solving beside an answered one: the keys that each changes, most valuable first.
+
+Redundancy and other default rules come first, then structure, speed and protocol, products, growth and places. What a
+ratio, a bandwidth, servers and attachments would save a little further on is looked for in ``solution.cliff``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+
+from fabopt.io.case import Inputs
+from fabopt.parts.items import CABLE_KINDS
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.problem.rules_kept import is_bound
+from fabopt.problem.separation import combinations
+from fabopt.program.orders import all_uses
+from fabopt.schema.case import Case, Fabric
+from fabopt.schema.default_rules import INTERCHANGEABLE, NIC_RULES, ONE_GENERATION, SUBNET_MANAGER, is_kept
+from fabopt.schema.resilience import NO_RULE, keeps_default, losses_of
+from fabopt.schema.stages import Stage
+from fabopt.schema.topologies import refused
+from fabopt.search.answer import Answer
+from fabopt.search.separations import words_of
+from fabopt.solution.changed import Keys, dumped
+from fabopt.solution.rows import CaseChange, RowsShown
+from fabopt.solution.service import last_group_words
+from fabopt.topology.clos.design import ClosDesign
+from fabopt.topology.design import NetworkDesign
+from fabopt.units import gbps, some
+
+RAIL_ONLY: Final = "rail-only"
+MANAGEMENT: Final = ("in-band", "oob")
+# What one plans with before there is a floor plan.
+FLAT_RUN_M: Final = 30
+# Where switches may stand.
+_PLACES: Final = ("middle", "end", "row")
+# Rules of whose parts are used, by key of ``procurement``, and what the key is without any.
+_SOURCES: Final[dict[str, object]] = {
+    "approved_asics": None,
+    "forbidden_asics": None,
+    "qualified": None,
+    "approved_vendors": None,
+    "forbidden_vendors": None,
+    "max_vendors": {},
+    "min_sources": {},
+    "single_vendor": {},
+    "quarterly_supply": {},
+}
+_WHOLE: Final = ("approved_asics", "forbidden_asics", "qualified")
+
+
+@dataclass(frozen=True)
+class FabricPlace:
+    """A fabric of an answer: its place, what the case asks of it, and what it has been given."""
+
+    index: int
+    asked: Fabric
+    fabric: FabricProblem
+    design: NetworkDesign
+    topology: str
+
+    def key(self, name: str) -> str:
+        """A key of the fabric, dotted."""
+        return f"fabrics.{self.asked.name}.{name}"
+
+
+def places_of(case: Case, answer: Answer) -> list[FabricPlace]:
+    """The fabrics of an answer that the case names."""
+    asked = {fabric.name: fabric for fabric in case.fabrics}
+    pairs = zip(answer.problem.fabrics, answer.picked, strict=True)
+    return [
+        FabricPlace(index, asked[fabric.name], fabric, candidate.design, candidate.topology)
+        for index, (fabric, (candidate, _)) in enumerate(pairs)
+        if fabric.name in asked
+    ]
+
+
+def changes_of(inputs: Inputs, answer: Answer) -> Iterator[CaseChange]:
+    """What is worth solving beside an answer; see ``redundancy_of`` and ``solution.cliff`` for what comes before."""
+    case, problem = inputs.case, answer.problem
+    places = places_of(case, answer)
+    compute = [place for place in places if place.asked.role == "compute"]
+    own = [place for place in places if place.asked.role not in MANAGEMENT]
+    yield from chain.from_iterable(_other_structure(case, place) for place in compute)
+    yield from chain.from_iterable(_other_topology(place) for place in own)
+    yield from _without_rules(case, problem)
+    yield from chain.from_iterable(_other_hardware(place) for place in own)
+    yield from _other_sources(case, answer)
+    yield from chain.from_iterable(_other_switch(case, place) for place in own)
+    yield from chain.from_iterable(_other_groups(case, place) for place in own)
+    yield from _other_growth(case, problem)
+    yield from _other_separations(inputs, problem)
+    yield from _other_places(case, own)
+    yield from _fewer_part_numbers(case, answer)
+
+
+# -- rules -----------------------------------------------------------------------------------------------------------
+
+
+def redundancy_of(case: Case) -> Iterator[CaseChange]:
+    """Without everything that ``resilience: default`` holds, of all fabrics."""
+    keys: dict[str, Any] = {}
+    for fabric in case.fabrics:
+        resilience = case.resilience_of(fabric)
+        if keeps_default(resilience):
+            losses = losses_of(resilience)
+            without = dumped(losses) if losses else NO_RULE
+            keys["resilience" if fabric.resilience is None else f"fabrics.{fabric.name}.resilience"] = without
+    if keys:
+        yield CaseChange("redundancy", NO_RULE, keys, RowsShown.CHEAPER)
+
+
+def _without_rules(case: Case, problem: Problem) -> Iterator[CaseChange]:
+    for rule in (ONE_GENERATION, *NIC_RULES, SUBNET_MANAGER):
+        if is_kept(case.rules, rule) and is_bound(problem, frozenset({rule})):
+            yield CaseChange(rule, NO_RULE, {f"rules.{rule}": False}, RowsShown.CHEAPER, rules=frozenset({rule}))
+
+
+# -- structure -------------------------------------------------------------------------------------------------------
+
+
+def _other_structure(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
+    """Other settings of a Clos of two tiers or more than the case has."""
+    asked, design = place.asked, place.design
+    if not isinstance(design, ClosDesign) or design.tiers == 1:
+        return
+    if asked.topologies == ("clos",) and not any(refused(case, asked, RAIL_ONLY)):
+        keys = {place.key("topologies"): [RAIL_ONLY]}
+        yield CaseChange("topologies", RAIL_ONLY, keys, RowsShown.SAID, place.index)
+    for name, narrow in (("planes", 1), ("striping", "even"), ("rails", "aligned")):
+        if getattr(asked, name) == narrow:
+            yield CaseChange(name, "any", {place.key(name): "any"}, RowsShown.SAID, place.index)
+
+
+def _other_topology(place: FabricPlace) -> Iterator[CaseChange]:
+    """Other families that the case allows, and other numbers of tiers."""
+    for topology in place.fabric.topologies:
+        if topology != place.topology:
+            yield CaseChange("topology", topology, {place.key("topologies"): [topology]}, index=place.index)
+    for tiers in place.fabric.tiers:
+        if place.design.tiers is not None and tiers != place.design.tiers:
+            yield CaseChange("tiers", str(tiers), {place.key("tiers"): tiers}, index=place.index)
+    if place.topology == "torus" and place.asked.torus_nodes == "any":
+        nodes = "switches" if place.design.leaf is None else "servers"
+        yield CaseChange("torus of", nodes, {place.key("torus_nodes"): nodes}, index=place.index)
+
+
+def _other_groups(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
+    """A last leaf group of its own where the case has equal ones, and the other way round."""
+    if not isinstance(place.design, ClosDesign):
+        return
+    last = last_group_words(place.design.file_part().structure)
+    if place.asked.groups == "equal" and place.design.tiers == 2:
+        yield CaseChange("groups", "any", {place.key("groups"): "any"}, RowsShown.CHEAPER, place.index)
+    elif last:
+        yield CaseChange("groups", "equal", {place.key("groups"): "equal"}, index=place.index)
+
+
+# -- hardware --------------------------------------------------------------------------------------------------------
+
+
+def _other_hardware(place: FabricPlace) -> Iterator[CaseChange]:
+    for protocol in place.fabric.protocols:
+        if protocol != place.design.protocol:
+            yield CaseChange("protocol", protocol, {place.key("protocol"): protocol}, index=place.index)
+    options = [
+        option for of_protocol in place.fabric.nics.values() for option in of_protocol if option.item is not None
+    ]
+    own = place.design.nic.port.lane.port_mbps
+    for speed in sorted({option.port.lane.port_mbps for option in options} - {own}, reverse=True):
+        ids = sorted({option.nic_id for option in options if option.port.lane.port_mbps == speed})
+        yield CaseChange("port speed", f"{gbps(speed)}G", {place.key("nics"): ids}, index=place.index)
+
+
+def _other_switch(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
+    """Without the answer's leaf switch."""
+    if place.design.leaf is not None:
+        leaf = place.design.leaf.id
+        keys = {"procurement.forbidden_parts": [*(case.procurement.forbidden_parts or ()), leaf]}
+        yield CaseChange("leaf switch", f"not {leaf}", keys, index=place.index)
+
+
+def _other_sources(case: Case, answer: Answer) -> Iterator[CaseChange]:
+    """Without each rule of vendors, ASICs, supply or pairs; and with one switch product a tier."""
+    if any(candidate.stand_ins for candidate, _ in answer.picked):
+        yield CaseChange("switches", "one product a tier", {f"rules.{INTERCHANGEABLE}": False})
+    for key, nothing in _SOURCES.items():
+        given, path = getattr(case.procurement, key), f"procurement.{key}"
+        if isinstance(given, dict) and key not in _WHOLE:
+            for place in given:
+                others: Any = dumped({name: value for name, value in given.items() if name != place})
+                yield CaseChange("sourcing", f"without {path}.{place}", {path: others or nothing}, RowsShown.SAID)
+        elif given is not None and given != nothing:
+            yield CaseChange("sourcing", f"without {path}", {path: nothing}, RowsShown.SAID)
+
+
+def _fewer_part_numbers(case: Case, answer: Answer) -> Iterator[CaseChange]:
+    """A part number less of cables or fibres, where a product is used in several lengths: a longer one may serve."""
+    items = {item for _, item in all_uses(answer.problem, answer.picked) if item.kind in CABLE_KINDS}
+    for kind in CABLE_KINDS:
+        lengths = Counter(item.id for item in items if item.kind == kind)
+        if max(lengths.values(), default=0) > 1:
+            fewer = lengths.total() - 1
+            most: dict[str, int] = {**dumped(case.procurement.max_part_numbers), kind: fewer}
+            yield CaseChange("part numbers", some(fewer, kind), {"procurement.max_part_numbers": most})
+
+
+# -- time and place --------------------------------------------------------------------------------------------------
+
+
+def _other_growth(case: Case, problem: Problem) -> Iterator[CaseChange]:
+    if not problem.first_servers or case.is_uncertain:
+        return
+    first, last = problem.case.stages or (), (case.stages or ())[-1:]
+    if first and last:
+        keys = {"stages": [dumped(Stage(name=last[0].name, month=first[0].month, servers=problem.servers,
+                                        fabrics=last[0].fabrics))]}  # fmt: skip
+        yield CaseChange("growth", "all on day 1", keys)
+    other = "forbid" if case.growth.recabling == "allow" else "allow"
+    shown = RowsShown.SAID if other == "allow" else RowsShown.ANY
+    yield CaseChange("recabling", other, {"growth.recabling": other}, shown)
+
+
+def _other_separations(inputs: Inputs, problem: Problem) -> Iterator[CaseChange]:
+    """Every other combination of separations that the case leaves open."""
+    left_open = [fabric.name for fabric in inputs.case.fabrics if fabric.separation == "any"]
+    for said in combinations(inputs.case, problem.server) if left_open else ():
+        if said != problem.asked:
+            keys = {f"fabrics.{one.name}.separation": one.separation for one in said.fabrics if one.name in left_open}
+            yield CaseChange("separation", words_of(inputs.case, said), keys)
+
+
+def _other_places(case: Case, own: list[FabricPlace]) -> Iterator[CaseChange]:
+    """Other places of the switches on a floor; and flat runs, as one plans them without one."""
+    if not case.site.has_floor or len(case.fabrics) > 1:
+        return
+    for where in _PLACES if own else ():
+        yield CaseChange("placement", where, {"site.floor.network_racks": where}, index=0)
+    runs = dict.fromkeys(("server-leaf", "leaf-spine", "spine-core"), FLAT_RUN_M)
+    keys: Keys = {"site.floor": None, "site.distances_m": runs}
+    yield CaseChange("flat runs", f"{FLAT_RUN_M} m", keys)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from fabopt.inspect.decisions.decide import Wanted, decided
+from fabopt.output.export.front import front_csv
+from fabopt.output.terminal.front import front_summary
+from fabopt.output.worst_switch import cut_off
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.front import FrontPoint
+from fabopt.schema.front import Front, FrontPoint
 from fabopt.solution import optimize
 from fabopt.solution.formulation_text import formulation_text
 from fabopt.study.front import fronts
@@ -18,7 +23,7 @@ from fabopt.study.sensitivity.targets import Asked
 from fabopt.study.sweep import sweep as sweeps
 from tests.samples import small
 from tests.samples.lengths import USUAL
-from tests.solution.test_brute_force import cage, case, switch
+from tests.solution.test_brute_force import cage, card, case, switch
 from tests.solution.test_redundancy import ONE_UPLINK, TWO_SPINES, catalog, pair, three_ports
 from tests.solution.test_subnet_manager import too_small
 
@@ -30,10 +35,14 @@ def points(budgets: str, **keys: Any) -> tuple[FrontPoint, ...]:
 
 
 def swept(parts: Json, wanted: Json, budgets: str) -> tuple[FrontPoint, ...]:
+    return front_of(parts, wanted, budgets).points
+
+
+def front_of(parts: Json, wanted: Json, budgets: str) -> Front:
     inputs = small.inputs(wanted, parts)
     grid = sweeps.grid_of(inputs, budgets, [])
     execution = sweeps.Execution()
-    return sweeps.sweep(inputs, grid, execution, None, Settings(), Clock(None), lambda *told: None).points
+    return sweeps.sweep(inputs, grid, execution, None, Settings(), Clock(None), lambda *told: None)
 
 
 def spines(point: FrontPoint) -> int:
@@ -117,3 +126,23 @@ def test_prices_and_programs_are_of_what_some_design_keeps() -> None:
     assert found.status == "optimal" and found.objective.value == ONE_UPLINK and found.complete
     assert "Minimize" in formulation_text(inputs, "lp")
     assert problem_of(inputs.case, inputs.catalog).fabrics[0].kept_rules[:2] == ("two-spines", "two-cores")
+
+
+def text_of(front: Front) -> str:
+    console = Console(width=200, file=StringIO())
+    console.print(front_summary(front))
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+def test_points_say_what_the_worst_switch_cuts_off() -> None:
+    """A single switch has all four servers; of two leaves each has two, whatever is above them."""
+    parts, wanted = pair({"tiers": 1})
+    alone = front_of(parts, wanted, "10K")
+    tall = front_of(*pair(), f"{TWO_SPINES}")
+    assert [cut_off(point) for front in (alone, tall) for point in front.points] == [4, 2]
+    assert [cut_off(point) for point in front_of(*pair(), "1K").points] == [None]
+    paired = catalog(nics=[card("twin", cage(2, "1x100"))])
+    both = front_of(*pair({"name": "storage", "role": "storage", "tiers": 1}, paired), "10K")
+    assert [cut_off(point) for point in both.points] == [0] and "cut off" not in text_of(both)
+    assert "cut off" in text_of(alone) and b",4," in front_csv(alone)

@@ -9,10 +9,12 @@ from fabopt.output.left_out import left_out_cell
 from fabopt.output.slots import slots_at
 from fabopt.output.steps import gpus_of, marginal_unit, ratio_of
 from fabopt.output.words import limit_name
+from fabopt.output.worst_switch import cut_off
 from fabopt.schema.front import Front
 
 # Columns that come last, in whatever order others come up.
-LAST = ("gpus", "ratio", "limited_by", "marginal", "marginal_unit", "knee", "rules_left_out", "conflicts")
+LAST = ("gpus", "ratio", "limited_by", "marginal", "marginal_unit", "knee",
+        "worst_switch_cuts_off", "rules_left_out", "conflicts")  # fmt: skip
 
 
 def front_bytes(front: Front) -> bytes:
@@ -43,6 +45,7 @@ def _row(front: Front, number: int) -> dict[str, Any]:
         "marginal": point.marginal,
         "marginal_unit": "" if point.marginal is None else f"USD per {marginal_unit(front)}",
         "knee": point.knee,
+        "worst_switch_cuts_off": cut_off(point),
         "rules_left_out": left_out_cell(point.rules_left_out),
         "conflicts": "; ".join(f"{limit_name(one.limit)}: {one.detail}" for one in point.conflicts),
     }

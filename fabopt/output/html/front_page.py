@@ -17,6 +17,8 @@ from fabopt.output.left_out import COLUMN, left_out_cell
 from fabopt.output.slots import slots_at
 from fabopt.output.steps import gpus_of, marginal_unit, ratio_of, step_of
 from fabopt.output.words import count, money
+from fabopt.output.worst_switch import COLUMN as CUT_OFF
+from fabopt.output.worst_switch import cut_off_cell, tells_cut_off
 from fabopt.schema.front import Front, FrontPoint
 from fabopt.schema.version import VERSION
 
@@ -102,6 +104,8 @@ class _Optional:
             yield f"$ per {marginal_unit(self.front)} more", True
         if self._with_knee:
             yield "", False
+        if tells_cut_off(self.front):
+            yield CUT_OFF, True
         if self._with_left_out:
             yield COLUMN, False
 
@@ -110,6 +114,8 @@ class _Optional:
             yield _NOTHING if point.marginal is None else money(point.marginal)
         if self._with_knee:
             yield "knee" if point.knee else ""
+        if tells_cut_off(self.front):
+            yield cut_off_cell(point)
         if self._with_left_out:
             yield left_out_cell(point.rules_left_out)
 

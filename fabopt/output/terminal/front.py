@@ -14,6 +14,8 @@ from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.braille import BLANK, dots, stairs
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import limit_name, listed, money, plain, power, printable
+from fabopt.output.worst_switch import COLUMN as CUT_OFF
+from fabopt.output.worst_switch import cut_off_cell, tells_cut_off
 from fabopt.schema.design import Conflict
 from fabopt.schema.front import BUDGET_KEY, Front, FrontPoint
 from fabopt.units import some
@@ -80,6 +82,8 @@ def _table(front: Front) -> RenderableType:
     columns += [("$ per one more", True)] if has_marginal else []
     has_knee = any(point.knee for point in front.points)
     columns += [("", False)] if has_knee else []
+    tells_loss = tells_cut_off(front)
+    columns += [(CUT_OFF, True)] if tells_loss else []
     has_left_out = any(point.rules_left_out for point in front.points)
     columns += [(COLUMN, False)] if has_left_out else []
     columns.append(("what", False))
@@ -89,7 +93,7 @@ def _table(front: Front) -> RenderableType:
         if isinstance(point, int):
             rows.append([*[""] * (len(columns) - 1), f"{MORE} {some(point, 'point')} between"])
             continue
-        row = _row(front, point, shown, has_marginal, has_knee, has_left_out)
+        row = _row(front, point, shown, has_marginal, has_knee, tells_loss, has_left_out)
         if above is not None and row[-1] == above.summary:
             row[-1] = _as_above(above, point)
         above = point
@@ -128,7 +132,13 @@ def _shown_points(front: Front) -> Iterator[FrontPoint | int]:
 
 
 def _row(
-    front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bool, has_knee: bool, has_left_out: bool
+    front: Front,
+    point: FrontPoint,
+    shown: Sequence[str],
+    has_marginal: bool,
+    has_knee: bool,
+    tells_loss: bool,
+    has_left_out: bool,
 ) -> list[str]:
     cells = [value_text(key, point.over.get(key, point.budget_usd)) for key in front.keys]
     traded = {one.metric for one in front.objectives} if front.kind == "pareto" else set()
@@ -137,6 +147,8 @@ def _row(
         cells.append("-" if point.marginal is None else money(point.marginal))
     if has_knee:
         cells.append("knee" if point.knee else "")
+    if tells_loss:
+        cells.append(cut_off_cell(point))
     if has_left_out:
         cells.append(left_out_cell(point.rules_left_out))
     return [*cells, point.summary if point.totals is not None else _why(point)]

@@ -14,6 +14,7 @@ from functools import partial
 from fabopt.explain.clashes import clashes, prescribed
 from fabopt.explain.deliveries import delivery_conflicts
 from fabopt.explain.demands import changed, demand_conflicts, path_conflicts
+from fabopt.explain.exposure import exposure_conflicts
 from fabopt.explain.floor import floor_conflicts, no_layout_fits, rack_rule_conflicts
 from fabopt.explain.freedoms import OPEN_KEYS, ROLES, not_on_sale
 from fabopt.explain.gaps import gap_sentences
@@ -87,8 +88,8 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
         return unequipped
     if sources_are_short(problem) and (told := _asked(inquiry, source_conflicts)):
         return tuple(told)
-    if uncovered := _asked(inquiry, uncovered_runs):
-        return tuple(uncovered)
+    if unmet := _asked(inquiry, uncovered_runs) or _asked(inquiry, exposure_conflicts):
+        return tuple(unmet)
     if problem.limits.are_set or any(stage.limits.are_set for stage in problem.stages):
         spent = _asked(inquiry, spending, stage_limit_conflicts) or _asked(inquiry, joint_limits)
         if spent:

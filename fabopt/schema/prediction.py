@@ -18,6 +18,10 @@ Number = int | float
 Place = Literal["domain", "leaf", "pod", "fabric"]
 
 
+# What ``min_gbps_per_gpu`` is where no bandwidth would do; it is never shown.
+NO_BANDWIDTH_GBPS = 1_000_000
+
+
 class WorkloadNeeds(Strict):
     """What the workload needs of a fabric, whatever design is picked.
 

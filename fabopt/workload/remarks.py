@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.model import Model
-from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
+from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.schema.workload import QueuePairs, taken_by
 from fabopt.units import exact, some
@@ -120,8 +120,11 @@ def _overruled(use: WorkloadUse, case: Case, fabric: Fabric) -> Iterator[str]:
     assert case.workload is not None
     most = case.workload.max_exposed_communication
     if use.exposed_communication > most:
+        why = "no network keeps it, however fast"
+        if use.needs.min_gbps_per_gpu < NO_BANDWIDTH_GBPS:
+            wanted = f"{use.needs.min_gbps_per_gpu:g} Gb/s per GPU at 1:1 that {use.model} needs"
+            why = f"the fabric's own keys go first, and ask for less than the {wanted}"
         yield (
             f"{fabric.name}: {_PERCENT * use.exposed_communication:.1f} % of a step is exposed communication, more "
-            f"than the {_PERCENT * most:g} % of max_exposed_communication: the fabric's own keys go first, and ask for "
-            f"less than the {use.needs.min_gbps_per_gpu:g} Gb/s per GPU at 1:1 that {use.model} needs"
+            f"than the {_PERCENT * most:g} % of max_exposed_communication: {why}"
         )

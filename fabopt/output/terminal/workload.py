@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.output.words import count, money, plain
-from fabopt.schema.prediction import CommunicatorUse, TaperedStep, WorkloadUse
+from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, TaperedStep, WorkloadUse
 from fabopt.schema.workload import Placement, Within
 
 COLUMNS = (
@@ -55,6 +55,8 @@ def needs_line(use: WorkloadUse) -> str:
     timed = "" if max(needs.max_oversubscription.values()) < ANY_RATIO else ": each design is timed"
     ratios = ratios.replace("any", "any ratio", 1) if ratios.startswith("any") else f"at most {ratios}"
     binds = f"; {needs.binding} binds" if needs.binding is not None else ""
+    if needs.min_gbps_per_gpu >= NO_BANDWIDTH_GBPS:
+        return f"{use.model} waits longer than `max_exposed_communication` allows, however fast the network is{binds}"
     return (
         f"{use.model} needs {plain(needs.min_gbps_per_gpu)} Gb/s per GPU at 1:1{binds}; "
         f"with NICs of {plain(needs.offered_gbps_per_gpu)} Gb/s per GPU, {ratios}{timed}"

@@ -1,0 +1,106 @@
+"""Models that wait too long on every network: latency alone exposes more of a step than the case allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from fabopt.explain.demands import changed
+from fabopt.explain.levers import advice
+from fabopt.explain.relaxation import closest
+from fabopt.explain.what_if import Inquiry
+from fabopt.problem.demand import case_workload
+from fabopt.schema.case import Case
+from fabopt.schema.design import Conflict
+from fabopt.schema.prediction import NO_BANDWIDTH_GBPS
+from fabopt.units import some
+from fabopt.workload.needs import MOST_MBPS, Reach, flat
+from fabopt.workload.timing import DOMAIN, ModelRun, Step, step_on
+
+LIMIT = "workload.max_exposed_communication"
+# Shares of a step are told in hundredths of a per cent.
+SHARES = 10_000
+PERCENT = 100
+# So many times the sequences of a step are looked at.
+MOST_TIMES = 8
+
+
+def exposure_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """The limit of exposed communication where no bandwidth keeps it, and what would: a share, a batch, a protocol."""
+    needs = inquiry.problem.needs
+    workload = case_workload(inquiry.problem.case, inquiry.problem.server)
+    if needs is None or workload is None or needs.min_gbps_per_gpu < NO_BANDWIDTH_GBPS:
+        return
+    reach = Reach(needs.leaf_gpus, needs.in_network_reduction)
+    words = _why(workload, step_on(workload, flat(MOST_MBPS, reach)))
+    yield from _more_exposed(inquiry, words)
+    yield from _larger_batch(inquiry, workload)
+    yield from _reducing_switches(inquiry, needs.fabric)
+
+
+def _why(workload: ModelRun, step: Step) -> str:
+    """What is exposed of a step, and behind what it would have to run."""
+    worst = max((one for one in step.costs if one.place != DOMAIN), key=lambda one: one.exposed_s, default=None)
+    ranks = "" if worst is None else f", most of it of {worst.traffic.communicator} ranks"
+    batches = some(math.floor(workload.micro_batches), "micro-batch").replace("batchs", "batches")
+    return (
+        f"however fast the network is, at least {PERCENT * float(step.exposed_share):.3g} % of a step is exposed"
+        f"{ranks}: each of {some(workload.ranks.data, 'replica')} works on {batches} a step, too few to hide it behind"
+    )
+
+
+def _exposing(case: Case, share: float) -> Case:
+    assert case.workload is not None
+    workload = case.workload.model_copy(update={"max_exposed_communication": share})
+    return case.model_copy(update={"workload": workload})
+
+
+def _more_exposed(inquiry: Inquiry, words: str) -> Iterator[Conflict]:
+    """The least share of a step with which there is a design."""
+    asked, workload = inquiry.problem.asked, inquiry.problem.asked.workload
+    assert workload is not None
+    inquiry.tell(LIMIT)
+
+    def ask(shares: int) -> int | None:
+        return None if inquiry.design(_exposing(asked, shares / SHARES)) is None else shares
+
+    def between(works: int, fails: int) -> int | None:
+        # what is exposed is little more than the limit: steps from it that double
+        return min(fails + max(1, fails - limit), (works + fails) // 2) if works - fails > 1 else None
+
+    limit = math.floor(SHARES * workload.max_exposed_communication)
+    if ask(SHARES) is None:
+        yield Conflict(limit=LIMIT, value=workload.max_exposed_communication, needed=None, detail=words)
+        return
+    least, is_least = closest(SHARES, limit, ask, between)
+    yield advice(LIMIT, workload.max_exposed_communication, least / SHARES, words, is_least)
+
+
+def _larger_batch(inquiry: Inquiry, workload: ModelRun) -> Iterator[Conflict]:
+    """The fewest times as many sequences of a step with which there is a design."""
+    asked, batch = inquiry.problem.asked, workload.plan.batch
+    assert asked.workload is not None
+    limit = "workload.plan.batch"
+    inquiry.tell(limit)
+    changes = asked.workload.changes
+    batches = [batch * times for times in range(2, MOST_TIMES + 1)]
+    cases = (
+        (more, asked.model_copy(update={"workload": asked.workload.model_copy(update={"plan": plan})}))
+        for more in batches
+        if (plan := changes.model_copy(update={"batch": more}))
+    )
+    needed = inquiry.first_with_design(cases)
+    if needed is not None:
+        yield advice(limit, batch, needed, "as many times the sequences of a step, and so the micro-batches", True)
+
+
+def _reducing_switches(inquiry: Inquiry, name: str) -> Iterator[Conflict]:
+    """The protocol whose switches add up gradients."""
+    fabric = next(one for one in inquiry.problem.asked.fabrics if one.name == name)
+    if fabric.protocol == "infiniband":
+        return
+    limit = f"fabrics.{name}.protocol"
+    inquiry.tell(limit)
+    if inquiry.design(changed(inquiry.problem.asked, fabric, protocol="infiniband")) is not None:
+        detail = "its switches add gradients up on their way, which takes fewer steps"
+        yield Conflict(limit=limit, value=fabric.protocol, needed="infiniband", detail=detail)

@@ -1,0 +1,53 @@
+"""Models for which no bandwidth is enough: it is said why, and what would do; a bandwidth that stands for it never."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import fabopt
+from fabopt.output.terminal.answer import infeasible_lines
+from fabopt.output.terminal.workload import needs_line
+
+CASE: dict[str, Any] = {
+    "name": "waits",
+    "server": "nvidia-dgx-h100",
+    "gpus": 8192,
+    "workload": {"model": "gpt3-175b"},
+    "fabrics": [{"name": "compute"}],
+}
+
+
+def test_micro_batches_are_named() -> None:
+    """1,536 sequences over 8,192 / 64 = 128 replicas are 12 micro-batches of one each."""
+    design = fabopt.solve(CASE, alternatives_s=0).design
+    told = "\n".join(infeasible_lines(design))
+    assert "1,000,000" not in told and "1e+06" not in told
+    assert "each of 128 replicas works on 12 micro-batches a step, too few to hide it behind" in told
+    assert {one.limit for one in design.conflicts} == {
+        "workload.max_exposed_communication",
+        "workload.plan.batch",
+        "fabrics.compute.protocol",
+    }
+
+
+@pytest.mark.long
+def test_every_lever_of_a_model_does_and_a_share_less_does_not() -> None:
+    needed = {one.limit: one.needed for one in fabopt.solve(CASE, alternatives_s=0).design.conflicts}
+    share = needed["workload.max_exposed_communication"]
+    assert isinstance(share, float)
+    for workload, status in (
+        ({"max_exposed_communication": share}, "optimal"),
+        ({"max_exposed_communication": round(share - 0.0001, 4)}, "infeasible"),
+        ({"plan": {"batch": needed["workload.plan.batch"]}}, "optimal"),
+    ):
+        case = {**CASE, "workload": {"model": "gpt3-175b", **workload}}
+        assert fabopt.solve(case, alternatives_s=0).status == status, workload
+
+
+def test_bandwidth_that_the_case_says_goes_first_and_no_other_is_shown() -> None:
+    design = fabopt.solve({**CASE, "fabrics": [{"name": "compute", "min_gbps_per_gpu": 400}]}, alternatives_s=0).design
+    assert design.status == "optimal" and design.workload is not None
+    assert "however fast the network is" in needs_line(design.workload)
+    assert not any("1e+06" in note for note in design.notes)

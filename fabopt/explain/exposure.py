@@ -42,7 +42,7 @@ def _why(workload: ModelRun, step: Step) -> str:
     """What is exposed of a step, and behind what it would have to run."""
     worst = max((one for one in step.costs if one.place != DOMAIN), key=lambda one: one.exposed_s, default=None)
     ranks = "" if worst is None else f", most of it of {worst.traffic.communicator} ranks"
-    batches = some(math.floor(workload.micro_batches), "micro-batch").replace("batchs", "batches")
+    batches = some(math.floor(workload.micro_batches), "micro-batch")
     return (
         f"however fast the network is, at least {PERCENT * float(step.exposed_share):.3g} % of a step is exposed"
         f"{ranks}: each of {some(workload.ranks.data, 'replica')} works on {batches} a step, too few to hide it behind"

@@ -51,7 +51,7 @@ def prescribed(inquiry: Inquiry) -> str:
 def alone(inquiry: Inquiry) -> list[Inquiry]:
     """The questions about each fabric that has no design of its own; those about the whole case if every one has."""
     fabrics = inquiry.case.fabrics
-    if len(fabrics) == 1:
+    if len(fabrics) == 1 or any(fabric.separation != "physical" for fabric in fabrics):
         return [inquiry]
     failing: list[Inquiry] = []
     for fabric in fabrics:

@@ -63,6 +63,12 @@ def delivery_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         yield from alone(inquiry, list(_dates(inquiry)))
 
 
+def date_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Other dates, where what may be spent hangs on them: budgets of quarters and years, prices that decline."""
+    if inquiry.problem.limits.periods or inquiry.case.finance.price_decline:
+        yield from alone(inquiry, list(_dates(inquiry)))
+
+
 def _relieved(inquiry: Inquiry, levers: list[Lever]) -> Iterator[Conflict]:
     """What each lever of a kind would have to be alone; if none alone does, which do together."""
     told = 0

@@ -10,15 +10,16 @@ from fabopt.explain.levers import advice
 from fabopt.explain.relaxation import closest, halfway
 from fabopt.explain.what_if import Inquiry, narrowed
 from fabopt.schema.case import Case, Fabric, Oversubscription
-from fabopt.schema.design import Conflict
-from fabopt.schema.resilience import NO_RULE
+from fabopt.schema.design import Conflict, Needed
+from fabopt.schema.resilience import NO_RULE, Resilience, losses_of
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.clos.figures import HOPS_BY_TIERS
 from fabopt.topology.design import NetworkDesign
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.workload.allowance import FIGURES
 
-MOST_RATIO = 1024
+# No architect builds more than this; a case that asks for more keeps what it asks for.
+MOST_RATIO = 8
 # Twice as near as a value that fails has to be.
 RATIO_PRECISION = Fraction(1, 2000)
 # Further apart than this, two ratios are halved by their quotient, closer by their difference.
@@ -26,6 +27,8 @@ FAR_APART = Fraction(11, 10)
 RATIO_DIGITS = 6
 # Speeds are whole Mb/s.
 GBPS_DIGITS = 3
+# Where any bandwidth will do.
+LEAST_GBPS = 0.001
 # Of a bandwidth that the case does not say.
 LEFT_OUT = "the case leaves it out, which takes the default"
 DEMANDED_FIGURES = {"bisection": "bisection", "alltoall": "all-to-all", "allreduce": "ring all-reduce"}
@@ -37,21 +40,25 @@ def changed(case: Case, fabric: Fabric, **update: object) -> Case:
     return case.model_copy(update={"fabrics": fabrics})
 
 
-def demand_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """The least change to each demand alone that gives a design."""
-    for index, fabric in enumerate(inquiry.case.fabrics):
-        meant = inquiry.problem.fabrics[index]
-        yield from _bandwidth(inquiry, fabric, index)
+def ratio_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """The least oversubscription at each boundary alone that gives a design."""
+    for index, fabric, meant in inquiry.fabrics:
         limits = {"leaf": meant.oversubscription_leaf, "spine": meant.oversubscription_spine}
         for tier in list(limits)[: max(meant.tiers, default=0) - 1]:
             yield from _ratio(inquiry, fabric, index, tier, limits)
+
+
+def speed_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """The most of each bandwidth alone, below the one wanted, that some design gives."""
+    for index, fabric, _ in inquiry.fabrics:
+        yield from _bandwidth(inquiry, fabric, index)
         for figure in DEMANDED_FIGURES:
             yield from _figure(inquiry, fabric, index, figure)
         yield from _priorities(inquiry, fabric, index)
-        for number in range(len(fabric.survived)):
-            if fabric.survived[number].min_gbps_per_gpu is None:
-                continue
-            yield from _left_over(inquiry, fabric, index, number)
+        survived = losses_of(inquiry.case.resilience_of(fabric))
+        for number, demand in enumerate(survived):
+            if demand.min_gbps_per_gpu is not None:
+                yield from _left_over(inquiry, fabric, index, survived, number)
 
 
 def _of_model(inquiry: Inquiry, fabric: Fabric) -> dict[str, None]:
@@ -69,11 +76,13 @@ def _network(inquiry: Inquiry, fabric: Fabric, index: int, **update: object) -> 
 
 
 def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflict]:
-    """The most injection below the demand that some design gives."""
-    limit = f"fabrics.{fabric.name}.min_gbps_per_gpu"
+    """The most injection below the demand that some design gives, in the key that the case says it with."""
+    per_server = fabric.min_gbps_per_server is not None
+    limit = f"fabrics.{fabric.name}.min_gbps_per_{'server' if per_server else 'gpu'}"
     inquiry.tell(limit)
     wanted_mbps = inquiry.problem.fabrics[index].gpu_mbps
-    problem = inquiry.problem_of(changed(inquiry.case, fabric, min_gbps_per_gpu=0.001, **_of_model(inquiry, fabric)))
+    least: dict[str, object] = {"min_gbps_per_server": None, "storage": None, "min_gbps_per_gpu": LEAST_GBPS}
+    problem = inquiry.problem_of(changed(inquiry.case, fabric, **least, **_of_model(inquiry, fabric)))
     free = problem.fabrics[index]
     rates = sorted({int(nic.injection) for nics in free.nics.values() for nic in nics if nic.injection < wanted_mbps})
 
@@ -83,11 +92,19 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflic
         return None if optimum is None else rates.index(int(optimum.picked[index][0].design.nic.injection))
 
     most, is_least = closest(-1, len(rates), reached, halfway)
-    if most >= 0:
-        refused = inquiry.problem.fabrics[index].refused_nics
-        left_out = [LEFT_OUT] if fabric.min_gbps_per_gpu is None else []
-        detail = "; ".join(["the most bandwidth per GPU that a design gives", *left_out, *refused[:3]])
-        yield advice(limit, gbps(wanted_mbps), gbps(rates[most]), detail, is_least)
+    if most < 0:
+        return
+    refused = inquiry.problem.fabrics[index].refused_nics
+    left_out = [LEFT_OUT] if fabric.min_gbps_per_gpu is None and not per_server and fabric.storage is None else []
+    detail = "; ".join([f"the most bandwidth per {'server' if per_server else 'GPU'} that a design gives", *left_out])
+    detail = "; ".join([detail, *refused[:3]])
+    per = max(1, inquiry.problem.server.gpus) if per_server else 1
+    wanted = fabric.min_gbps_per_server if per_server else gbps(wanted_mbps)
+    conflict = advice(limit, wanted or 0, gbps(per * rates[most]), detail, is_least)
+    if fabric.storage is not None:
+        other = Needed(limit=f"fabrics.{fabric.name}.storage", needed=None)
+        conflict = conflict.model_copy(update={"together": (Needed(limit=limit, needed=gbps(rates[most])), other)})
+    yield conflict
 
 
 def _priorities(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflict]:
@@ -108,6 +125,8 @@ def _priorities(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Confli
 def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict[str, Fraction]) -> Iterator[Conflict]:
     """The least oversubscription at one boundary that gives a design, the other boundary's kept."""
     limit = f"fabrics.{fabric.name}.max_oversubscription.{tier}"
+    if limits[tier] >= MOST_RATIO:
+        return
     inquiry.tell(limit)
 
     def given(most: Fraction) -> Fraction | None:
@@ -161,14 +180,16 @@ def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterat
     yield from _most(inquiry, f"fabrics.{fabric.name}.{key}", wanted, reached, words)
 
 
-def _left_over(inquiry: Inquiry, fabric: Fabric, index: int, number: int) -> Iterator[Conflict]:
+def _left_over(
+    inquiry: Inquiry, fabric: Fabric, index: int, survived: tuple[Resilience, ...], number: int
+) -> Iterator[Conflict]:
     """The most bandwidth that a design has left after the failures of one of the case's demands."""
-    demand = fabric.survived[number]
+    demand = survived[number]
     failed, count = demand.failures
 
     def reached(least: float | None) -> Fraction | None:
         lower = () if least is None else (demand.model_copy(update={"min_gbps_per_gpu": least}),)
-        kept = (*fabric.survived[:number], *lower, *fabric.survived[number + 1 :])
+        kept = (*survived[:number], *lower, *survived[number + 1 :])
         network = _network(inquiry, fabric, index, resilience=kept or NO_RULE)
         return None if network is None else network.failures(inquiry.problem.server.gpus).bandwidth_left(failed, count)
 
@@ -203,7 +224,7 @@ def _most(
 
 def path_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """The fewest switches on the longest path with which there is a design."""
-    for fabric, meant in zip(inquiry.case.fabrics, inquiry.problem.fabrics, strict=True):
+    for _, fabric, meant in inquiry.fabrics:
         most = fabric.max_switch_hops
         if most is None:
             continue

@@ -164,7 +164,8 @@ def _speeds(speeds: Iterable[float]) -> str:
 
 def _remedies(inquiry: Inquiry, index: int, gap: Gap) -> Iterator[str]:
     """Every single change that fills a gap, in words with its key."""
-    for freedom in freedoms_of(inquiry, inquiry.case.fabrics[index]):
+    fabric = next(fabric for place, fabric, _ in inquiry.fabrics if place == index)
+    for freedom in freedoms_of(inquiry, fabric):
         yield from map(freedom.says, _brought_in(inquiry, freedom, index, gap))
 
 

@@ -18,6 +18,8 @@ from fabopt.schema.design import Conflict, Needed, Number
 
 # So near to a value that fails, a value is told: twice as near as it has to be.
 PRECISION = 1 / 2000
+# So many designs are looked for that are a little nearer than the one before, until the rest is halved.
+FIRST_STEPS = 4
 # What is said of a value where it is not known whether a nearer one would do, and where none a thousandth nearer does.
 UNSETTLED = "whether a smaller change would do was not settled in time"
 SETTLED_FINELY = "a thousandth less would not do"
@@ -171,14 +173,18 @@ def _nearest(inquiry: Inquiry, lever: Lever, others: Values, works: Number) -> t
         least = lever.least(inquiry, _moved(inquiry, {**others, lever: None}))
         if least is not None:
             return least, True
-    # often nothing nearer than what the first design takes will do
-    little = a_little_nearer(works, lever.value) if lever.between is finely else None
-    if little is not None:
-        with suppress(StoppedError):
+    # often nothing nearer than what one of the first designs takes will do
+    for _ in range(FIRST_STEPS if lever.between is finely else 0):
+        little = a_little_nearer(works, lever.value)
+        if little is None:
+            break
+        try:
             nearer = ask(little)
-            if nearer is None:
-                return works, True
-            works = nearer
+        except StoppedError:
+            break
+        if nearer is None:
+            return works, True
+        works = nearer
     return closest(works, lever.value, ask, lever.between)
 
 

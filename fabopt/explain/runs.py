@@ -24,7 +24,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.schema.case import Case, Distances
 from fabopt.schema.catalog import CableLength, Catalog
 from fabopt.schema.default_rules import ATTACHMENT_RUNS, without
-from fabopt.schema.design import Conflict, Number
+from fabopt.schema.design import Conflict
 from fabopt.topology.clos.attached_runs import attached_runs_m
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.placement import RackPlacement
@@ -59,7 +59,7 @@ class Reached:
 
 def run_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Each kind of links of which a shorter run alone gives a design, and the part that would be long enough."""
-    told: set[tuple[str, Number | str | None]] = set()
+    told: set[tuple[str, object]] = set()
     for kind in RUN_KEYS:
         if _applies(inquiry.problem, kind):
             inquiry.tell(f"site.distances_m.{kind}")

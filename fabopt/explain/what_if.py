@@ -6,8 +6,9 @@ line of questions that the clock does not let finish: what was not answered is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from math import gcd
 from typing import NamedTuple, TypeVar
 
@@ -21,8 +22,8 @@ from fabopt.problem.rack_parts import without
 from fabopt.problem.rules_kept import RulePart
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Sums, sums_of
-from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
-from fabopt.schema.case import Case
+from fabopt.program.settings import Clock, Settings, StoppedError, Work, unbroken
+from fabopt.schema.case import EFFECTIVE, Case, Fabric
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
 from fabopt.search.choice import search_of
@@ -33,10 +34,12 @@ from fabopt.topology.families import most_servers
 
 # Designs of as many rack units tie by the thousand, so a unit is weighed against money: $10,000, in cents a milliunit.
 CENTS_PER_MILLIUNIT = 1000
-# How long fewer rack units are looked for: the search has no good bound on them.
-UNITS_SECONDS = 4.0
-# How long any one design is looked for, so that no question takes the time of all others.
-DESIGN_SECONDS = 8.0
+# How often fewer rack units are asked for: the search has no good bound on them.
+MOST_OF_UNITS = 24
+# What the search of any one question may do, counted as ``program.settings.Work``, so that no question takes the time
+# of all others and the same questions are answered on every machine; seconds only end what hangs.
+MOST_WORK = 10_000
+DESIGN_SECONDS = 60.0
 
 
 Value = TypeVar("Value")
@@ -74,6 +77,13 @@ class Least(NamedTuple):
     bound: int | None = None
 
 
+class Answered(NamedTuple):
+    """What solving a changed case comes to: its cents, and its networks by which one choice in two keys is told."""
+
+    cents: int
+    choice: str
+
+
 class Supposition(NamedTuple):
     """What a question is about: a changed case, and a changed catalog."""
 
@@ -81,11 +91,21 @@ class Supposition(NamedTuple):
     catalog: Catalog
 
 
+@dataclass
+class Met:
+    """The last design that was met: its problem, and the optimum in the objective of that."""
+
+    problem: Problem
+    optimum: Optimum
+
+
 @dataclass(frozen=True)
 class Inquiry:
     """What all questions share. ``tell`` says what is being looked at; ``report`` takes what has been found.
 
-    ``left_out``: of the default rules, what structure allows no design of the case to keep.
+    ``case``: as it was asked, so that what follows from a key follows from its new value too. ``left_out``: of the
+    default rules, what structure allows no design of the case to keep. ``met``: empty, or the last design;
+    ``choices``: networks that words of the case, changed alone, have led to.
     """
 
     case: Case
@@ -97,6 +117,15 @@ class Inquiry:
     context: Context
     report: Callable[[Conflict | None], None]
     left_out: tuple[RulePart, ...] = ()
+    met: list[Met] = field(default_factory=list)
+    choices: set[str] = field(default_factory=set)
+
+    @property
+    def fabrics(self) -> Iterator[tuple[int, Fabric, FabricProblem]]:
+        """The fabrics that are designed: their place in the problem, as they were asked for, and what they mean."""
+        asked = {fabric.name: fabric for fabric in self.case.fabrics}
+        for index, meant in enumerate(self.problem.fabrics):
+            yield index, asked[meant.name], meant
 
     @property
     def asked(self) -> Supposition:
@@ -110,8 +139,9 @@ class Inquiry:
         return without(problem_of(asked.case, asked.catalog), self.left_out)
 
     def search_of(self, problem: Problem, clock: Clock) -> Search:
-        """The search of the case's problem or of a changed one."""
-        return search_of(problem, self.settings, clock, context=self.context)
+        """The search of the case's problem or of a changed one, with the work of a question."""
+        settings = replace(self.settings, work=Work(most=MOST_WORK))
+        return search_of(problem, settings, clock, context=self.context)
 
     def problem_of(self, case: Case) -> Problem:
         """A changed case, with the parts of the catalog as they were found for the case itself.
@@ -144,10 +174,37 @@ class Inquiry:
         self.clock.ask()
         watch = Watch(DESIGN_SECONDS, self.clock)
         if problem.limits.are_set:
-            return self._answer(self.search_of(_lean(problem), watch).run(ties=False), watch)
+            lean = _lean(problem)
+            return self._noted(lean, self._answer(self.search_of(lean, watch).run(ties=False), watch))
         if not in_reach and problem.servers > most_servers(problem):
             return None
-        return self._answer(self.search_of(problem, watch).any_design(), watch)
+        return self._noted(problem, self._answer(self.search_of(problem, watch).any_design(), watch))
+
+    def _noted(self, problem: Problem, optimum: Optimum | None) -> Optimum | None:
+        if optimum is not None:
+            self.met[:] = [Met(problem, optimum)]
+        return optimum
+
+    def answer_met(self) -> Answered | None:
+        """What solving the problem of the last design that was met comes to; None where that is not known.
+
+        What was met is the answer itself where the case's objective was least in it.
+        """
+        if not self.met or self.case.objective == EFFECTIVE or self.case.growth.decide_by == "regret":
+            return None
+        (met,) = self.met
+        problem, optimum = met.problem, met.optimum
+        own = with_objective(problem, self.case.objective, problem.limits)
+        if own.weights != problem.weights or not problem.limits.are_set:
+            problem, optimum = own, Optimum("unknown")
+            with suppress(StoppedError), self.clock.bounded():
+                optimum = self.search_of(own, Watch(DESIGN_SECONDS, self.clock)).run(ties=False)
+        if optimum.verdict != "optimal":
+            return None
+        with unbroken():
+            networks = (candidate.design.file_part() for candidate, _ in optimum.picked)
+            tiers = ((part.structure, [tier.switch.id for tier in part.tiers], part.nic.nic_id) for part in networks)
+            return Answered(sums_of(problem, optimum.picked).cents, repr(list(tiers)))
 
     def first_with_design(self, changes: Iterable[tuple[Value, Case]]) -> Value | None:
         """The first of some values of a limit whose changed case has a design; None if none has."""
@@ -181,11 +238,12 @@ class Inquiry:
         problem = replace(self.problem, weights=Weights(1, 0, CENTS_PER_MILLIUNIT, 1), limits=limits)
         few = self._sums(problem, self.clock)
         step = gcd(*(item.rack_milliunits for item in problem.item_table.items))
-        watch, is_least = Watch(UNITS_SECONDS, self.clock), True
+        watch, is_least = Watch(DESIGN_SECONDS, self.clock, MOST_OF_UNITS), True
 
         def ask(milliunits: int) -> Least | None:
             nonlocal is_least
             try:
+                watch.ask()
                 return self._sums(replace(problem, limits=replace(limits, rack_milliunits=milliunits)), watch)
             except StoppedError:
                 is_least = False
@@ -214,6 +272,11 @@ def _lean(problem: Problem) -> Problem:
     if limits.power_mw is not None:
         return with_objective(problem, "power_w", limits)
     return replace(problem, weights=Weights(1, 0, CENTS_PER_MILLIUNIT, 1))
+
+
+def servers_key(case: Case) -> str:
+    """The key of the number of servers, at the last stage if there are some."""
+    return "servers" if case.stages is None else f"stages.{case.stages[-1].name}.servers"
 
 
 def sized(case: Case, servers: int) -> Case:

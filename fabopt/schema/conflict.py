@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Strict
 
 Number = int | float
@@ -15,7 +16,7 @@ class Needed(Strict):
     """What one of several limits, which have to change together, would have to be."""
 
     limit: str
-    needed: Number | str
+    needed: Number | str | tuple[str, ...] | None
 
 
 class Conflict(Strict):
@@ -23,14 +24,15 @@ class Conflict(Strict):
 
     ``direction``: which way a number would have to go; ``minimal``: whether no number nearer to its value would do, to
     a thousandth; null of what is no number. ``together``: all changes that are needed at once, this one first; empty
-    where it alone would do. ``capex_usd``: of a default rule, what the best design costs without it.
+    where it alone would do. ``capex_usd``: what the design costs that solving the case with the change gives, as far as
+    that is known.
     """
 
     limit: str
     value: Number | str | None
-    needed: Number | str | None
+    needed: Number | str | tuple[str, ...] | None
     direction: Literal["up", "down"] | None = None
     minimal: bool | None = None
     together: tuple[Needed, ...] = ()
+    capex_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
     detail: str = ""
-    capex_usd: Annotated[Number | None, Field(exclude_if=lambda usd: usd is None)] = None

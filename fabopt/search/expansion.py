@@ -21,10 +21,10 @@ from fabopt.search.coefficients import (
     tolerance,
     weights_table,
     without_dear_switches,
-    without_short_devices,
 )
 from fabopt.search.context import Context, SearchKey
 from fabopt.search.out_of_band import Together
+from fabopt.search.stage_budgets import without_unfit_devices
 from fabopt.topology.batch import AnyBatch, Sizing, candidates_in
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.attachment_bounds import AttachmentBounds
@@ -313,7 +313,7 @@ class Expansion:
         """Candidates of a fabric, ``most`` at the most; ``in_order``: the cheapest first."""
         if self.settings.prune and expanded.slack:
             sizing = without_dear_switches(self.problem, sizing, expanded.slack, self.most_cents, self.counted)
-            sizing = without_short_devices(self.problem, sizing)
+            sizing = without_unfit_devices(self.problem, sizing)
         return self._in_time(self._sizes(sizing, most, in_order))
 
     def _sizes(self, sizing: Sizing, most: int | None, in_order: bool) -> list[Size]:

@@ -101,7 +101,7 @@ def test_limits_that_no_single_change_meets() -> None:
         less = {**tight, **needed, key: round(0.999 * least, 2)}
         assert status({**content, "limits": less}) == "infeasible"
         assert status({**content, "limits": {**tight, **needed, key: tight[key]}}) == "infeasible"
-    servers = conflict(design, "stages.servers").needed
+    servers = conflict(design, "servers").needed
     assert isinstance(servers, int)
     assert status({**content, "servers": servers, "limits": tight}) == "optimal"
     assert status({**content, "servers": servers + 1, "limits": tight}) == "infeasible"
@@ -111,7 +111,7 @@ def test_what_is_looked_at_is_said() -> None:
     said: list[str] = []
     optimize.solve(inputs(case(limits={"budget_usd": 1000})), progress=said.append)
     looked_at = [one.partition("looking at ")[2] for one in said if "looking at " in one]
-    assert looked_at[:2] == ["limits.budget_usd", "stages.servers"]
+    assert looked_at[0] == "limits.budget_usd" and "servers" in looked_at
     assert "fabrics.compute.max_oversubscription.leaf" in looked_at
 
 
@@ -119,7 +119,7 @@ def test_far_too_many_for_one_tier_may_do_with_two() -> None:
     """However few servers one switch takes, the tiers that the case allows are what is in the way."""
     content = case({"tiers": 1}, servers=30)
     design = solved(content)
-    assert conflict(design, "stages.servers").needed == 6
+    assert conflict(design, "servers").needed == 6
     assert conflict(design, "fabrics.compute.tiers").needed == "any"
     assert status(with_fabric(content, tiers="any")) == "optimal"
 
@@ -153,7 +153,7 @@ def test_oversubscription_is_rounded_up() -> None:
 
 def test_servers() -> None:
     content = case(servers=ENDLESS)
-    found = conflict(solved(content), "stages.servers")
+    found = conflict(solved(content), "servers")
     assert found.value == ENDLESS
     assert isinstance(found.needed, int)
     assert f"{found.needed:,}" in found.detail
@@ -164,7 +164,7 @@ def test_servers() -> None:
 def test_servers_under_a_budget() -> None:
     """The largest number for the money."""
     content = case(servers=30, limits={"budget_usd": 150_000})
-    found = conflict(solved(content), "stages.servers")
+    found = conflict(solved(content), "servers")
     assert isinstance(found.needed, int)
     assert status({**content, "servers": found.needed}) == "optimal"
     assert status({**content, "servers": found.needed + 1}) == "infeasible"
@@ -172,7 +172,7 @@ def test_servers_under_a_budget() -> None:
 
 def test_servers_of_the_last_stage() -> None:
     stages = [{"name": "day-1", "servers": 4}, {"name": "later", "month": 12, "servers": ENDLESS}]
-    found = conflict(solved(case(stages=stages)), "stages.servers")
+    found = conflict(solved(case(stages=stages)), "stages.later.servers")
     assert isinstance(found.needed, int)
     assert found.needed < ENDLESS
 
@@ -208,7 +208,7 @@ def test_structure_that_the_case_prescribes() -> None:
 def test_no_conflict_is_invented() -> None:
     """With a budget that is too small and nothing else wrong, nothing outside money, demand and size is named."""
     design = solved(case(limits={"budget_usd": 1000}))
-    words = ("limits.", "fabrics.compute.max_oversubscription", "fabrics.compute.min_gbps_per_gpu", "stages.servers")
+    words = ("limits.", "fabrics.compute.max_oversubscription", "fabrics.compute.min_gbps_per_gpu", "servers")
     assert all(one.limit.startswith(words) for one in design.conflicts)
 
 
@@ -224,10 +224,10 @@ def test_reference_catalog_ten_million_servers(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Search, "any_design", counted)
     content = {"name": "endless", "server": "generic-hgx-h100", "servers": ENDLESS}
     design = optimize.solve(inputs_from_objects(content), alternatives_s=0)
-    found = conflict(design, "stages.servers")
+    found = conflict(design, "servers")
     assert isinstance(found.needed, int)
     assert 12_500 < found.needed < ENDLESS
-    assert asked == [found.needed]
+    assert asked[-1] == found.needed and set(asked) == {ENDLESS, found.needed}
 
 
 def problem_with(given: Inputs, servers: int) -> Problem:

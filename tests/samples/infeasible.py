@@ -21,7 +21,7 @@ from tests.samples.small import Json, case, catalog, inputs, product, solved
 SWITCHES = ("large", "lean", "small")
 # A thousandth of a number that may be a fraction.
 SHARE = 0.001
-WHOLE = (".servers", ".month", "order_from_month", ".supply", "max_part_numbers", "max_switch_hops")
+WHOLE = ("servers", ".month", "order_from_month", ".supply", "max_part_numbers", "max_switch_hops")
 
 
 class Sample(NamedTuple):
@@ -175,8 +175,8 @@ def followed(sample: Sample, changes: dict[str, Any]) -> Sample:
         first, *path = limit.split(".")
         if first == "catalog":
             _follow_part(parts, path, value)
-        elif first == "stages" and path == ["servers"]:
-            _resize(content, value)
+        elif first == "servers":
+            content["servers"] = value
         elif first == "stages":
             _follow_stage(content, path, value)
         elif first == "fabrics":
@@ -190,15 +190,6 @@ def _set(content: Json, path: list[str], value: Any) -> None:
     for key in path[:-1]:
         content = content.setdefault(key, {})
     content[path[-1]] = value
-
-
-def _resize(content: Json, value: int) -> None:
-    if "stages" not in content:
-        content["servers"] = value
-        return
-    for stage in content["stages"]:
-        stage["servers"] = min(stage["servers"], value)
-    content["stages"][-1]["servers"] = value
 
 
 def _follow_part(parts: Json, path: list[str], value: Any) -> None:

@@ -274,7 +274,7 @@ def test_a_number_of_servers_that_is_no_box(servers: int, needed: int, near: str
     made = small.solved(case(servers, torus_nodes="servers"), catalog())
     assert made.status == "infeasible"
     (conflict,) = made.conflicts
-    assert (conflict.limit, conflict.value, conflict.needed) == ("stages.servers", servers, needed)
+    assert (conflict.limit, conflict.value, conflict.needed) == ("servers", servers, needed)
     rule = "the servers of a torus are a grid: the product of two or three sides of 3 to 1,024"
     assert conflict.detail == f"{rule}; nearest are {near}"
 

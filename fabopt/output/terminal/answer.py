@@ -330,11 +330,16 @@ def conflict_line(conflict: Conflict) -> str:
     )
 
 
+# What a design costs is what is needed of this limit.
+BUDGET = "limits.budget_usd"
+
+
 def needed_text(conflict: Conflict) -> str:
     """What a limit would have to be, and with it others."""
     if conflict.needed is None:
         return "no value of it alone would do"
-    needs = f"needs {conflict_quantity(conflict.limit, conflict.needed)}"
+    costs = "" if conflict.capex_usd is None or conflict.limit == BUDGET else f", at {money(conflict.capex_usd)}"
+    needs = f"needs {conflict_quantity(conflict.limit, conflict.needed)}{costs}"
     others = [
         f"{one.limit} {conflict_quantity(one.limit, one.needed)}"
         for one in conflict.together
@@ -348,12 +353,14 @@ def _in_the_way(conflict: Conflict) -> str:
     return f"  {conflict.detail}" if conflict.limit == NO_SINGLE_LIMIT else f"  {conflict.limit}: {conflict.detail}"
 
 
-def conflict_quantity(limit: str, value: int | float | str | None) -> str:
+def conflict_quantity(limit: str, value: int | float | str | tuple[str, ...] | None) -> str:
     """A limit's value, or what it would have to be, with its unit; in full, for a rounded one might not do."""
     if value is None:
         return "not set"
     if isinstance(value, str):
         return value
+    if isinstance(value, tuple):
+        return ", ".join(value)
     if limit.endswith("_usd"):
         return money(value)
     if limit.endswith("_w"):

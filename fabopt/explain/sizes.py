@@ -1,0 +1,59 @@
+"""How many servers there is a design for, where there is none for all that are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.explain.levers import advice
+from fabopt.explain.relaxation import closest
+from fabopt.explain.runs import most_in_reach
+from fabopt.explain.torus import servers_are_points
+from fabopt.explain.what_if import Inquiry, servers_key, share_of_limits, sized
+from fabopt.problem.demand import stages_of
+from fabopt.schema.design import Conflict, Needed
+from fabopt.topology.families import most_servers
+
+
+def size_advice(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
+    """The most servers, up to those wanted, for which there is a design. ``share`` of them is a first guess."""
+    wanted = inquiry.problem.servers
+    if any(map(servers_are_points, inquiry.problem.fabrics)):
+        return  # fewer servers may be no torus, and more one
+    limit = servers_key(inquiry.case)
+    inquiry.tell(limit)
+    most = min(wanted - 1, most_servers(inquiry.problem), most_in_reach(inquiry.problem))
+    largest, is_largest = _largest(inquiry, most, int(most * share))
+    if largest:
+        detail = f"the largest number of servers reachable with this catalog and these limits is {largest:,}"
+        conflict = advice(limit, wanted, largest, detail, is_largest)
+        before = (stage for stage in stages_of(inquiry.case, inquiry.problem.server)[:-1])
+        more = [stage.name for stage in before if (stage.servers or 0) > largest]
+        if more:
+            along = (Needed(limit=f"stages.{name}.servers", needed=largest) for name in more)
+            conflict = conflict.model_copy(update={"together": (Needed(limit=limit, needed=largest), *along)})
+        yield conflict
+
+
+def _largest(inquiry: Inquiry, most: int, first_guess: int) -> tuple[int, bool]:
+    """The largest number of servers up to ``most`` that has a design, and whether it is; 0 if none has."""
+    # of the scarcest limit that each design uses; None: there was no design
+    shares: list[float | None] = []
+
+    def ask(servers: int) -> int | None:
+        problem = inquiry.problem_of(sized(inquiry.case, servers))
+        design = inquiry.design_of(problem, in_reach=True)
+        shares.append(None if design is None else share_of_limits(problem, design))
+        return None if design is None else servers
+
+    def guess(works: int, fails: int) -> int:
+        if not shares:
+            return first_guess
+        if shares[-1]:
+            return int(works / shares[-1])
+        # until there is a design, ever further down
+        return (works + fails) // 2 if works else fails - max(1, fails // 16) * 2 ** len(shares)
+
+    def between(works: int, fails: int) -> int | None:
+        return min(max(guess(works, fails), works + 1), fails - 1) if fails - works > 1 else None
+
+    return closest(0, most + 1, ask, between)

@@ -76,7 +76,7 @@ OF_PARTS: tuple[Lines, ...] = (product_conflicts, buying_conflicts)
 def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> tuple[Conflict, ...]:
     """Every limit that alone stands in the way, with what it would have to be and what a design then costs.
 
-    In the order in which people pull levers: ratio, shape, speed, vendors and products, servers, dates, rules, money.
+    In the order in which people pull levers: ratio, shape, speed, vendors and products, servers, dates, money.
     Where a design exists without the limits on spending, these clash with the demands; else the demands, the structure
     that the case prescribes and the catalog clash, whatever may be spent. ``context``: of the search that found none.
     """
@@ -95,8 +95,7 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
         if spent:
             size = partial(size_advice, share=share_of(spent))
             demands = (ratio_conflicts, path_conflicts, shape_conflicts, speed_conflicts)
-            rules = (rack_rule_conflicts, named_rules)
-            return tuple(_asked(inquiry, *demands, *OF_PARTS, size, date_conflicts, *rules, _known(spent)))
+            return tuple(_asked(inquiry, *demands, *OF_PARTS, size, date_conflicts, named_rules, _known(spent)))
     conflicts = _unspendable(inquiry)
     if not conflicts and unlimited(inquiry.case) != inquiry.case:
         free = _unspendable(replace(inquiry, case=unlimited(inquiry.case)))

@@ -77,7 +77,7 @@ class Least(NamedTuple):
     bound: int | None = None
 
 
-class Answered(NamedTuple):
+class SolvedChange(NamedTuple):
     """What solving a changed case comes to: its cents, and its networks by which one choice in two keys is told."""
 
     cents: int
@@ -185,7 +185,7 @@ class Inquiry:
             self.met[:] = [Met(problem, optimum)]
         return optimum
 
-    def answer_met(self) -> Answered | None:
+    def answer_met(self) -> SolvedChange | None:
         """What solving the problem of the last design that was met comes to; None where that is not known.
 
         What was met is the answer itself where the case's objective was least in it.
@@ -204,7 +204,7 @@ class Inquiry:
         with unbroken():
             networks = (candidate.design.file_part() for candidate, _ in optimum.picked)
             tiers = ((part.structure, [tier.switch.id for tier in part.tiers], part.nic.nic_id) for part in networks)
-            return Answered(sums_of(problem, optimum.picked).cents, repr(list(tiers)))
+            return SolvedChange(sums_of(problem, optimum.picked).cents, repr(list(tiers)))
 
     def first_with_design(self, changes: Iterable[tuple[Value, Case]]) -> Value | None:
         """The first of some values of a limit whose changed case has a design; None if none has."""

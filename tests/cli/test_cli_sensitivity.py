@@ -78,7 +78,7 @@ def test_exit_3_where_nothing_meets_the_case(run: Run) -> None:
     code, out, err = run("sensitivity", "poor.yaml", "--json", "s.json")
     assert (code, out) == (3, "") and "limits.budget_usd: is $10; needs $17,440" in err
     found = Sensitivity.model_validate_json(Path("s.json").read_text())
-    assert found.status == "infeasible" and found.conflicts[0].needed == 17440 and found.ranges == ()
+    assert found.status == "infeasible" and found.conflicts[-1].needed == 17440 and found.ranges == ()
 
 
 def test_exit_4_where_the_time_is_over_before_an_answer(run: Run) -> None:

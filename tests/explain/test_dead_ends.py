@@ -179,11 +179,12 @@ def test_keys_that_clash() -> None:
 def test_a_named_switch_that_is_never_chosen() -> None:
     """Any other leaf would do; the message says what is wrong with the one that is named."""
     line = told(case({"switches": {"leaf": ["lean"]}}), without(("lean",), "price_usd"))[0]
+    why = "listed, never chosen"
     assert line == (
         "  fabrics.compute.switches.leaf: is lean; needs any, at $107,520 (with any leaf switch there is a design; "
-        "lean has no price_usd (`catalog.lean`): it is listed, never chosen; fabric compute: no ethernet switch on sale may be a "
+        f"lean has no price_usd (`catalog.lean`): it is {why}; fabric compute: no ethernet switch on sale may be a "
         "leaf; what would help: `fabrics.compute.switches.leaf: any` (large, small), or `catalog.lean.price_usd` "
-        "(lean has no price, so it is listed, never chosen))"
+        f"(lean has no price, so it is {why}))"
     )
 
 

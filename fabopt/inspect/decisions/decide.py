@@ -106,7 +106,8 @@ def _solved(inputs: Inputs, side: QuestionSide, solve: Solve) -> SolvedSide:
         return SolvedSide(side.name, None, side.why_not or "the case cannot be put like this")
     design = solve(replace(inputs, case=side.case))
     if design.totals is None:
-        why = design.conflicts[0].limit if design.conflicts else design.status
+        limits = [conflict.limit for conflict in design.conflicts]
+        why = next((limit for limit in limits if limit.startswith("limits.")), limits[0] if limits else design.status)
         return SolvedSide(side.name, None, f"no design ({design.status}: {why})")
     return SolvedSide(side.name, design)
 

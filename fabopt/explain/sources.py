@@ -49,7 +49,7 @@ def _limit(shortage: Shortage) -> str:
 
 
 def _fewer(inquiry: Inquiry, short: Sequence[Shortage]) -> Conflict:
-    first, detail = short[0], "; ".join(_told(inquiry.case, one) for one in short)
+    first, detail = short[0], "; ".join(_told(inquiry.problem.case, one) for one in short)
     if not _has_design(inquiry, {one.place: one.most for one in short}):
         aside = f"{detail}; with no more than that something else stands in the way, or the time was over"
         return Conflict(limit=_limit(first), value=first.wanted, needed=None, detail=aside)

@@ -77,12 +77,15 @@ def _kept(case: Case, fabric: Fabric, tier: str) -> str:
     if getattr(fabric, key) != value:
         return f"one with `fabrics.{fabric.name}.{key}: {getattr(fabric, key)}`"
     protocols = ("ethernet", "infiniband") if fabric.protocol == "any" else (fabric.protocol,)
-    reasons: set[str] = set(what_keeps_groups_equal(case, fabric)) if tier == "leaf" else set()
-    for protocol in protocols:
-        if tier == "spine":
-            reasons.update(what_keeps_spines_alike(case, fabric, protocol))
-        else:
-            reasons.update(what_keeps_leaves_alike(case, protocol))
+    own = set(what_keeps_groups_equal(case, fabric)) if tier == "leaf" else set()
+    of_each: list[set[str]] = [
+        set(what_keeps_spines_alike(case, fabric, one))
+        if tier == "spine"
+        else {*own, *what_keeps_leaves_alike(case, one)}
+        for one in protocols
+    ]
+    # where one protocol allows two, so does the fabric
+    reasons = set[str]().union(*of_each) if all(of_each) else set()
     return f"one {' and '.join(sorted(reasons))}" if reasons else "two at the most"
 
 

@@ -76,7 +76,8 @@ def test_the_cheaper_side_is_better_by_the_difference(by_question: Mapping[str, 
 def test_the_best_design_is_no_dearer_than_any_side_that_keeps_its_case(decisions: Decisions) -> None:
     assert decisions.best.totals is not None
     best = float(decisions.best.totals.capex_usd)
-    kept = [decision for decision in decisions.decisions if decision.question in ("protocol", "tiers", "speed")]
+    # naming NICs, as both sides of speed do, sets rules about them aside
+    kept = [decision for decision in decisions.decisions if decision.question in ("protocol", "tiers")]
     assert all(side.capex_usd is None or side.capex_usd >= best for decision in kept for side in decision.sides)
 
 

@@ -93,7 +93,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         yield _line(checks_line(design))
     if design.alternatives:
         yield _heading("What else", "the best design with other values of some keys, against this one")
-        yield _alternative_table(design)
+        yield from _what_else(design)
     if len(design.notes) > len(leading):
         yield _heading("Notes")
         yield from (_line(note) for note in design.notes if note not in leading)
@@ -249,8 +249,14 @@ def _cost_row(name: str, rows: Sequence[BomRow], whole: int | float) -> list[str
     return [name, count(sum(row.quantity for row in rows)), money(usd), share, power(watts) if watts else "-"]
 
 
-def _alternative_table(design: Design) -> Table:
+def _what_else(design: Design) -> Iterator[RenderableType]:
+    """The rows that were finished as a table, and the names of all others."""
     figures = columns_of(design)
     columns = [("instead", False), ("design", False), *((column.title, True) for column in figures)]
-    rows = [[name_of(row), row.summary, *(column.cell(row) for column in figures)] for row in design.alternatives]
-    return table(columns, rows)
+    finished = [row for row in design.alternatives if row.finished]
+    rows = [[name_of(row), row.summary, *(column.cell(row) for column in figures)] for row in finished]
+    if rows:
+        yield table(columns, rows)
+    others = [name_of(row) for row in design.alternatives if not row.finished]
+    if others:
+        yield _line(f"not finished, as they take more work than rows may: {'; '.join(others)}")

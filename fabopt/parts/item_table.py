@@ -18,7 +18,7 @@ from fabopt.parts.items import FuturePrices, Item, Offer
 from fabopt.parts.procurement import FutureTerms, Terms, expedite_cents, is_late, soonest_weeks, supply_by
 from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE
-from fabopt.schema.product import Purchasable
+from fabopt.schema.product import Product, Purchasable
 from fabopt.schema.server import Server
 from fabopt.units import cents, exact, milliwatts, rounded
 
@@ -139,7 +139,7 @@ class _Numbering:
             rack_milliunits = milliwatts(product.rack_units) if isinstance(product, Switch) else 0
             borne = borne_by(kind, product, self.terms.charges)
             draws = milliwatts(product.power_w), rack_milliunits
-            item = self._new(kind, product.id, product, *draws, borne=borne, vendor=product.vendor)
+            item = self._new(kind, product.id, product, *draws, borne=borne, product=product)
             if item.can_be_had or kind == "server":
                 self.single[product.id] = item
 
@@ -148,9 +148,7 @@ class _Numbering:
         borne = borne_by(kind, product, self.terms.charges)
         for length in sorted(product.lengths, key=lambda one: one.m):
             if length.price_usd is not None:
-                item = self._new(
-                    kind, product.id, length, power_mw, length_m=length.m, borne=borne, vendor=product.vendor
-                )
+                item = self._new(kind, product.id, length, power_mw, length_m=length.m, borne=borne, product=product)
                 self.by_length[product.id].append(item)
 
     def add_moves(self) -> None:
@@ -175,10 +173,10 @@ class _Numbering:
         rack_milliunits: int = 0,
         length_m: float | None = None,
         borne: tuple[BorneCharge, ...] = (),
-        vendor: str | None = None,
+        product: Product | None = None,
     ) -> Item:
         assert sold.price_usd is not None
-        price = sold.price_usd
+        price, vendor = sold.price_usd, (product and product.vendor) or ""
         breaks = [(one.from_, cents(one.usd)) for one in price] if isinstance(price, tuple) else [(1, cents(price))]
         of_part = _Sold(kind, sold, [price for _, price in breaks], borne)
         item = Item(
@@ -198,10 +196,11 @@ class _Numbering:
             lead_time_weeks=sold.lead_time_weeks,
             soonest_weeks=soonest_weeks(sold),
             spares=self.terms.spares(kind),
-            vendor=vendor or "",
+            vendor=vendor,
+            seller=(product and product.seller) or "",
             counted=self.terms.most_part_numbers(kind) is not None,
             sourced=self.terms.rules.counts_vendors_of(kind),
-            rationed=any(quota.holds(kind, vendor or "") for quota in self.terms.rules.quotas),
+            rationed=any(quota.holds(kind, vendor) for quota in self.terms.rules.quotas),
             dated=self.terms.dated and bool(sold.lead_time_weeks),
             borne=borne,
             calendar=self.calendar,
@@ -216,7 +215,8 @@ class _Numbering:
             surcharge = expedite_cents(month, sold.part, first)
             closed = is_late(month, soonest_weeks(sold.part), first)
             paid = tuple(
-                price_cents(price, terms.decline(sold.kind), month) + (surcharge or 0) for price in sold.prices
+                price_cents(price, terms.decline(sold.kind, sold.part.firm_until, month), month) + (surcharge or 0)
+                for price in sold.prices
             )
             offer = Offer(
                 paid,
@@ -262,7 +262,8 @@ class _Numbering:
         if month is None:
             return None
         calendar = Calendar(finance, tuple(month or 0 for month in future.months))
-        usual = [price_cents(price, self.terms.decline(sold.kind), month) for price in sold.prices]
+        decline = self.terms.decline(sold.kind, sold.part.firm_until, month)
+        usual = [price_cents(price, decline, month) for price in sold.prices]
         surcharge = expedite_cents(month, sold.part, self.terms.rules.order_from_month) or 0
         paid = [rounded(future.factor(sold.kind, stage) * price) + surcharge for price in usual]
         charges = [amounts_of(sold.borne, price + surcharge, stage, calendar) for price in usual]

@@ -69,10 +69,11 @@ class Item:
     ``incremental``: a break's price is paid for the units from its first on, not for all. ``stock`` units are there
     already and free; ``in_stock`` are the vendor's, for which it is never too late; an expedited order takes
     ``soonest_weeks``; an order has ``minimum_order`` units at least, in whole packs. ``spares``: how they are kept;
-    ``vendor``: its maker, if one is named; ``counted``: the kind may have so many part numbers only; ``sourced``: a
-    rule tells makers of the kind apart; ``rationed``: its maker supplies so much a quarter; ``dated``: it counts when
-    it is ordered. ``borne``: charges on each unit that is bought; ``is_lump``: it is no part, but a charge
-    on a fabric or its servers. ``calendar``: where any item bears a charge.
+    ``vendor``: its maker, if one is named, ``seller``: whose offer it is, else that; ``counted``: the kind may have
+    so many part numbers only; ``sourced``: a rule tells makers of the kind apart; ``rationed``: its maker supplies
+    so much a quarter; ``dated``: it counts when it is ordered. ``borne``: charges on each unit that is bought;
+    ``is_lump``: it is no part, but a charge on a fabric or its servers. ``calendar``: where any item bears a
+    charge.
     """
 
     index: int
@@ -92,6 +93,7 @@ class Item:
     soonest_weeks: float | None = None
     spares: Spares | None = None
     vendor: str = ""
+    seller: str = ""
     counted: bool = False
     sourced: bool = False
     rationed: bool = False

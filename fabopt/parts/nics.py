@@ -234,7 +234,7 @@ def _nic_options(
                 continue
             option = replace(option, dual=True)
         if not built_in:
-            option = _judged(option, fabric, server, demand_mbps)
+            option = _judged(option, nic, fabric, server, demand_mbps)
         # Rule ``injection_meets_demand``
         if option.injection >= demand_mbps:
             # Rule ``scale_up_carries_rails``
@@ -249,7 +249,7 @@ def _nic_options(
             refusals.add(nic.id, option, _refusal(nic, option, server, fabric, demand_mbps))
 
 
-def _judged(option: NicOption, fabric: Fabric, server: Server, demand_mbps: int) -> NicOption:
+def _judged(option: NicOption, nic: Nic, fabric: Fabric, server: Server, demand_mbps: int) -> NicOption:
     """A way to equip servers with chosen NICs, with the default rules that it breaks."""
     is_counted, is_named = fabric.nics_per_server != "any", fabric.nics != "any"
     planes = option.planes // option.rails_per_plane
@@ -260,7 +260,7 @@ def _judged(option: NicOption, fabric: Fabric, server: Server, demand_mbps: int)
         NIC_PAIRING: is_counted or pairs_with_gpus(option.nics_per_server, server.gpus),
         ONE_PORT: option.carries_alone(demand_mbps),
         SLOT_SPEED: is_named or not option.is_slowed,
-        TESTED_NICS: is_named or not tested or option.nic_id in tested,
+        TESTED_NICS: is_named or not tested or nic.is_among(tested),
     }
     return replace(option, breaks=frozenset(rule for rule, kept in keeps.items() if not kept))
 

@@ -9,6 +9,7 @@ from fabopt.parts.dominance import without_dominated_products
 from fabopt.parts.item_table import ItemTable, item_table_of
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.port_types import PortTypes
+from fabopt.parts.price_books import products
 from fabopt.parts.procurement import Terms, allowed, qualified_parts, terms_of
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Nic, Switch
@@ -32,7 +33,9 @@ def named_products(case: Case, catalog: Catalog) -> frozenset[str]:
     """Products that are offered even at the end of their life: the case names them, or they are built in."""
     server = next(one for one in catalog.servers if one.id == case.server)
     kept = _that_manage(case, catalog) | _told_apart(case, catalog) | _weighed(case, catalog)
-    return _named_ids(case) | {one.id for one in server.nics} | kept
+    named = _named_ids(case) | {one.id for one in server.nics}
+    offers = frozenset(one.id for one in products(catalog) if one.offer_of in named)
+    return named | offers | kept
 
 
 def _that_manage(case: Case, catalog: Catalog) -> frozenset[str]:
@@ -122,4 +125,4 @@ def _with_airflow(catalog: Catalog, wanted: Airflow | None) -> Catalog:
 
 def is_chosen(product: Switch | Nic, ids: str | tuple[str, ...]) -> bool:
     """Rule ``products_are_offered``: whether a choice of the case allows a product; one that is ending only by name."""
-    return not product.end_of_life if isinstance(ids, str) else product.id in ids
+    return not product.end_of_life if isinstance(ids, str) else product.is_among(ids)

@@ -114,12 +114,14 @@ def _without(product: Product, kept: Mapping[Priced, Source | None]) -> Product:
     """The product without the prices that are not kept, and with the source of those that are."""
     lengths = product.lengths if isinstance(product, Cable | Fibre) else ()
     if lengths:
-        left = (length if (product.id, length.m) in kept else length.model_copy(update=_UNPRICED) for length in lengths)
+        left = (
+            length if (product.base_id, length.m) in kept else length.model_copy(update=_UNPRICED) for length in lengths
+        )
         product = product.model_copy(update={"lengths": tuple(left)})
-    elif (product.id, None) not in kept:
+    elif (product.base_id, None) not in kept:
         product = product.model_copy(update=_UNPRICED)
     priced: tuple[float | None, ...] = tuple(length.m for length in lengths) or (None,)
-    sources = {m: kept.get((product.id, m)) for m in priced}
+    sources = {m: kept.get((product.base_id, m)) for m in priced} if product.sold_by is None else {}
     return with_sources(product, {m: source for m, source in sources.items() if source != source_of_price(product, m)})
 
 

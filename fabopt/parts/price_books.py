@@ -7,7 +7,7 @@ under a percentage change; a price book can give it one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -64,7 +64,8 @@ def changed(catalog: Catalog, changes: Iterable[PriceChange]) -> Catalog:
     for target, factor in changes:
         kind = KIND_OF_WORD.get(target)
         ids = {product.id for product in (getattr(catalog, kind) if kind else products(catalog))}
-        catalog = _mapped(catalog, ids if kind else {target}, partial(_scaled, factor=factor))
+        named = {product.id for product in products(catalog) if product.base_id == target}
+        catalog = _mapped(catalog, ids if kind else named, partial(_scaled, factor=factor))
     return catalog
 
 
@@ -126,19 +127,89 @@ def _check_lengths(product: Cable | Fibre, price: Price | PriceByLength, file: s
 
 
 def with_price_books(catalog: Catalog, books: Sequence[PriceBook]) -> Catalog:
-    """Return the catalog with the books' prices in place of its own; of two books, the later one wins."""
+    """Return the catalog with the books' prices in place of its own; of two books, the later one wins.
+
+    Books of vendors are offers: what any of them prices has no other price, and those of several vendors stand beside
+    each other, as products of their own; of one vendor the later one wins.
+    """
     for book in books:
-        catalog = _mapped(catalog, set(book.prices), partial(_booked, book=book))
-    return catalog
+        if book.vendor is None:
+            catalog = _mapped(catalog, set(book.prices), partial(_booked, book=book))
+    offers: dict[str, dict[str, list[PriceBook]]] = {}
+    for book in books:
+        for id_ in book.prices if book.vendor is not None else ():
+            offers.setdefault(id_, {}).setdefault(book.vendor or "", []).append(book)
+    return with_offers(catalog, offers) if offers else catalog
+
+
+def with_offers(catalog: Catalog, offers: Mapping[str, Mapping[str, Sequence[PriceBook]]]) -> Catalog:
+    """The catalog with the offers for its products, by id and vendor, in place of their prices."""
+    taken = {product.id for product in products(catalog)}
+    update: dict[str, tuple[Product, ...]] = {}
+    for kind in KINDS:
+        old: tuple[Product, ...] = getattr(catalog, kind)
+        if any(product.id in offers for product in old):
+            update[kind] = tuple(
+                offered
+                for product in old
+                for offered in (_offered(product, offers[product.id], taken) if product.id in offers else (product,))
+            )
+    return catalog.model_copy(update=update)
+
+
+def _offered(product: Product, by_vendor: Mapping[str, Sequence[PriceBook]], taken: set[str]) -> Iterator[Product]:
+    """A product as each vendor offers it; the first one keeps its id and what there is of it in stock."""
+    bare = _repriced(product, lambda price, m: None)
+    for number, (vendor, books) in enumerate(by_vendor.items()):
+        sold = bare
+        for book in books:
+            sold = _booked(sold, book)
+        update: dict[str, object] = {"sold_by": vendor}
+        if number:
+            update |= {"id": _free_id(product.id, vendor, taken), "offer_of": product.id}
+            sold = _without_stock(sold)
+        yield sold.model_copy(update=update)
+
+
+def _free_id(id_: str, vendor: str, taken: set[str]) -> str:
+    """An id for a vendor's offer of a product, which no other has."""
+    stem = f"{id_}.{re.sub(r'[^a-z0-9]+', '-', vendor.lower()).strip('-') or 'offer'}"
+    name, number = stem, 1
+    while name in taken:
+        number += 1
+        name = f"{stem}-{number}"
+    taken.add(name)
+    return name
+
+
+def _without_stock(product: Product) -> Product:
+    if isinstance(product, Cable | Fibre):
+        lengths = tuple(length.model_copy(update={"stock": None}) for length in product.lengths)
+        return product.model_copy(update={"lengths": lengths})
+    return product.model_copy(update={"stock": None}) if isinstance(product, Purchasable) else product
 
 
 def _booked(product: Product, book: PriceBook) -> Product:
     given, terms = book.prices[product.id], book.terms.get(product.id)
     if book.source is not None:
-        sources = {m: _until(book.source, terms, m) for m in (given if isinstance(given, dict) else (None,))}
+        doubts = book.doubts.get(product.id)
+        note = f"in doubt: {'; '.join(doubts)}"[:4000] if doubts else book.source.note
+        source = book.source.model_copy(update={"note": note})
+        sources = {m: _until(source, terms, m) for m in (given if isinstance(given, dict) else (None,))}
         product = with_sources(product, sources)
-    product = _repriced(product, lambda old, m: _for_length(given, m, old))
+    product = _firm(_repriced(product, lambda old, m: _for_length(given, m, old)), given, book.firm_until)
     return product if terms is None else _with_terms(product, terms)
+
+
+def _firm(product: Product, given: Price | PriceByLength, day: str | None) -> Product:
+    """The product, or the lengths that a book prices, with the day until which prices are firm."""
+    if not isinstance(product, Cable | Fibre):
+        return product.model_copy(update={"firm_until": day}) if isinstance(product, Purchasable) else product
+    lengths = (
+        length.model_copy(update={"firm_until": day}) if isinstance(given, dict) and length.m in given else length
+        for length in product.lengths
+    )
+    return product.model_copy(update={"lengths": tuple(lengths)})
 
 
 def _until(source: PriceSource, terms: OrderTerms | OrderTermsByLength | None, m: float | None) -> PriceSource:

@@ -54,8 +54,9 @@ class Terms:
     """What decides how a catalog's products can be bought: equal terms make equal items of one catalog.
 
     ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
-    ``futures``: the ways in which growth may come, none where it is certain. ``dated``: whether it counts in
-    which quarter or year an order is placed. ``airflow``: with which switches have to be on sale, if known; None: any.
+    ``futures``: the ways in which growth may come, none where it is certain. ``dated``: whether it counts in which
+    quarter or year an order is placed. ``airflow``: with which switches have to be on sale, if known; None: any.
+    ``start``: the calendar month that is month 0, if that is said.
     """
 
     months: tuple[int, ...] = (0,)
@@ -66,14 +67,17 @@ class Terms:
     charges: tuple[Charge, ...] = ()
     dated: bool = False
     airflow: Airflow | None = None
+    start: str | None = None
 
     @property
     def chance_unit(self) -> int:
         """How often all futures come together."""
         return sum(future.chance for future in self.futures) or 1
 
-    def decline(self, kind: str) -> Fraction:
-        """The share of its price that a kind loses in a year."""
+    def decline(self, kind: str, firm_until: str | None = None, month: int = 0) -> Fraction:
+        """The share of its price that a kind loses in a year; nothing at a month until whose first day it is firm."""
+        if firm_until is not None and self.start is not None and first_day(self.start, month) <= firm_until:
+            return Fraction(0)
         return exact(of_kind(self.finance.price_decline, kind) or 0)
 
     def spares(self, kind: str) -> Spares | None:
@@ -92,8 +96,16 @@ def terms_of(case: Case) -> Terms:
     payment = case.finance.payment
     dated = bool(case.limits.by_period) and payment is not None and payment.on_order > 0
     return Terms(
-        months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated, airflow_of(case)
-    )
+        months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated, airflow_of(case),
+        case.start,
+    )  # fmt: skip
+
+
+def first_day(start: str, month: int) -> str:
+    """The first day of a month that is counted from the calendar month ``start``, as ISO writes it."""
+    year, number = (int(word) for word in start.split("-"))
+    years, index = divmod(number - 1 + month, 12)
+    return f"{year + years:04}-{index + 1:02}-01"
 
 
 def airflow_of(case: Case) -> Airflow | None:
@@ -121,13 +133,13 @@ def is_allowed(rules: Procurement, kind: str, product: Product, approved_by_part
     Where both speak of a kind, either will do. What is forbidden is forbidden, as is an ASIC that is not approved.
     """
     asic = product.asic if isinstance(product, Switch) else None
-    if product.id in (rules.forbidden_parts or ()) or (isinstance(product, Switch) and not _asic_may_be(rules, asic)):
+    if product.is_among(rules.forbidden_parts or ()) or (isinstance(product, Switch) and not _asic_may_be(rules, asic)):
         return False
     places = "", kind, asic
     if (
         approved_by_part
         and not lists_at(rules.approved_vendors, *places)
-        and product.id not in (rules.approved_parts or ())
+        and not product.is_among(rules.approved_parts or ())
     ):
         return False
     return is_allowed_at(rules, product, places)
@@ -139,7 +151,7 @@ def is_allowed_at(rules: Procurement, product: Product, places: Iterable[str | N
     if any(product.vendor in vendors for vendors in lists_at(rules.forbidden_vendors, *named)):
         return False
     approved = lists_at(rules.approved_vendors, *named)
-    return product.id in (rules.approved_parts or ()) or all(product.vendor in vendors for vendors in approved)
+    return product.is_among(rules.approved_parts or ()) or all(product.vendor in vendors for vendors in approved)
 
 
 def _asic_may_be(rules: Procurement, asic: str | None) -> bool:
@@ -158,7 +170,7 @@ def allowed(catalog: Catalog, rules: Procurement, server_id: str) -> Catalog:
     kept: dict[str, tuple[Product, ...]] = {}
     for word in KIND_WORDS[:-1]:
         products: tuple[Product, ...] = getattr(catalog, KIND_OF_WORD[word])
-        by_part = any(one.id in (rules.approved_parts or ()) for one in products)
+        by_part = any(one.is_among(rules.approved_parts or ()) for one in products)
         kept[KIND_OF_WORD[word]] = tuple(
             one for one in products if one.id in exempt or is_allowed(rules, word, one, by_part)
         )
@@ -176,7 +188,14 @@ def qualified_parts(rules: Procurement, catalog: Catalog, server_id: str) -> dic
     if of_server is not None:
         built_in = {nic.id for server in catalog.servers if server.id == server_id for nic in server.nics}
         restricted |= {nic: restricted.get(nic, of_server) & of_server for nic in built_in}
-    return restricted
+    return _with_offers(restricted, catalog) if restricted else restricted
+
+
+def _with_offers(restricted: dict[str, frozenset[str]], catalog: Catalog) -> dict[str, frozenset[str]]:
+    """Qualified pairs, which hold for a product whoever offers it."""
+    offers = [one for word in KIND_WORDS for one in getattr(catalog, KIND_OF_WORD[word]) if one.offer_of is not None]
+    parts = {device: own | {one.id for one in offers if one.offer_of in own} for device, own in restricted.items()}
+    return parts | {one.id: parts[one.base_id] for one in offers if one.base_id in parts}
 
 
 def lead_months(weeks: float | None) -> Fraction:

@@ -1,7 +1,7 @@
 """Default rule ``switches_are_interchangeable`` in a problem: which switches may stand in for those of a tier.
 
 A tier has at most one product that can be had in any number and in time. Those that cannot may be beside it, or, where
-there is no such product, beside each other.
+there is no such product, beside each other. Offers of one product by several vendors are always beside each other.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from fabopt.parts.interchangeable import are_alike
+from fabopt.parts.interchangeable import are_alike, are_offers_of_one
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import TIER_ROLES, SwitchType
@@ -36,10 +36,12 @@ class InterchangeableSwitches:
 
 
 def stand_ins_of(case: Case, fabric: Fabric, switches: Switches, offering: Offering) -> InterchangeableSwitches | None:
-    """The rule for a fabric; None where it is off, or no switch stands in for another."""
-    if not is_kept(case.rules, INTERCHANGEABLE) or any(what_keeps_one_product(case, fabric)):
+    """The rule for a fabric; None where no switch stands in for another. Where it is off, only offers of one product
+    by several vendors stand beside each other.
+    """
+    if any(what_keeps_one_product(case, fabric)):
         return None
-    products = dict(_products(case, switches))
+    products = dict(_products(case, switches, is_kept(case.rules, INTERCHANGEABLE)))
     key = tuple((place, tuple(one.id for one in ways)) for place, ways in products.items())
     return _RULES.of(offering, key, InterchangeableSwitches, MappingProxyType(products)) if products else None
 
@@ -56,15 +58,20 @@ def what_keeps_one_product(case: Case, fabric: Fabric) -> Iterator[str]:
         yield "with `roce`"
 
 
-def _products(case: Case, switches: Switches) -> Iterator[tuple[tuple[str, str], tuple[SwitchType, ...]]]:
-    """What every tier of every switch may have, where that is more than the switch."""
+def _products(
+    case: Case, switches: Switches, is_open: bool
+) -> Iterator[tuple[tuple[str, str], tuple[SwitchType, ...]]]:
+    """What every tier of every switch may have, where that is more than the switch; ``is_open``: the rule is kept."""
     rules = case.procurement
     for by_role in switches.values():
         for role in TIER_ROLES:
             if role in rules.max_vendors or role in rules.min_sources:
                 continue  # whose switches a tier has is counted by what it is sized with
             for switch in by_role[role]:
-                short = [one for one in by_role[role] if one.item.is_short and are_alike(one, switch)]
-                both = {one.id: one for one in (switch, *short)}
+                beside = [
+                    one for one in by_role[role]
+                    if are_offers_of_one(one, switch) or (is_open and one.item.is_short and are_alike(one, switch))
+                ]  # fmt: skip
+                both = {one.id: one for one in (switch, *beside)}
                 if len(both) > 1:
                     yield (role, switch.id), tuple(both[id_] for id_ in sorted(both))

@@ -72,7 +72,7 @@ class Sourcing:
         taken: dict[str, list[Taken]] = {}
         for candidate, var in self._candidates:
             tiers = (tier for tier in candidate.design.file_part().tiers if tier.role == role)
-            for vendor in {switch.product.vendor or "" for tier in tiers for switch, _ in tier.counts}:
+            for vendor in {switch.item.seller for tier in tiers for switch, _ in tier.counts}:
                 taken.setdefault(vendor, []).append(Taken(var, 1, 1))
         return taken
 
@@ -84,7 +84,7 @@ class Sourcing:
                 units: dict[str, int] = {}
                 for item, count in uses.items():
                     if item.kind in kinds and count:
-                        units[item.vendor] = units.get(item.vendor, 0) + count
+                        units[item.seller] = units.get(item.seller, 0) + count
                 for vendor, count in units.items():
                     taken.setdefault(vendor, []).append(Taken(var, count, max(1, int(var.upBound))))
         return taken

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
@@ -144,7 +145,8 @@ class Purchasable(Strict):
 
     ``price_breaks``: what a break's price is paid for, every unit of an order or those from the break on. An order is
     of at least ``minimum_order`` units, in whole packs of ``pack_size``. ``stock``: one's own; ``in_stock``: the
-    vendor's, which is paid and takes no lead time; ``expedite``: what a shorter lead time costs.
+    vendor's, which is paid and takes no lead time; ``expedite``: what a shorter lead time costs;
+    ``firm_until``: the last day on which its price does not fall.
     """
 
     price_usd: Price | None = None
@@ -156,6 +158,7 @@ class Purchasable(Strict):
     supply: Supply | None = None
     lead_time_weeks: LeadTime | None = None
     expedite: Annotated[Expedite | None, Field(exclude_if=_none)] = None
+    firm_until: Annotated[Day | None, Field(exclude_if=_none)] = None
 
     @model_validator(mode="after")
     def _expedite_shortens(self) -> Self:
@@ -192,7 +195,11 @@ class ProductCharge(Strict):
 
 
 class Product(Strict):
-    """What every product may say about itself. ``other_part_numbers``: others that order the same thing."""
+    """What every product may say about itself. ``other_part_numbers``: others that order the same thing.
+
+    ``sold_by``: the vendor whose offer its price is; ``offer_of``: the id of the product of which it is an offer of one
+    more vendor.
+    """
 
     id: Identifier
     vendor: Word | None = None
@@ -205,6 +212,22 @@ class Product(Strict):
     notes: Text | None = None
     end_of_life: bool = False
     charges: Annotated[tuple[ProductCharge, ...], Field(exclude_if=_none)] = ()
+    sold_by: Annotated[Text | None, Field(exclude_if=_none)] = None
+    offer_of: Annotated[Identifier | None, Field(exclude_if=_none)] = None
+
+    @property
+    def base_id(self) -> str:
+        """The id of the product, whoever offers it."""
+        return self.offer_of or self.id
+
+    def is_among(self, ids: Collection[str]) -> bool:
+        """Whether ids name the product, or the one of which it is an offer."""
+        return self.id in ids or self.base_id in ids
+
+    @property
+    def seller(self) -> str | None:
+        """Who sells it: whose offer it is, else its maker."""
+        return self.sold_by or self.vendor
 
     @model_validator(mode="after")
     def _charges_differ(self) -> Self:

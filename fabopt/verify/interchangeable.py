@@ -30,13 +30,15 @@ def has_stand_ins(fabric: FabricEvidence) -> bool:
 def switches_are_interchangeable(proof: Proof, fabric: FabricEvidence) -> None:
     """Switches of a tier that are of other products have the same ports, and are there as some cannot be had.
 
-    Cages, their count and splits, ports, rack units, power supplies, airflows, features, management and generation are
-    equal; at most one product of the tier can be had in any number at every stage: no supply, no stock, no limit of its
-    maker, no order too late. The tier is named for the product that it has most of. Source: docs/cases.md,
-    interchangeable switches.
+    Cages, their count and splits, ports, rack units, power supplies, airflows, features, management and generation
+    are equal; at most one product of the tier can be had in any number at every stage: no supply, no stock, no
+    limit of its maker, no order too late; offers of one product by several vendors count as one. The tier is named
+    for the product that it has most of. Source: docs/cases.md, interchangeable switches.
     """
     evidence = fabric.evidence
-    proof.holds(is_kept(evidence.case.rules, INTERCHANGEABLE), f"rule `{INTERCHANGEABLE}` is off")
+    of_one = all(_are_of_one(evidence, tier) for tier in fabric.designed.tiers if tier.stand_ins)
+    is_open = of_one or is_kept(evidence.case.rules, INTERCHANGEABLE)
+    proof.holds(is_open, f"rule `{INTERCHANGEABLE}` is off")
     proof.holds(not evidence.case.site.has_floor, "switches are interchangeable on no floor")
     proof.holds(fabric.wanted.roce is None, "switches are interchangeable with no `roce`")
     proof.holds(not fabric.is_direct, "switches are interchangeable in a Clos only")
@@ -58,9 +60,15 @@ def _tier_is_mixed_as_allowed(proof: Proof, fabric: FabricEvidence, tier: TierUs
     listed = Counter((one.stage, one.id) for one in tier.stand_ins)
     proof.equal(f"stages that say twice what stands in for {tier.id}", len(tier.stand_ins) - len(listed), 0)
     proof.holds(all(one.count > 0 for one in tier.stand_ins), "no switch stands in at a stage that says so")
-    plentiful = sorted(id_ for id_ in counts if not _is_short(evidence, evidence.part(id_, Switch)))
+    parts = [evidence.part(id_, Switch) for id_ in counts]
+    plentiful = sorted({part.base_id for part in parts if not _is_short(evidence, part)})
     proof.holds(len(plentiful) <= 1, f"{' and '.join(plentiful)} can be had in any number, each alone")
     proof.note(f"{tier.role}: " + " + ".join(f"{count} x {id_}" for id_, count in counts.items()))
+
+
+def _are_of_one(evidence: Evidence, tier: TierUse) -> bool:
+    """Whether the switches of a tier are offers of one product by several vendors."""
+    return len({evidence.part(one.id, Switch).base_id for one in tier.types}) == 1
 
 
 def _is_alike(proof: Proof, own: Switch, other: Switch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from fabopt.schema.catalog import Nic
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS, is_asked_for, is_kept
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.verify.choices import ANY
@@ -62,7 +63,7 @@ def breaks_nic_rule(fabric: FabricEvidence, rule: str) -> bool:
         nics, gpus = nic.per_server, max(1, server.gpus)
         return max(nics, gpus) % max(1, min(nics, gpus)) > 0
     if rule == TESTED_NICS:
-        return nic.id not in server.tested_for("compute")
+        return not fabric.evidence.part(nic.id, Nic).is_among(server.tested_for("compute"))
     ports = exact(nic.ports_per_nic * fabric.nic_lane.port_mbps)
     if rule == SLOT_SPEED:
         return fabric.nic_limit is not None and ports > fabric.nic_limit

@@ -221,16 +221,18 @@ def breaks_in(
     """
     finance = evidence.case.finance
     surcharge = expedite_cents(evidence, item, month)
+    firm_until = None
     if item == MOVES:
         steps = [(1, evidence.case.growth.usd_per_moved_cable)]
     else:
-        price = offer_of(evidence, item).price_usd
+        offer = offer_of(evidence, item)
+        price, firm_until = offer.price_usd, offer.firm_until
         if price is None:
             raise ValueError("a product without a price is bought")
         steps = [(step.from_, step.usd) for step in price] if isinstance(price, tuple) else [(1, price)]
+    terms = finance, item.kind, month, firm_until, evidence.case.start
     prices = [
-        (start, rounded(factor * fallen(cents(usd_each), finance, item.kind, month)) + (surcharge or 0))
-        for start, usd_each in steps
+        (start, rounded(factor * fallen(cents(usd_each), *terms)) + (surcharge or 0)) for start, usd_each in steps
     ]
     return [(start, worth(price, finance, month)) for start, price in prices] if present else prices
 

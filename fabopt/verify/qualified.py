@@ -28,7 +28,7 @@ def pairs_are_qualified(proof: Proof, fabric: FabricEvidence) -> None:
                 for product in end.products:
                     for name, parts in _lists_for(fabric.evidence, product):
                         compared += 1
-                        proof.holds(part.id in parts, f"{kind.name}: {part.id} is not qualified for {name}")
+                        proof.holds(part.is_among(parts), f"{kind.name}: {part.id} is not qualified for {name}")
     proof.note(f"{some(compared, 'pair')} compared")
 
 

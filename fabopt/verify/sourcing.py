@@ -83,7 +83,7 @@ def quarterly_supply_lasts(proof: Proof, evidence: Evidence) -> None:
 
 
 def _vendor(evidence: Evidence, part: str) -> str:
-    return evidence.product(part).vendor or "no vendor"
+    return evidence.product(part).seller or "no vendor"
 
 
 def _of_kind(evidence: Evidence, kind: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from datetime import date
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
@@ -41,8 +42,14 @@ def of_kind(by_kind: Mapping[KindWord, Rule], kind: str) -> Rule | None:
     return next((rule for word, rule in by_kind.items() if word == kind), None)
 
 
-def fallen(list_cents: int, finance: Finance, kind: str, month: int) -> int:
-    """A list price at a month, to the cent."""
+def fallen(
+    list_cents: int, finance: Finance, kind: str, month: int, firm_until: str | None = None, start: str | None = None
+) -> int:
+    """A list price at a month, to the cent; as it is listed until the last day on which it is firm."""
+    if firm_until is not None and start is not None:
+        months = 12 * int(start[:4]) + int(start[5:]) - 1 + month
+        if date(months // 12, months % 12 + 1, 1) <= date.fromisoformat(firm_until):
+            return list_cents
     return rounded(list_cents * over_months(1 - exact(of_kind(finance.price_decline, kind) or 0), month))
 
 
@@ -123,7 +130,7 @@ def is_allowed(rules: Procurement, kind: str, product: Product, kind_has_approve
     """Whether a product may be bought: not forbidden, and approved by vendor or part where approval is asked for."""
     asic = product.asic if isinstance(product, Switch) else None
     places = ("", kind) if asic is None else ("", kind, asic)
-    if product.id in (rules.forbidden_parts or ()) or not vendor_may_sell(rules, product, places):
+    if product.is_among(rules.forbidden_parts or ()) or not vendor_may_sell(rules, product, places):
         return False
     if isinstance(product, Switch):
         no_list = rules.approved_asics is None
@@ -132,11 +139,11 @@ def is_allowed(rules: Procurement, kind: str, product: Product, kind_has_approve
         if not no_list and not any(asic_is(asic, name) for name in rules.approved_asics or ()):
             return False
     asked_by_part = kind_has_approved_parts and not lists_at(rules.approved_vendors, *places)
-    return not asked_by_part or product.id in (rules.approved_parts or ())
+    return not asked_by_part or product.is_among(rules.approved_parts or ())
 
 
 def vendor_may_sell(rules: Procurement, product: Product, places: Sequence[str]) -> bool:
     """Whether the vendor of a product is in no list that forbids, and in all that approve, at some places."""
     forbidden = [product.vendor in names for names in lists_at(rules.forbidden_vendors, *places)]
     missing = [product.vendor not in names for names in lists_at(rules.approved_vendors, *places)]
-    return not any(forbidden) and (product.id in (rules.approved_parts or ()) or not any(missing))
+    return not any(forbidden) and (product.is_among(rules.approved_parts or ()) or not any(missing))

@@ -73,7 +73,7 @@ def _price(design: Design, row: BomRow) -> dict[str, object]:
         return dict(zip(PRICE_COLUMNS, (None, None, CURRENCY, None, None), strict=True))
     source = price_source(part, row.length_m)
     maker = part.get("vendor") if row.charge is None else None
-    known = maker, source.get("vendor"), CURRENCY, basis_of(part, row.length_m), source.get("date")
+    known = maker, part.get("sold_by") or maker, CURRENCY, basis_of(part, row.length_m), source.get("date")
     return dict(zip(PRICE_COLUMNS, known, strict=True))
 
 

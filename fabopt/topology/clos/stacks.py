@@ -124,13 +124,13 @@ class Stacks:
 
     def _may_join(self, leaf: SwitchType, upper: SwitchType) -> bool:
         """Whether a switch above a leaf is of a vendor that it may be of beside it. ``vendors_are_kept``"""
-        return not self.of_one_vendor or upper.item.vendor == leaf.item.vendor
+        return not self.of_one_vendor or upper.item.seller == leaf.item.seller
 
     def _has_optics(self, block: Block, kind: str, near: PortType, far: PortType) -> bool:
         """Whether links can be made with optics of the leaf's vendor, where these are wanted. ``vendors_are_kept``"""
-        vendor = block.leaf.item.vendor
+        vendor = block.leaf.item.seller
         return not self.with_optics or any(
-            all(item.vendor == vendor for item in assembly.items if item.kind in OPTICS)
+            all(item.seller == vendor for item in assembly.items if item.kind in OPTICS)
             for assembly in joins_of(self.bounds.problem, self.fabric, kind, near, far, block.protocol, all_=True)
         )
 

@@ -108,6 +108,33 @@ KIND_WORDS = {
 KINDS = ("switch", "nic", "transceiver", "cable", "fibre")
 
 
+def steps_of(sold: Json) -> list[tuple[int, int]]:
+    """(first quantity, cents of one) of every price step of what is sold."""
+    price = sold["price_usd"]
+    steps = price if isinstance(price, list) else [{"from": 1, "usd": price}]
+    return [(step["from"], whole(step["usd"], 100)) for step in steps]
+
+
+def cheapest_award(offers: list[Json], need: int) -> tuple[int, int] | None:
+    """(pieces bought, cents) that cover a need at least cost from offers of several vendors, one order of each; None if
+    they cannot. All quantities of every offer are walked, vendor by vendor.
+    """
+    reached: dict[int, tuple[int, int]] = {0: (0, 0)}
+    for offer in offers:
+        least, pack, steps = offer.get("minimum_order", 1), offer.get("pack_size", 1), steps_of(offer)
+        largest = max(need, least, steps[-1][0]) + pack
+        sizes = [n for n in range(1, min(largest, offer.get("supply", largest)) + 1) if n >= least and n % pack == 0]
+        after = dict(reached)
+        for covered, (bought, cents) in reached.items():
+            for size in sizes:
+                at = min(need, covered + size)
+                order = bought + size, cents + size * [usd for start, usd in steps if start <= size][-1]
+                if at not in after or (order[1], order[0]) < (after[at][1], after[at][0]):
+                    after[at] = order
+        reached = after
+    return reached.get(need)
+
+
 class ItemTable:
     """What can be ordered: price steps, terms, stock, supply and power by item; spares by part number."""
 
@@ -123,6 +150,7 @@ class ItemTable:
         self.power_known: set[str] = set()
         self.is_special: dict[Item, bool] = {}
         self.costs: dict[tuple[tuple[Item, int], ...], tuple[int, int]] = {}
+        self.offers: dict[Item, list[Json]] = {}
         for kind in ("switches", "nics", "transceivers", "servers"):
             for product in catalog.get(kind, []):
                 self._add(kind, (product["id"], None), product, product)
@@ -138,6 +166,9 @@ class ItemTable:
             self.power_known.add(product["id"])
         self.power[item] = whole(product.get("power_w") or 0, 1000)
         price = sold.get("price_usd")
+        if sold.get("offers"):
+            self.offers[item] = sold["offers"]
+            price = min(usd for offer in sold["offers"] for _, usd in steps_of(offer)) / 100
         if price is None:
             return
         self.terms[item] = sold
@@ -165,7 +196,14 @@ class ItemTable:
         sized = any(self.terms[item].get(key, 1) > 1 for key in ("minimum_order", "pack_size"))
         supplied = self.rules.get("quarterly_supply", {}).get(self.vendor[item])
         ruled = ruled or (self.kind[item] in supplied if isinstance(supplied, dict) else supplied is not None)
-        return ruled or sized or len(self.steps[item]) > 1 or item in self.stock or item in self.supply
+        return (
+            item in self.offers
+            or ruled
+            or sized
+            or len(self.steps[item]) > 1
+            or item in self.stock
+            or item in self.supply
+        )
 
     def cost(self, item: Item, pieces: int) -> int:
         """Cents of one order, piece by piece."""
@@ -187,6 +225,8 @@ class ItemTable:
         need = max(0, used + self.spares(item, used) - self.stock.get(item, 0))
         if need == 0:
             return 0, 0
+        if item in self.offers:
+            return cheapest_award(self.offers[item], need)
         least, pack = self.terms[item].get("minimum_order", 1), self.terms[item].get("pack_size", 1)
         largest = max(need, least, self.steps[item][-1][0]) + pack
         most = self.supply.get(item, largest)

@@ -1,0 +1,145 @@
+"""Offers of several vendors for one part: in an optimum as brute force finds it, on the bill, and under rules."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from typing import Any
+
+import pytest
+
+from fabopt.io.case import inputs_from_objects
+from fabopt.parts.price_books import with_price_books
+from fabopt.schema.price_book import PriceBook
+from tests.oracles.brute_force import solve
+from tests.oracles.brute_parts import cheapest_award
+from tests.samples.adapter import run
+from tests.solution.test_brute_force import case, catalog
+
+Json = dict[str, Any]
+VENDORS = ("One", "Two", "Three")
+
+
+def offer(chance: random.Random, usd: int, need: int) -> Json:
+    """A vendor's price and terms of a part, of which some such number is needed."""
+    price: Any = round(usd * chance.uniform(0.8, 1.3))
+    if chance.random() < 0.3:
+        price = [{"from": 1, "usd": price}, {"from": chance.randint(2, need), "usd": round(price * 0.9)}]
+    terms: Json = {"price_usd": price}
+    if chance.random() < 0.5:
+        terms["supply"] = chance.randint(1, need)
+    if chance.random() < 0.3:
+        terms["pack_size"] = chance.randint(2, 4)
+    if chance.random() < 0.3:
+        terms["minimum_order"] = terms.get("pack_size", 1) * chance.randint(1, 3)
+    return terms
+
+
+def books_of(offers: Json) -> list[Json]:
+    """Price books of vendors from offers by part, or by part and length."""
+    books: dict[str, Json] = {}
+    for part, by_vendor in offers.items():
+        for vendor, sold in by_vendor.items():
+            book = books.setdefault(vendor, {"name": vendor.lower(), "vendor": vendor, "prices": {}, "terms": {}})
+            if "price_usd" in sold:
+                book["prices"][part] = sold["price_usd"]
+                terms = {key: value for key, value in sold.items() if key != "price_usd"}
+                book["terms"] |= {part: terms} if terms else {}
+            else:
+                book["prices"][part] = {m: one["price_usd"] for m, one in sold.items()}
+                terms = {m: {key: value for key, value in one.items() if key != "price_usd"} for m, one in sold.items()}
+                book["terms"][part] = terms
+    return list(books.values())
+
+
+def both(parts: Json, offers: Json, wanted: Json, **options: Any) -> tuple[Json, Json]:
+    """What is designed with the offers as books, and the catalog that the brute force reads, with the offers in it."""
+    books = books_of(offers)
+    designed = run({**parts, "prices": books}, {**wanted, "prices": [book["name"] for book in books]}, **options)
+    brute = copy.deepcopy(parts)
+    for switch in brute["switches"]:
+        if switch["id"] in offers:
+            switch["offers"] = list(offers[switch["id"]].values())
+    for cable in brute["cables"]:
+        for length in cable["lengths"]:
+            own = [sold[length["m"]] for sold in offers.get(cable["id"], {}).values() if length["m"] in sold]
+            if own:
+                length["offers"] = own
+    return designed, brute
+
+
+@pytest.mark.parametrize("seed", [pytest.param(s, marks=[pytest.mark.long] if s >= 8 else []) for s in range(120)])
+def test_offers_as_brute_force_awards_them(seed: int) -> None:
+    """Two or three vendors of the switch and of a cable in each length, with supply, packs, minimums and breaks."""
+    chance = random.Random(seed)
+    servers = chance.choice((4, 6, 8))
+    vendors = chance.sample(VENDORS, chance.choice((2, 3)))
+    offers = {"switch": {vendor: offer(chance, 1000, 6) for vendor in vendors}}
+    if chance.random() < 0.5:
+        offers["cable"] = {
+            vendor: {m: offer(chance, usd, 12) for m, usd in ((3, 10), (30, 20))}
+            for vendor in chance.sample(VENDORS, 2)
+        }  # fmt: skip
+    wanted = case(servers, {"topologies": ["clos"]}, site={"distances_m": {"server-leaf": 3, "leaf-spine": 30}},
+                  rules="none" if chance.random() < 0.3 else {"subnet-manager": False})  # fmt: skip
+    designed, brute = both(catalog(), offers, wanted)
+    best = solve(brute, wanted)
+    assert (best is None) == (designed["status"] == "infeasible"), (best, designed["status"])
+    if best is not None:
+        assert round(designed["totals"]["capex_usd"] * 100) == best.capex_cents, (offers, designed["bom"])
+        assert all(check["ok"] for check in designed["checks"])
+
+
+def test_an_award_is_split_where_supply_ends() -> None:
+    """Six switches: four of the cheaper vendor, who has no more, two of the other; each row says whose."""
+    offers = {"switch": {"One": {"price_usd": 900, "supply": 4}, "Two": {"price_usd": 1100}}}
+    designed, _ = both(catalog(), offers, case(8, site={"distances_m": {"server-leaf": 3, "leaf-spine": 30}}))
+    rows = {row["id"]: row for row in designed["bom"] if row["kind"] == "switch"}
+    assert {id_: (row["quantity"], row["total_usd"]) for id_, row in rows.items()} == {
+        "switch": (4, 3600), "switch.two": (2, 2200),
+    }  # fmt: skip
+    assert {id_: part.get("sold_by") for id_, part in designed["parts"].items() if id_ in rows} == {
+        "switch": "One", "switch.two": "Two",
+    }  # fmt: skip
+    assert cheapest_award(list(offers["switch"].values()), 6) == (6, 580_000)
+
+
+def test_no_more_vendors_than_the_case_allows() -> None:
+    """With one vendor of switches all six are of the dearer one, who has them."""
+    offers = {"switch": {"One": {"price_usd": 900, "supply": 4}, "Two": {"price_usd": 1100}}}
+    wanted = case(8, site={"distances_m": {"server-leaf": 3, "leaf-spine": 30}})
+    wanted["procurement"] = {"max_vendors": {"switch": 1}}
+    designed, _ = both(catalog(), offers, wanted)
+    assert [(row["id"], row["quantity"]) for row in designed["bom"] if row["kind"] == "switch"] == [("switch.two", 6)]
+    assert all(check["ok"] for check in designed["checks"])
+
+
+def book(**content: Any) -> PriceBook:
+    return PriceBook.model_validate_json(json.dumps(content))
+
+
+def test_an_offer_replaces_the_catalog_and_books_without_a_vendor() -> None:
+    """Of one vendor the later book wins, part by part; books without a vendor count for other parts alone."""
+    parts = inputs_from_objects(case(4), catalog()).catalog
+    priced = with_price_books(parts, [
+        book(vendor="One", prices={"switch": 900}), book(prices={"switch": 10, "card": 20}),
+        book(vendor="Two", prices={"cable": {3: 5}}), book(vendor="One", prices={"switch": 800}),
+    ])  # fmt: skip
+    assert [(one.id, one.price_usd, one.sold_by) for one in priced.switches] == [("switch", 800, "One")]
+    assert [(one.price_usd, one.sold_by) for one in priced.nics] == [(20, None)]
+    assert [(one.m, one.price_usd) for one in priced.cables[0].lengths] == [(3, 5), (30, None), (50, None)]
+
+
+@pytest.mark.parametrize(("firm_until", "usd"), [("2028-03-01", 1000), ("2028-02-29", 500), (None, 500)])
+def test_prices_are_firm_until_a_day(firm_until: str | None, usd: int) -> None:
+    """A year after March 2027 prices of switches, which fall by half a year, are as quoted where they are still firm."""
+    parts = catalog()
+    parts["prices"] = [{"name": "firm", "prices": {"switch": 1000}, "firm_until": firm_until}]
+    wanted = case(4, site={"distances_m": {"server-leaf": 3, "leaf-spine": 30}}, start="2027-03", prices=["firm"],
+                  finance={"price_decline": {"switch": 0.5}})  # fmt: skip
+    del wanted["servers"]
+    wanted["stages"] = [{"name": "first", "month": 0, "servers": 4}, {"name": "second", "month": 12, "servers": 8}]
+    designed = run(parts, wanted)
+    later = {row["unit_price_usd"] for row in designed["bom"] if row["kind"] == "switch" and row["stage"] == "second"}
+    assert later == {usd} and all(check["ok"] for check in designed["checks"])

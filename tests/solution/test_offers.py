@@ -133,7 +133,7 @@ def test_an_offer_replaces_the_catalog_and_books_without_a_vendor() -> None:
 
 @pytest.mark.parametrize(("firm_until", "usd"), [("2028-03-01", 1000), ("2028-02-29", 500), (None, 500)])
 def test_prices_are_firm_until_a_day(firm_until: str | None, usd: int) -> None:
-    """A year after March 2027 prices of switches, which fall by half a year, are as quoted where they are still firm."""
+    """A year after March 2027 prices of switches, which fall by half a year, are as quoted where they are firm."""
     parts = catalog()
     parts["prices"] = [{"name": "firm", "prices": {"switch": 1000}, "firm_until": firm_until}]
     wanted = case(4, site={"distances_m": {"server-leaf": 3, "leaf-spine": 30}}, start="2027-03", prices=["firm"],

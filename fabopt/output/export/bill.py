@@ -12,7 +12,7 @@ from typing import Any
 
 from fabopt.errors import InputError, fault
 from fabopt.output.export.marks import NO_MARKS, Marks, marked_csv
-from fabopt.output.export.order_codes import body_of, orderable
+from fabopt.output.export.order_codes import body_of, orderable, seller_of
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.purchased import SHARES, has_any
 from fabopt.parts.price_basis import basis_of, price_source
@@ -73,7 +73,7 @@ def _price(design: Design, row: BomRow) -> dict[str, object]:
         return dict(zip(PRICE_COLUMNS, (None, None, CURRENCY, None, None), strict=True))
     source = price_source(part, row.length_m)
     maker = part.get("vendor") if row.charge is None else None
-    known = maker, part.get("sold_by") or maker, CURRENCY, basis_of(part, row.length_m), source.get("date")
+    known = maker, seller_of(part), CURRENCY, basis_of(part, row.length_m), source.get("date")
     return dict(zip(PRICE_COLUMNS, known, strict=True))
 
 

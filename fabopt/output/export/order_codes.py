@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabopt.output.purchased import shared_rows
@@ -17,6 +17,12 @@ def body_of(design: Design, row: BomRow) -> dict[str, Any] | None:
     of_case = design.case.content.get("charges") or []
     of_parts = (charge for body in design.parts.values() for charge in body.get("charges") or ())
     return next((charge for charge in (*of_case, *of_parts) if charge.get("name") == row.id), None)
+
+
+def seller_of(body: Mapping[str, Any]) -> str | None:
+    """Who sells a part as a file says it: whose offer its price is, else its maker."""
+    seller: str | None = body.get("sold_by") or body.get("vendor")
+    return seller
 
 
 def code_of(design: Design, part: str, length_m: float | None) -> OrderCode:

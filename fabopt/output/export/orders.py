@@ -12,7 +12,7 @@ from xlsxwriter.utility import xl_col_to_name
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.design.bill import order_date
-from fabopt.output.export.order_codes import body_of, code_of
+from fabopt.output.export.order_codes import body_of, code_of, seller_of
 from fabopt.output.export.quotes import NO_VENDOR, OWN_WORK, QuoteTable, write_table
 from fabopt.output.export.spreadsheet import write_text
 from fabopt.output.purchased import shared_rows
@@ -66,7 +66,7 @@ def _lines(design: Design) -> Iterator[OrderLine]:
 
 def _line(design: Design, rows: list[BomRow], bought: int, from_stock: int, arrives: date | None) -> OrderLine:
     first = next((row for row in rows if row.quantity), rows[0])
-    vendor = (body_of(design, first) or {}).get("vendor") or NO_VENDOR
+    vendor = seller_of(body_of(design, first) or {}) or NO_VENDOR
     month = next(stage.month for stage in design.stages if stage.name == first.stage)
     total = sum(round(row.total_usd * 100) for row in rows)
     day = None if first.order_by is None else date.fromisoformat(first.order_by)

@@ -20,7 +20,7 @@ from fabopt.output.export.cash import write_cash
 from fabopt.output.export.deliveries import delivery_table
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks
 from fabopt.output.export.offers import write_offers
-from fabopt.output.export.order_codes import body_of, code_of, orderable
+from fabopt.output.export.order_codes import body_of, code_of, orderable, seller_of
 from fabopt.output.export.orders import write_orders
 from fabopt.output.export.quotes import quote_table, stage_table, write_quotes, write_table
 from fabopt.output.export.spreadsheet import (
@@ -70,6 +70,7 @@ _BILL: tuple[tuple[str, float, str], ...] = (
     ("Order by", 12, "text"),
     ("Price basis", 12, "text"),
     ("Price date", 12, "text"),
+    ("Vendor", 16, "text"),
 )
 # What follows on bills with charges, with expedited orders, and with units that no order of their stage has.
 _SOME: tuple[dict[str, tuple[str, float, str]], ...] = (
@@ -273,7 +274,8 @@ def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomR
         row.lead_time_weeks,
     ]
     terms += [row.order_by_month, row.order_by]
-    known: list[object] = [basis_of(part, row.length_m), price_source(part, row.length_m).get("date")] if part else []
+    source = price_source(part, row.length_m)
+    known: list[object] = [basis_of(part, row.length_m), source.get("date"), seller_of(part)] if part else []
     for column, value in enumerate([*terms, *known], start=_TERMS):
         write_cell(sheet, line, column, value, formats[_BILL[column][2]])
 

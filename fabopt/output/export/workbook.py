@@ -70,7 +70,6 @@ _BILL: tuple[tuple[str, float, str], ...] = (
     ("Order by", 12, "text"),
     ("Price basis", 12, "text"),
     ("Price date", 12, "text"),
-    ("Vendor", 16, "text"),
 )
 # What follows on bills with charges, with expedited orders, and with units that no order of their stage has.
 _SOME: tuple[dict[str, tuple[str, float, str]], ...] = (
@@ -78,6 +77,8 @@ _SOME: tuple[dict[str, tuple[str, float, str]], ...] = (
     {"expedite_usd": ("Expedited, in unit price USD", 14, "money")},
     {name: (title, 10, "count") for name, title in SHARES.items()},
 )
+# Where any price is a vendor's offer.
+_VENDOR = ("Vendor", 16.0, "text")
 _KIND, _QUANTITY, _UNIT, _TOTAL, _POWER = "D", "I", "K", "L", "M"
 _DESCRIPTION = 6
 # The first column after the power: what concerns ordering.
@@ -225,7 +226,8 @@ def _assumptions(content: dict[str, Any], within: str = "") -> list[tuple[str, o
 def _bill(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
     rows = orderable(design)
     shown = [column for columns in _SOME if has_any(rows, columns) for column in columns.items()]
-    columns = (*_BILL, *(column for _, column in shown))
+    has_offers = any(design.parts.get(row.id, {}).get("sold_by") for row in rows)
+    columns = (*_BILL, *(column for _, column in shown), *([_VENDOR] if has_offers else []))
     write_headings(sheet, [(title, width) for title, width, _ in columns], formats["head"])
     for line, row in enumerate(rows, start=1):
         _bill_row(sheet, formats, line, row, body_of(design, row) or {})
@@ -233,6 +235,8 @@ def _bill(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
             value = getattr(row, name)
             if value is not None and (value or style != "count"):
                 write_cell(sheet, line, column, value, formats[style])
+        if has_offers:
+            write_cell(sheet, line, len(columns) - 1, seller_of(body_of(design, row) or {}), formats[_VENDOR[2]])
     last = len(rows) + 1
     sheet.freeze_panes(1, 0)
     if rows:
@@ -275,7 +279,7 @@ def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomR
     ]
     terms += [row.order_by_month, row.order_by]
     source = price_source(part, row.length_m)
-    known: list[object] = [basis_of(part, row.length_m), source.get("date"), seller_of(part)] if part else []
+    known: list[object] = [basis_of(part, row.length_m), source.get("date")] if part else []
     for column, value in enumerate([*terms, *known], start=_TERMS):
         write_cell(sheet, line, column, value, formats[_BILL[column][2]])
 

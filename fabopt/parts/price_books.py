@@ -143,8 +143,8 @@ def with_price_books(catalog: Catalog, books: Sequence[PriceBook]) -> Catalog:
 
 
 def with_offers(catalog: Catalog, offers: Mapping[str, Mapping[str, Sequence[PriceBook]]]) -> Catalog:
-    """The catalog with the offers for its products, by id and vendor, in place of their prices."""
-    taken = {product.id for product in products(catalog)}
+    """The catalog with the offers for its products, by id and vendor, in place of their prices and earlier offers."""
+    taken = {product.id for product in products(catalog) if product.offer_of not in offers}
     update: dict[str, tuple[Product, ...]] = {}
     for kind in KINDS:
         old: tuple[Product, ...] = getattr(catalog, kind)
@@ -152,6 +152,7 @@ def with_offers(catalog: Catalog, offers: Mapping[str, Mapping[str, Sequence[Pri
             update[kind] = tuple(
                 offered
                 for product in old
+                if product.offer_of not in offers
                 for offered in (_offered(product, offers[product.id], taken) if product.id in offers else (product,))
             )
     return catalog.model_copy(update=update)

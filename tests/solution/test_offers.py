@@ -128,6 +128,9 @@ def test_an_offer_replaces_the_catalog_and_books_without_a_vendor() -> None:
     ])  # fmt: skip
     assert [(one.id, one.price_usd, one.sold_by) for one in priced.switches] == [("switch", 800, "One")]
     assert [(one.price_usd, one.sold_by) for one in priced.nics] == [(20, None)]
+    both = [book(vendor="One", prices={"switch": 900}), book(vendor="Two", prices={"switch": 950})]
+    once = with_price_books(parts, both)
+    assert [one.id for one in once.switches] == ["switch", "switch.two"] and with_price_books(once, both) == once
     assert [(one.m, one.price_usd) for one in priced.cables[0].lengths] == [(3, 5), (30, None), (50, None)]
 
 

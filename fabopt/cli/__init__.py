@@ -47,6 +47,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return EXIT_DONE
     except KeyboardInterrupt:
         code = _INTERRUPTED
+    except MemoryError:
+        return _out_of_memory()
     except Exception as error:
         return _unexpected(error)
     if code == _INTERRUPTED:
@@ -63,6 +65,15 @@ def _prepare_streams() -> None:
         stream = getattr(sys, name)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+
+
+def _out_of_memory() -> int:
+    """Say that memory ended: of an input that is too large while it is read, of the search once a clock runs."""
+    if ATTENDANT.keeps_clock:
+        tell("memory ended before there was an answer; `--alternatives 0` and fewer products to choose from take less")
+        return EXIT_NO_ANSWER
+    tell("memory ended while the input was read; it is too large for this machine")
+    return EXIT_INPUT
 
 
 def _unexpected(error: Exception) -> int:

@@ -16,7 +16,7 @@ from fabopt.inspect.cabling_csv import guids_of, mapped
 from fabopt.inspect.proposals import proposed_names
 from fabopt.inspect.reading import read
 from fabopt.io.faults import refuse
-from fabopt.io.files import STANDARD_STREAM, read_named
+from fabopt.io.files import STANDARD_STREAM, read_bytes
 from fabopt.output.export.as_built import Shown, as_built_json, findings_csv
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.html.as_built import as_built_page
@@ -125,7 +125,7 @@ def _names(request: Request, wiring: Wiring) -> Names:
     """The tables of names and GUIDs; all that they call planned must be."""
     tables = []
     for path, reader in ((request.names, mapped), (request.guids, guids_of)):
-        table = reader(read_named(Path(path)), path) if path is not None else {}
+        table = reader(read_bytes(Path(path)), path) if path is not None else {}
         if path is not None:
             require_planned(table, wiring, path)
         tables.append(table)

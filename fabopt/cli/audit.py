@@ -70,7 +70,7 @@ def _checked(request: HandMadeRequest, outputs: Outputs) -> float | None:
     if request.kind not in KINDS:
         faults.append(fault("--as", "", "no such kind of file", request.kind, allowed=", ".join(KINDS)))
     claimed = None if request.claimed is None else ratio_of(request.claimed)
-    if request.claimed is not None and (claimed is None or claimed <= 0):
+    if request.claimed is not None and claimed is None:
         faults.append(fault("--claimed", "", "not a ratio", request.claimed, allowed="such as 1:1, 2:1 or 1.5"))
     if request.case is not None and [request.file, request.case.case].count(STANDARD_STREAM) > 1:
         faults.append(fault("-", "", "only one input can come from standard input"))

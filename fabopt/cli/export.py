@@ -10,7 +10,7 @@ from fabopt.cli.evidence import apart, proven
 from fabopt.cli.output import tell
 from fabopt.cli.saved import saved_design
 from fabopt.errors import InputError, OutputError, fault
-from fabopt.io.files import STANDARD_STREAM, read_named, shown
+from fabopt.io.files import STANDARD_STREAM, read_bytes, shown
 from fabopt.output.export.formats import Options, export, format_names
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
@@ -66,7 +66,7 @@ def _stage(design: Design, name: str | None) -> int | None:
 
 
 def _discovery(path: str | None) -> str | None:
-    return None if path is None else read_named(Path(path)).decode("utf-8", errors="replace")
+    return None if path is None else read_bytes(Path(path)).decode("utf-8", errors="replace")
 
 
 def _cabled(design: Design, path: str) -> Wiring:

@@ -69,6 +69,11 @@ class Attendant:
             if self._end is not None:
                 self._end.cancel()
 
+    @property
+    def keeps_clock(self) -> bool:
+        """Whether the clock of a search is kept."""
+        return self._clock is not None
+
     def begin(self, keeps_clock: bool) -> None:
         """The command is known: one that keeps a clock will have it stopped, any other one is left."""
         self._waits = keeps_clock

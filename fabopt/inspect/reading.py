@@ -14,7 +14,7 @@ from fabopt.inspect.ibnetdiscover import discovered
 from fabopt.inspect.lldp_json import neighbours
 from fabopt.inspect.lldp_text import key_values, table
 from fabopt.inspect.sightings import Discovery, text_of
-from fabopt.io.files import DEVICE, STANDARD_STREAM, is_device, read_bytes, read_standard_input, shown
+from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
 from fabopt.units import some
 
 # Of one file: what ibnetdiscover writes of some 65,000 GPUs.
@@ -53,8 +53,6 @@ def _files(path: str) -> list[str]:
 
 
 def _bytes(path: Path) -> bytes:
-    if is_device(path):
-        raise InputError([fault(shown(path), "", DEVICE)])
     return read_bytes(path, MAX_BYTES)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from fabopt.errors import Fault, InputError, fault, nearest
 from fabopt.io.catalog import check_whole, gathered, read_catalog, with_empty_kinds
 from fabopt.io.faults import Model, refuse, validated
-from fabopt.io.files import STANDARD_STREAM, read_bytes, read_named, read_standard_input, shown
+from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
 from fabopt.io.kinds import CASE, PRICE_BOOK
 from fabopt.io.library import find_case, is_path
 from fabopt.io.recognition import meant_price_change, with_products
@@ -194,7 +194,7 @@ def find_book(name: str, where: str, catalog: Catalog, base: Path, file: str) ->
     """
     if is_path(name):
         path = base / name
-        book = _parsed(PriceBook, parse_yaml(read_named(path), shown(path), PRICE_BOOK), shown(path))
+        book = _parsed(PriceBook, parse_yaml(read_bytes(path), shown(path), PRICE_BOOK), shown(path))
         return book, shown(path)
     known = {book.name: book for book in catalog.prices if book.name}
     if name not in known:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fabopt.errors import Fault, InputError, cut, fault
-from fabopt.io.faults import Model, refuse, validated
+from fabopt.io.faults import MAX_FAULTS, Model, refuse, validated
 from fabopt.io.files import (
     MAX_FRONT_BYTES,
     MAX_INPUT_BYTES,
@@ -23,6 +23,10 @@ from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
 
+# What stands before every value of JSON but the first of a mapping, and how many of these a file may have: so many
+# empty lists fill 100 MB.
+_BEFORE_VALUES = (b"[", b"{", b",")
+MAX_VALUES = 1_500_000
 # The key that a sweep or front has and a design has not.
 _POINTS = "points"
 
@@ -83,8 +87,10 @@ def _shown(path: Path | str) -> str:
 def parse_json(data: bytes, file: str, kind: Kind | None = None) -> Any:
     """Return the value of a JSON file; keys given twice and numbers that are not finite are refused.
 
-    ``kind``: what the file must be, before any message quotes it.
+    ``kind``: what the file must be, before any message quotes it. Values are counted before any is made.
     """
+    if sum(map(data.count, _BEFORE_VALUES)) > MAX_VALUES:
+        raise InputError([fault(file, "", "the file has too many values", allowed=f"up to {MAX_VALUES:,}")])
     faults: list[Fault] = []
     try:
         content = json.loads(
@@ -112,7 +118,7 @@ def _object(file: str, faults: list[Fault], pairs: list[tuple[str, Any]]) -> dic
     if len(content) != len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
-            if key in seen:
+            if key in seen and len(faults) <= MAX_FAULTS:
                 faults.append(fault(file, "", f"the key `{cut(key)}` is given twice"))
             seen.add(key)
     return content

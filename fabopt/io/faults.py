@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
 
 from fabopt.errors import Fault, InputError, cut, fault, nearest
 from fabopt.io.advice import advice_on_key, advice_on_place, advice_on_value
+from fabopt.io.batches import Batch, batches
 from fabopt.io.quantities import quantity_under
 from fabopt.io.schema_types import Steps, keys_at
 from fabopt.schema.base import ID_PATTERN, NAME_PATTERN
@@ -65,11 +66,10 @@ _BOUNDS = {
 
 
 def refuse(faults: Sequence[Fault]) -> InputError:
-    """Return the error that carries all faults of a stage; beyond ``MAX_FAULTS`` they are counted, not listed."""
+    """Return the error that carries all faults of a stage; beyond ``MAX_FAULTS`` it says that there are more."""
     faults = list({str(one): one for one in faults}.values())
-    more = len(faults) - MAX_FAULTS
-    if more > 0:
-        faults = [*faults[:MAX_FAULTS], fault(faults[0].file, "", f"and {more} more faults")]
+    if len(faults) > MAX_FAULTS:
+        faults = [*faults[:MAX_FAULTS], fault(faults[0].file, "", "and more")]
     return InputError(faults)
 
 
@@ -95,19 +95,57 @@ def validated(model: type[Model], content: object, file: str, faults: list[Fault
     The content goes through JSON text because the schemas are strict: JSON's list is a tuple, a Python list is not.
     """
     try:
-        return model.model_validate_json(json.dumps(content, allow_nan=False), by_alias=True, by_name=False)
+        early, told = list(faults), set[Steps]()
+        for batch in batches(content):
+            groups = {steps: group for steps, group in _of_batch(model, batch).items() if steps not in told}
+            told |= groups.keys()
+            _tell(model, groups, file, early, base)
+            if len(early) > MAX_FAULTS:
+                break
+        if len(early) > len(faults):
+            faults[:] = early
+            return None
+        return _as_model(model, content)
     except ValidationError as error:
-        errors = error.errors(include_url=False)
+        located = _of_its_kind([_located(one, content) for one in error.errors(include_url=False, include_input=False)])
     except (ValueError, TypeError, RecursionError) as error:
         faults.append(fault(file, key_path(base), f"cannot be read as data: {error}"))
         return None
-    located = _of_its_kind([_located(one, content) for one in errors])
-    for steps, group in _by_place(located).items():
+    _tell(model, _by_place(located), file, faults, base)
+    return None
+
+
+def _as_model(model: type[Model], content: object) -> Model:
+    return model.model_validate_json(to_json(content, inf_nan_mode="strings"), by_alias=True, by_name=False)
+
+
+def _of_batch(model: type[BaseModel], batch: Batch) -> dict[Steps, list[Any]]:
+    """What is wrong in the entries of a batch, by place in the whole; nothing of what is cut short beside it."""
+    try:
+        _as_model(model, batch.content)
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False)
+        located = _of_its_kind([_located(one, batch.content) for one in errors])
+        groups = _by_place([one for one in located if _is_sure(one, batch)])
+        return {batch.whole(steps): group for steps, group in groups.items()}
+    return {}
+
+
+def _is_sure(place: _Located, batch: Batch) -> bool:
+    """Whether an error of a batch is one of the whole: of its entries, or of a key beside which nothing is cut."""
+    of_key = place.error["type"] in ("missing", "extra_forbidden")
+    return batch.holds(place.steps) or (of_key and batch.has_all_beside(place.steps))
+
+
+def _tell(model: type[BaseModel], groups: dict[Steps, list[Any]], file: str, faults: list[Fault], base: Steps) -> None:
+    """Append a fault for each place, until there is one more than is listed."""
+    for steps, group in groups.items():
+        if len(faults) > MAX_FAULTS:
+            return
         listed = len(faults) < MAX_FAULTS
         faults.append(
             _fault(model, steps, group, file, base) if listed else fault(file, key_path((*base, *steps)), _MORE)
         )
-    return None
 
 
 class _Located(NamedTuple):
@@ -133,6 +171,9 @@ def _located(error: Any, content: object) -> _Located:
             branch = (tuple(steps), step) if isinstance(value, dict) and branch is None else branch
             continue
         steps.append(step)
+    # as pydantic would copy it: of a key that is missing it is all that it is missing in
+    is_key = error["loc"][-1:] == ("[key]",)
+    error = {**error, "input": error["loc"][-2] if is_key else value}
     return _Located(tuple(steps), error, branch if branch is not None and len(steps) > len(branch[0]) else None)
 
 

@@ -12,8 +12,8 @@ from fabopt.errors import InputError, OutputError, fault, file_name
 
 STANDARD_STREAM = "-"
 MAX_INPUT_BYTES = 20_000_000
-# A sweep has up to 100,000 points, of some 6,000 bytes each.
-MAX_FRONT_BYTES = 1_000_000_000
+# Some 4,000 points, of 7,000 bytes each: what is read of so many fills 450 MB.
+MAX_FRONT_BYTES = 30_000_000
 DEVICE = "this is a device or a pipe, not a file"
 # How the names of files begin that are there only while another is written.
 TEMPORARY_PREFIX = ".fabopt-"
@@ -30,8 +30,13 @@ def shown(path: Path) -> str:
 
 
 def read_bytes(path: Path, most: int | None = None) -> bytes:
-    """Return the bytes of a file of at most so many (None: ``MAX_INPUT_BYTES``); ``InputError`` otherwise."""
+    """Return the bytes of a file of at most so many (None: ``MAX_INPUT_BYTES``); ``InputError`` otherwise.
+
+    Of a device or a pipe, which may never end, or never begin, none are read.
+    """
     most = MAX_INPUT_BYTES if most is None else most
+    if is_device(path):
+        raise InputError([fault(shown(path), "", DEVICE)])
     try:
         with open(path, "rb") as stream:
             data = stream.read(most + 1)
@@ -43,13 +48,6 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
     if len(data) > most:
         raise too_large(shown(path), most)
     return data
-
-
-def read_named(path: Path) -> bytes:
-    """Return the bytes of a file that another file names; of a device or a pipe, which may never end, none."""
-    if is_device(path):
-        raise InputError([fault(shown(path), "", DEVICE)])
-    return read_bytes(path)
 
 
 def read_standard_input() -> bytes:

@@ -25,7 +25,7 @@ from yaml.events import (
 )
 
 from fabopt.errors import Fault, InputError, fault
-from fabopt.io.faults import key_path, refuse
+from fabopt.io.faults import MAX_FAULTS, key_path, refuse
 from fabopt.io.kinds import Kind
 
 MAX_DEPTH = 50
@@ -112,6 +112,8 @@ class _Builder:
         return content
 
     def report(self, path: Path, problem: str, *value: object, allowed: str = "", hint: str = "") -> None:
+        if len(self.faults) > MAX_FAULTS:
+            return
         self.faults.append(fault(self.file, key_path(path), problem, *value, allowed=allowed, hint=hint))
 
     def node(self, event: Event, path: Path) -> Any:

@@ -145,7 +145,7 @@ def test_too_many_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_faults_are_counted_not_listed() -> None:
     text = message(parse_yaml, b"".join(b"a%d: 1\na%d: 2\n" % (index, index) for index in range(250)), "file")
     assert len(text.splitlines()) == 101
-    assert text.endswith("file: and 150 more faults")
+    assert text.endswith("file: and more")
 
 
 # -- cases ------------------------------------------------------------------------------------------------------
@@ -215,7 +215,9 @@ def test_objects_are_checked_like_files() -> None:
     double["switches"] *= 2
     assert "`acme-t4` is given twice" in message(inputs_from_objects, CASE, double)
     assert "cannot be read as data" in message(inputs_from_objects, {**CASE, "servers": object()})
-    assert "cannot be read as data" in message(inputs_from_objects, {**CASE, "servers": float("nan")})
+    assert "servers: this value is not allowed; found nan" in message(
+        inputs_from_objects, {**CASE, "servers": float("nan")}
+    )
     unknown = inputs_from_objects(CASE).case.model_copy(update={"server": "acme-gpu3"})
     assert "no such server" in message(inputs_from_objects, unknown)
 

@@ -38,7 +38,7 @@ _PRODUCTS = ("server", "switch", "leaf", "spine", "core", "nic")
 _CLAIMS = ("oversubscription", "ratio", "maxoversubscription", "blocking")
 _AFTER = re.compile(r"\s*(?P<name>[^:=,;\t]+?)\s*[:=,;\t]\s*(?P<value>[^,;\t]+?)\s*,?\s*")
 _BEFORE = re.compile(r"\s*(?P<value>[0-9][0-9.,']*)\s*(?:x\s+)?(?P<name>[A-Za-z].*?)\s*,?\s*")
-_RATIO = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?::\s*([0-9]+(?:\.[0-9]+)?))?")
+_RATIO = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(?::\s*([0-9]{1,9}(?:\.[0-9]{1,9})?))?")
 _WHOLE = re.compile(r"[0-9]{1,3}(?:[,'.][0-9]{3})+|[0-9]{1,15}")
 
 
@@ -126,6 +126,8 @@ def _numbers(pairs: Iterator[tuple[str, str]], file: str) -> HandCounts:
         word = next((meant for meant, words in _NUMBERS if all(part in key for part in words)), "")
         if any(key.startswith(claim) for claim in _CLAIMS):
             claimed = ratio_of(value)
+            if claimed is None and any(letter.isdigit() for letter in value):
+                raise InputError([fault(file, "", f"{name}: not a ratio", value, allowed="such as 1:1, 2:1 or 1.5")])
         elif amount is None and key in _PRODUCTS:
             products[key] = value
         elif amount is not None and word in numbers and word not in _SUMMED and numbers[word] != amount:
@@ -139,6 +141,8 @@ def _numbers(pairs: Iterator[tuple[str, str]], file: str) -> HandCounts:
 
 
 def ratio_of(text: str) -> float | None:
-    """A ratio such as ``2:1`` or ``1.5``; None for other text."""
-    match = _RATIO.match(text.strip())
-    return None if match is None else float(match[1]) / float(match[2] or 1)
+    """A ratio such as ``2:1`` or ``1.5``, more than 0 and finite; None for other text, of which no part counts."""
+    match = _RATIO.fullmatch(text.strip())
+    if match is None or not float(match[1]) or not float(match[2] or 1):
+        return None
+    return float(match[1]) / float(match[2] or 1)

@@ -16,7 +16,7 @@ from fabopt.inspect.audit.netbox import netbox_of
 from fabopt.inspect.audit.running import configured_fabric, discovered_fabric, links_of_clab, links_of_topology
 from fabopt.inspect.audit.tables import has_both_ends, links_of_table
 from fabopt.inspect.sightings import text_of
-from fabopt.io.files import DEVICE, STANDARD_STREAM, is_device, read_bytes, read_standard_input, shown
+from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
 from fabopt.io.quote.sheets import Sheet
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
 
@@ -73,8 +73,6 @@ def _of_folder(path: str, kind: str) -> HandMade:
 def _text(path: str, kind: str = "") -> str:
     """The text of a file; of a workbook that of the sheet which is of the kind, as a table."""
     file = shown(Path(path))
-    if is_device(Path(path)):
-        raise InputError([fault(file, "", DEVICE)])
     data = read_bytes(Path(path), MAX_BYTES)
     if kind in _TITLED and data.startswith((ZIP, OLE)):
         return _sheet_text(read_workbook(data, file), file, _TITLED[kind])

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from fabopt.errors import Fault, InputError, cut, fault
 from fabopt.io.faults import refuse
-from fabopt.io.files import DEVICE, is_device, read_bytes, shown
+from fabopt.io.files import read_bytes, shown
 from fabopt.io.quote.awards import vendor_asked, with_awards
 from fabopt.io.quote.conditions import is_doubtful, is_of_prices, said_of_all
 from fabopt.io.quote.currencies import ALLOWED, HOME, is_currency, signs_in
@@ -139,8 +139,6 @@ def read_sheets(path: Path, what: str) -> list[Sheet]:
         raise InputError(
             [fault(file, "", f"{what} is not read from such a file", ending, allowed=".xlsx or .csv", hint=hint)]
         )
-    if is_device(path):
-        raise InputError([fault(file, "", DEVICE)])
     data = read_bytes(path)
     if not data:
         raise InputError([fault(file, "", "the file is empty")])

@@ -14,7 +14,7 @@ from fabopt.design.points import spread
 from fabopt.errors import Fault, InputError, fault
 from fabopt.io.design import parse_json, read_front
 from fabopt.io.faults import Model, refuse, validated
-from fabopt.io.files import STANDARD_STREAM, shown
+from fabopt.io.files import MAX_FRONT_BYTES, STANDARD_STREAM, read_bytes, shown
 from fabopt.io.journal import SUFFIX, Journal, journal_path, whole_lines
 from fabopt.io.kinds import FRONT
 from fabopt.schema.front import Front, FrontAnswer, FrontPoint
@@ -49,7 +49,7 @@ def _parts(path: str, own: Journal | None) -> dict[str, Front | None]:
     if own is not None and is_beside(own, path):
         parts = {shown(beside): of_journal(own)}
     elif beside.is_file():
-        parts = {shown(beside): _of_lines(whole_lines(beside.read_bytes()), beside)}
+        parts = {shown(beside): _of_lines(whole_lines(read_bytes(beside, MAX_FRONT_BYTES)), beside)}
     if parts and (path.endswith(SUFFIX) or not file.exists()):
         return parts
     return {path: read_front(path), **parts}

@@ -1,0 +1,145 @@
+"""Files that are made to fill the memory: values are counted, and validation ends where more is wrong than is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from fabopt.cli import main
+from fabopt.errors import InputError
+from fabopt.io.batches import MOST_VALUES, batches
+from fabopt.io.design import MAX_VALUES, read_design_or_front
+from fabopt.io.faults import MAX_FAULTS
+from fabopt.io.files import DEVICE
+from fabopt.schema.design import Design
+from tests.mutations import document_of
+from tests.paths import INPUTS
+from tests.samples.designs_of_families import designed
+
+MOST_MB = 500
+# Small files that are large once they are objects: by what is in them.
+LARGE = {
+    "points that are lists": '{"points":[' + "[]," * 300_000 + "[]]}",
+    "more lists than may be": '{"points":[' + "[]," * 1_000_000 + "[]]}",
+    "points without anything": '{"points":[' + "{}," * 500_000 + "{}]}",
+    "parts": '{"fabopt":"0.3.0","parts":{' + ",".join(f'"{number}":{{}}' for number in range(600_000)) + "}}",
+    "lines of a bill": '{"fabopt":"0.3.0","bom":[' + '{"a":1},' * 300_000 + "{}]}",
+    "words": '{"notes":[' + '"ab",' * 1_400_000 + '""]}',
+    "brackets": "[" * 3_000_000,
+}
+MEASURED = (
+    "import resource, sys; from fabopt.cli import main; code = main(sys.argv[1:]);"
+    "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024); sys.exit(code)"
+)
+
+
+def refusal(path: Path) -> list[str]:
+    with pytest.raises(InputError) as refused:
+        read_design_or_front(path)
+    return str(refused.value).splitlines()
+
+
+@pytest.mark.long("parts", "lines of a bill", "points without anything", "words")
+@pytest.mark.parametrize("what", LARGE)
+def test_no_file_takes_much_memory(what: str, tmp_path: Path) -> None:
+    (tmp_path / "large.json").write_text(LARGE[what])
+    command = [sys.executable, "-c", MEASURED, "check", "large.json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 2 and len(lines) <= MAX_FAULTS + 1 and "internal" not in done.stderr
+    assert int(done.stdout) < MOST_MB
+
+
+def test_what_is_wrong_in_a_large_file_is_told_where_it_is(tmp_path: Path) -> None:
+    """Three wrong entries far apart, of which the last is beyond what is validated at once."""
+    document = document_of(designed("clos, two tiers"))
+    row = document["bom"][0]
+    document["bom"] = [dict(row) for _ in range(3000)]
+    for number in (0, 1500, 2999):
+        document["bom"][number]["quantity"] = "many"
+    del document["status"]
+    (tmp_path / "design.json").write_text(json.dumps(document))
+    told = refusal(tmp_path / "design.json")
+    assert len(document["bom"]) * len(row) > MOST_VALUES and len(told) == 4
+    for place in ("bom[0].quantity", "bom[1500].quantity", "bom[2999].quantity", "status: this key is required"):
+        assert sum(f"design.json: {place}" in line for line in told) == 1, place
+
+
+def test_batches_hold_every_entry_once_in_its_place() -> None:
+    content: dict[str, Any] = {
+        "name": "x",
+        "rows": [{"number": number} for number in range(30_000)],
+        "points": [{"parts": {f"k{number}": number for number in range(25_000)}}, {"parts": {}}, 7],
+    }
+    seen: list[tuple[object, ...]] = []
+    for batch in batches(content):
+        assert batch.content["name"] == "x"
+        entries = batch.content
+        for step in batch.place:
+            entries = entries[step]
+        pairs = entries.items() if isinstance(entries, dict) else enumerate(entries)
+        seen += [batch.whole((*batch.place, step)) for step, _ in pairs]
+    rows = [steps for steps in seen if steps[0] == "rows" and len(steps) == 2]
+    parts = [steps for steps in seen if steps[:3] == ("points", 0, "parts") and len(steps) == 4]
+    assert sorted(rows) == [("rows", number) for number in range(30_000)]
+    assert sorted(parts) == sorted(("points", 0, "parts", f"k{number}") for number in range(25_000))
+    assert list(batches({"few": [1, 2]})) == []
+
+
+def test_a_large_design_that_is_right_is_read(tmp_path: Path) -> None:
+    document = document_of(designed("clos, two tiers"))
+    document["notes"] = [f"note {number}" for number in range(2 * MOST_VALUES)]
+    (tmp_path / "design.json").write_text(json.dumps(document))
+    design = read_design_or_front(tmp_path / "design.json")
+    assert isinstance(design, Design) and len(design.notes) == 2 * MOST_VALUES < MAX_VALUES
+    assert TypeAdapter(tuple[str, ...]).validate_python(design.notes)
+
+
+COMMANDS = [
+    ["check", "PIPE"],
+    ["solve", "PIPE"],
+    ["bom", "PIPE", "-o", "b.csv"],
+    ["report", "PIPE", "-o", "p.html"],
+    ["export", "PIPE", "--to", "cables", "-o", "x"],
+    ["accept", "PIPE", "PIPE"],
+    ["as-built", "PIPE", "--lldp", "PIPE"],
+    ["audit", "PIPE", "--as", "p2p"],
+    ["quote", "import", "PIPE", "-o", "b.yaml"],
+    ["catalog", "check", "PIPE"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_pipes_are_refused(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing waits for what may never come."""
+    monkeypatch.chdir(tmp_path)
+    ending = {"quote": ".csv", "solve": ".yaml", "catalog": ".yaml"}.get(command[0], ".json")
+    name = f"pipe{ending}"
+    os.mkfifo(name)
+    words = [name if word == "PIPE" else word for word in command]
+    if command[0] == "catalog":
+        words[-1] = f"./{name}"
+    assert main(words) == 2
+    assert DEVICE in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ratio", ["1:0", "0:1", "2abc", "1:-1", "1e999", "nan", "2:1:1", "", "1:", "9" * 400])
+def test_ratios_are_matched_whole(ratio: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", str(INPUTS / "ratio-zero.csv"), "--as", "counts", "--claimed", ratio]) == 2
+    assert "--claimed: not a ratio" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("ratio", "code"), [("1:0", 2), ("2abc", 2), ("1e999", 2), ("1:1", 0)])
+def test_ratios_in_files_are_matched_whole(ratio: str, code: int, tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text((INPUTS / "ratio-zero.csv").read_text() + f"oversubscription,{ratio}\n")
+    assert main(["audit", str(path), "--as", "counts"]) == code

@@ -19,7 +19,7 @@ LEFT = 2
 FEW = 200
 
 
-class Batch(NamedTuple):
+class EntryBatch(NamedTuple):
     """Some entries of a list or a mapping in their content. ``place``: the steps that lead to it in ``content``.
 
     ``numbers``: by the place of a list that was cut, the places that its entries have in the whole one; ``cut``: places
@@ -48,7 +48,7 @@ class Batch(NamedTuple):
         return tuple(real)
 
 
-def batches(content: Any) -> Iterator[Batch]:
+def batches(content: Any) -> Iterator[EntryBatch]:
     """Batches of all large lists and mappings of a content; none of one that is small."""
     large = _Large()
     if large.size(content) > MOST_VALUES:
@@ -101,7 +101,7 @@ class _Large:
         if picked:
             yield place, picked
 
-    def batch(self, content: Any, place: Steps, picked: Entries) -> Batch:
+    def batch(self, content: Any, place: Steps, picked: Entries) -> EntryBatch:
         """The content with these entries at a place, and cut short elsewhere."""
         numbers: dict[Steps, list[int]] = {}
         of_batch: list[Steps] = []
@@ -122,7 +122,7 @@ class _Large:
             return [built(child, (*real, step), (*steps, number)) for number, (step, child) in enumerate(kept)]
 
         whole = built(content, (), ())
-        return Batch(of_batch[0], whole, numbers, cut)
+        return EntryBatch(of_batch[0], whole, numbers, cut)
 
 
 def _entries(value: Any) -> Iterator[tuple[Any, Any]]:

@@ -11,7 +11,7 @@ from pydantic_core import to_json
 
 from fabopt.errors import Fault, InputError, cut, fault, nearest
 from fabopt.io.advice import advice_on_key, advice_on_place, advice_on_value
-from fabopt.io.batches import Batch, batches
+from fabopt.io.batches import EntryBatch, batches
 from fabopt.io.quantities import quantity_under
 from fabopt.io.schema_types import Steps, keys_at
 from fabopt.schema.base import ID_PATTERN, NAME_PATTERN
@@ -119,7 +119,7 @@ def _as_model(model: type[Model], content: object) -> Model:
     return model.model_validate_json(to_json(content, inf_nan_mode="strings"), by_alias=True, by_name=False)
 
 
-def _of_batch(model: type[BaseModel], batch: Batch) -> dict[Steps, list[Any]]:
+def _of_batch(model: type[BaseModel], batch: EntryBatch) -> dict[Steps, list[Any]]:
     """What is wrong in the entries of a batch, by place in the whole; nothing of what is cut short beside it."""
     try:
         _as_model(model, batch.content)
@@ -131,7 +131,7 @@ def _of_batch(model: type[BaseModel], batch: Batch) -> dict[Steps, list[Any]]:
     return {}
 
 
-def _is_sure(place: _Located, batch: Batch) -> bool:
+def _is_sure(place: _Located, batch: EntryBatch) -> bool:
     """Whether an error of a batch is one of the whole: of its entries, or of a key beside which nothing is cut."""
     of_key = place.error["type"] in ("missing", "extra_forbidden")
     return batch.holds(place.steps) or (of_key and batch.has_all_beside(place.steps))

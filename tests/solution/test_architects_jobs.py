@@ -147,12 +147,12 @@ def roles_cut_off(design: Design) -> set[str]:
 
 def test_every_point_of_a_front_can_be_signed() -> None:
     """Cost against bandwidth of 1,024 GPUs: each point is proven as a design of its own, none is like another one, and
-    more bandwidth costs more.
+    more bandwidth costs more. Cards that the servers are sold with give a GPU 100, 200 and 400 Gb/s.
     """
     inputs = inputs_from_objects({"name": "job", "catalog": ["reference"], **FRONT}, None)
     objectives = objectives_of(["capex_usd"], ["gbps_per_gpu"], None)
     front = pareto_front(inputs, objectives, None, Settings(), Clock(None), lambda found: None)
-    assert front.complete and len(front.points) > 3
+    assert front.complete and len(front.points) == 3
     assert len({point.label for point in front.points}) == len(front.points)
     assert all(point.status == "optimal" for point in front.points)
     designs = [design_at(front, number + 1) for number in range(len(front.points))]

@@ -45,7 +45,7 @@ class InPlaces:
     """Every switch is in any rack that some open layouts have for it; at least one layout."""
 
     layouts: tuple[OpenLayout, ...]
-    bounds: Literal["alike"] = "alike"
+    bounds: Literal["placed"] = "placed"
 
     @property
     def policy(self) -> str:

@@ -2,7 +2,7 @@
 
 The program's optimum V over the candidates below a cutoff is the optimum of all if every candidate above it costs at
 least V by its bound. So: solve; if a cut candidate might still be cheaper, raise the cutoff to V and solve again.
-Limits are priced into the bound (``fabopt.search.lagrangian``), so that little has to be expanded when they bind.
+Limits are priced into the bound (``fabopt.search.limit_prices``), so that little has to be expanded when they bind.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from fabopt.problem.ruled_out import is_ruled_out
 from fabopt.problem.site import Method
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
 from fabopt.program.settings import Clock, Settings, StoppedError
-from fabopt.search.coefficients import distinct, first_of_each, tolerance, uses_of
+from fabopt.search.coefficients import tolerance
 from fabopt.search.context import Context
-from fabopt.search.expansion import FIRST_RISE, MOST_SAMPLED, RISE, Expanded, Expansion
-from fabopt.search.lagrangian import Master, Point
+from fabopt.search.expansion import FIRST_RISE, RISE, Expanded, Expansion
+from fabopt.search.limit_prices import LimitPrices
 from fabopt.search.stock_shares import with_stock_shared
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.family import Restriction
@@ -36,11 +36,6 @@ FAR_RISES = 8
 FIRST_STEP = 0.05
 LEAST_STEP = RISE**-3
 MOST_STEPS = 4
-# Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
-MOST_ROUNDS = 16
-CLOSE_ENOUGH = 2e-4
-# What the objective of every design that matters may add to its use of a limit, as a share of the limit.
-LITTLE_OF_A_LIMIT = 0.01
 
 
 class Search:
@@ -143,6 +138,8 @@ class Search:
         if not np.isfinite(expanded.bound) or expanded.is_empty:
             return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
         expanded = self._with_stock_shared(expanded)
+        if not expanded.stopped and self._known_bound + self.fixed > self.beaten_from - 1 + tolerance(0.0):
+            return Optimum("infeasible", sized=self.expansion.sized)
         slack, best, known, below = 0.0, Optimum("unknown"), self._known_bound, 0
         if len(prices) and self.settings.prune:
             priced = self._at_prices(expanded)
@@ -181,7 +178,7 @@ class Search:
 
     def _at_prices(self, free: Expanded) -> tuple[Floats, Expanded, Optimum] | None:
         """Prices of the limits, the fabrics searched at them, the best design met by then; None: proven infeasible."""
-        priced = self._price_limits(free)
+        priced = LimitPrices(self.expansion, self._solve, self._to_be_beaten(0.0)).of_free(free)
         if priced is None:
             return None
         prices, bound, best = priced
@@ -308,79 +305,6 @@ class Search:
             return replace(outcome, bound=outcome.value, sized=self.expansion.sized)
         lower = min(outcome.value, floor(bound) + self.fixed) if isfinite(bound) else None
         return replace(outcome, verdict="feasible", bound=lower, sized=self.expansion.sized)
-
-    # -- limits -----------------------------------------------------------------------------------------------
-
-    def _price_limits(self, expanded: Expanded) -> tuple[Floats, float, Optimum] | None:
-        """Prices of the limits, the bound that they give, and the best design met on the way; None: proven infeasible.
-
-        Any design within the limits costs at least min(objective + prices x use) - prices x limits. The best prices
-        come from a master program over the designs met so far (Kelley's cutting planes).
-        """
-        zero = np.zeros(len(self.expansion.caps) - 1)
-        pool = self.expansion.candidates(expanded, MOST_SAMPLED)
-        outcome = self._solve(pool)
-        if outcome.value is not None and self._above(outcome.value, expanded.bound) <= tolerance(expanded.bound):
-            return zero, expanded.bound, outcome
-        master = Master(self.expansion.caps[1:])
-        freest = self._point(expanded, zero, 1.0)
-        if not (freest.uses > self.expansion.caps[1:]).any():
-            # what is above the bound is not what limits cost: no prices of these make it up
-            return zero, expanded.bound, outcome
-        master.add(freest)
-        for metric in np.flatnonzero(freest.uses > self.expansion.caps[1:]):
-            alone = np.zeros(len(zero))
-            alone[metric] = 1.0
-            cap, most = self.expansion.caps[metric + 1], self._to_be_beaten(0.0)
-            # of many that use as little, the cheapest: all that matter are weighed up to a share of the limit
-            weighed = cap * LITTLE_OF_A_LIMIT if 0 < most < np.inf else 0.0
-            leanest = self.expansion.expand(alone, objective=weighed / most if weighed else 0.0)
-            if leanest.stopped:
-                return zero, expanded.bound, self._solve(distinct(pool))
-            if leanest.bound - weighed > tolerance(cap) or not np.isfinite(leanest.bound):
-                return None
-            pool += self.expansion.candidates(leanest, MOST_SAMPLED)
-            master.add(self._point(leanest, alone, 0.0))
-        best = self._best_prices(master, pool, expanded.bound)
-        return None if best is None else (*best, self._solve(distinct(pool)))
-
-    def _best_prices(self, master: Master, pool: list[Candidate], free: float) -> tuple[Floats, float] | None:
-        """The prices that give the best bound, ``free`` without any; None: proven infeasible. ``pool``: is added to."""
-        best_prices, best_bound = np.zeros(len(self.expansion.caps) - 1), free
-        for _ in range(MOST_ROUNDS):
-            if self.clock.is_over():
-                break
-            prices, hoped = master.prices()
-            if hoped - best_bound <= CLOSE_ENOUGH * abs(best_bound):
-                break
-            tried = self.expansion.expand(prices)
-            if tried.stopped:
-                break
-            if not np.isfinite(tried.bound):
-                return None
-            if self._never_fits(prices, tried.bound, free):
-                return None
-            if tried.bound > best_bound:
-                best_prices, best_bound = prices, tried.bound
-            pool += self.expansion.candidates(tried, MOST_SAMPLED)
-            master.add(self._point(tried, prices, 1.0))
-        return best_prices, best_bound
-
-    def _never_fits(self, prices: Floats, bound: float, free: float) -> bool:
-        """Whether the priced uses alone are past the priced limits in every design: then none fits."""
-        if bound <= 2 * abs(free) or not prices.any():
-            return False
-        scaled = prices / float(prices @ self.expansion.caps[1:])
-        priced = self.expansion.expand(scaled, objective=0.0)
-        return priced.bound > 1e-9 and not priced.stopped
-
-    def _point(self, expanded: Expanded, prices: Floats, objective: float) -> Point:
-        """Objective and uses of the design that is least at some prices."""
-        weights = objective * self.expansion.table[0] + prices @ self.expansion.table[1:]
-        total = np.zeros(len(self.expansion.caps))
-        for candidate in first_of_each(self.expansion.candidates(expanded, 1)):
-            total += uses_of(candidate, self.expansion.table, weights)
-        return Point(float(total[0]) - self.expansion.saving, total[1:])
 
     def _solve(self, candidates: Sequence[Candidate]) -> Optimum:
         optimum = optimum_of(self.problem, candidates, self.settings, self.clock)

@@ -5,6 +5,7 @@ Arrays of shares, one for each candidate, have shape (candidates,).
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # A share of what was there: exact for one candidate, of many in an array.
-Share = Fraction | NDArray[np.float64]
+Share = Fraction | float | NDArray[np.float64]
 
 # What fails at a server, above leaves, and above spines, by what is said to fail.
 PLACES = {
@@ -101,7 +102,7 @@ def worst_mix(some: Sequence[Share], others: Sequence[Share], count: int) -> lis
 
     More failures of a kind than it has shares for change nothing more.
     """
-    return dealt(some, others, count, lambda one, other: one * other)
+    return dealt(some, others, count, operator.mul)
 
 
 def over_rails(shares: Sequence[Share], rails: int, count: int) -> list[Share]:
@@ -111,13 +112,16 @@ def over_rails(shares: Sequence[Share], rails: int, count: int) -> list[Share]:
     """
     total: Sequence[Share] = (Fraction(0),)
     for _ in range(rails):
-        total = dealt(total, shares, count, lambda one, other: one + other)
+        total = dealt(total, shares, count, operator.add)
     return [one / rails for one in total]
 
 
 def dealt(some: Sequence[Share], others: Sequence[Share], count: int, join: Callable[[Any, Any], Share]) -> list[Share]:
     """The least joined share, by the number of failures that both kinds have together."""
     most = min(count, len(some) + len(others) - 2)
+    if any(isinstance(one, np.ndarray) for one in (*some, *others)):
+        # a fraction makes an array one of fractions, each of them worked out by itself
+        some, others = ([one if isinstance(one, np.ndarray) else float(one) for one in kind] for kind in (some, others))
     return [
         least(
             join(some[number - other], others[other])

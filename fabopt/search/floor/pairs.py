@@ -64,7 +64,23 @@ class Pairs:
 
 
 def pairs_of(problem: Problem, clos: ClosNetwork, numbers: ClosNumbers, kind: LinkType, weights: Floats) -> Pairs:
-    """The pairs of a kind of links, at weights of the items, shape (items,)."""
+    """The pairs of a kind of links, at weights of the items, shape (items,): the same wherever switches are."""
+    key = _PairsKey(weights.tobytes(), kind.key, numbers)
+    return _PAIRS.of(problem.links, key, _pairs, problem, clos, numbers, kind, weights)
+
+
+class _PairsKey(NamedTuple):
+    """What the pairs of a kind of links follow from; ``weights``: of the items, as bytes."""
+
+    weights: bytes
+    kind: KindKey
+    numbers: ClosNumbers
+
+
+_PAIRS: Lookup[LinkTable, _PairsKey, Pairs] = Lookup()
+
+
+def _pairs(problem: Problem, clos: ClosNetwork, numbers: ClosNumbers, kind: LinkType, weights: Floats) -> Pairs:
     joints, near_device = links_of(numbers, kind.name, 1)
     near, far = kind.ports
     fills, fill = np.unique(

@@ -9,7 +9,7 @@ from math import ceil
 
 import numpy as np
 
-from fabopt.floor.arrangements import Anywhere, InLayout
+from fabopt.floor.arrangements import Anywhere, InLayout, InPlaces
 from fabopt.floor.length_classes import classes_of_runs
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
@@ -24,7 +24,7 @@ from fabopt.topology.clos.joins import joins_of, run_of, runs_differ, server_joi
 from fabopt.topology.clos.redundancy import fewest_spines
 from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
 from fabopt.topology.clos.shape import usable_ports
-from fabopt.topology.clos.spread_bounds import SpreadBounds
+from fabopt.topology.clos.spread_bounds import PlacesBounds, SpreadBounds
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.link_parts import Costs, Floats
 
@@ -46,6 +46,8 @@ class LinkBounds:
                 return NearestBounds(self.problem, layout, self.links_by_class)
             case Anywhere("spread"):
                 return SpreadBounds(self.problem, self.fabric, self.links_by_class)
+            case InPlaces(layouts):
+                return PlacesBounds(self.problem, self.fabric, layouts, self.links_by_class)
             case _:
                 return FlatBounds(self.fabric.runs_m, self.link_at)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from fabopt.floor.arrangements import InLayout, InPlaces
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.joins import runs_differ
@@ -25,7 +26,11 @@ def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], mo
     hardware = fabric.hardware if "attachment-leaf" in runs else fabric.hardware_above_leaves
     arrangement = fabric.arrangement
     # there links run as far as it is to where leaves may be, and to as many spines as there are at least
-    layout = arrangement.layout if arrangement.bounds in ("nearest", "measured") else None
+    layout: Hashable = None
+    if isinstance(arrangement, InPlaces):
+        layout = arrangement.layouts
+    elif isinstance(arrangement, InLayout) and arrangement.bounds in ("nearest", "measured"):
+        layout = arrangement.layout
     of_spines: Hashable = None
     if layout is not None and "leaf-spine" in runs:
         stripes = fabric.even, fabric.mixes_spines, fabric.kept_rules

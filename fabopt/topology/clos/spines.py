@@ -108,13 +108,11 @@ class Spines:
             spine, parts = stack.spine, stack.parts()
             links = stack.planes * shape.uplinks
             fits = (down <= usable_ports(spine.down, spine.switch)) & (shape.u >= shape.spines)
-            fits &= self.survives(parts, shape)
-            fits &= may_fit(self.bounds.problem, self.fabric, parts, shape)
-            if shape.is_odd:
-                fits &= has_room(self.fabric, parts, shape)
             cost = base + np.multiply.outer(self.costs.of(spine.switch.item), stack.planes * shape.spines)
             bound = cost + np.multiply.outer(stack.least, links)
             kept = np.flatnonzero(fits & (bound[0] <= most_cost) & self.cutoff.within(bound))
+            if kept.size:
+                kept = kept[self._meets_demands(parts, shape.take(kept))]
             if kept.size:
                 some = shape.take(kept)
                 bound[:, kept] = self._with_early(stack, some, cost[:, kept] + self._near_uplink_cost(stack, some))
@@ -126,6 +124,11 @@ class Spines:
                 uplinks = self._uplink_cost(stack, some, spine.down.cages)
                 total = self._with_early(stack, some, cost[:, rows] + uplinks)
                 self.cutoff.offer(ClosBatch(self.fabric, parts, some, total))
+
+    def _meets_demands(self, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
+        """Which rows of two tiers survive, and may have the free ports and room that are asked for, shape (rows,)."""
+        fits = self.survives(parts, shape) & may_fit(self.bounds.problem, self.fabric, parts, shape)
+        return fits & has_room(self.fabric, parts, shape) if shape.is_odd else fits
 
     def _with_early(self, stack: Stack, shape: Shape, cost: Floats) -> Floats:
         """Add what spines of stages before the last cost at least."""

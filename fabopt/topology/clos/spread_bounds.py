@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
+from fabopt.floor.layouts import Layout
 from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.racks import height_m
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.floor_bounds import FloorBounds
+from fabopt.topology.clos.floor_bounds import FloorBounds, LayoutBounds
 from fabopt.topology.clos.run_bounds import LinkEnds, LinkRows, LinksByClass
 from fabopt.topology.clos.shape import Ints
 from fabopt.topology.link_parts import Floats
@@ -78,3 +80,21 @@ class SpreadBounds(FloorBounds):
         """The cost of a spine's uplink to a core beside it."""
         least = self._cost(self._runs_m["spine-core"], links.ends)[:, np.newaxis]
         return np.repeat(least, np.size(links.shape.g), axis=1)
+
+
+class PlacesBounds(SpreadBounds):
+    """Bounds where every switch may be in any rack that one of some layouts has for it, with the servers in place.
+
+    Arrays of costs have shape (metrics, rows).
+    """
+
+    def __init__(
+        self, problem: Problem, fabric: FabricProblem, layouts: Sequence[Layout], links_by_class: LinksByClass
+    ) -> None:
+        super().__init__(problem, fabric, links_by_class)
+        self._layouts = [LayoutBounds(problem, layout, links_by_class) for layout in layouts]
+
+    def near_server_links(self, ends: LinkEnds, g: Ints) -> Floats:
+        """The cost of a server's link, each leaf being in the rack that is best for the servers of its group."""
+        of_layouts = [layout.near_server_links(ends, g) for layout in self._layouts]
+        return np.asarray(np.minimum.reduce(np.broadcast_arrays(*of_layouts)))

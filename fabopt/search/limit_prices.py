@@ -1,0 +1,127 @@
+"""Prices of limits: what a unit of power, money or space has to cost for little to be expanded where limits bind.
+
+Any design within the limits costs at least min(objective + prices x use) - prices x limits. The best prices come from a
+master program over the designs met so far (``fabopt.search.lagrangian``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fabopt.program.lexicographic import Optimum
+from fabopt.search.coefficients import distinct, first_of_each, tolerance, uses_of
+from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
+from fabopt.search.lagrangian import Master, Point
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.link_parts import Floats
+
+# Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
+MOST_ROUNDS = 16
+CLOSE_ENOUGH = 2e-4
+# What the objective of every design that matters may add to its use of a limit, as a share of the limit.
+LITTLE_OF_A_LIMIT = 0.01
+
+
+class LimitPrices:
+    """Looks for prices of the limits of an expansion.
+
+    ``solve``: the best design of some candidates; ``most``: what an objective is that no longer matters, the servers
+    aside, or infinite.
+    """
+
+    def __init__(self, expansion: Expansion, solve: Callable[[Sequence[Candidate]], Optimum], most: float) -> None:
+        self.expansion = expansion
+        self._solve = solve
+        self._most = most
+
+    def of_free(self, expanded: Expanded) -> tuple[Floats, float, Optimum] | None:
+        """Prices of the limits, the bound that they give, and the best design met on the way; None: proven infeasible.
+
+        They are those with which the designs met so far have the highest bound (Kelley's cutting planes).
+        """
+        zero = np.zeros(len(self.expansion.caps) - 1)
+        pool = self.expansion.candidates(expanded, MOST_SAMPLED)
+        outcome = self._solve(pool)
+        least = expanded.bound + self.expansion.problem.fixed_objective
+        if outcome.value is not None and outcome.value - least <= tolerance(expanded.bound):
+            return zero, expanded.bound, outcome
+        master = Master(self.expansion.caps[1:])
+        freest = self._point(expanded, zero, 1.0)
+        if not (freest.uses > self.expansion.caps[1:]).any():
+            # what is above the bound is not what limits cost: no prices of these make it up
+            return zero, expanded.bound, outcome
+        master.add(freest)
+        for metric in np.flatnonzero(freest.uses > self.expansion.caps[1:]):
+            leanest, point = self._leanest(int(metric), expanded.bound)
+            if leanest.stopped:
+                return zero, expanded.bound, self._solve(distinct(pool))
+            if point is None:
+                return None
+            pool += self.expansion.candidates(leanest, MOST_SAMPLED)
+            master.add(point)
+        best = self._best_prices(master, pool, expanded.bound)
+        return None if best is None else (*best, self._solve(distinct(pool)))
+
+    def _leanest(self, metric: int, bound: float) -> tuple[Expanded, Point | None]:
+        """What uses least of a limit, and the design of it; none if that is proven to be past the limit.
+
+        Of many that use as little, the cheapest: the objective counts up to a share of the limit, that of all that
+        matters where it is known, else that of the ``bound``; if what is found is past the limit, not at all.
+        """
+        alone, cap = np.zeros(len(self.expansion.caps) - 1), self.expansion.caps[metric + 1]
+        alone[metric] = 1.0
+        most = self._most
+        is_known = 0 < most < np.inf
+        weighed = cap * LITTLE_OF_A_LIMIT if is_known or bound > 0 else 0.0
+        objective = weighed / (most if is_known else bound) if weighed else 0.0
+        leanest = self.expansion.expand(alone, objective=objective)
+        if leanest.stopped:
+            return leanest, None
+        if weighed and not is_known:
+            point = self._point(leanest, alone, objective) if np.isfinite(leanest.bound) else None
+            if point is None or point.uses[metric] <= cap + tolerance(cap):
+                return leanest, point
+            leanest, objective, weighed = self.expansion.expand(alone, objective=0.0), 0.0, 0.0
+        if leanest.stopped or leanest.bound - weighed > tolerance(cap) or not np.isfinite(leanest.bound):
+            return leanest, None
+        return leanest, self._point(leanest, alone, objective)
+
+    def _best_prices(self, master: Master, pool: list[Candidate], free: float) -> tuple[Floats, float] | None:
+        """The prices that give the best bound, ``free`` without any; None: proven infeasible. ``pool``: is added to."""
+        best_prices, best_bound = np.zeros(len(self.expansion.caps) - 1), free
+        for _ in range(MOST_ROUNDS):
+            if self.expansion.clock.is_over():
+                break
+            prices, hoped = master.prices()
+            if hoped - best_bound <= CLOSE_ENOUGH * abs(best_bound):
+                break
+            tried = self.expansion.expand(prices)
+            if tried.stopped:
+                break
+            if not np.isfinite(tried.bound):
+                return None
+            if self._never_fits(prices, tried.bound, free):
+                return None
+            if tried.bound > best_bound:
+                best_prices, best_bound = prices, tried.bound
+            pool += self.expansion.candidates(tried, MOST_SAMPLED)
+            master.add(self._point(tried, prices, 1.0))
+        return best_prices, best_bound
+
+    def _never_fits(self, prices: Floats, bound: float, free: float) -> bool:
+        """Whether the priced uses alone are past the priced limits in every design: then none fits."""
+        if bound <= 2 * abs(free) or not prices.any():
+            return False
+        scaled = prices / float(prices @ self.expansion.caps[1:])
+        priced = self.expansion.expand(scaled, objective=0.0)
+        return priced.bound > 1e-9 and not priced.stopped
+
+    def _point(self, expanded: Expanded, prices: Floats, objective: float) -> Point:
+        """Objective and uses of the design that is least at some prices."""
+        weights = objective * self.expansion.table[0] + prices @ self.expansion.table[1:]
+        total = np.zeros(len(self.expansion.caps))
+        for candidate in first_of_each(self.expansion.candidates(expanded, 1)):
+            total += uses_of(candidate, self.expansion.table, weights)
+        return Point(float(total[0]) - self.expansion.saving, total[1:])

@@ -37,7 +37,7 @@ class LimitPrices:
         self._most = most
 
     def of_free(self, expanded: Expanded) -> tuple[Floats, float, Optimum] | None:
-        """Prices of the limits, the bound that they give, and the best design met on the way; None: proven infeasible.
+        """Prices of the limits, shape (limits,), their bound, and the best design met by then; None: proven infeasible.
 
         They are those with which the designs met so far have the highest bound (Kelley's cutting planes).
         """

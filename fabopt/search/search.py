@@ -135,11 +135,9 @@ class Search:
     def _prove(self, ties: bool) -> Optimum:
         prices = np.zeros(len(self.expansion.caps) - 1)
         expanded = self._expanded_first(prices)
-        if not np.isfinite(expanded.bound) or expanded.is_empty:
+        if self._has_nothing(expanded):
             return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
         expanded = self._with_stock_shared(expanded)
-        if not expanded.stopped and self._known_bound + self.fixed > self.beaten_from - 1 + tolerance(0.0):
-            return Optimum("infeasible", sized=self.expansion.sized)
         slack, best, known, below = 0.0, Optimum("unknown"), self._known_bound, 0
         if len(prices) and self.settings.prune:
             priced = self._at_prices(expanded)
@@ -154,7 +152,7 @@ class Search:
             self._known_bound = known = max(known, self._bound_of(solved, expanded))
             self._tell()
             complete = not expanded.stopped and not self.expansion.left_out and not self.clock.is_over()
-            if complete and known + self.fixed > self.beaten_from - 1 + tolerance(0.0):
+            if complete and self._is_beaten_by(known):
                 return replace(outcome, verdict="feasible", bound=int(self.beaten_from), sized=self.expansion.sized)
             if outcome.value is not None:
                 needed = self._above(outcome.value, expanded.bound)
@@ -175,6 +173,15 @@ class Search:
             expanded = self._expanded_up_to(slack, expanded.bound, prices)
             slack = expanded.slack
         raise AssertionError("the cutoff was infinite and the program undecided")
+
+    def _has_nothing(self, expanded: Expanded) -> bool:
+        """Whether nothing was found by a first search, or nothing that is as good as is wanted."""
+        is_beaten = not expanded.stopped and self._is_beaten_by(expanded.bound)
+        return is_beaten or not np.isfinite(expanded.bound) or expanded.is_empty
+
+    def _is_beaten_by(self, bound: float) -> bool:
+        """Whether all designs above a bound, the servers aside, are no better than what no longer matters."""
+        return bound + self.fixed > self.beaten_from - 1 + tolerance(0.0)
 
     def _at_prices(self, free: Expanded) -> tuple[Floats, Expanded, Optimum] | None:
         """Prices of the limits, the fabrics searched at them, the best design met by then; None: proven infeasible."""

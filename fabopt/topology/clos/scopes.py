@@ -27,10 +27,11 @@ def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], mo
     arrangement = fabric.arrangement
     # there links run as far as it is to where leaves may be, and to as many spines as there are at least
     layout: Hashable = None
-    if isinstance(arrangement, InPlaces):
-        layout = arrangement.layouts
-    elif isinstance(arrangement, InLayout) and arrangement.bounds in ("nearest", "measured"):
-        layout = arrangement.layout
+    match arrangement:
+        case InPlaces(layouts):
+            layout = layouts
+        case InLayout(one, "nearest" | "measured"):
+            layout = one
     of_spines: Hashable = None
     if layout is not None and "leaf-spine" in runs:
         stripes = fabric.even, fabric.mixes_spines, fabric.kept_rules

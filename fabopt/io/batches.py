@@ -56,6 +56,11 @@ def batches(content: Any) -> Iterator[EntryBatch]:
             yield large.batch(content, place, picked)
 
 
+def values_in(content: Any) -> int:
+    """Values below and with a content."""
+    return _Large().size(content)
+
+
 class _Large:
     """Lists and mappings of more than ``MOST_VALUES`` values, with what is left of each beside a batch."""
 

@@ -11,7 +11,7 @@ from pydantic_core import to_json
 
 from fabopt.errors import Fault, InputError, cut, fault, nearest
 from fabopt.io.advice import advice_on_key, advice_on_place, advice_on_value
-from fabopt.io.batches import EntryBatch, batches
+from fabopt.io.batches import MOST_VALUES, EntryBatch, batches, values_in
 from fabopt.io.quantities import quantity_under
 from fabopt.io.schema_types import Steps, keys_at
 from fabopt.schema.base import ID_PATTERN, NAME_PATTERN
@@ -20,6 +20,8 @@ from fabopt.schema.stages import KEBAB
 
 Model = TypeVar("Model", bound=BaseModel)
 MAX_FAULTS = 100
+# Bytes that validation takes for each value.
+ROOM = 250
 # A share from here on is taken for one in percent.
 LEAST_PERCENT = 2
 
@@ -116,6 +118,9 @@ def validated(model: type[Model], content: object, file: str, faults: list[Fault
 
 
 def _as_model(model: type[Model], content: object) -> Model:
+    if (values := values_in(content)) > MOST_VALUES:
+        # native code ends the process where memory ends: this raises ``MemoryError``
+        bytearray(ROOM * values)
     return model.model_validate_json(to_json(content, inf_nan_mode="strings"), by_alias=True, by_name=False)
 
 

@@ -19,13 +19,19 @@ from tests.fuzz.items import DESIGN, FRONT, LIMIT_S, item
 LATE_S = 1.0
 # Commands without a limit of their own end within this.
 PATIENCE_S = 30.0
+# What a command may take of memory beside what is imported.
+MOST_MB = 500
 # What a process that only computes is given, to see how much of a core it gets.
 SPIN_S = 0.02
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a command ended. ``elapsed_s``: of the clock; ``load``: how much longer than alone a process takes then."""
+    """How a command ended.
+
+    ``elapsed_s``: of the clock; ``load``: how much longer than alone a process takes then; ``more_mb``: the most memory
+    that it had beside what it began with.
+    """
 
     words: Sequence[str]
     code: int
@@ -33,6 +39,7 @@ class Ending:
     err: str
     elapsed_s: float
     load: float = 1.0
+    more_mb: float = 0.0
 
 
 # -- running --------------------------------------------------------------------------------------------------------
@@ -71,12 +78,20 @@ class Running:
     started: float
     out: Path
     err: Path
+    resident_mb: float
 
     def end(self) -> Ending:
         """Wait until it ends."""
-        status = _waited(self.child, self.started)
+        status, most_mb = _waited(self.child, self.started)
         out, err = (path.read_text(errors="replace") for path in (self.out, self.err))
-        return Ending(self.words, os.waitstatus_to_exitcode(status), out, err, time.monotonic() - self.started)
+        return Ending(
+            self.words,
+            os.waitstatus_to_exitcode(status),
+            out,
+            err,
+            time.monotonic() - self.started,
+            more_mb=most_mb - self.resident_mb,
+        )
 
 
 def started(words: Sequence[str], folder: Path, first: Callable[[], None] = lambda: None, number: int = 0) -> Running:
@@ -88,7 +103,14 @@ def started(words: Sequence[str], folder: Path, first: Callable[[], None] = lamb
     child = os.fork()
     if child == 0:
         _become(words, folder, out, err, first)
-    return Running(words, child, begun, out, err)
+    return Running(words, child, begun, out, err, resident_mb())
+
+
+def resident_mb() -> float:
+    """What this process has in memory, as a copy of it has when it begins; 0 where the system does not say."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return 0.0
 
 
 def ended(words: Sequence[str], folder: Path, first: Callable[[], None] = lambda: None) -> Ending:
@@ -113,11 +135,12 @@ def _become(words: Sequence[str], folder: Path, out: Path, err: Path, first: Cal
     os._exit(code)
 
 
-def _waited(child: int, started: float) -> int:
+def _waited(child: int, started: float) -> tuple[int, float]:
+    """The status of a process that has ended, and the most memory that it had, in MB."""
     while True:
-        pid, status = os.waitpid(child, os.WNOHANG)
+        pid, status, usage = os.wait4(child, os.WNOHANG)
         if pid:
-            return status
+            return status, usage.ru_maxrss * 1024 / 1e6
         if time.monotonic() - started > 2 * PATIENCE_S:
             os.killpg(child, signal.SIGKILL)
         time.sleep(0.01)
@@ -185,6 +208,10 @@ def _in_time(ending: Ending, folder: Path, written: set[str]) -> str:
     return f"took {ending.elapsed_s:.1f} s, allowed {allowed:.1f} s (load {ending.load:.1f})" if late else ""
 
 
+def _memory_is_bounded(ending: Ending, folder: Path, written: set[str]) -> str:
+    return f"took {ending.more_mb:.0f} MB, allowed {MOST_MB} MB" if ending.more_mb > MOST_MB else ""
+
+
 RULES: tuple[Callable[[Ending, Path, set[str]], str], ...] = (
     _code_is_known,
     _no_internal_error,
@@ -193,4 +220,5 @@ RULES: tuple[Callable[[Ending, Path, set[str]], str], ...] = (
     _files_are_whole,
     _an_answer_is_written,
     _in_time,
+    _memory_is_bounded,
 )

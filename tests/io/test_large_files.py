@@ -57,6 +57,22 @@ def test_no_file_takes_much_memory(what: str, tmp_path: Path) -> None:
     assert int(done.stdout) < MOST_MB
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are kept on Linux alone")
+@pytest.mark.parametrize("more_mb", [40, 120])
+def test_memory_that_ends_while_reading_is_told(more_mb: int, tmp_path: Path) -> None:
+    """Exit 2, whether it ends where values are made or where native code would validate them."""
+    (tmp_path / "large.json").write_text('{"notes":[' + '"ab",' * 1_000_000 + '""]}')
+    limited = (
+        "import resource, sys; from fabopt.cli import main, app;"
+        "import fabopt.cli.solving, fabopt.cli.saved, fabopt.verify;"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize();"
+        f"resource.setrlimit(resource.RLIMIT_AS, (used + {more_mb} * 2**20,) * 2); sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", limited, "check", "large.json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, "memory ended while the input was read" in done.stderr) == (2, True), done.stderr
+
+
 def test_what_is_wrong_in_a_large_file_is_told_where_it_is(tmp_path: Path) -> None:
     """Three wrong entries far apart, of which the last is beyond what is validated at once."""
     document = document_of(designed("clos, two tiers"))

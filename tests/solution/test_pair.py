@@ -15,9 +15,11 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import read_inputs
+from fabopt.output.terminal.answer import leading_notes
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.solution import optimize
 from fabopt.verify import verify
+from fabopt.wiring.build import wiring_of
 from tests.oracles.brute_force import solve
 from tests.oracles.brute_redundancy import best_kept, rules_of
 from tests.samples import random_growth, small
@@ -202,6 +204,31 @@ def test_an_unknown_homing_is_refused() -> None:
     parts, wanted = storage(homing="twice")
     with pytest.raises(InputError, match=r"any.*single.*dual.*pair"):
         small.inputs(wanted, parts)
+
+
+@pytest.mark.parametrize("servers", (4, 10))
+def test_devices_with_two_ports_are_on_two_switches(servers: int) -> None:
+    """Attached to a pair and to leaves under spines, whatever comes before them."""
+    parts = catalog(switches=[switch("switch", cage(12, "1x100"))])
+    attached = [
+        {"name": "odd", "ports": 1, "buys": "none"},
+        {"name": "filer", "kind": "storage", "ports": 6, "boxes": 3, "rack_units": 1, "power_w": 1, "buys": "none"},
+    ]
+    design = designed(*storage(parts, servers, attachments=attached, max_oversubscription=3))
+    assert len(design.fabrics[0].tiers) == (1 if servers == 4 else 2)
+    wiring = wiring_of(design)
+    switches: dict[str, set[int]] = {}
+    for device, leaf in zip(wiring.links.a.tolist(), wiring.links.b.tolist(), strict=True):
+        if "filer" in wiring.devices.name[device]:
+            switches.setdefault(wiring.devices.name[device], set()).add(leaf)
+    assert [len(both) for both in switches.values()] == [2, 2, 2]
+
+
+def test_the_first_lines_say_what_is_left_without_a_switch() -> None:
+    lines = leading_notes(designed(*storage()))
+    told = "whose ports together give 200 Gb/s per GPU; without the worst leaf 100 are left"
+    assert lines == [f"storage: every server is on two switches, {told}"]
+    assert leading_notes(designed(*storage(one_slot(catalog())))) == []
 
 
 # -- the proof --------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fabopt.output.left_out import left_out_claim
+from fabopt.output.pairs import pair_lines
 from fabopt.output.purchased import beside_use
 from fabopt.output.slots import slot_words
 from fabopt.output.space import space_line
@@ -52,9 +53,10 @@ def metric_value(metric: str, value: int | float) -> str:
 
 def leading_notes(design: Design) -> list[str]:
     """Notes that a reader must know with the answer: what its prices rest on, what fabrics on shared NICs take, hosts
-    that it needs to be managed, and that it is just above a cliff.
+    that it needs to be managed, that it is just above a cliff, and what is left of pairs of switches without one.
     """
-    return [note for note in design.notes if note.startswith((PRICES, SHARED_PORTS, HOSTS, CLIFF))]
+    notes = [note for note in design.notes if note.startswith((PRICES, SHARED_PORTS, HOSTS, CLIFF))]
+    return [*notes, *pair_lines(design)]
 
 
 def headline(design: Design) -> str:

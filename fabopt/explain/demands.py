@@ -9,6 +9,7 @@ from fractions import Fraction
 from fabopt.explain.levers import advice
 from fabopt.explain.relaxation import closest, halfway
 from fabopt.explain.what_if import Inquiry, narrowed
+from fabopt.problem.nic_rules import demand_met
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.design import Conflict, Needed
 from fabopt.schema.resilience import NO_RULE, Resilience, losses_of
@@ -84,12 +85,14 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflic
     least: dict[str, object] = {"min_gbps_per_server": None, "storage": None, "min_gbps_per_gpu": LEAST_GBPS}
     problem = inquiry.problem_of(changed(inquiry.case, fabric, **least, **_of_model(inquiry, fabric)))
     free = problem.fabrics[index]
-    rates = sorted({int(nic.injection) for nics in free.nics.values() for nic in nics if nic.injection < wanted_mbps})
+    rules = problem.case.rules
+    met = (demand_met(nic, rules) for nics in free.nics.values() for nic in nics)
+    rates = sorted({int(rate) for rate in met if rate < wanted_mbps})
 
     def reached(position: int) -> int | None:
         """With NICs of that rate and more, up to the lowest that is known not to do."""
         optimum = inquiry.design_of(narrowed(problem, free, rates[position], wanted_mbps - 1))
-        return None if optimum is None else rates.index(int(optimum.picked[index][0].design.nic.injection))
+        return None if optimum is None else rates.index(int(demand_met(optimum.picked[index][0].design.nic, rules)))
 
     most, is_least = closest(-1, len(rates), reached, halfway)
     if most < 0:

@@ -17,6 +17,7 @@ from fabopt.parts.finance import Weights
 from fabopt.problem.demand import stages_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.limits import ExactLimits
+from fabopt.problem.nic_rules import demand_met
 from fabopt.problem.problem import Problem, problem_of, with_objective
 from fabopt.problem.rack_parts import without
 from fabopt.problem.rules_kept import RulePart
@@ -305,9 +306,9 @@ def share_of_limits(problem: Problem, optimum: Optimum) -> float:
 
 
 def narrowed(problem: Problem, fabric: FabricProblem, least_mbps: int, most_mbps: int) -> Problem:
-    """The problem with those NICs in one fabric that give each GPU so much bandwidth."""
+    """The problem with those NICs in one fabric that do for so much bandwidth of each GPU."""
     nics = {
-        protocol: tuple(nic for nic in options if least_mbps <= int(nic.injection) <= most_mbps)
+        protocol: tuple(nic for nic in options if least_mbps <= int(demand_met(nic, problem.case.rules)) <= most_mbps)
         for protocol, options in fabric.nics.items()
     }
     changed = replace(fabric, nics=nics)

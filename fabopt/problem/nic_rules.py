@@ -7,10 +7,11 @@ way to equip servers out.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.parts.nics import NicOption
-from fabopt.schema.default_rules import NIC_RULES, Rules, is_asked_for, is_kept
+from fabopt.schema.default_rules import NIC_RULES, ONE_PORT, Rules, is_asked_for, is_kept
 
 Nics = Mapping[str, tuple[NicOption, ...]]
 
@@ -48,6 +49,12 @@ def keeping(nics: Nics, rules: frozenset[str]) -> Nics:
 def together(nics: Nics, others: Nics) -> Nics:
     """The NICs of two spaces of the same protocols."""
     return {protocol: (*options, *others.get(protocol, ())) for protocol, options in nics.items()}
+
+
+def demand_met(nic: NicOption, rules: Rules, left_out: Collection[str] = ()) -> Fraction:
+    """The most Mb/s of a GPU that NICs do for: what they inject, by rule ``one-port`` no more than a port carries."""
+    alone = is_kept(rules, ONE_PORT) and ONE_PORT not in left_out and not nic.shares_ports
+    return min(nic.injection, nic.flow_mbps) if alone else nic.injection
 
 
 def broken_by(nics: Nics) -> frozenset[str]:

@@ -198,6 +198,16 @@ def test_a_rule_never_yields_to_a_budget(rule: str) -> None:
     assert usd(answer({**below, "rules": {rule: False}}, offered)) == cost_without
 
 
+@pytest.mark.parametrize(("rules", "needed"), (({}, 100), ({PORT: False}, 200)))
+def test_the_bandwidth_that_is_advised_is_what_one_port_carries(rules: Json, needed: int) -> None:
+    """Two ports of 100 Gb/s in the only slot, for 250; of what is advised there is a design under the same rules."""
+    twin = parts(card("twin", cage(2, "1x100")), nic_slots=1) | {"servers": server(nic_slots=1)}
+    design = optimize.solve(inputs_from_objects(wanted(250, rules=rules), twin), alternatives_s=0)
+    advised = {conflict.limit: conflict.needed for conflict in design.conflicts}
+    assert advised["fabrics.compute.min_gbps_per_gpu"] == needed
+    assert not answer(wanted(needed, rules=rules), twin).rules_left_out
+
+
 # -- the largest flow -------------------------------------------------------------------------------------------------
 
 

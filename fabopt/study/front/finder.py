@@ -17,6 +17,7 @@ from fabopt.parts.finance import weights_of
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.problem.limits import ExactLimits
+from fabopt.problem.nic_rules import demand_met
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings, StoppedError
@@ -279,12 +280,19 @@ def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kb
     speeds = wanted if fabric.name in measured(problem) else {}
     useful = useful_kbps if problem.needs is not None and problem.needs.fabric == fabric.name else 0
     bisection = least_mbps(max(speeds.get("bisection_gbps_per_gpu", 0), useful))
-    injection = max(bisection, least_mbps(speeds.get("gbps_per_gpu", 0)))
+    demand = least_mbps(speeds.get("gbps_per_gpu", 0))
+    injection = max(bisection, demand)
     room = wanted.get("headroom_servers", 0)
     if injection <= 0 and not room:
         return fabric
     nics = {
-        protocol: tuple(nic for nic in options if nic.injection >= injection and nic.crosses_any_cut >= bisection)
+        protocol: tuple(
+            nic
+            for nic in options
+            if nic.injection >= injection
+            and nic.crosses_any_cut >= bisection
+            and demand_met(nic, problem.case.rules, fabric.left_out) >= demand
+        )
         for protocol, options in fabric.nics.items()
     }
     own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)

@@ -9,7 +9,7 @@ import numpy as np
 from fabopt.schema.default_rules import is_asked_for, redundancy_kept
 from fabopt.schema.resilience import PAIR, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.verify.codes import combined
-from fabopt.verify.editions import since
+from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof, if_unprovable
@@ -18,6 +18,8 @@ from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints
 
 FEWEST = 2
+# Parts of the rule that files of versions before this one do not have.
+LATER, BROUGHT_BY = (PAIR, TWO_SWITCHES), "0.3.0"
 
 
 @since("0.2.0", "fabrics.redundancy", "case.content.resilience")
@@ -57,7 +59,9 @@ def _asked(fabric: FabricEvidence) -> tuple[str, ...]:
     case = fabric.evidence.case
     gpus = fabric.evidence.servers * fabric.evidence.server.gpus
     wanted, resilience = fabric.wanted, case.resilience_of(fabric.wanted)
-    return redundancy_kept(case.rules, resilience, wanted.role, wanted.homing, gpus)
+    rules = redundancy_kept(case.rules, resilience, wanted.role, wanted.homing, gpus)
+    is_early = number_of(named_edition(fabric.evidence.design)) < number_of(BROUGHT_BY)
+    return tuple(rule for rule in rules if rule not in LATER) if is_early else rules
 
 
 def _keeps(fabric: FabricEvidence, rule: str) -> bool | None:

@@ -194,6 +194,17 @@ def test_compute_of_many_gpus_is_on_two_switches(gpus: int, least: int) -> None:
     assert [row.rule for row in alone.rules_left_out] == ["two-switches"] * (least - 1)
 
 
+def test_files_of_earlier_versions_are_not_asked_for_it() -> None:
+    parts = one_slot(catalog(switches=[switch("switch", cage(8, "1x100"))]))
+    parts["servers"][0]["gpus"] = 33
+    content = case(4, {"name": "compute", "min_gbps_per_gpu": 1}, resilience="default")
+    design = designed(parts, {key: value for key, value in content.items() if key != "catalog"})
+    rows = tuple(row for row in design.fabrics[0].redundancy if row.rule != "two-switches")
+    assert failed(design, redundancy=rows) == {"redundancy_is_kept"}
+    early = design.model_copy(update={"fabopt": "0.2.0", "rules": "0.2.0"})
+    assert "redundancy_is_kept" not in failed(early, redundancy=rows)
+
+
 def test_a_model_on_512_gpus_is_on_two_switches() -> None:
     design = of_sample("one-switch-512-gpus")
     assert_proven(design)

@@ -81,6 +81,7 @@ class RowReader(RowCells):
             "" if lengths else named,
             texts,
             self.remarks(row),
+            [cell.text for _, cell in self.cells(row, *PRICES)],
             labelled,
         )
 

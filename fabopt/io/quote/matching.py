@@ -80,8 +80,8 @@ class NamedLine:
     """What a line calls its product.
 
     ``names``: cells of part numbers and ids; ``length_m``: of a column of its own, ``unread_length``: what stands there
-    and is none; ``texts``: all that the row says; ``beside``: those in columns of remarks; ``labelled``: part numbers
-    after a label, on the line or right below.
+    and is none; ``texts``: all that the row says; ``beside``: those in columns of remarks, ``prices``: those in place
+    of prices; ``labelled``: part numbers after a label, on the line or right below.
     """
 
     names: Sequence[str] = ()
@@ -91,6 +91,7 @@ class NamedLine:
     unread_length: str = ""
     texts: Sequence[str] = ()
     beside: Sequence[str] = ()
+    prices: Sequence[str] = ()
     labelled: Sequence[str] = ()
 
 
@@ -141,9 +142,10 @@ def _told(line: NamedLine, names: QuotedNames, product: Product, matches: set[Na
     """The product of a line, unless words on it are of something else, with what they say of the price."""
     own_words = product.description or ""
     is_compatible = product.vendor in names.makers_of_compatibles
+    aside = (*line.names, line.description, *line.prices)
     description, *others = (
         text.replace(own_words, " ") if own_words else text
-        for text in (line.description, *(one for one in line.texts if one not in (*line.names, line.description)))
+        for text in (line.description, *(one for one in line.texts if one not in aside))
     )
     if (
         reason := _why_more(line, own_words)

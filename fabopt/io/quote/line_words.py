@@ -260,7 +260,7 @@ def _accessory(head: str, end: int, kind: Kind) -> str:
     noun = list(_pattern(kind).finditer(before))
     if noun and _SEVERAL.search(before[noun[-1].end() :]):
         return ""
-    return "" if _pattern(kind).search(head[match.end() :]) else match.group(0)
+    return "" if _pattern(kind).search(head[match.end() : end]) else match.group(0)
 
 
 def _clauses(text: str) -> Iterator[str]:

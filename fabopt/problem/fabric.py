@@ -155,7 +155,7 @@ class FabricProblem:
     generations: Generations | None = None
     # what the packet memory of its switches has to hold; None where that is no condition
     roce: Roce | None = None
-    # how ports of servers lie on leaves, by the case's words; rule ``pair`` is among the rules
+    # how ports of servers lie on leaves, by the words of the case, of which default rules are no part
     homing: Homing | None = None
 
     def __post_init__(self) -> None:
@@ -221,7 +221,7 @@ class FabricProblem:
 
     @property
     def is_paired(self) -> bool:
-        """Whether every server is on two switches: by the case's words, or by rule ``pair``."""
+        """Whether every server is on two switches: by the words of the case, or by the default rule of pairs."""
         return self.homing == "pair" or PAIR in self.kept_rules
 
     @property

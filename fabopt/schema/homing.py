@@ -13,7 +13,7 @@ PAIRED_ROLES: Final = ("storage", "in-band")
 
 
 def asks_for_pair(role: str, homing: Homing | None) -> bool:
-    """Whether rule ``pair`` is about a fabric: of such a role, and its case says nothing else."""
+    """Whether the default rule of pairs is about a fabric: of such a role, and its case says nothing else."""
     return homing is None and role in PAIRED_ROLES
 
 

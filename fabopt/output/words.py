@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from fabopt.schema.base import NO_SINGLE_LIMIT
@@ -126,3 +127,11 @@ AN_EARLIER_FILE = "rules of defaults that are newer than the file are not asked"
 def verdict_on(held: int, spared: int) -> str:
     """``all 89 checks hold``; of a file of an earlier version ``76 checks hold, 9 not asked``."""
     return f"{some(held, 'check')} hold, {spared} not asked" if spared else f"all {some(held, 'check')} hold"
+
+
+def json_bytes(content: object) -> bytes:
+    """JSON for people to read, too: what cannot be printed, or would turn its direction, is escaped."""
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    if not text.replace("\n", "").isprintable():
+        text = "".join(one if one == "\n" or one.isprintable() else json.dumps(one)[1:-1] for one in text)
+    return text.encode() + b"\n"

@@ -18,6 +18,7 @@ from fabopt.io.batches import MOST_VALUES, batches
 from fabopt.io.design import MAX_VALUES, read_design_or_front
 from fabopt.io.faults import MAX_FAULTS
 from fabopt.io.files import DEVICE
+from fabopt.output.words import json_bytes
 from fabopt.schema.design import Design
 from tests.mutations import document_of
 from tests.paths import INPUTS
@@ -159,3 +160,12 @@ def test_ratios_in_files_are_matched_whole(ratio: str, code: int, tmp_path: Path
     path = tmp_path / "counts.csv"
     path.write_text((INPUTS / "ratio-zero.csv").read_text() + f"oversubscription,{ratio}\n")
     assert main(["audit", str(path), "--as", "counts"]) == code
+
+
+@pytest.mark.parametrize("letter", ["\x1b", "\x9b", "\u202e", "\u2066", "\U000e0041", "\x00"])
+def test_json_of_findings_has_no_letter_that_cannot_be_printed(letter: str) -> None:
+    """They are escaped, so that the content stays what it is."""
+    content = {"device": f"leaf{letter}[31m", "seen": ["Köln 東京", 3]}
+    written = json_bytes(content)
+    assert json.loads(written) == content and written.decode().replace("\n", "").isprintable()
+    assert "Köln 東京" in written.decode()

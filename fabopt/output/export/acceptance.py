@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -11,6 +10,7 @@ from fabopt.inspect.acceptance.plan import AcceptanceTest, acceptance_plan
 from fabopt.inspect.acceptance.verdicts import Acceptance, Verdict
 from fabopt.output.export.formats import Options
 from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.output.words import json_bytes
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
 
@@ -25,7 +25,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     rows = ([getattr(test, name) for name in PLAN_COLUMNS] for test in plan.tests)
     table.write_bytes(csv_bytes(PLAN_COLUMNS, rows))
     content = {"tests": [asdict(test) for test in plan.tests], "notes": list(plan.notes)}
-    whole.write_bytes(json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n")
+    whole.write_bytes(json_bytes(content))
     return [table, whole]
 
 
@@ -37,7 +37,7 @@ def acceptance_json(acceptance: Acceptance) -> bytes:
         "measurements": [verdict_row(verdict) for verdict in acceptance.verdicts],
         "notes": list(acceptance.notes),
     }
-    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+    return json_bytes(content)
 
 
 def verdict_row(verdict: Verdict) -> dict[str, object]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from fabopt.errors import legible
 from fabopt.inspect.as_built import AsBuilt
 from fabopt.inspect.findings import Finding
 from fabopt.inspect.planned import NO_PORT, PortName
@@ -16,6 +16,7 @@ from fabopt.inspect.walking import RackPlace, Walk
 from fabopt.output.export.cables import schedule
 from fabopt.output.export.marks import MARK
 from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.output.words import json_bytes
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
 
@@ -80,7 +81,7 @@ def as_built_json(shown: Shown) -> bytes:
         "notes": list(result.notes),
         **({MARK: shown.mark} if shown.mark else {}),
     }
-    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+    return json_bytes(content)
 
 
 def _end(port: PortName) -> dict[str, Any]:
@@ -133,4 +134,5 @@ def _row(shown: Shown, finding: Finding) -> list[object]:
         for value in (place.rack, place.unit or "", *port)
     ]
     seen = ", ".join(f"{port.device} {port.port}" for port in finding.seen)
-    return [finding.kind, *ends, seen, finding.detail, shown.cable(finding)]
+    cells = [finding.kind, *ends, seen, finding.detail, shown.cable(finding)]
+    return [legible(cell) if isinstance(cell, str) else cell for cell in cells]

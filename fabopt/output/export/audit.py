@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 from fabopt.inspect.audit.audit import Audit
 from fabopt.inspect.audit.findings import RULES
 from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.output.words import json_bytes
 from fabopt.schema.design import Design
 
 AUDIT_COLUMNS = ("kind", "severity", "where", "value", "allowed", "line", "usd", "text")
@@ -27,7 +27,7 @@ def audit_json(audit: Audit, best: Design | None) -> bytes:
         "best": None if best is None else _best(best),
         "notes": list(audit.notes),
     }
-    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+    return json_bytes(content)
 
 
 def _cost(audit: Audit) -> dict[str, object] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +10,7 @@ import yaml
 
 from fabopt.design.bill import whole_metres
 from fabopt.errors import Fault
+from fabopt.output.words import json_bytes
 from fabopt.parts.quotes import Quote, QuoteLine
 from fabopt.schema.price_book import PriceBook
 
@@ -63,7 +63,7 @@ def quote_bytes(quote: Quote, faults: Sequence[Fault], book: str | None) -> byte
         "notes": list(quote.notes),
         "faults": [str(one) for one in faults],
     }  # fmt: skip
-    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+    return json_bytes(content)
 
 
 def line_content(quote: Quote, line: QuoteLine) -> dict[str, Any]:

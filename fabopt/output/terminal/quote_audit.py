@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -11,7 +10,7 @@ from rich.text import Text
 
 from fabopt.inspect.quote_audit import QuoteFinding, QuoteSums, verdict
 from fabopt.output.terminal.summary import table
-from fabopt.output.words import money, printable
+from fabopt.output.words import json_bytes, money, printable
 from fabopt.schema.design import Design, Number
 
 _COLUMNS = (("row", True), ("finding", False), ("USD", True), ("what", False))
@@ -99,4 +98,4 @@ def audit_bytes(audit: QuoteAudit) -> bytes:
         "best": None if best is None else {"status": best.status, "capex_usd": best_usd, "bound": best.objective.bound},
         "notes": list(audit.notes),
     }
-    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+    return json_bytes(content)

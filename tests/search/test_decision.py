@@ -266,7 +266,8 @@ def test_what_is_better_in_every_way_is_picked() -> None:
         assert one.totals is not None and one.objective.value is not None
         return one.totals.capex_usd, one.objective.value, -one.fabrics[0].metrics.bisection_gbps_per_gpu
 
-    assert not all(theirs <= own for theirs, own in zip(figures(other), figures(design), strict=True))
+    ours, theirs = figures(design), figures(other)
+    assert theirs == ours or any(one > own for one, own in zip(theirs, ours, strict=True)), (theirs, ours)
 
 
 @pytest.mark.parametrize(("family", "seed", "straddles"), SEEDS)

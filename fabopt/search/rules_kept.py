@@ -84,11 +84,11 @@ def bound_by_structure(
     is_limited = any(one is not other for one, other in zip(free, problems, strict=True))
     if is_limited and probe.any_keeps(free, ()):
         return None
-    larger = [with_more_racks(problem) for problem in free]
-    if any(problem is not None for problem in larger):
-        free = [problem for problem in larger if problem is not None]
-        if probe.any_keeps(free, ()):
-            return None
+    larger = [more for problem in free if (more := with_more_racks(problem)) is not None]
+    if probe.any_keeps(larger, ()):
+        return None
+    # of floors too large to look at all places less is found, so the case's own are still looked at
+    free = [*larger, *free]
     if not probe.any_keeps(free, parts):
         return None
     left_out = list(parts)

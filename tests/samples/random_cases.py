@@ -74,8 +74,8 @@ def _generated(family: str, seed: int) -> tuple[Json, Json]:
     catalog, case = makers[family](dice)
     case["name"] = f"{family.replace('_', '-')}-{seed}"
     case["catalog"] = ["./catalog.yaml"]
-    if family in ("procurement", "ruled"):  # their truth has one product a tier, and no hosts of subnet managers
-        case["rules"] = {"interchangeable": False, "subnet-manager": False}
+    if family in ("procurement", "ruled"):  # their truth has one product a tier
+        case["rules"] = {**case["rules"], "interchangeable": False}
     return catalog, case
 
 

@@ -248,7 +248,7 @@ class LinkTable:
 
     def near_only(self, port: PortType, run_m: float, protocol: str) -> tuple[Assembly, ...]:
         """Transceiver at a near cage and straight fibre, for a far end that is somebody else's and not described."""
-        return tuple(sorted(set(self._near_only(port, run_m, protocol)), key=lambda one: one.name))
+        return tuple(sorted(set(self._near_only(port, run_m, protocol)), key=lambda one: (one.name, one.length_m)))
 
     def _near_only(self, port: PortType, run_m: float, protocol: str) -> Iterator[Assembly]:
         for module in self.modules(port, protocol, True):

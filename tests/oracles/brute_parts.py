@@ -334,30 +334,31 @@ class Joiner:
             self.found[key] = list(dict.fromkeys(ways))
         return self.found[key]
 
-    def _line(self, part: Json, run: Fraction, reaches: Iterable[Any]) -> Item | None:
-        """The shortest priced length that covers the run, if everything reaches that far."""
-        lengths = [
-            x["m"] for x in part["lengths"] if (part["id"], x["m"]) in self.item_table.steps and exact(x["m"]) >= run
-        ]
-        if not lengths:
-            return None
-        shortest = min(lengths, key=exact)
-        if any(reach is not None and exact(shortest) > exact(reach) for reach in reaches):
-            return None
-        return part["id"], shortest
+    def _lines(self, part: Json, run: Fraction, reaches: Iterable[Any]) -> list[Item]:
+        """The shortest priced length that covers the run, if everything reaches that far; where part numbers of the
+        kind are limited, the longer ones within reach, too.
+        """
+        items = [(part["id"], sold["m"]) for sold in part["lengths"]]
+        priced = sorted((one for one in items if one in self.item_table.steps), key=lambda one: exact(one[1]))
+        covering = [one for one in priced if exact(one[1]) >= run]
+        limited = self.item_table.rules.get("max_part_numbers", {})
+        if covering and self.item_table.kind[covering[0]] not in limited:
+            covering = covering[:1]
+        least = min((exact(reach) for reach in reaches if reach is not None), default=None)
+        return [one for one in covering if least is None or exact(one[1]) <= least]
 
     def _cable_ways(self, near: Cage, far: Cage, run: Fraction) -> list[Joining]:
         ways = []
         for cable in self.cables:
             if split_of(cable["ends"][0]["split"])[1] != near.speed:
                 continue
-            line = self._line(cable, run, [cable.get("reach_m")])
-            if line is None or not (vendors_agree(cable, near) and vendors_agree(cable, far)):
+            if not (vendors_agree(cable, near) and vendors_agree(cable, far)):
                 continue
-            for a, b in (cable["ends"], cable["ends"][::-1]):
-                shape = self._cable_shape(cable, a, b, near, far)
-                if shape is not None:
-                    ways.append(Joining(((cable["id"],), line[1]), shape, line, None, None, 1, 1))
+            for line in self._lines(cable, run, [cable.get("reach_m")]):
+                for a, b in (cable["ends"], cable["ends"][::-1]):
+                    shape = self._cable_shape(cable, a, b, near, far)
+                    if shape is not None:
+                        ways.append(Joining(((cable["id"],), line[1]), shape, line, None, None, 1, 1))
         return ways
 
     @staticmethod
@@ -403,8 +404,7 @@ class Joiner:
                 for fibre in self.fibres:
                     if fibre["fibre"] != a["fibre"] or not fibre_fits(fibre, a, ports_a, b, ports_b):
                         continue
-                    line = self._line(fibre, run, [a["reach_m"], b["reach_m"]])
-                    if line:
+                    for line in self._lines(fibre, run, [a["reach_m"], b["reach_m"]]):
                         key = ((a["id"], fibre["id"], b["id"]), line[1])
                         ways.append(Joining(key, "optics", line, (a["id"], None), (b["id"], None), ports_a, ports_b))
         return ways
@@ -414,10 +414,11 @@ class Joiner:
         ways = []
         for a, _, ports_a in self._optics_at(near):
             for fibre in self.fibres:
-                line = self._line(fibre, run, [a["reach_m"]])
                 (first, heads), (second, tails) = fibre_ends(fibre)
                 straight = heads == tails == 1 and a["connector"] in (first, second)
-                if line and straight and fibre["fibre"] == a["fibre"] and ports_a == 1:
+                if not straight or fibre["fibre"] != a["fibre"] or ports_a != 1:
+                    continue
+                for line in self._lines(fibre, run, [a["reach_m"]]):
                     ways.append(Joining(((a["id"], fibre["id"]), line[1]), "optics", line, (a["id"], None), None, 1, 1))
         return ways
 

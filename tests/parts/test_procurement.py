@@ -228,11 +228,12 @@ def test_supply_that_cannot_cover_names_the_part() -> None:
 
 def test_rules_of_buying_are_named() -> None:
     mixed = ONE_CARD | {"switches": {"leaf": ["small"], "spine": ["large"]}}
-    assert conflicts(case(mixed, procurement={"max_part_numbers": {"switch": 1}}), catalog())[0][:3] == (
-        "procurement.max_part_numbers.switch",
-        1,
-        2,
-    )
+    named = conflicts(case(mixed, procurement={"max_part_numbers": {"switch": 1}}), catalog())
+    assert [one[:3] for one in named] == [
+        ("fabrics.compute.switches.leaf", "small", "any"),
+        ("fabrics.compute.switches.spine", "large", "any"),
+        ("procurement.max_part_numbers.switch", 1, 2),
+    ]
     forbidden = case(ONE_CARD, procurement={"forbidden_parts": ["nic-400"]})
     assert conflicts(forbidden, catalog())[0][:3] == ("procurement.forbidden_parts", "nic-400", "any")
 

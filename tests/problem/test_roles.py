@@ -173,16 +173,17 @@ def test_no_slot_is_no_fabric() -> None:
     assert "no built-in NICs for storage and no free slot (nic_slots is 0)" in text
 
 
-def test_too_few_slots_are_added_up() -> None:
-    # a B3140H has one port of 400 Gb/s: 8 cards for 400 Gb/s per GPU, and three for 125
+@pytest.mark.parametrize(("pairing", "number"), [(False, 3), (True, 4)])
+def test_too_few_slots_are_added_up(pairing: bool, number: int) -> None:
+    # a B3140H has one port of 400 Gb/s: 8 cards for 400 Gb/s per GPU, and three for 125, or four, which divide 8 GPUs
     cards = {"nics": ["nvidia-b3140h"]}
     storage = {"name": "b", "role": "storage", "min_gbps_per_gpu": 125, **cards}
-    wanted = case({"name": "a", **cards}, storage, server="generic-hgx-h100")
-    design = solved(wanted)
+    rules = {"nic-pairing": pairing}
+    design = solved(case({"name": "a", **cards}, storage, server="generic-hgx-h100", rules=rules))
     assert design.status == "infeasible"
     (conflict,) = design.conflicts
-    assert (conflict.limit, conflict.value, conflict.needed) == ("servers.generic-hgx-h100.nic_slots", 10, 11)
-    assert "a 8 + b 3 = 11 NICs at least, of 10 slots" in conflict.detail
+    assert (conflict.limit, conflict.value, conflict.needed) == ("servers.generic-hgx-h100.nic_slots", 10, 8 + number)
+    assert f"a 8 + b {number} = {8 + number} NICs at least, of 10 slots" in conflict.detail
 
 
 # -- published --------------------------------------------------------------------------------------------------

@@ -253,12 +253,12 @@ def test_parts_that_a_matrix_does_not_name(tmp_path: Path) -> None:
 
 
 def test_a_module_that_is_not_there(tmp_path: Path) -> None:
-    export(shipped(ETHERNET), wired(ETHERNET), ["netbox"], tmp_path, Options())
+    export(shipped(IB), wired(IB), ["netbox"], tmp_path, Options())
     (table,) = tmp_path.glob("*-inventory-items.csv")
     table.write_text("\n".join(table.read_text().splitlines()[:-1]) + "\n")
     hand = read_hand_made(str(tmp_path), "netbox")
-    inputs = read_inputs(str(ROOT / "cases" / f"{ETHERNET}.yaml"))
-    audit = audited(hand, inputs.catalog, inputs.case, shipped(ETHERNET), None)
+    inputs = read_inputs(str(ROOT / "cases" / f"{IB}.yaml"))
+    audit = audited(hand, inputs.catalog, inputs.case, shipped(IB), None)
     assert faults(audit) == {"A12": 1}
 
 

@@ -315,7 +315,10 @@ def test_other_families_meet_the_models_demand_on_their_own_graph(topology: str)
 def test_what_would_help_is_told_in_ratios_not_in_figures_that_follow_from_them() -> None:
     """24 servers with two ports on two tiers of 8-port switches: at most 8 leaves, so 6 ports down and 2 up, 3:1."""
     workload = {"model": experts(expert=16, batch=1536), "max_exposed_communication": 0.4}
-    content = case(workload, tiers=2, nics_per_server=2, min_gbps_per_gpu=100) | {"servers": 24, "rules": {"lengths": False}}
+    content = case(workload, tiers=2, nics_per_server=2, min_gbps_per_gpu=100) | {
+        "servers": 24,
+        "rules": {"lengths": False},
+    }
     design = optimize.solve(inputs_from_objects(content))
     assert design.status == "infeasible"
     needed = {one.limit: one.needed for one in design.conflicts}

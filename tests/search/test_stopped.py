@@ -80,7 +80,7 @@ def test_an_engine_that_ends_a_little_early_was_short_of_time(
 ) -> None:
     """CP-SAT ends before its limit where its next step may take longer; one that ends at once has failed."""
 
-    def early(lp: object, engine: str, clock: Clock, hint: object) -> Solution:
+    def early(lp: object, engine: str, clock: Clock, hint: object, effort_left: float) -> Solution:
         left = clock.left()
         assert left is not None
         time.sleep(spent * left)

@@ -79,7 +79,7 @@ def test_points_say_what_the_design_of_their_case_says() -> None:
     """Cables that are too short, a fabric that is shared, racks in use: all of it is in the file of a study too."""
     content = on_a_floor("shared", rows=2)
     alone = solved(content, parts())
-    assert [note.partition(":")[0] for note in alone.notes] == ["storage", "compute stores"]
+    assert [note.partition(":")[0] for note in alone.notes] == ["shared ports", "storage", "compute stores"]
     assert alone.totals is not None and alone.totals.racks is not None
     [point] = swept(content, "servers=4")
     assert (point.notes, point.totals) == (alone.notes, alone.totals)

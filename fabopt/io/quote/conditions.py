@@ -133,6 +133,11 @@ def remarks_on(texts: Iterable[str], described: str) -> tuple[str, ...]:
     return tuple(remarks)
 
 
+def without_remarks(text: str) -> str:
+    """A text without the words that ``remarks_on`` tells: of an option, or of the end of a part."""
+    return _END.sub(" ", _OPTION.sub(" ", text))
+
+
 def doubts_on(texts: Iterable[str], described: str) -> tuple[str, ...]:
     """What makes the price of a line doubtful: a service that is in it, or that it is no firm one."""
     doubts: dict[str, None] = {}

@@ -14,6 +14,7 @@ from typing import Literal
 
 import yaml
 
+from fabopt.io.quote.conditions import without_remarks
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.product import Product
 from fabopt.schema.server import Server
@@ -222,7 +223,7 @@ def word_doubts(description: str, product: Product, vocabulary: Collection[str])
 
 def _speaks_of(text: str, product: Product, vocabulary: Collection[str]) -> bool:
     """Whether a text names a part's kind, speed, form or place, or nothing that can be told."""
-    text = text.replace("-", " ")
+    text = without_remarks(text).replace("-", " ")
     if (
         len(_LETTERS.findall(text)) < _LEAST_LETTERS
         or _pattern(kind_of(product)).search(text)

@@ -182,6 +182,9 @@ def _books(
 
 def _book(name: str, where: str, catalog: Catalog, base: Path, file: str) -> PriceBook:
     book, book_file = find_book(name, where, catalog, base, file)
+    if not book.prices:
+        # as a quote of which no price could be taken becomes
+        raise refuse([fault(book_file, "prices", "this value is not allowed", {}, allowed="at least one entry")])
     if faults := check_price_book(book, book_file, "prices.", catalog):
         raise refuse(faults)
     return book

@@ -307,7 +307,7 @@ def test_a_budget_is_no_reason_to_leave_it_out(content: Json, least: float) -> N
     wanted = case(4, {"tiers": 2}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
     design = optimize.solve(small.inputs(wanted | {"limits": {"budget_usd": least - 1}}, content))
     assert design.status == "infeasible"
-    assert next((one.limit, one.needed) for one in design.conflicts) == ("limits.budget_usd", least)
+    assert ("limits.budget_usd", least) in [(one.limit, one.needed) for one in design.conflicts]
     assert usd(small.solved(wanted | {"limits": {"budget_usd": least}}, content)) == least
 
 

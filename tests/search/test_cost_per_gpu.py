@@ -82,7 +82,7 @@ def trains(parts: Json, content: Json, seed: int, straddles: bool = False) -> tu
     fabric = {**content["fabrics"][0], **OPEN}
     content = {**content, "fabrics": [fabric], "workload": {"model": model}, "objective": "usd_per_effective_gpu"}
     content["workload"]["gpu_utilization"] = dice.choice([0.2, 0.5])
-    return parts, {**content, "rules": LEAST}
+    return parts, {**content, "rules": {**content.get("rules", {}), **LEAST}}
 
 
 def every(parts: Json, content: Json) -> list[dict[str, Any]]:

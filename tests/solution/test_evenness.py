@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from fabopt.solution import optimize
 from tests.oracles.brute_force import Best
-from tests.samples import small
 from tests.solution.test_brute_force import best, cable, cage, case, catalog, switch
 
 Json = dict[str, Any]
@@ -51,15 +49,3 @@ def cords(usd: float) -> list[Json]:
 def test_part_numbers_are_few() -> None:
     assert {name for name, _ in two_tiers(6, 2, cables=cords(20)).bom if name in ("a", "b")} == {"b"}
     assert {name for name, _ in two_tiers(6, 2, cables=cords(19)).bom if name in ("a", "b")} == {"a", "b"}
-
-
-@pytest.mark.parametrize(
-    ("usd", "rows"), ((20, []), (19, [("3", 6, SAME.format(3, 4))]), (17, [("3", 18, SAME.format(3, 4))]))
-)
-def test_alternative_says_what_fewer_part_numbers_cost(usd: float, rows: list[tuple[str, float, str]]) -> None:
-    parts = catalog(switches=[switch("switch", cage(8, "1x100"))], cables=cords(usd))
-    wanted = case(6, {"tiers": 2, "max_oversubscription": 2})
-    design = optimize.solve(small.inputs({key: one for key, one in wanted.items() if key != "catalog"}, parts))
-    small.assert_proven(design)
-    told = [one for one in design.alternatives if one.what == "part numbers"]
-    assert [(one.value, one.capex_delta_usd, one.summary) for one in told] == rows

@@ -175,7 +175,10 @@ def test_random_designs_are_those_of_the_whole_program(seed: int) -> None:
         switch |= {"stock": dice.choice([0, 0, 1, 2])}
     design = solved(parts, wanted)
     whole = optimize.solve(inputs_from_objects(wanted, parts), alternatives_s=0, prune=False)
-    assert comparable(design) == comparable(whole)
+    # what advice costs is not always the least, and the search without pruning does not get as far
+    prices = {"conflicts": tuple(one.model_copy(update={"capex_usd": None}) for one in design.conflicts)}
+    others = {"conflicts": tuple(one.model_copy(update={"capex_usd": None}) for one in whole.conflicts)}
+    assert comparable(design.model_copy(update=prices)) == comparable(whole.model_copy(update=others))
     if design.status != "optimal":
         return
     assert_proven(design)

@@ -214,7 +214,8 @@ def test_same_lengths_for_groups_of_all_sizes_never_cost_more(family: str, seed:
     """Without the rule and with the lengths of its answer, that answer is one of those that are allowed."""
     catalog, case = generate(family, seed)
     site = {key: value for key, value in (case.get("site") or {}).items() if key != "distances_m"}
-    case = {**case, "site": site | {"servers_per_rack": 1 + seed % 3}, "rules": {"lengths": True}}
+    case = {**case, "site": site | {"servers_per_rack": 1 + seed % 3}}
+    case["rules"] = {**case.get("rules", {}), "lengths": True}
     kept = solved(case, catalog)
     if kept.status == "infeasible":
         return
@@ -234,7 +235,7 @@ def test_brute_force_agrees(family: str, seed: int) -> None:
     site.setdefault("servers_per_rack", dice.choice([1, 1, 2, 3]))
     if dice.random() < 0.3:
         site["distances_m"] = {"leaf-spine": said.get("leaf-spine", 30)}
-    case = {**case, "site": site, "rules": {"lengths": True}}
+    case = {**case, "site": site, "rules": {**case.get("rules", {}), "lengths": True}}
     found, design = brute(catalog, case), run(catalog, case)
     if found is None:
         assert design["status"] == "infeasible"

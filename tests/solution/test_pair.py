@@ -129,7 +129,7 @@ def test_a_budget_is_no_reason_for_a_single_switch() -> None:
     parts, wanted = storage()
     over = optimize.solve(small.inputs(wanted | {"limits": {"budget_usd": 2879}}, parts))
     assert over.status == "infeasible"
-    assert next((one.limit, one.needed) for one in over.conflicts) == ("limits.budget_usd", 2880)
+    assert {one.limit: one.needed for one in over.conflicts}["limits.budget_usd"] == 2880
 
 
 def test_above_the_ports_of_two_switches_there_are_two_leaves_and_two_spines() -> None:

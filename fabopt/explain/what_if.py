@@ -39,7 +39,7 @@ CENTS_PER_MILLIUNIT = 1000
 MOST_OF_UNITS = 24
 # What the search of any one question may do, counted as ``program.settings.Work``, so that no question takes the time
 # of all others and the same questions are answered on every machine; seconds only end what hangs.
-MOST_WORK = 10_000
+MOST_WORK = 40_000
 DESIGN_SECONDS = 60.0
 
 

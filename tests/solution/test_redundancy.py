@@ -188,14 +188,14 @@ def test_a_budget_that_is_too_small_needs_what_keeps_the_rules() -> None:
     parts, wanted = pair(limits={"budget_usd": ONE_SPINE - 1})
     design = optimize.solve(small.inputs(wanted, parts))
     assert design.status == "infeasible" and design.case.content["fabrics"][0]["resilience"] == "default"
-    assert next((one.limit, one.needed) for one in design.conflicts) == ("limits.budget_usd", TWO_SPINES)
+    assert {one.limit: one.needed for one in design.conflicts}["limits.budget_usd"] == TWO_SPINES
 
 
 def test_a_budget_holds_for_what_is_left_out_too() -> None:
     assert usd(designed(*three_ports(limits={"budget_usd": ONE_UPLINK}))) == ONE_UPLINK
     parts, wanted = three_ports(limits={"budget_usd": ONE_UPLINK - 1})
     design = optimize.solve(small.inputs(wanted, parts))
-    assert next((one.limit, one.needed) for one in design.conflicts) == ("limits.budget_usd", ONE_UPLINK)
+    assert {one.limit: one.needed for one in design.conflicts}["limits.budget_usd"] == ONE_UPLINK
 
 
 # -- the proof --------------------------------------------------------------------------------------------------------

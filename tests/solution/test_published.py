@@ -26,8 +26,8 @@ RAILS = 8
 def designed(parts: str, server: str, servers: int, site: dict[str, Any] | None = None, **fabric: Any) -> Design:
     demand = {"name": "compute", "min_gbps_per_gpu": 400, "max_oversubscription": 1, "groups": "equal", **fabric}
     case = {"name": "published", "server": server, "servers": servers, "fabrics": [demand], "site": site or {}}
-    # the parts say nothing of managers, and hosts for them would take ports that the published counts do not have; their
-    # cables are of one length
+    # the parts say nothing of managers, hosts for which would take ports that the published counts do not have, and
+    # their cables are of one length
     case["rules"] = {"subnet-manager": False, "lengths": False}
     design = optimize.solve(inputs_from_objects(case, catalogs=[parts]), alternatives_s=0)
     assert_proven(design)

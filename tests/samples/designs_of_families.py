@@ -81,7 +81,7 @@ MAKERS: dict[str, Callable[[], Pair]] = {
     "torus": partial(test_direct.generate, "torus", 3),
     "dragonfly": partial(test_direct.generate, "dragonfly", 2),
     "dragonfly+": partial(test_dragonfly_plus.generate, 2),
-    "torus of servers": lambda: (test_server_torus.catalog(), test_server_torus.case(9) | {"rules": {"one-port": False}}),
+    "torus of servers": lambda: (test_server_torus.catalog(), test_server_torus.case(9) | {"rules": {"slot-speed": False}}),
     "growth": lambda: (growth_samples.eight(), growth_samples.cheaper_later("allow")),
     "growth with attachments": partial(random_growth.generate, "staged_attached", 2),
     "uncertain growth": _uncertain,

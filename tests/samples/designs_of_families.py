@@ -18,6 +18,8 @@ from tests.samples.resilience import without_redundancy
 from tests.topology import test_direct, test_dragonfly_plus, test_server_torus
 from tests.workload import test_workload_designs
 
+ANY_SLOT = {"slot-speed": False}
+
 Json = dict[str, Any]
 # A catalog (None: the case's own) and a case.
 Pair = tuple[Json | None, Json]
@@ -81,7 +83,7 @@ MAKERS: dict[str, Callable[[], Pair]] = {
     "torus": partial(test_direct.generate, "torus", 3),
     "dragonfly": partial(test_direct.generate, "dragonfly", 2),
     "dragonfly+": partial(test_dragonfly_plus.generate, 2),
-    "torus of servers": lambda: (test_server_torus.catalog(), test_server_torus.case(9) | {"rules": {"slot-speed": False}}),
+    "torus of servers": lambda: (test_server_torus.catalog(), test_server_torus.case(9) | {"rules": ANY_SLOT}),
     "growth": lambda: (growth_samples.eight(), growth_samples.cheaper_later("allow")),
     "growth with attachments": partial(random_growth.generate, "staged_attached", 2),
     "uncertain growth": _uncertain,

@@ -97,8 +97,9 @@ def test_more_alltoall_than_the_graph_gives_is_found() -> None:
 
 
 def test_an_older_file_is_proven_without() -> None:
-    assert [check for check in verify(without_figures(design("torus", 9, 3))) if not check.ok and check.name != (
-        "content_matches_hash")] == []  # fmt: skip
+    # what else is in the file came later than the version that it names
+    failed = {check.name for check in verify(without_figures(design("torus", 9, 3))) if not check.ok}
+    assert failed <= {"content_matches_hash", "rules_are_named"}
 
 
 def test_too_large_a_graph_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,6 +106,9 @@ def as_written_by(version: str, document: Json) -> None:
     """Without the keys that came later, and with the hash of the case that is then left."""
     document["fabopt"] = version
     document["rules"] = version
+    # what switches later rules off is no key that a file is refused for
+    for key in ("fabrics.groups", "resilience", "rules") if version == "0.1.0" else ():
+        without_key(document["case"]["content"], key.split("."))
     for later, keys in NEW_KEYS.items():
         for key in keys if number_of(later) > number_of(version) else ():
             without_key(document, key.split("."))

@@ -538,7 +538,7 @@ def test_knows_no_solver() -> None:
     """
     allowed = (
         "errors", "units", "schema", "network", "floor", "workload", "problem.demand", "wiring",
-        "verify", "parts.lookup", "parts.lanes", "parts.pools",
+        "verify", "parts.lookup", "parts.lanes", "parts.pools", "io.keys",
     )  # fmt: skip
     for file in Path(fabopt.verify.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
@@ -669,5 +669,6 @@ def test_bundles_are_not_shared_by_two_peers(spines: int, uplinks: int, size: in
 
 def test_a_design_survives_its_own_json() -> None:
     document = three_tiers()
-    again = json.loads(read(document).model_dump_json(by_alias=True))
+    # keys that came later than the version that the file names are not in it, and so are not written
+    again = json.loads(read(document).model_dump_json(by_alias=True, exclude_unset=True))
     assert broken(again) == []

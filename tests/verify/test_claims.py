@@ -17,11 +17,11 @@ from fabopt.schema.hashes import sha256_of
 from fabopt.schema.version import VERSION
 from fabopt.solution import optimize
 from fabopt.verify import not_asked, rules, verify
-from fabopt.verify.editions import BROUGHT, EDITIONS, edition_of, number_of, since
-from fabopt.verify.new_keys import NEW_KEYS
+from fabopt.verify.editions import BROUGHT, EDITIONS, edition_of, since
 from tests.mutations import OF_WHAT_IS_GIVEN, changes, document_of, name_of, outcome, rehashed, survey
 from tests.samples import small
 from tests.samples.designs_of_families import MAKERS, designed
+from tests.samples.older import as_written_by
 from tests.test_docs import checks_of_verifier
 
 Json = dict[str, Any]
@@ -88,31 +88,6 @@ def test_a_file_without_hashes_fails() -> None:
 
 
 # -- rules ------------------------------------------------------------------------------------------------------------
-
-
-def without_key(value: Any, steps: list[str]) -> None:
-    """Take a dotted key out of a document, of all entries of lists on the way."""
-    if isinstance(value, list):
-        for entry in value:
-            without_key(entry, steps)
-    elif isinstance(value, dict) and steps[0] in value:
-        if len(steps) == 1:
-            del value[steps[0]]
-        else:
-            without_key(value[steps[0]], steps[1:])
-
-
-def as_written_by(version: str, document: Json) -> None:
-    """Without the keys that came later, and with the hash of the case that is then left."""
-    document["fabopt"] = version
-    document["rules"] = version
-    # what switches later rules off is no key that a file is refused for
-    for key in ("fabrics.groups", "resilience", "rules") if version == "0.1.0" else ():
-        without_key(document["case"]["content"], key.split("."))
-    for later, keys in NEW_KEYS.items():
-        for key in keys if number_of(later) > number_of(version) else ():
-            without_key(document, key.split("."))
-    document["case"]["sha256"] = sha256_of(document["case"]["content"])
 
 
 def test_rules_that_the_version_of_a_file_did_not_have_are_not_asked() -> None:

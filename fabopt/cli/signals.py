@@ -9,34 +9,15 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from fabopt.errors import EXIT_NO_ANSWER
+from fabopt.cli.supervisor import SIGNALS, STARTED, TOLD_BY, Copy
 
 if TYPE_CHECKING:
     from fabopt.program.settings import Clock
-
-# Nanoseconds for which this process has run, and for which it has waited for a processor.
-SCHEDULED = Path("/proc/self/schedstat")
-
-
-def gone_by_s(scheduled: Path = SCHEDULED) -> float:
-    """Seconds since this process began, at least: for which it has worked and, where the system tells, waited to."""
-    worked_s = time.process_time()
-    with suppress(OSError, ValueError, IndexError):
-        return worked_s + int(scheduled.read_text().split()[1]) / 1e9
-    return worked_s
-
-
-STARTED = time.monotonic() - gone_by_s()
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-# What is under way has so long to put its files and children away once the process is to end.
-LEAVE_S = 1.0
 
 
 class Attendant:
@@ -45,29 +26,34 @@ class Attendant:
     def __init__(self) -> None:
         self.started = STARTED
         self._heard = 0
-        # whether a signal was raised as an exception where the command was
-        self.has_raised = False
         # whether the first signal is kept for a clock that is to come
         self._waits = True
+        self._is_over = False
         self._clock: Clock | None = None
-        self._end: threading.Timer | None = None
+        self._copy: Copy | None = None
 
     @contextmanager
-    def listening(self, started: float) -> Iterator[None]:
-        """Hear signals, from before anything large is imported; only the main thread does."""
-        self.started, self._heard, self._waits, self._clock, self.has_raised = started, 0, True, None, False
+    def listening(self, started: float, copy: Copy | None = None) -> Iterator[None]:
+        """Hear signals, from before anything large is imported; only the main thread does.
+
+        ``copy``: what is known of the process that watches over this one, and tells it of signals.
+        """
+        self.started, self._heard, self._waits, self._clock, self._copy = started, 0, True, None, copy
+        self._is_over = False
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._hear) for number in SIGNALS}
+        # not ignored: programs that this process starts would inherit that, and never end
+        heard = dict.fromkeys(SIGNALS, self._hear if copy is None else _leave) | ({TOLD_BY: self._hear} if copy else {})
+        before = {number: signal.signal(number, handler) for number, handler in heard.items()}
+        if copy is not None:
+            copy.hear()
         try:
             yield
         finally:
             for number, handler in before.items():
-                if signal.getsignal(number) == self._hear:
+                if signal.getsignal(number) == heard[number]:
                     signal.signal(number, handler)
-            if self._end is not None:
-                self._end.cancel()
 
     @property
     def keeps_clock(self) -> bool:
@@ -78,51 +64,44 @@ class Attendant:
         """The command is known: one that keeps a clock will have it stopped, any other one is left."""
         self._waits = keeps_clock
         if self._heard and not keeps_clock:
-            self._raise()
+            raise KeyboardInterrupt
 
     def attend(self, clock: Clock) -> None:
         """Stop this clock at the first signal, and at once if that has been heard."""
         self._clock = clock
+        if self._copy is not None:
+            self._copy.solves()
         if self._heard:
             clock.stop()
 
+    def finish(self) -> None:
+        """The command is over: a signal that comes now changes nothing."""
+        self._is_over = True
+
     def _hear(self, number: int, frame: FrameType | None) -> None:
         self._heard += 1
-        if self._heard > 1:
-            self._end_soon()
+        if self._is_over:
+            return
         if self._heard > 1 or (self._clock is None and not self._waits):
-            self._raise()
+            raise KeyboardInterrupt
         if self._clock is not None:
             self._clock.stop()
 
-    def _raise(self) -> NoReturn:
-        self.has_raised = True
-        raise KeyboardInterrupt
 
-    def _end_soon(self) -> None:
-        """End the process even if something holds on to it while it puts things away."""
-        if self._end is None:
-            self._end = threading.Timer(LEAVE_S, os._exit, (EXIT_NO_ANSWER,))
-            self._end.daemon = True
-            self._end.start()
+def _leave(number: int, frame: FrameType | None) -> None:
+    """Leave a signal to the process that watches over this one."""
 
 
 ATTENDANT = Attendant()
 
 
-def end_process(code: int) -> None:
-    """The command of this process is over: a signal that comes now changes nothing.
+def end_process(code: int) -> NoReturn:
+    """End the process of a command that is over, at once.
 
-    It is ignored rather than handled, for Python puts handlers away before the process has gone. The process ends at
-    once if an engine that was stopped is still at work, which an ordinary end waits for, and after an exception of a
-    signal: an ordinary end may then be one by SIGINT, whatever the code, as Python notes interrupts of text that is run
-    as code.
+    An ordinary end would wait for an engine that was stopped and is still at work, and may be one by SIGINT, whatever
+    the code, as Python notes interrupts of text that is run as code.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    if threading.current_thread() is threading.main_thread():
-        for number in SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-    if ATTENDANT.has_raised or any(thread.daemon for thread in threading.enumerate()):
-        os._exit(code)
+    os._exit(code)

@@ -13,13 +13,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from fabopt.cli.signals import gone_by_s
+from fabopt.cli.supervisor import gone_by_s
 from fabopt.io.case import read_inputs
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
@@ -66,7 +66,9 @@ def started(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "fabopt", *arguments, "--json", "answer.json"]
     with open("error.txt", "wb") as error:
-        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=error)
+        return subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=error, start_new_session=True
+        )
 
 
 def ended(process: subprocess.Popen[bytes], until_signal_s: float = 0.0) -> Ended:
@@ -95,9 +97,9 @@ def fields_of(pid: int) -> list[str]:
 
 
 def seconds_of(pid: int) -> float:
-    """Seconds that a process has used of the processor."""
-    fields = fields_of(pid)
-    return sum(map(int, fields[11:13])) / TICKS if fields else 0.0
+    """Seconds that a process, and those that it has started, have used of the processor."""
+    processes = (pid, *descendants(pid))
+    return sum(int(ticks) for process in processes for ticks in fields_of(process)[11:13]) / TICKS
 
 
 def descendants(pid: int) -> list[int]:
@@ -113,19 +115,25 @@ def is_at_work(pid: int) -> bool:
 
 
 def signalled(
-    arguments: Sequence[str], signals: Sequence[signal.Signals], at_s: float, processes: int = 0
+    arguments: Sequence[str],
+    signals: Sequence[signal.Signals],
+    at_s: float,
+    processes: int = 0,
+    send: Callable[[int, int], None] = os.kill,
 ) -> tuple[Ended, list[int]]:
-    """A command that is sent signals once it has used so many seconds and started so many processes; these."""
+    """A command that is sent signals once it has used so many seconds and has so many processes beside its own;
+    these.
+    """
     process = started(arguments)
     end = time.monotonic() + PATIENCE_S
     children: list[int] = []
     while seconds_of(process.pid) < at_s or len(children) < processes:
         assert process.poll() is None and time.monotonic() < end, "it ended before it was sent a signal"
         time.sleep(0.01)
-        children = descendants(process.pid) if processes else []
+        children = descendants(process.pid)
     used_s = seconds_of(process.pid)
     for number in signals:
-        process.send_signal(number)
+        send(process.pid, number)
         time.sleep(0.1)
     return ended(process, used_s), children
 
@@ -150,9 +158,14 @@ def test_a_limit_holds_for_the_whole_command(arguments: list[str]) -> None:
     assert answer.file is not None
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_before_any_design_the_file_is_written(number: signal.Signals) -> None:
-    answer, _ = signalled(["solve", str(SLOW / "hall-of-500-servers.yaml")], [number], 0.3)
+@pytest.mark.parametrize(
+    ("number", "send"), [(signal.SIGINT, os.kill), (signal.SIGTERM, os.kill), (signal.SIGTERM, os.killpg)]
+)
+def test_stopped_before_any_design_the_file_is_written(
+    number: signal.Signals, send: Callable[[int, int], None]
+) -> None:
+    """One that a whole group is sent, as by a terminal, is one signal too."""
+    answer, _ = signalled(["solve", str(SLOW / "hall-of-500-servers.yaml")], [number], 0.3, send=send)
     assert answer.code == 4 and answer.after_s < LEAVE_S
     assert answer.file is not None
     assert (answer.file["status"], answer.file["fabrics"], answer.file["conflicts"]) == ("unknown", [], [])
@@ -168,8 +181,8 @@ def test_a_stopped_front_is_kept() -> None:
 @pytest.mark.parametrize("engine", ["cp-sat", "cbc"])
 def test_processes_of_a_stopped_sweep_end_with_it(engine: str) -> None:
     command = ["sweep", str(ROOT / "cases" / "finetuning-1024-gpus.yaml"), *MANY, "--jobs", "2", "--engine", engine]
-    # two that solve points, and where the engine is a program that of one of them
-    answer, children = signalled(command, [signal.SIGTERM], 0.5, 3 if engine == "cbc" else 2)
+    # the command, two that solve points, and where the engine is a program that of one of them
+    answer, children = signalled(command, [signal.SIGTERM], 0.5, 4 if engine == "cbc" else 3)
     assert answer.code == 4 and answer.file is not None and not answer.file["complete"]
     assert not any(map(is_at_work, children))
 
@@ -179,18 +192,60 @@ def test_a_second_signal_ends_at_once() -> None:
     assert answer.code == 4 and answer.after_s < MORE_S
 
 
+def with_command(folder: Path, work: str, keeps_clock: bool = False) -> subprocess.CompletedProcess[str]:
+    """A process that runs this text as its command, with or without a clock."""
+    lines = (
+        "import os, signal, sys, time",
+        "import fabopt.cli",
+        "from fabopt.cli import app, main",
+        "from fabopt.cli.signals import ATTENDANT",
+        "from fabopt.program.settings import Clock",
+        "def work(*words, **options):",
+        f"    ATTENDANT.{'attend(Clock(None))' if keeps_clock else 'begin(keeps_clock=False)'}",
+        f"    {work}",
+        "app.app = work",
+        "sys.exit(main())",
+    )
+    (folder / "shown.py").write_text("\n".join(lines))
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"}
+    command = [sys.executable, "-m", "shown"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
+
+
+DEAF = "os.kill(os.getppid(), signal.SIGTERM); signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32)); time.sleep(1000)"
+
+
+def test_native_code_that_hears_nothing_is_ended(tmp_path: Path) -> None:
+    shown = with_command(tmp_path, DEAF, keeps_clock=True)
+    assert (shown.returncode, shown.stderr) == (4, "interrupted\n")
+
+
 @pytest.mark.parametrize(
-    "late",
-    [
-        "atexit.register(os.kill, os.getpid(), number)",
-        # put away with the modules, when Python has no handlers any more
-        "last = type('Last', (), {'__del__': lambda _, kill=os.kill: kill(process, number)})()",
-    ],
+    ("by", "keeps_clock", "code", "told"),
+    [("SIGABRT", False, 2, "while the input was read"), ("SIGKILL", True, 4, "before there was an answer")],
 )
+def test_native_code_that_ends_its_process_is_told(
+    by: str, keeps_clock: bool, code: int, told: str, tmp_path: Path
+) -> None:
+    shown = with_command(tmp_path, f"os.kill(os.getpid(), signal.{by})", keeps_clock)
+    (line,) = shown.stderr.splitlines()
+    assert shown.returncode == code and line.startswith("memory ended") and told in line and by in line
+
+
+def test_processes_of_a_command_that_is_ended_end_with_it(tmp_path: Path) -> None:
+    """One in a session of its own too, as engines are that are programs."""
+    start = "import subprocess; child = subprocess.Popen(['sleep', '100'], start_new_session=True)"
+    work = f"{start}; print(child.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    shown = with_command(tmp_path, work)
+    assert not is_at_work(int(shown.stdout))
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_after_the_end_changes_nothing(number: signal.Signals, late: str) -> None:
-    lines = ("import atexit, os, sys", "from fabopt.cli import main",
-             "process, number = os.getpid(), int(sys.argv.pop())", late, "sys.exit(main())")  # fmt: skip
+def test_a_signal_after_the_end_changes_nothing(number: signal.Signals) -> None:
+    lines = ("import os, sys", "from fabopt.cli import command, main",
+             "number, end = int(sys.argv.pop()), command.end_process",
+             "command.end_process = lambda code: (os.kill(os.getppid(), number), end(code))",
+             "sys.exit(main())")  # fmt: skip
     command = [sys.executable, "-c", "; ".join(lines), "cases", str(number.value)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     shown = subprocess.run(command, env=environment, capture_output=True, timeout=PATIENCE_S)
@@ -210,22 +265,9 @@ def test_a_command_without_a_clock_ends_at_the_first_signal() -> None:
 
 def test_a_signal_while_text_is_run_as_code_changes_no_exit_code(tmp_path: Path) -> None:
     """Python notes an interrupt within ``exec``, which makes data classes, and ends by SIGINT even if it is heard."""
-    lines = (
-        "import os, signal, sys",
-        "import fabopt.cli",
-        "from fabopt.cli import app, main",
-        "from fabopt.cli.signals import ATTENDANT",
-        r"text = 'os.kill(os.getpid(), signal.SIGTERM)\nwhile True: pass'",
-        "app.app = lambda *words, **options: (ATTENDANT.begin(keeps_clock=False), exec(text))",
-        # Words are made by libraries that run text as code again, after which Python has forgotten.
-        "fabopt.cli.tell = lambda text: None",
-        "sys.exit(main())",
-    )
-    (tmp_path / "shown.py").write_text("\n".join(lines))
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
-    command = [sys.executable, "-m", "shown"]
-    shown = subprocess.run(command, env=environment, capture_output=True, timeout=PATIENCE_S)
-    assert (shown.returncode, shown.stderr) == (4, b"")
+    work = r"exec('os.kill(os.getppid(), signal.SIGTERM)\nwhile True: pass')"
+    shown = with_command(tmp_path, work)
+    assert (shown.returncode, shown.stderr) == (4, "interrupted\n")
 
 
 def test_a_front_of_thousands_of_points_is_made_as_far_as_time_allows() -> None:

@@ -1,0 +1,95 @@
+"""Running one command: every outcome is an exit code."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import time
+from collections.abc import Sequence
+
+from fabopt.cli.ends import interrupted, memory_ended
+from fabopt.cli.output import nowhere, tell
+from fabopt.cli.signals import ATTENDANT, end_process
+from fabopt.cli.supervisor import STARTED, WITHOUT_MEMORY, Copy
+from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError, cut
+
+# What Typer returns of a command that Ctrl-C ended.
+_INTERRUPTED = 130
+# A command is over soon and makes few cycles: looking for them as often as by default takes a tenth of its time.
+_OBJECTS_BETWEEN_COLLECTIONS = 300_000
+# Of an error of our own, which may quote a file.
+_LONGEST_REASON = 300
+
+
+def run(arguments: Sequence[str] | None, copy: Copy | None = None) -> int:
+    """Run a command in this process, which is the command's own where ``arguments`` is None, and then ends with it.
+
+    ``copy``: what is known of the process that watches over this one.
+    """
+    _prepare_streams()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    with ATTENDANT.listening(STARTED if arguments is None else time.monotonic(), copy):
+        try:
+            code = _outcome(arguments)
+            ATTENDANT.finish()
+        except KeyboardInterrupt:
+            ATTENDANT.finish()
+            code = interrupted()
+        except MemoryError:
+            code = _without_memory()
+        if arguments is None:
+            end_process(code)
+    return code
+
+
+def _without_memory() -> int:
+    """Say that memory has ended; where even that takes more than is left, whoever watches over this process does."""
+    try:
+        return memory_ended(ATTENDANT.keeps_clock)
+    except MemoryError:
+        os._exit(WITHOUT_MEMORY)
+
+
+def _outcome(arguments: Sequence[str] | None) -> int:
+    """Run a command: its exit code."""
+    try:
+        from fabopt.cli.app import app
+
+        code = app(arguments, standalone_mode=False, prog_name="fabopt")
+    except FaboptError as error:
+        tell(str(error))
+        return error.exit_code
+    except SystemExit:
+        # Typer ends itself like this only when the reader of its help has gone, which is no error.
+        return EXIT_DONE
+    except MemoryError:
+        raise
+    except Exception as error:
+        return _unexpected(error)
+    if code == _INTERRUPTED:
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else EXIT_DONE
+
+
+def _prepare_streams() -> None:
+    """Stand in for closed streams, and let no character that a terminal cannot show stop an answer."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, nowhere())
+        stream = getattr(sys, name)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _unexpected(error: Exception) -> int:
+    """Report a wrong command line (which shows itself), or a fault of fabopt's own."""
+    show = getattr(error, "show", None)
+    if show is not None and hasattr(error, "exit_code"):
+        show(sys.stderr)
+        return EXIT_INPUT
+    if os.environ.get("FABOPT_DEBUG"):
+        raise error
+    message = cut(" ".join(str(error).split()), _LONGEST_REASON) or "no message"
+    tell(f"internal error: {type(error).__name__}: {message}; please report it (FABOPT_DEBUG=1 shows where)")
+    return EXIT_NO_ANSWER

@@ -1,0 +1,173 @@
+"""The process that was started watches over a copy of itself, which runs the command.
+
+Native code hears no signal while it works, and ends its process where memory ends. So the command runs in a copy, and
+the first process only waits: it tells the copy of signals, ends it with all its processes where it does not end in
+time, and says in words what native code ended it with. Nothing large is imported before signals wait for it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from math import inf
+
+SCHEDULED = "/proc/self/schedstat"
+TASKS = "/proc/self/task"
+
+
+def gone_by_s(scheduled: str | os.PathLike[str] = SCHEDULED) -> float:
+    """Seconds since this process began, at least: for which it has worked and, where the system tells, waited to.
+
+    ``scheduled``: the file with nanoseconds for which it has run, and for which it has waited for a processor.
+    """
+    worked_s = time.process_time()
+    try:
+        with open(scheduled) as stream:
+            return worked_s + int(stream.read().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return worked_s
+
+
+STARTED = time.monotonic() - gone_by_s()
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# What the copy is told with: a terminal or a group sends the signals themselves to both processes.
+TOLD_BY = getattr(signal, "SIGUSR1", signal.SIGTERM)
+# How long a command may take to end after the first signal, and after the second; as one count those within less.
+END_S, END_AT_ONCE_S, ECHO_S = 3.8, 1.0, 0.05
+# The exit code of a copy that could not even say that memory has ended.
+WITHOUT_MEMORY = 70
+_SUBREAPER, _DEATH_SIGNAL = 36, 1
+
+
+class Copy:
+    """What a copy knows of the process that watches over it."""
+
+    def __init__(self, pipe: int, mask: set[int | signal.Signals]) -> None:
+        self._pipe, self._mask = pipe, mask
+
+    def hear(self) -> None:
+        """Let signals through that have waited since the copy was made."""
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+
+    def solves(self) -> None:
+        """Say that the input has been read."""
+        os.write(self._pipe, b"s")
+
+
+def supervised() -> Copy | int | None:
+    """In a copy of this process that is to run the command: what it knows of this one, which returns the exit code.
+
+    None where there is no copy: on systems without, or in a process that has threads already.
+    """
+    if sys.platform != "linux" or not _is_alone():
+        return None
+    awaited = {*SIGNALS, signal.SIGCHLD}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {*awaited, TOLD_BY})
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    news, pipe = os.pipe()
+    own = os.getpid()
+    try:
+        worker = os.fork()
+    except OSError:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        return None
+    if worker:
+        _control(_SUBREAPER, 1)
+        return _code(*_ended(worker, awaited), news)
+    _control(_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != own:
+        os._exit(WITHOUT_MEMORY)
+    return Copy(pipe, mask)
+
+
+def _is_alone() -> bool:
+    """Whether this process has one thread, so that a copy of it is whole."""
+    try:
+        return len(os.listdir(TASKS)) == 1
+    except OSError:
+        return False
+
+
+def _control(option: int, value: int) -> None:
+    """Have the system end a copy with its process, or give the processes that a copy leaves behind to this one."""
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):
+        pass
+
+
+def _ended(worker: int, awaited: set[signal.Signals]) -> tuple[int, bool]:
+    """Wait until the copy has ended: its status, and whether it was ended as it did not do so in time."""
+    end, last, was_late = inf, -inf, False
+    while True:
+        left_s = end - time.monotonic()
+        heard = signal.sigwaitinfo(awaited) if left_s == inf else signal.sigtimedwait(awaited, max(0.0, left_s))
+        statuses = _statuses()
+        if worker in statuses:
+            _end_children()
+            return statuses[worker], was_late
+        now = time.monotonic()
+        if now >= end:
+            os.kill(worker, signal.SIGKILL)
+            end, was_late = inf, True
+        elif heard is not None and heard.si_signo in SIGNALS and now > last + ECHO_S:
+            os.kill(worker, TOLD_BY)
+            end = min(end, now + (END_S if last == -inf else END_AT_ONCE_S))
+            last = now
+
+
+def _statuses() -> dict[int, int]:
+    """Children of this process that have ended, with the status of each."""
+    statuses: dict[int, int] = {}
+    try:
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            statuses.update([ended])
+    except ChildProcessError:
+        pass
+    return statuses
+
+
+def _end_children() -> None:
+    """End the processes that the copy has left behind."""
+    try:
+        while True:
+            if not os.waitpid(-1, os.WNOHANG)[0]:
+                for child in _children():
+                    os.kill(child, signal.SIGKILL)
+                os.waitpid(-1, 0)
+    except (ChildProcessError, ProcessLookupError):
+        pass
+
+
+def _children() -> list[int]:
+    """Children of this process."""
+    children = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat") as stream:
+                if int(stream.read().rsplit(")", 1)[1].split()[1]) == os.getpid():
+                    children.append(int(name))
+        except OSError:
+            pass
+    return children
+
+
+def _code(status: int, was_late: bool, news: int) -> int:
+    """The exit code that a status stands for; what is not one of the copy's own is told."""
+    code = os.waitstatus_to_exitcode(status)
+    if 0 <= code < WITHOUT_MEMORY:
+        return code
+    from fabopt.cli.ends import interrupted, memory_ended
+
+    if was_late:
+        return interrupted()
+    os.set_blocking(news, False)
+    try:
+        solves = bool(os.read(news, 1))
+    except BlockingIOError:
+        solves = False
+    return memory_ended(solves, signal.Signals(-code).name if code < 0 else "")

@@ -8,10 +8,10 @@ import sys
 import time
 from collections.abc import Sequence
 
-from fabopt.cli.ends import interrupted, memory_ended
+from fabopt.cli.ends import interrupted, is_of_memory, memory_ended
 from fabopt.cli.output import nowhere, tell
 from fabopt.cli.signals import ATTENDANT, end_process
-from fabopt.cli.supervisor import STARTED, WITHOUT_MEMORY, Copy
+from fabopt.cli.supervisor import STARTED, Copy
 from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError, cut
 
 # What Typer returns of a command that Ctrl-C ended.
@@ -28,6 +28,9 @@ def run(arguments: Sequence[str] | None, copy: Copy | None = None) -> int:
     ``copy``: what is known of the process that watches over this one.
     """
     _prepare_streams()
+    if copy is not None:
+        # nothing here takes matrices to a power; room for threads that would is not kept on many cores
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     with ATTENDANT.listening(STARTED if arguments is None else time.monotonic(), copy):
         try:
@@ -37,18 +40,13 @@ def run(arguments: Sequence[str] | None, copy: Copy | None = None) -> int:
             ATTENDANT.finish()
             code = interrupted()
         except MemoryError:
-            code = _without_memory()
+            if copy is None:
+                raise
+            # not even the words found room: whoever watches over this process says them
+            os._exit(EXIT_NO_ANSWER)
         if arguments is None:
-            end_process(code)
+            end_process(code, copy)
     return code
-
-
-def _without_memory() -> int:
-    """Say that memory has ended; where even that takes more than is left, whoever watches over this process does."""
-    try:
-        return memory_ended(ATTENDANT.keeps_clock)
-    except MemoryError:
-        os._exit(WITHOUT_MEMORY)
 
 
 def _outcome(arguments: Sequence[str] | None) -> int:
@@ -63,8 +61,6 @@ def _outcome(arguments: Sequence[str] | None) -> int:
     except SystemExit:
         # Typer ends itself like this only when the reader of its help has gone, which is no error.
         return EXIT_DONE
-    except MemoryError:
-        raise
     except Exception as error:
         return _unexpected(error)
     if code == _INTERRUPTED:
@@ -90,6 +86,8 @@ def _unexpected(error: Exception) -> int:
         return EXIT_INPUT
     if os.environ.get("FABOPT_DEBUG"):
         raise error
+    if is_of_memory(error):
+        return memory_ended(ATTENDANT.keeps_clock)
     message = cut(" ".join(str(error).split()), _LONGEST_REASON) or "no message"
     tell(f"internal error: {type(error).__name__}: {message}; please report it (FABOPT_DEBUG=1 shows where)")
     return EXIT_NO_ANSWER

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from fabopt.cli.output import tell
-from fabopt.errors import EXIT_INPUT, EXIT_NO_ANSWER
+from fabopt.cli.output import deliver, tell
+from fabopt.errors import EXIT_INPUT, EXIT_NO_ANSWER, OutputError
+
+# What is said by systems, loaders of modules, threads and native code that get no memory.
+_OF_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread", "bad_alloc")
+_BEFORE_AN_ANSWER = " before there was an answer; `--alternatives 0` and fewer products to choose from take less"
+NO_MEMORY = f"memory ended{_BEFORE_AN_ANSWER}"
 
 
 def interrupted() -> int:
@@ -12,15 +17,34 @@ def interrupted() -> int:
     return EXIT_NO_ANSWER
 
 
-def memory_ended(solves: bool, by: str = "") -> int:
-    """Say that memory ended: of an input that is too large while it is read, of the search once it has begun.
+def memory_ended(was_read: bool, how: str = "") -> int:
+    """Say that memory ended: of an input that is too large while it is read, of the search once it was.
 
-    ``by``: the name of the signal that native code ended its process with, as it does where it gets no memory.
+    ``how``: what native code ended its process with, as it does where it gets no memory.
     """
-    how = f"memory ended, or native code failed ({by}),"
-    if solves:
-        less = "`--alternatives 0` and fewer products to choose from take less"
-        tell(f"{how if by else 'memory ended'} before there was an answer; {less}")
+    what = f"memory ended, or native code failed ({how})," if how else "memory ended"
+    if was_read:
+        tell(f"{what}{_BEFORE_AN_ANSWER}")
         return EXIT_NO_ANSWER
-    tell(f"{how if by else 'memory ended'} while the input was read; it is too large for this machine")
+    tell(f"{what} while the input was read; it is too large for this machine, or what memory it lends")
     return EXIT_INPUT
+
+
+def cut_off(code: int, target: str, data: bytes) -> int:
+    """Write what a command left for the case that it would be cut off; its exit code."""
+    if target and code == EXIT_NO_ANSWER:
+        try:
+            deliver(target, data)
+        except OutputError as error:
+            tell(str(error))
+    return code
+
+
+def is_of_memory(error: BaseException | None) -> bool:
+    """Whether an error, or what led to it, is that memory has ended, in whatever words."""
+    while error is not None:
+        text = str(error).lower()
+        if isinstance(error, MemoryError) or any(words in text for words in _OF_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from fabopt.cli.supervisor import SIGNALS, STARTED, TOLD_BY, Copy
+from fabopt.cli.supervisor import DONE, READ, SIGNALS, STARTED, TOLD_BY, Copy
 
 if TYPE_CHECKING:
     from fabopt.program.settings import Clock
@@ -70,9 +70,14 @@ class Attendant:
         """Stop this clock at the first signal, and at once if that has been heard."""
         self._clock = clock
         if self._copy is not None:
-            self._copy.solves()
+            self._copy.note(READ)
         if self._heard:
             clock.stop()
+
+    def leave(self, target: str, data: bytes = b"") -> None:
+        """Have a file written if this process does not end by itself; no file: have nothing written any more."""
+        if self._copy is not None:
+            self._copy.leave(target, data)
 
     def finish(self) -> None:
         """The command is over: a signal that comes now changes nothing."""
@@ -95,7 +100,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 ATTENDANT = Attendant()
 
 
-def end_process(code: int) -> NoReturn:
+def end_process(code: int, copy: Copy | None) -> NoReturn:
     """End the process of a command that is over, at once.
 
     An ordinary end would wait for an engine that was stopped and is still at work, and may be one by SIGINT, whatever
@@ -104,4 +109,6 @@ def end_process(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
+    if copy is not None:
+        copy.note(DONE)
     os._exit(code)

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from fabopt.cli.advice import Advice
+from fabopt.cli.ends import NO_MEMORY, is_of_memory
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
 from fabopt.cli.progress import progress_shown
 from fabopt.cli.signals import ATTENDANT
@@ -70,20 +71,22 @@ class SolveRequest:
         """
         return self.solved(self.inputs())
 
-    def solved(self, inputs: Inputs) -> Design:
-        """Solve inputs, as ``design``."""
+    def solved(self, inputs: Inputs, target: str | None = None) -> Design:
+        """Solve inputs, as ``design``. ``target``: the file that says so if this process is cut off meanwhile."""
         advice = Advice(inputs.case.name)
-        design = self._solved(inputs, advice)
+        design = self._solved(inputs, advice, target)
         if not design.fabrics and design.status in WITHOUT_DESIGN:
             advice.finish(design)
         return design
 
-    def _solved(self, inputs: Inputs, advice: Advice) -> Design:
+    def _solved(self, inputs: Inputs, advice: Advice, target: str | None) -> Design:
         clock = self.clock()
         from fabopt.solution import optimize
         from fabopt.solution.designs import stopped_design
         from fabopt.solution.question import ALTERNATIVES_S
 
+        if target is not None:
+            ATTENDANT.leave(target, design_bytes(stopped_design(inputs, self.engine, "it was cut off")))
         looks = ALTERNATIVES_S if self.alternatives_s is None else self.alternatives_s
         try:
             shown = progress_shown(inputs.case.objective, self.time_limit_s)
@@ -104,6 +107,10 @@ class SolveRequest:
             return stopped_design(inputs, self.engine, str(error))
         except KeyboardInterrupt:
             return stopped_design(inputs, self.engine, "interrupted")
+        except Exception as error:
+            if not is_of_memory(error):
+                raise
+            return stopped_design(inputs, self.engine, NO_MEMORY)
 
     def clock(self) -> Clock:
         """The clock of the command: its limit counts from its start, and the first signal stops it."""
@@ -126,9 +133,10 @@ def solve_case(request: SolveRequest, json: str | None, bom: str | None) -> int:
     """Solve a case, write what was asked for, print the summary where standard output is free."""
     write_bill = None if bom is None else _bill_to(bom)
     check_targets([json, bom])
-    design = request.design()
+    design = request.solved(request.inputs(), json)
     if json is not None:
         deliver(json, design_bytes(design))
+        ATTENDANT.leave("")
     if not design.fabrics:
         return EXIT_OF_STATUS[design.status]
     if write_bill is not None:

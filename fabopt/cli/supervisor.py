@@ -36,24 +36,30 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 TOLD_BY = getattr(signal, "SIGUSR1", signal.SIGTERM)
 # How long a command may take to end after the first signal, and after the second; as one count those within less.
 END_S, END_AT_ONCE_S, ECHO_S = 3.8, 1.0, 0.05
-# The exit code of a copy that could not even say that memory has ended.
-WITHOUT_MEMORY = 70
+# What a copy notes: that the input has been read, and that it ends by itself.
+READ, DONE = b"r", b"d"
 _SUBREAPER, _DEATH_SIGNAL = 36, 1
 
 
 class Copy:
-    """What a copy knows of the process that watches over it."""
+    """What a copy knows of the process that watches over it: where it reads what is noted, whatever ends the copy."""
 
-    def __init__(self, pipe: int, mask: set[int | signal.Signals]) -> None:
-        self._pipe, self._mask = pipe, mask
+    def __init__(self, notes: int, mask: set[int | signal.Signals]) -> None:
+        """``notes``: a file in memory; ``mask``: the signals that wait for the process by rights."""
+        self._notes, self._mask = notes, mask
 
     def hear(self) -> None:
         """Let signals through that have waited since the copy was made."""
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
-    def solves(self) -> None:
-        """Say that the input has been read."""
-        os.write(self._pipe, b"s")
+    def note(self, state: bytes) -> None:
+        """Note ``READ`` or ``DONE``."""
+        os.pwrite(self._notes, state, 0)
+
+    def leave(self, target: str, data: bytes) -> None:
+        """Note what is to be written to a file if the copy does not end by itself; no file: nothing any more."""
+        os.ftruncate(self._notes, len(DONE))
+        os.pwrite(self._notes, os.fsencode(target) + b"\0" + data, len(DONE))
 
 
 def supervised() -> Copy | int | None:
@@ -66,20 +72,20 @@ def supervised() -> Copy | int | None:
     awaited = {*SIGNALS, signal.SIGCHLD}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {*awaited, TOLD_BY})
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    news, pipe = os.pipe()
     own = os.getpid()
     try:
+        notes = os.memfd_create("fabopt")
         worker = os.fork()
     except OSError:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return None
     if worker:
         _control(_SUBREAPER, 1)
-        return _code(*_ended(worker, awaited), news)
+        return _code(*_ended(worker, awaited), notes)
     _control(_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != own:
-        os._exit(WITHOUT_MEMORY)
-    return Copy(pipe, mask)
+        os._exit(1)
+    return Copy(notes, mask)
 
 
 def _is_alone() -> bool:
@@ -156,18 +162,14 @@ def _children() -> list[int]:
     return children
 
 
-def _code(status: int, was_late: bool, news: int) -> int:
-    """The exit code that a status stands for; what is not one of the copy's own is told."""
+def _code(status: int, was_late: bool, notes: int) -> int:
+    """The exit code that a status stands for; of a copy that did not end by itself it is told what ended it."""
+    noted = os.pread(notes, os.fstat(notes).st_size, 0)
+    state, (target, _, data) = noted[: len(DONE)], noted[len(DONE) :].partition(b"\0")
     code = os.waitstatus_to_exitcode(status)
-    if 0 <= code < WITHOUT_MEMORY:
+    if state == DONE or "FABOPT_DEBUG" in os.environ:
         return code
-    from fabopt.cli.ends import interrupted, memory_ended
+    from fabopt.cli.ends import cut_off, interrupted, memory_ended
 
-    if was_late:
-        return interrupted()
-    os.set_blocking(news, False)
-    try:
-        solves = bool(os.read(news, 1))
-    except BlockingIOError:
-        solves = False
-    return memory_ended(solves, signal.Signals(-code).name if code < 0 else "")
+    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    return cut_off(interrupted() if was_late else memory_ended(state == READ, how), os.fsdecode(target), data)

@@ -17,6 +17,7 @@ from fabopt.inspect.proposals import proposed_names
 from fabopt.inspect.reading import read
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM, read_bytes
+from fabopt.operate.names import templated_names
 from fabopt.output.export.as_built import Shown, as_built_json, findings_csv
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.html.as_built import as_built_page
@@ -68,7 +69,7 @@ def compare(request: Request, outputs: Outputs) -> int:
     number = _stage(design, request)
     evidence = proven(design, request.design, request.unchecked)
     wiring = _wired(design, request.design)
-    names, reports = _names(request, wiring), list(read(request.files))
+    names, reports = _names(request, design, wiring), list(read(request.files))
     shown = Shown(design, wiring, as_built(design, wiring, reports, names, number), evidence.mark)
     if request.proposals is not None:
         told = proposed_names(design, wiring, reports, names, number)
@@ -121,12 +122,13 @@ def _wired(design: Design, path: str) -> Wiring:
         raise InputError([apart(path, error)]) from None
 
 
-def _names(request: Request, wiring: Wiring) -> Names:
-    """The tables of names and GUIDs; all that they call planned must be."""
+def _names(request: Request, design: Design, wiring: Wiring) -> Names:
+    """The tables of names and GUIDs, whose planned names must be the design's, and the case's names of devices."""
     tables = []
     for path, reader in ((request.names, mapped), (request.guids, guids_of)):
         table = reader(read_bytes(Path(path)), path) if path is not None else {}
         if path is not None:
             require_planned(table, wiring, path)
         tables.append(table)
-    return Names(*tables)
+    names, guids = tables
+    return Names(templated_names(design, wiring) | names, guids)

@@ -11,13 +11,12 @@ from fabopt.inspect.comparison import Comparison
 from fabopt.inspect.findings import Finding, findings_of
 from fabopt.inspect.notes import notes_of
 from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedLink, PortName, plan_of
+from fabopt.inspect.port_names import SystemNames
 from fabopt.inspect.repairs import Move, Pair, fewest_moves, renumbered
 from fabopt.inspect.sightings import Discovery
 from fabopt.inspect.walking import Walk
 from fabopt.io.faults import refuse
-from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
-from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 
 
@@ -53,7 +52,7 @@ def as_built(design: Design, wiring: Wiring, discoveries: Iterable[Discovery], n
     Raises ``InputError`` where the files are of another fabric.
     """
     plan = plan_of(wiring, stage)
-    cabling = cabling_of(discoveries, plan, names, form_factors_of(design, wiring))
+    cabling = cabling_of(discoveries, plan, names, SystemNames(design, wiring))
     return _verdict(Walk(wiring, plan), Comparison(plan, cabling))
 
 
@@ -71,16 +70,6 @@ def require_planned(names: Mapping[str, str], plan: Wiring, file: str) -> None:
             faults.append(fault(file, "", "this name is not in the design", planned, allowed=allowed, hint=hint))
     if faults:
         raise refuse(faults)
-
-
-def form_factors_of(design: Design, wiring: Wiring) -> dict[str, str]:
-    """The form factor of the first cage of every switch, by its name."""
-    embedded, devices = Embedded(design), wiring.devices
-    return {
-        name: embedded.part(product, Switch).cages[0].form_factor
-        for name, role, product in zip(devices.name, devices.role, devices.product, strict=True)
-        if role in ("leaf", "spine", "core")
-    }
 
 
 def _verdict(walk: Walk, comparison: Comparison) -> AsBuilt:

@@ -11,16 +11,7 @@ from typing import NamedTuple
 from fabopt.errors import InputError, fault
 from fabopt.inspect.joined import Joined, mates_unseen, with_ports
 from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedDevice, PortName
-from fabopt.inspect.port_names import (
-    CAGES,
-    AdapterOrder,
-    HostPorts,
-    PortNumbers,
-    adapter_order,
-    infiniband_port,
-    numbering,
-    switch_port,
-)
+from fabopt.inspect.port_names import AdapterOrder, HostPorts, NamedPorts, SystemNames, adapter_order, switch_port
 from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, is_unnamed
 
 # One name of so many must be planned: with less a file is of another fabric.
@@ -94,16 +85,9 @@ class FoundCabling:
         return [joined.other(port) for joined in self.joined_at.get(port, ())]
 
 
-def cabling_of(
-    discoveries: Iterable[Discovery], plan: CablePlan, names: Names, form_factors: Mapping[str, str]
-) -> FoundCabling:
-    """Put what files say into the plan's names.
-
-    ``form_factors``: of the first cage of each switch by its name. Raises ``InputError`` where hardly any name is
-    planned.
-    """
-    reports = list(discoveries)
-    return _Resolution(plan, names, reports, form_factors).cabling()
+def cabling_of(discoveries: Iterable[Discovery], plan: CablePlan, names: Names, systems: SystemNames) -> FoundCabling:
+    """Put what files say into the plan's names; ``InputError`` where hardly any name is planned."""
+    return _Resolution(plan, names, list(discoveries), systems).cabling()
 
 
 class _End(NamedTuple):
@@ -114,13 +98,16 @@ class _End(NamedTuple):
     is_dropped: bool = False
 
 
+def _names_of_port(end: SeenEnd) -> tuple[str, ...]:
+    """What a port is called; of a switch of InfiniBand its number."""
+    return end.ports if end.number is None else (str(end.number),)
+
+
 class _Resolution:
     """One reading of files against a plan."""
 
-    def __init__(
-        self, plan: CablePlan, names: Names, reports: Sequence[Discovery], form_factors: Mapping[str, str]
-    ) -> None:
-        self.plan, self.names, self.reports = plan, names, reports
+    def __init__(self, plan: CablePlan, names: Names, reports: Sequence[Discovery], systems: SystemNames) -> None:
+        self.plan, self.names, self.reports, self.systems = plan, names, reports, systems
         self._unnamed: set[PortName] = set()
         # far ends of devices without a name that are taken for planned ones
         self.by_place = 0
@@ -129,7 +116,7 @@ class _Resolution:
         self._shared = self._names_of_several()
         self._of_files: frozenset[int] = frozenset().union(*map(self._networks, reports))
         self._order: AdapterOrder = self._adapters()
-        self._numbers: dict[str, PortNumbers] = self._numberings(form_factors)
+        self._switch_ports: dict[str, NamedPorts] = self._ports_of_switches()
 
     def cabling(self) -> FoundCabling:
         self._require_names(*self._matched())
@@ -158,8 +145,8 @@ class _Resolution:
         """The planned name of a device by what it is called; its own where it is not planned."""
         if name not in self._known:
             text = " ".join(name.split())
-            mapped = self.names.planned.get(text.lower(), "") or text
-            spelled = self.plan.spelled
+            tables, spelled = self.names.planned, self.plan.spelled
+            mapped = tables.get(text.lower()) or tables.get(text.lower().partition(".")[0]) or text
             short = mapped.lower().partition(".")[0]
             self._known[name] = spelled.get(mapped.lower()) or spelled.get(short) or mapped
         return self._known[name]
@@ -232,8 +219,11 @@ class _Resolution:
                 (port, self.plan.links[self.plan.link_at[PortName(host, port)]]) for _, port in sorted(ports.items())
             ]
             own = tuple(port for port, link in rows if link.protocol == protocol) or tuple(port for port, _ in rows)
+            hcas = self.systems.hcas if self.plan.devices[host].role == "server" else {}
             self._ports[host, protocol] = HostPorts(
-                own, tuple(port for port, link in rows if link.network in self._of_files)
+                own,
+                tuple(port for port, link in rows if link.network in self._of_files),
+                tuple((hcas[place], port) for place, port in sorted(ports.items()) if place in hcas),
             )
         return self._ports[host, protocol]
 
@@ -242,15 +232,12 @@ class _Resolution:
         hosts = ((device, end) for device, end in ends if device in self.plan.devices)
         return adapter_order((self._ports_of(host, end), name) for host, end in hosts for name in end.ports)
 
-    def _numberings(self, form_factors: Mapping[str, str]) -> dict[str, PortNumbers]:
-        names: dict[str, list[str]] = {}
+    def _ports_of_switches(self) -> dict[str, NamedPorts]:
+        names: dict[str, set[str]] = {}
         for end in self._ends():
-            names.setdefault(self._device(end.device), []).extend(end.ports)
-        return {
-            device: numbering(ports, self.plan.devices[device], form_factors[device])
-            for device, ports in names.items()
-            if device in form_factors
-        }
+            names.setdefault(self._device(end.device), set()).update(_names_of_port(end))
+        switches = {name: device for name, device in self.plan.devices.items() if not device.is_host}
+        return {name: self.systems.ports(device, names.get(name, ())) for name, device in switches.items()}
 
     def _resolved(self, end: SeenEnd) -> _End:
         mapped = self.names.of_address(end)
@@ -274,13 +261,11 @@ class _Resolution:
         return PortName(self._device(device), port)
 
     def _of_planned(self, device: str, known: PlannedDevice, end: SeenEnd) -> _End:
-        if end.number is not None and not known.is_host:
-            return _End(PortName(device, infiniband_port(end.number, known)))
-        names = [self.names.planned.get(name.lower(), name) for name in end.ports]
+        names = [self.names.planned.get(name.lower(), name) for name in _names_of_port(end)]
         if known.is_host:
             return _End(PortName(device, self._host_port(device, end, names)))
         for name in names:
-            port = switch_port(name, known, self._numbers.get(device, CAGES))
+            port = switch_port(name, known, self._switch_ports[device])
             if port:
                 return _End(PortName(device, port))
         if any(map(_MANAGEMENT.fullmatch, names)):

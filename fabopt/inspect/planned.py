@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.wiring.model import KINDS, Ints, Links, Wiring, at_stage, port_name
+from fabopt.wiring.model import Ints, Links, Wiring, at_stage
 
 HOSTS = ("server", "attachment")
 
@@ -66,16 +66,6 @@ class PlannedDevice:
     def is_host(self) -> bool:
         """Whether it is a server or an attachment."""
         return self.role in HOSTS
-
-    @cached_property
-    def most_lanes(self) -> int:
-        """Ports of the cage that is split most."""
-        return max(self.lanes.values(), default=1)
-
-    def name_of(self, cage: int, lane: int) -> str:
-        """The name of a port, in use or not."""
-        known = self.ports.get((cage, lane))
-        return known or port_name(self.protocol, len(KINDS), cage, lane, self.lanes.get(cage, self.most_lanes))
 
 
 @dataclass(frozen=True)

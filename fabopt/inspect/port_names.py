@@ -1,105 +1,98 @@
 """How switches and hosts call their ports, and which of the plan's that is.
 
-Cages count from 1, lanes from 0. Cumulus Linux says ``swp1s0``, InfiniBand counts over all cages. EOS says the first
-signalling lane: the ports of a cage with eight that is split in two are ``Ethernet1/1`` and ``Ethernet1/5``. SONiC
-counts lanes of the ASIC: ``Ethernet0`` is cage 1; where a cage is split, ``Ethernet4`` may be its second port. An
-adapter of a host is ``mlx5_N``, from 0, or ``HCA-N``, from 1, in the order of its ports.
+A switch may run another system than planned: of all ways to name its ports that holds by which most of the names that
+are seen of it are ports of the plan. An adapter of a host is ``mlx5_N``, from 0, or ``HCA-N``, from 1, in the order of
+its ports where the catalog or the case does not say what RDMA devices are called.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from fabopt.inspect.planned import PlannedDevice
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.hca_names import NicPort, hcas_by_port
+from fabopt.wiring.model import KINDS, Wiring, port_name
+from fabopt.wiring.port_names import cumulus, makers_own, most_lanes, places_by_name, spelled_out, splits_of, ways_of
 
-_CUMULUS = re.compile(r"swp(\d+)(?:s(\d+))?")
-_SLASHED = re.compile(r"(?:Ethernet|Et)?(\d+)/(\d+)")
-_NUMBERED = re.compile(r"(?:Ethernet|Et)(\d+)")
-_ALIAS = re.compile(r"etp(\d+)([a-h])?")
 _ADAPTER = re.compile(r"([a-z]+\d*)_(\d+)|HCA-(\d+)")
 # A slash after the number of an InfiniBand adapter with two ports says which.
 _TWIN = re.compile(r"(.+)/([12])")
-# Lanes of the ASIC that a cage has by its form factor, where they are not eight.
-_LANES = {"QSFP28": 4, "QSFP56": 4, "QSFP112": 4, "QSFP+": 4, "SFP28": 1, "SFP56": 1}
-_ALL_LANES = 8
+# Ways whose names can be of no other way.
+_SURE = (cumulus, makers_own)
+# Planned ports by what they may be called, each by one way.
+NamedPorts = Mapping[str, str]
 
 
-class PortNumbers(NamedTuple):
-    """How a switch numbers its ports.
+@dataclass(frozen=True)
+class SystemNames:
+    """What systems call the ports of a design's devices."""
 
-    ``first``, ``step``: the first number of SONiC, and by how many the cages are apart; a step of 0 where the number
-    after ``Ethernet`` is that of the cage. ``signals``: lanes of a cage where the number after a slash is one of them,
-    as EOS has it; 0 where it counts ports.
+    design: Design
+    wiring: Wiring
+    _tables: dict[tuple[object, ...], list[NamedPorts]] = field(default_factory=dict)
+
+    @cached_property
+    def hcas(self) -> Mapping[NicPort, str]:
+        """Names of a server's RDMA devices by NIC and port."""
+        return hcas_by_port(self._embedded)
+
+    @cached_property
+    def _embedded(self) -> Embedded:
+        return Embedded(self.design)
+
+    @cached_property
+    def _most_lanes(self) -> list[int]:
+        return most_lanes(self.wiring)
+
+    def ports(self, device: PlannedDevice, seen: Collection[str]) -> NamedPorts:
+        """The ports of a switch by the way that explains most of the names that are seen of it."""
+        return likeliest(self._ways(device), device, seen)
+
+    def _ways(self, device: PlannedDevice) -> list[NamedPorts]:
+        product, most = self.wiring.devices.product[device.row], self._most_lanes[device.row]
+        key = product, device.protocol, most, tuple(sorted(device.lanes.items()))
+        if key not in self._tables:
+            is_ib = device.protocol == "infiniband"
+            system = "infiniband" if is_ib else self._embedded.case.operate.systems.get(product, "")
+            self._tables[key] = ports_by_way(device, self._embedded.part(product, Switch), system, most)
+        return self._tables[key]
+
+
+def ports_by_way(device: PlannedDevice, switch: Switch, system: str, most: int) -> list[NamedPorts]:
+    """Ports of a switch by name, way by way, the likeliest first; at the end the ways whose names can be of no other.
+
+    ``most``: ports of the cage in use that is split most.
     """
-
-    first: int
-    step: int
-    signals: int = 0
-
-
-CAGES = PortNumbers(1, 0)
+    splits = splits_of(switch, device.lanes)
+    return [
+        {name: port_name(device.protocol, len(KINDS), *place) for name, place in places_by_name(way, splits).items()}
+        for way in (*ways_of(system, switch, most), *_SURE)
+    ]
 
 
-def numbering(names: Iterable[str], device: PlannedDevice, form_factor: str) -> PortNumbers:
-    """How a switch numbers its ports, told by all names of ports that are seen of it."""
-    texts = list(names)
-    numbers = sorted({int(match[1]) for match in map(_NUMBERED.fullmatch, texts) if match})
-    slashed = [match for match in map(_SLASHED.fullmatch, texts) if match]
-    if slashed:
-        signals = _LANES.get(form_factor, _ALL_LANES)
-        ports = ((int(match[2]) - 1, _lanes_of_port(device, int(match[1]), signals)) for match in slashed)
-        return CAGES._replace(signals=0 if any(lane % lanes for lane, lanes in ports) else signals)
-    if not numbers:
-        return CAGES
-    step = _LANES.get(form_factor, _ALL_LANES)
-    least = step // max(1, device.most_lanes) or 1
-    firsts = [first for first in (0, 1) if all(number % least == first % least for number in numbers)]
-    if not firsts or (least == 1 and numbers[-1] < len(device.lanes)):
-        return CAGES
-    if least == 1:
-        return PortNumbers(0, step)
-    return PortNumbers(firsts[0], step)
+def likeliest(ways: Sequence[NamedPorts], device: PlannedDevice, seen: Collection[str]) -> NamedPorts:
+    """Ports by the way by which most names that are seen are planned ports, and most are ports at all."""
+    names, planned = {spelled_out(name) for name in seen}, frozenset(device.ports.values())
+    best = max(ways, key=lambda ports: _explained(names, ports, planned))
+    return {name: port for ports in (*reversed(ways[-len(_SURE) :]), best) for name, port in ports.items()}
 
 
-def switch_port(name: str, device: PlannedDevice, numbers: PortNumbers) -> str:
+def _explained(names: Collection[str], ports: NamedPorts, planned: Collection[str]) -> tuple[int, int]:
+    """How many names are planned ports by a way, and how many are ports at all."""
+    known = [ports[name] for name in names if name in ports]
+    return sum(port in planned for port in known), len(known)
+
+
+def switch_port(name: str, device: PlannedDevice, ports: NamedPorts) -> str:
     """What the plan calls a port of a switch; empty where the name is none of a port with a cage."""
-    if name in device.ports.values():
-        return name
-    if match := _CUMULUS.fullmatch(name):
-        return device.name_of(int(match[1]), int(match[2] or 0)) if match[2] or not _is_split(device, match) else name
-    if match := _ALIAS.fullmatch(name):
-        return device.name_of(int(match[1]), ord(match[2] or "a") - ord("a"))
-    if match := _SLASHED.fullmatch(name):
-        lanes = _lanes_of_port(device, int(match[1]), numbers.signals) if numbers.signals else 1
-        return device.name_of(int(match[1]), (int(match[2]) - 1) // lanes)
-    if match := _NUMBERED.fullmatch(name):
-        return _numbered(int(match[1]), device, numbers)
-    return ""
-
-
-def _lanes_of_port(device: PlannedDevice, cage: int, signals: int) -> int:
-    """Signalling lanes of a port of a cage that has so many."""
-    return max(1, signals // device.lanes.get(cage, device.most_lanes))
-
-
-def _is_split(device: PlannedDevice, match: re.Match[str]) -> bool:
-    return device.lanes.get(int(match[1]), 1) > 1
-
-
-def _numbered(number: int, device: PlannedDevice, numbers: PortNumbers) -> str:
-    if not numbers.step:
-        return device.name_of(number, 0)
-    cage, lane = divmod(number - numbers.first, numbers.step)
-    split = device.lanes.get(cage + 1, device.most_lanes)
-    return device.name_of(cage + 1, lane * split // numbers.step)
-
-
-def infiniband_port(number: int, device: PlannedDevice) -> str:
-    """What the plan calls a port of an InfiniBand switch that is counted over cages: twin cages have two each."""
-    cage, lane = divmod(number - 1, device.most_lanes)
-    return device.name_of(cage + 1, lane)
+    return name if name in device.ports.values() else ports.get(spelled_out(name), "")
 
 
 def adapter_of(name: str) -> tuple[str, int] | None:
@@ -116,10 +109,14 @@ def adapter_of(name: str) -> tuple[str, int] | None:
 
 
 class HostPorts(NamedTuple):
-    """Planned ports of a host in order: all those of a protocol, and those in the networks that files are of."""
+    """Planned ports of a host in order: all those of a protocol, and those in the networks that files are of.
+
+    ``hcas``: names of RDMA devices that are known, each with its port.
+    """
 
     of_protocol: tuple[str, ...]
     of_networks: tuple[str, ...]
+    hcas: tuple[tuple[str, str], ...] = ()
 
 
 class AdapterOrder(NamedTuple):
@@ -136,22 +133,35 @@ class AdapterOrder(NamedTuple):
 def adapter_order(seen: Iterable[tuple[HostPorts, str]]) -> AdapterOrder:
     """The order of adapters by all that was seen, as pairs of a planned host's ports and the name of an adapter.
 
-    Hosts with the same ports are taken to be alike. Where no number goes beyond the ports of the protocol they are the
-    ports. Where as many numbers are seen as there are such ports, or ports in the networks that files are of, they are
-    these in order. Else nothing is known of them.
+    Hosts with the same ports are taken to be alike. Known names of RDMA devices hold where all of those in the networks
+    that files are of are seen, or nothing else is. Of others: where no number goes beyond the ports of the protocol
+    they are the ports; where as many numbers are seen as there are such ports, or ports in the networks that files are
+    of, they are these in order. Else nothing is known of them.
     """
     numbers: dict[tuple[str, HostPorts], set[int]] = {}
     for ports, name in seen:
         adapter = adapter_of(name)
         if adapter is not None:
             numbers.setdefault((adapter[0], ports), set()).add(adapter[1])
-    return AdapterOrder({key: _ordered(key[1], used) for key, used in numbers.items()})
+    return AdapterOrder({key: _ordered(*key, used) for key, used in numbers.items()})
 
 
-def _ordered(ports: HostPorts, used: set[int]) -> dict[int, str]:
-    if max(used) < len(ports.of_protocol):
+def _ordered(style: str, ports: HostPorts, used: set[int]) -> dict[int, str]:
+    told = {name: adapter_of(name) for name, _ in ports.hcas}
+    known = {adapter[1]: port for name, port in ports.hcas if (adapter := told[name]) and adapter[0] == style}
+    expected = {number for number, port in known.items() if port in ports.of_networks}
+    if known and (expected <= used or used <= known.keys()):
+        of_protocol, of_networks = (tuple(port for port in order if port not in known.values()) for order in ports[:2])
+        others = HostPorts(of_protocol, of_networks)
+        return {**known, **_in_order(others, used - known.keys(), counts_all=False)}
+    return _in_order(ports, used)
+
+
+def _in_order(ports: HostPorts, used: set[int], counts_all: bool = True) -> dict[int, str]:
+    """Ports by the order of numbers. ``counts_all``: whether numbers may count all ports of the protocol."""
+    if counts_all and max(used) < len(ports.of_protocol):
         return {number: ports.of_protocol[number] for number in used}
-    for order in ports:
+    for order in ports[:2]:
         if len(order) == len(used):
             return dict(zip(sorted(used), order, strict=True))
     return {}

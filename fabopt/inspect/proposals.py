@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from fabopt.inspect.as_built import form_factors_of
 from fabopt.inspect.cabling import FoundCabling, Names, cabling_of
 from fabopt.inspect.planned import CablePlan, plan_of
+from fabopt.inspect.port_names import SystemNames
 from fabopt.inspect.sightings import Discovery
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
@@ -23,11 +23,11 @@ def proposed_names(
     Raises ``InputError`` where hardly any name is planned.
     """
     plan, reports = plan_of(wiring, stage), list(discoveries)
-    factors = form_factors_of(design, wiring)
+    systems = SystemNames(design, wiring)
     told: dict[str, str] = {}
     while True:
         known = Names({**names.planned, **{name.lower(): planned for name, planned in told.items()}}, names.ends)
-        cabling = cabling_of(reports, plan, known, factors)
+        cabling = cabling_of(reports, plan, known, systems)
         new = _places(cabling, plan, set(told.values()))
         if not new:
             return sorted(told.items())

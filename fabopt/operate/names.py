@@ -8,12 +8,28 @@ from collections.abc import Sequence
 
 from fabopt.errors import Fault, fault
 from fabopt.operate.model import Numbered
-from fabopt.schema.operate import Operate
+from fabopt.operate.roles import numbered_devices
+from fabopt.schema.design import Design
+from fabopt.schema.operate import NameTemplates, Operate
 from fabopt.units import some
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import Wiring
 
 _LONGEST = 63
 _END = re.compile(r"(\d+)$")
 _SHOWN = 3
+
+
+def templated_names(design: Design, wiring: Wiring) -> dict[str, str]:
+    """The design's name of each device by that of the case's templates, in small letters; of those that differ.
+
+    Empty where the templates cannot name the devices.
+    """
+    operate, faults = Embedded(design).case.operate, list[Fault]()
+    if operate.names == NameTemplates():
+        return {}
+    names = names_of(design.case.name, operate, numbered_devices(design, wiring), faults)
+    return {} if faults else {name.lower(): own for name, own in zip(names, wiring.devices.name, strict=True)}
 
 
 def names_of(case: str, operate: Operate, devices: Sequence[Numbered], faults: list[Fault]) -> list[str]:

@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from fabopt.errors import Fault, fault
 from fabopt.operate.model import SWITCHES, NamedPort, Numbered
-from fabopt.operate.port_names import Namer, OwnName, namer_of
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.hca_names import NicPort, hca_names, hcas_by_port, nic_ports
 from fabopt.wiring.model import NOTHING, Wiring
-from fabopt.wiring.numbers import Numbers, logical_before, nics_before
+from fabopt.wiring.port_names import Namer, OwnName, most_lanes, namer_of
 
 
 @dataclass(frozen=True)
@@ -56,13 +54,7 @@ class PortPlan:
 
     @cached_property
     def _most_lanes(self) -> list[int]:
-        """The most ports that a cage in use has, by device, over all stages."""
-        links = self.wiring.links
-        most = np.ones(len(self.devices), dtype=np.int64)
-        for side in "ab":
-            np.maximum.at(most, getattr(links, side), getattr(links, f"{side}_lanes"))
-        lanes: list[int] = most.tolist()
-        return lanes
+        return most_lanes(self.wiring)
 
     def _namer(self, system: str, product: str, most_lanes: int) -> Namer | None:
         return namer_of(system, self.embedded.part(product, Switch), most_lanes)
@@ -104,51 +96,20 @@ class PortPlan:
     @cached_property
     def without_hcas(self) -> list[str]:
         """Networks whose RDMA devices have no known names."""
-        return [name for name in self._ports_by_network if not self._known_hcas(name)]
+        return [network for network, names in hca_names(self.embedded).items() if not names]
 
     @cached_property
-    def _hcas(self) -> Mapping[tuple[int, int], str]:
-        """Names of RDMA devices by NIC and port of a server, both from 1."""
-        hcas: dict[tuple[int, int], str] = {}
-        for name, ports in self._ports_by_network.items():
-            known = self._known_hcas(name)
-            if known and len(known) != len(ports):
-                problem = f"a server has {some(len(ports), 'port')} there, so as many names"
-                self.faults.append(
-                    fault(self.embedded.design.case.name, f"operate.hcas.{name}", problem, list(known))
-                )  # fmt: skip
-            hcas |= dict(zip(ports, known, strict=False))
+    def _hcas(self) -> Mapping[NicPort, str]:
+        """Names of RDMA devices by NIC and port of a server."""
+        case, ports = self.embedded.design.case.name, nic_ports(self.embedded)
+        for network, names in hca_names(self.embedded).items():
+            if names and len(names) != len(ports[network]):
+                problem = f"a server has {some(len(ports[network]), 'port')} there, so as many names"
+                self.faults.append(fault(case, f"operate.hcas.{network}", problem, list(names)))
+        hcas = hcas_by_port(self.embedded)
         called = list(hcas.values())
         twice = sorted({name for name in called if called.count(name) > 1})
         if twice:
             problem = f"{some(len(twice), 'name')} of RDMA devices twice on a server: {', '.join(twice)}"
-            self.faults.append(fault(self.embedded.design.case.name, "operate.hcas", problem))
+            self.faults.append(fault(case, "operate.hcas", problem))
         return hcas
-
-    def _known_hcas(self, network: str) -> tuple[str, ...]:
-        said = self.embedded.case.operate.hcas.get(network)
-        if said is not None:
-            return said
-        fabric = next((fabric for fabric in self.embedded.design.fabrics if fabric.name == network), None)
-        if fabric is None or not fabric.nic.built_in:
-            return ()
-        return tuple(name for nic in self.embedded.server.nics if nic.role == fabric.role for name in nic.hcas)
-
-    @cached_property
-    def _ports_by_network(self) -> dict[str, list[tuple[int, int]]]:
-        """NIC and port, both from 1, of the ports of a server, network by network."""
-        fabrics = [Numbers(self.embedded, fabric) for fabric in self.embedded.design.fabrics]
-        ports = {}
-        for numbers, before in zip(fabrics, nics_before(fabrics), strict=True):
-            nic = numbers.fabric.nic
-            ports[numbers.fabric.name] = _nic_ports(before.nics, nic.per_server, nic.ports_per_nic)
-        before_logical = logical_before(fabrics)
-        for numbers in fabrics:
-            for name, logical in numbers.logical.items():
-                nic = logical.nic
-                ports[name] = _nic_ports(before_logical[name].nics, nic.per_server, nic.ports_per_nic)
-        return ports
-
-
-def _nic_ports(before: int, nics: int, ports: int) -> list[tuple[int, int]]:
-    return [(before + nic + 1, port + 1) for nic in range(nics) for port in range(ports)]

@@ -11,12 +11,12 @@ from ipaddress import IPv4Interface, IPv4Network
 from itertools import combinations, pairwise
 from typing import TypeVar
 
-from fabopt.operate.proof_ports import number_of_port
 from fabopt.schema.design import Check
 from fabopt.schema.plan import DeviceRow, EndRow, PlanFile, PortRow
 from fabopt.units import some
 from fabopt.verify.proof import Proof, prove
 from fabopt.wiring.model import Wiring, at_stage
+from fabopt.wiring.port_names import PortPlace, misnamed_port
 
 SWITCHES = ("leaf", "spine", "core")
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
@@ -90,9 +90,9 @@ def ports_are_invertible(proof: Proof, evidence: PlanEvidence) -> None:
             proof.holds(False, f"{device} has several ports called {name}")
     for owner, ports in evidence.ports_of.items():
         switch = evidence.devices[owner]
-        places = {port.name: (port.cage, port.lane, port.lanes) for port in ports}
+        places = {port.name: PortPlace(port.cage, port.lane, port.lanes) for port in ports}
         if switch.role in SWITCHES and len(places) == len(ports):
-            wrong = number_of_port(switch.system, places)
+            wrong = misnamed_port(switch.system or "", places)
             proof.holds(not wrong, f"{owner}: {wrong} does not lead to its cage")
     proof.note(f"{some(len(evidence.plan.ports), 'port')} of {some(len(evidence.ports_of), 'device')}")
 

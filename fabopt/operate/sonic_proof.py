@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from fabopt.operate.port_names import LONGEST
+from fabopt.wiring.port_names import LONGEST
 
 Config: TypeAlias = Mapping[str, Mapping[str, Mapping[str, object]]]
 SPEEDS_MBPS = frozenset((1000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000))

@@ -13,8 +13,8 @@ from fabopt.errors import Fault
 from fabopt.operate.addresses import PAIR, RoutedLink
 from fabopt.operate.model import NamedLink, NamedNetwork, PoolUse
 from fabopt.operate.pools import Addresses, dotted
-from fabopt.operate.port_names import tagged_port
 from fabopt.schema.operate import Operate
+from fabopt.wiring.port_names import tagged_port
 
 
 class VrfLinks(NamedTuple):

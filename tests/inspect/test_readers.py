@@ -12,9 +12,10 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.inspect.ibnetdiscover import gbps_of
 from fabopt.inspect.planned import PlannedDevice
-from fabopt.inspect.port_names import CAGES, HostPorts, PortNumbers, adapter_order, numbering, switch_port
+from fabopt.inspect.port_names import HostPorts, adapter_order, likeliest, ports_by_way, switch_port
 from fabopt.inspect.reading import MAX_BYTES, collected, device_of, read, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, address, is_unnamed, text_of
+from fabopt.schema.catalog import Switch
 
 DISCOVERY = """#
 # Topology file: generated on Sun Nov 22 12:00:00 2026
@@ -240,7 +241,10 @@ def leaf(lanes: int) -> PlannedDevice:
 )
 def test_names_of_ports(lanes: int, seen_names: list[str], form_factor: str, name: str, planned: str) -> None:
     device = leaf(lanes)
-    assert switch_port(name, device, numbering([*seen_names, name], device, form_factor)) == planned
+    cages = [{"count": 32, "form_factor": form_factor, "splits": ["1x400", "2x200", "4x100"]}]
+    switch = Switch.model_validate_json(json.dumps({"id": "leaf", "protocol": "ethernet", "cages": cages}))
+    ports = likeliest(ports_by_way(device, switch, "", lanes), device, [*seen_names, name])
+    assert switch_port(name, device, ports) == planned
 
 
 COMPUTE = tuple(f"nic{number}p1" for number in range(3, 7))
@@ -264,10 +268,6 @@ def test_adapters_are_ports_in_order(of_networks: tuple[str, ...], numbers: rang
     order = adapter_order((ports, f"mlx5_{number}") for number in numbers)
     assert [order.port(f"mlx5_{number}", ports) for number in (min(numbers), max(numbers))] == [first, last]
     assert order.port("mlx5_77", ports) == order.port("eth0", ports) == ""
-
-
-def test_numbers_without_ports_are_cages() -> None:
-    assert numbering(["swp1"], leaf(1), "OSFP") == CAGES == PortNumbers(1, 0)
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import pytest
 from fabopt.cli import main
 from fabopt.errors import InputError
 from fabopt.operate.model import OperationPlan
-from fabopt.operate.port_names import eos, infiniband, sonic
 from fabopt.operate.proof import design_check, plan_checks
 from fabopt.schema.operate import SonicPorts
 from fabopt.schema.plan import PlanFile
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.port_names import eos, infiniband, sonic
 from tests.samples import small
 from tests.samples.export_samples import CASES, solved
 from tests.samples.operate import changed, export_of, grown, plan_file, planned, with_operate

@@ -15,12 +15,12 @@ import yaml
 
 from fabopt.errors import InputError
 from fabopt.operate.model import SWITCHES, OperationPlan
-from fabopt.operate.port_names import LONGEST, tagged_port
 from fabopt.operate.proof import plan_checks
 from fabopt.operate.sonic_proof import faults_of
 from fabopt.output.export.formats import Options, export
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.port_names import LONGEST, tagged_port
 from tests.operate.test_eos import pyavd
 from tests.problem.test_separation import case, parts
 from tests.samples.operate import changed, plan_file, planned

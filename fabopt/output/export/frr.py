@@ -8,10 +8,10 @@ from pathlib import Path
 from fabopt.errors import InputError, fault
 from fabopt.operate.build import plan_of
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
-from fabopt.operate.port_names import LONGEST
 from fabopt.output.export.formats import Options
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
+from fabopt.wiring.port_names import LONGEST
 
 FOLDER = "frr"
 # What FRR is built for by Debian.

@@ -1,0 +1,135 @@
+"""What exports call ports and devices, ``as-built`` reads: a fabric as planned has no finding, whatever it runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fabopt.cli import main
+from fabopt.errors import EXIT_DONE
+from fabopt.inspect.as_built import AsBuilt, as_built
+from fabopt.inspect.cabling import Names
+from fabopt.inspect.planned import PlannedDevice
+from fabopt.inspect.port_names import likeliest, ports_by_way
+from fabopt.inspect.reading import recognised
+from fabopt.inspect.sightings import Discovery
+from fabopt.io.catalog import named_catalogs
+from fabopt.operate.build import plan_of
+from fabopt.output.export.design import design_bytes
+from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import KINDS, port_name
+from fabopt.wiring.port_names import namer_of
+from tests.samples.round_trips import (
+    PAIRS,
+    SERVERS,
+    FabricVoice,
+    as_planned,
+    pair_of_fabrics,
+    solved_pair,
+    with_operate,
+)
+
+FORMS = 5
+# Of a server's pairs of fabrics so many have a design at least.
+LEAST_PAIRS = 8
+TWINS = {"nvidia-dgx-b200": PAIRS[1:2], "nvidia-gb200-nvl72-tray": PAIRS[5:6]}
+SWITCHES = {switch.id: switch for switch in named_catalogs(["reference"]).switches}
+NAMES = {
+    "leaf": "{site}-{fabric}-l{number:03d}.example.com",
+    "server": "gpu{number:04d}",
+    "spine": "s{number:02d}-{fabric}",
+}
+
+
+def told(design: Design, reports: list[Discovery]) -> AsBuilt:
+    return as_built(design, wiring_of(design), reports, Names(), len(design.stages) - 1)
+
+
+def designs(server: str, pairs: list[tuple[str, str]]) -> Iterator[Design]:
+    """Designs of pairs of fabrics, run by each system that the catalog knows of their switches."""
+    solved = [design for pair in pairs if (design := solved_pair(server, pair)).fabrics]
+    assert len(solved) >= min(len(pairs), LEAST_PAIRS), "too few pairs have a design"
+    for design in solved:
+        products = {tier.id for fabric in design.fabrics for tier in fabric.tiers}
+        systems = {product: Embedded(design).part(product, Switch).nos for product in products}
+        for system in dict.fromkeys(("", *(system for own in systems.values() for system in own))):
+            run_by = {product: system for product, own in systems.items() if system in own}
+            yield with_operate(design, systems=run_by)
+
+
+def reads_itself(design: Design) -> None:
+    """Nothing is found, and nothing is to be noted, as every system would print its neighbours."""
+    plan = plan_of(design, wiring_of(design))
+    voice = FabricVoice(design, plan, as_planned(plan))
+    discoveries = [recognised(text, "subnet", "subnet") for text in voice.ibnetdiscover()]
+    for form in range(FORMS):
+        result = told(design, [*discoveries, *voice.lldp(voice.switches(voice.ethernet), form)])
+        assert (result.ok, list(result.notes)) == (True, []), (plan.operate.systems, form)
+        assert result.planned == result.right
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("server", SERVERS)
+def test_nothing_is_found_of_what_exports_say(server: str) -> None:
+    """All pairs of fabrics of every server."""
+    for design in designs(server, PAIRS):
+        reads_itself(design)
+
+
+@pytest.mark.parametrize("server", TWINS)
+def test_nothing_is_found_of_what_exports_of_some_say(server: str) -> None:
+    for design in designs(server, TWINS[server]):
+        reads_itself(design)
+
+
+def test_names_that_the_case_gives_devices_are_known(tmp_path: Path) -> None:
+    """Templates rename leaves, spines and servers; files and reports under these names have no finding."""
+    design = pair_of_fabrics("nvidia-dgx-b200", PAIRS[1], 6, names=NAMES, site="lab")
+    plan = plan_of(design, wiring_of(design))
+    voice = FabricVoice(design, plan, as_planned(plan))
+    texts = {"subnet": voice.ibnetdiscover()[0]} | voice.texts(voice.switches(voice.ethernet))
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+    assert any(name.startswith("lab-") and name.endswith("example.com") for name in texts)
+    (tmp_path / "design.json").write_bytes(design_bytes(design))
+    files = [word for name in texts for word in ("--lldp", str(tmp_path / f"{name}.txt"))]
+    code = main(["as-built", str(tmp_path / "design.json"), *files, "--json", str(tmp_path / "result.json")])
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert (code, result["findings"], result["notes"]) == (EXIT_DONE, [], [])
+
+
+@pytest.mark.parametrize("product", SWITCHES)
+def test_every_system_names_every_split_of_every_switch_so_that_it_is_read(product: str) -> None:
+    """A half of the ports of each cage is planned and seen, whatever else is seen is read as the port it is."""
+    switch = SWITCHES[product]
+    protocol = switch.protocol
+    cages = [cages for cages in switch.cages for _ in range(cages.count)]
+    splits = sorted({parse_split(split).ports for cage in cages for split in cage.splits})
+    for most in splits:
+        lanes = {
+            number: max((own for split in cage.splits if (own := parse_split(split).ports) <= most), default=1)
+            for number, cage in enumerate(cages, 1)
+        }
+        places = [(cage, lane, lanes[cage]) for cage in lanes for lane in range(lanes[cage])]
+        planned = {(cage, lane): port_name(protocol, len(KINDS), cage, lane, split) for cage, lane, split in places}
+        used = {place: name for place, name in planned.items() if place[1] % 2 == 0}
+        device = PlannedDevice("leaf", 1, protocol, 0, used, {cage: lanes[cage] for cage, _ in used})
+        for system in ("infiniband",) if protocol == "infiniband" else ("cumulus", "eos", "sonic"):
+            way = namer_of(system, switch, max(lanes.values()))
+            if way is None:
+                continue
+            try:
+                named = {place[:2]: way(*place) for place in places}
+            except ValueError:
+                continue
+            ways = ports_by_way(device, switch, "", max(lanes.values()))
+            ports = likeliest(ways, device, [named[place].name for place in used])
+            read = {place: {ports.get(name) for name in names if name} for place, names in named.items()}
+            assert read == {place: {planned[place]} for place in read}, (system, most)

@@ -170,6 +170,6 @@ def _last_key(steps: Steps) -> str:
 
 
 def _names_things(steps: Steps) -> bool:
-    """Whether products or vendors stand at a place of a case."""
+    """Whether products or vendors stand at a place of a case; ``operate`` has templates of names under such keys."""
     keys = [step for step in steps if isinstance(step, str)]
-    return bool(keys) and (keys[-1] in (*IDS, *VENDORS) or keys[-2:-1] == ["switches"])
+    return bool(keys) and keys[0] != "operate" and (keys[-1] in (*IDS, *VENDORS) or keys[-2:-1] == ["switches"])

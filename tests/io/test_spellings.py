@@ -210,6 +210,14 @@ def test_an_id_is_never_taken_for_another_product() -> None:
     assert "found 'big one'" in str(refusal.value)
 
 
+def test_a_template_of_names_is_no_product() -> None:
+    """``operate.names.server`` has braces, which no id has."""
+    names = {"server": "gpu{number:04d}", "leaf": "{site}-l{number:03d}"}
+    taken = Spelled()
+    assert understood(Case, case(operate={"names": names}), taken)["operate"] == {"names": names}
+    assert taken.notes == [] and not taken.written
+
+
 def test_commands_understand_the_same_words() -> None:
     catalog = inputs(case()).catalog
     assert meant_price_change("Optics = +20 %", catalog) == "transceiver=+20%"

@@ -16,7 +16,7 @@ from fabopt.schema.plan import DeviceRow, EndRow, PlanFile, PortRow
 from fabopt.units import some
 from fabopt.verify.proof import Proof, prove
 from fabopt.wiring.model import Wiring, at_stage
-from fabopt.wiring.port_names import PortPlace, misnamed_port
+from fabopt.wiring.port_names import CagePort, misnamed_port
 
 SWITCHES = ("leaf", "spine", "core")
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
@@ -90,7 +90,7 @@ def ports_are_invertible(proof: Proof, evidence: PlanEvidence) -> None:
             proof.holds(False, f"{device} has several ports called {name}")
     for owner, ports in evidence.ports_of.items():
         switch = evidence.devices[owner]
-        places = {port.name: PortPlace(port.cage, port.lane, port.lanes) for port in ports}
+        places = {port.name: CagePort(port.cage, port.lane, port.lanes) for port in ports}
         if switch.role in SWITCHES and len(places) == len(ports):
             wrong = misnamed_port(switch.system or "", places)
             proof.holds(not wrong, f"{owner}: {wrong} does not lead to its cage")

@@ -31,7 +31,7 @@ _STEPS = (8, 4, 2, 1, 16)
 _SHORT = re.compile(r"(?:Eth?|E1/)(?=\d)")
 
 
-class PortPlace(NamedTuple):
+class CagePort(NamedTuple):
     """A port: its cage from 1, its lane from 0, and the ports that the cage is split into."""
 
     cage: int
@@ -155,7 +155,7 @@ def _ways_of_sonic(steps: Iterable[int] = _STEPS) -> Iterator[Namer]:
         yield partial(sonic, SonicPorts(first=first, step=step, alias="etp1"))
 
 
-def misnamed_port(system: str, places: Mapping[str, PortPlace]) -> str:
+def misnamed_port(system: str, places: Mapping[str, CagePort]) -> str:
     """The first name that a system does not give to its port; empty where all are right.
 
     How a platform numbers is not asked: names must fit some first port and some step that all ports of a switch share.
@@ -173,7 +173,7 @@ def misnamed_port(system: str, places: Mapping[str, PortPlace]) -> str:
     return "" if "" in wrong else next(iter(wrong), "")
 
 
-def _is_so(way: Namer, place: PortPlace, name: str) -> bool:
+def _is_so(way: Namer, place: CagePort, name: str) -> bool:
     try:
         return way(*place).name == name
     except ValueError:
@@ -190,9 +190,9 @@ def splits_of(switch: Switch, used: Mapping[int, int]) -> dict[int, tuple[int, .
     return by_cage
 
 
-def places_by_name(way: Namer, splits: Mapping[int, Iterable[int]]) -> dict[str, PortPlace]:
+def places_by_name(way: Namer, splits: Mapping[int, Iterable[int]]) -> dict[str, CagePort]:
     """Every port by what a way calls it, aliases too; a name that two splits of a cage have is of the first."""
-    places: dict[str, PortPlace] = {}
+    places: dict[str, CagePort] = {}
     for cage, numbers in splits.items():
         for lanes in numbers:
             for lane in range(lanes):
@@ -201,5 +201,5 @@ def places_by_name(way: Namer, splits: Mapping[int, Iterable[int]]) -> dict[str,
                 except ValueError:
                     continue
                 for name in filter(None, names):
-                    places.setdefault(name, PortPlace(cage, lane, lanes))
+                    places.setdefault(name, CagePort(cage, lane, lanes))
     return places

@@ -37,12 +37,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what was not asked for."""
+    long = set(those_that_take_long(items))
     if config.getoption("--long"):
         share = config.getoption("--share") or "0/1"
         which, shares = map(int, share.split("/"))
-        keep(config, items, [item for item in items if takes_long(item) and share_of(item, shares) == which % shares])
+        keep(config, items, [item for item in items if item in long and share_of(item, shares) == which % shares])
     elif not any("::" in name for name in config.args):  # what is asked for by its name is run
-        keep(config, items, [item for item in items if not takes_long(item)])
+        keep(config, items, [item for item in items if item not in long])
     most = config.getoption("--inputs")
     if most is None:
         return
@@ -63,12 +64,23 @@ def keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item
     items[:] = kept
 
 
-def takes_long(item: pytest.Item) -> bool:
-    """Whether a test, or this set of its parameters, is left to ``make long``."""
-    marker = item.get_closest_marker("long")
-    if marker is None or not marker.args:
-        return marker is not None
-    return isinstance(item, pytest.Function) and item.callspec.id in marker.args
+def those_that_take_long(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Tests, or sets of their parameters, that are left to ``make long``.
+
+    ``long`` marks all of a test, ``long("8", "dgx")`` those of its sets that have these ids, ``long(beyond=3)`` all of
+    its sets but the first three.
+    """
+    seen: Counter[str] = Counter()
+    for item in items:
+        marker = item.get_closest_marker("long")
+        if marker is None:
+            continue
+        test = item.nodeid.partition("[")[0]
+        seen[test] += 1
+        beyond = marker.kwargs.get("beyond")
+        named = isinstance(item, pytest.Function) and bool(marker.args) and item.callspec.id in marker.args
+        if named or (seen[test] > beyond if beyond is not None else not marker.args):
+            yield item
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -72,6 +72,7 @@ def test_power_of_servers_is_in_the_limit_if_they_count() -> None:
     assert status({**content, "include_servers": True, "limits": {"power_w": found.needed - 0.001}}) == "infeasible"
 
 
+@pytest.mark.long
 def test_two_limits_each_under_the_other() -> None:
     """What each limit would have to be holds with the other one kept."""
     content = case()
@@ -87,6 +88,7 @@ def test_two_limits_each_under_the_other() -> None:
         assert status({**content, "limits": {**limits, key: round(found.needed - step, 3)}}) == "infeasible"
 
 
+@pytest.mark.long
 def test_limits_that_no_single_change_meets() -> None:
     """What they need together is one item; fewer servers would do alone."""
     tight = {"budget_usd": 40_000, "power_w": 1_000, "rack_units": 2}
@@ -212,6 +214,7 @@ def test_no_conflict_is_invented() -> None:
     assert all(one.limit.startswith(words) for one in design.conflicts)
 
 
+@pytest.mark.long
 def test_reference_catalog_ten_million_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     """The contract's hardest input: arithmetic names the largest number reachable, and one search confirms it."""
     asked: list[int] = []
@@ -292,6 +295,7 @@ def test_running_out_of_time_proves_nothing(looks: int, monkeypatch: pytest.Monk
     assert design.conflicts == ()
 
 
+@pytest.mark.long
 def test_a_fabric_without_any_nic_reaches_no_server_and_the_advice_is_what_cards_give() -> None:
     """DGX A100 has 200 Gb/s a GPU; four fabrics at the default of 400 are not searched over and over."""
     fabrics = [{"name": "compute"}, *({"name": role, "role": role} for role in ("storage", "in-band", "oob"))]

@@ -92,6 +92,7 @@ def test_search_finds_what_placing_every_size_finds(seed: int) -> None:
         assert cut.objective.value == whole.objective.value
 
 
+@pytest.mark.long("6-17-aligned-none-fabric0", "6-9-any-none-fabric0", "6-9-any-none-fabric1", "6-9-any-rules1-fabric0", "6-9-any-rules1-fabric1", "8-14-aligned-none-fabric0", "8-14-aligned-none-fabric1")
 @pytest.mark.parametrize("fabric", [{}, {"attachments": [{"name": "monitor", "buys": "none", "ports": 2}]}])
 @pytest.mark.parametrize("rules", ["none", {"rack-spread": True, "rack-rules": True}])
 @pytest.mark.parametrize(("racks", "servers", "rails"), [(8, 14, "aligned"), (6, 17, "aligned"), (6, 9, "any")])
@@ -172,6 +173,7 @@ def test_means_of_uplinks_are_those_of_the_row_alone(monkeypatch: pytest.MonkeyP
     assert any(len(different) > 1 for different in kinds.values())
 
 
+@pytest.mark.long("aligned-none", "any-none", "any-rules1")
 @pytest.mark.parametrize("rules", ["none", {"rack-spread": True, "rack-rules": True}])
 @pytest.mark.parametrize("rails", ["aligned", "any"])
 def test_no_size_is_below_the_bound_of_its_leaves_in_a_layout(
@@ -219,6 +221,7 @@ def test_leaves_of_a_last_group_of_its_own_stand_near_its_servers(spread: bool, 
             assert set(leaves.rack[~of_last].tolist()) <= set(layout.server_racks[:4].tolist())
 
 
+@pytest.mark.long("25")
 @pytest.mark.parametrize("least", [25, 50])
 def test_a_last_group_of_its_own_outlives_a_rack(least: int) -> None:
     """What is left counts each leaf with its own ports and uplinks, in the search and in the checks."""

@@ -24,6 +24,7 @@ def test_commands_keep_their_promises(seeds: tuple[int, ...], items: int) -> Non
     assert run.returncode == 0, run.stdout + run.stderr
 
 
+@pytest.mark.long
 def test_files_are_whole_on_disks_that_fail() -> None:
     """Full, read-only, killed at every write, cut off in the middle, two writers; all commands are in ``make fuzz``."""
     words = [sys.executable, "-m", "tests.fuzz.broken_disk", *DISK_COMMANDS]

@@ -128,6 +128,7 @@ sys.exit(code)
 """
 
 
+@pytest.mark.long
 def test_a_million_rows_take_little_memory() -> None:
     """Of a workbook and of text; the process is one of its own, so that only its own memory counts."""
     write_catalog()
@@ -201,6 +202,7 @@ def test_openpyxl_is_for_tests_only() -> None:
     assert openpyxl.__name__ not in "".join(path.read_text() for path in (ROOT / "fabopt").rglob("*.py"))
 
 
+@pytest.mark.long
 def test_many_unknown_names_are_listed_and_few_are_compared() -> None:
     lines = "".join(f"UNKNOWN-{number:05d} with words that are in no catalog,1\n" for number in range(15_000))
     name = write_csv("Part number,Unit price\nMMA4Z00-N5,1\n" + lines)

@@ -115,6 +115,7 @@ def test_slurm_shows_the_levels_and_nodes_of_the_design(kind: str, tmp_path: Pat
     assert found == wanted(design) and len(found) == (2 if kind.startswith("dgx") else 3)
 
 
+@pytest.mark.long
 def test_slurm_is_no_blind_judge(tmp_path: Path) -> None:
     (tmp_path / "topology.conf").write_text("SwitchName=a Nodes=server-0001\nSwitchName=b\n")
     with controller(designed("clos, two tiers"), tmp_path) as folder:

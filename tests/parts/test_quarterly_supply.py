@@ -118,6 +118,7 @@ def test_designs_are_those_of_brute_force(seed: int) -> None:
     agrees(parts, wanted, rules, None if short is None else short.capex_cents)
 
 
+@pytest.mark.long
 def test_a_search_that_counts_devices_misses_nothing() -> None:
     parts = dealt(catalog())
     plain = solved(case(), parts)
@@ -173,6 +174,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(what_if, "DESIGN_SECONDS", 600.0)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unhurried")
 def test_advice_is_what_would_do() -> None:
     parts = alone_on_sale()

@@ -82,6 +82,7 @@ def test_few_vendors_cost_what_the_best_of_so_many_does(family: str, seed: int) 
     agrees(parts, wanted, {"max_vendors": {kind: most}}, least(chosen, wanted))
 
 
+@pytest.mark.long("optics-linear-70", "optics-three_tier-71", "switches-linear-70", "switches-three_tier-71")
 @pytest.mark.parametrize(("family", "seed"), [("linear", 70), ("three_tier", 71)])
 @pytest.mark.parametrize("what", ["switches", "optics", "both"])
 def test_one_vendor_costs_what_the_best_of_each_does(what: str, family: str, seed: int) -> None:
@@ -94,6 +95,7 @@ def test_one_vendor_costs_what_the_best_of_each_does(what: str, family: str, see
     agrees(parts, wanted, {"single_vendor": {name: what}}, least(chosen, wanted))
 
 
+@pytest.mark.long("81")
 @pytest.mark.parametrize("seed", range(80, 82))
 def test_lists_by_kind_leave_what_brute_force_is_left(seed: int) -> None:
     parts, wanted = generate("linear", seed)

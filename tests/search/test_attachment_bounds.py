@@ -38,6 +38,7 @@ def bounds_and_costs(content: Json, parts: Json) -> Iterator[tuple[float, float]
                 yield float(batch.cost[0][index]) + attached, least_of(candidate, costs.table[0])
 
 
+@pytest.mark.long
 def test_no_bound_is_above_its_candidate() -> None:
     exact = 0
     for family in ("attached", "hosted"):

@@ -32,6 +32,7 @@ def hall(fabrics: Sequence[str], servers: int = 32) -> Inputs:
     )
 
 
+@pytest.mark.long("after all were sized-three", "before-three")
 @pytest.mark.parametrize("fabrics", [FABRICS, FABRICS[:1]], ids=["three", "one"])
 @pytest.mark.parametrize("measured", [True, False], ids=["after all were sized", "before"])
 def test_bound_is_said_and_true(fabrics: Sequence[str], measured: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,6 +56,7 @@ def test_bound_is_said_and_true(fabrics: Sequence[str], measured: bool, monkeypa
     assert Design.model_validate_json(stopped.model_dump_json()) == stopped
 
 
+@pytest.mark.long
 def test_nothing_is_said_where_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     def over(*given: object, **named: object) -> None:
         raise StoppedError

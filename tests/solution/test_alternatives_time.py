@@ -68,6 +68,7 @@ def test_what_is_no_time_is_refused(seconds: float) -> None:
         SolveRequest("case.yaml", alternatives_s=seconds).inputs()
 
 
+@pytest.mark.long("48-1-floor0")
 @pytest.mark.parametrize(
     ("servers", "share", "floor"), [(48, 1, {}), (64, 0.001, {"site": {"floor": {"rows": 4, "racks_per_row": 10}}})]
 )

@@ -124,6 +124,7 @@ def design_of(job: str) -> Design:
     return _designs[job]
 
 
+@pytest.mark.long("16 DGX H200 with doors", "16 NVL72", "256 MI300X, four fabrics", "32 DGX H200, four fabrics", "4,096 GPUs, dragonfly")
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_can_be_signed(job: str) -> None:
     """Proven, all rules of the check hold (every cable at least its run, no rack over its rules), and no switch cuts
@@ -145,6 +146,7 @@ def roles_cut_off(design: Design) -> set[str]:
     }
 
 
+@pytest.mark.long
 def test_every_point_of_a_front_can_be_signed() -> None:
     """Cost against bandwidth of 1,024 GPUs: each point is proven as a design of its own, none is like another one, and
     more bandwidth costs more. Cards that the servers are sold with give a GPU 100, 200 and 400 Gb/s.

@@ -42,6 +42,7 @@ def on_cliff(design: Design) -> list[str]:
     return [note for note in design.notes if note.startswith(CLIFF)]
 
 
+@pytest.mark.long
 def test_a_ratio_that_saves_leaves_is_told_first() -> None:
     """32 servers of 8 rails and 4 ports of managers: a leaf for each rail holds them at 33:31, else there are ten."""
     fabric = {"name": "compute", "protocol": "infiniband", "attachments": [UFM]}
@@ -70,6 +71,7 @@ def test_a_cliff_on_a_floor_of_four_fabrics() -> None:
     assert any(" at 1.07:1 of compute: 8 + 5 switches, -$" in note for note in on_cliff(design))
 
 
+@pytest.mark.long
 def test_a_bandwidth_that_slower_cards_give_is_told() -> None:
     """Compute and storage share the ports of a GPU: cards of 400 Gb/s carry both with 375 in place of 400."""
     given = with_change(read_inputs(str(REPRO / "shared-storage.yaml")), {"fabrics.storage.shared_port": "added"})

@@ -58,6 +58,7 @@ def switches(design: Design) -> list[tuple[Any, ...]]:
     ]
 
 
+@pytest.mark.long
 def test_a_stage_that_comes_too_soon_is_expedited() -> None:
     design = designed(**LATE, expedite=SOONER)
     assert_proven(design)
@@ -208,6 +209,7 @@ def paid(design: Design) -> list[float]:
     return [future.capex_usd for future in design.futures.futures]
 
 
+@pytest.mark.long
 def test_what_comes_too_soon_in_one_scenario_is_expedited_in_it() -> None:
     # two of three switches come with the second stage: $500 more each in the scenario in which that is too soon
     design, in_time = soon_or_late(expedite=SOONER), soon_or_late(5, expedite=SOONER)
@@ -219,6 +221,7 @@ def test_what_comes_too_soon_in_one_scenario_is_expedited_in_it() -> None:
     assert soon_or_late(expedite=SOONER | {"weeks": 6}).status == "infeasible"
 
 
+@pytest.mark.long
 def test_the_vendors_stock_is_enough_in_every_scenario() -> None:
     # as the stages are planned both orders are in time, which is what the bill says
     design = soon_or_late(in_stock=2)

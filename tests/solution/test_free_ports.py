@@ -122,6 +122,7 @@ def test_the_run_to_a_spine_can_be_said() -> None:
     assert usd(PARTS, said) == WITHOUT + 10
 
 
+@pytest.mark.long
 def test_leaves_that_nothing_joins_to_a_host_are_not_sized() -> None:
     """The cage of the host meets that of the dear leaf alone; no size of the cheap one is worked out."""
     own = {"count": 8, "form_factor": "own", "splits": ["1x100"]}
@@ -379,6 +380,7 @@ def test_links_that_are_lent_leave_the_cages_of_attachments_alone() -> None:
 # -- a machine that is sold -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_four_ufm_ports_cost_no_switch_of_96_dgx_b200() -> None:
     ndr = ["nvidia-qm9700"]
     fabric: Json = {"name": "compute", "protocol": "infiniband", "switches": {"leaf": ndr, "spine": ndr, "core": ndr}}

@@ -89,6 +89,7 @@ def left_out(design: Design) -> set[str]:
 # -- what holds -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("one-port", "tested-nics")
 @pytest.mark.parametrize("rule", DECIDED)
 def test_a_rule_decides(rule: str) -> None:
     offered, gbps, kept, cost, broken, cost_without = DECIDED[rule]

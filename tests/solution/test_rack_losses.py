@@ -54,6 +54,7 @@ def broken(design: Design) -> set[str]:
     return {check.name for check in verify(design) if not check.ok}
 
 
+@pytest.mark.long("9")
 @pytest.mark.parametrize("racks", [6, 9])
 def test_what_is_asked_for_is_left_without_any_rack(racks: int) -> None:
     """In any rack of a small floor, and in layouts of a larger one; it is no cheaper than not to ask."""
@@ -75,6 +76,7 @@ def test_the_worst_rack_is_named_with_its_servers() -> None:
     assert in_rack["servers"] in (0, 2)
 
 
+@pytest.mark.long
 def test_more_than_any_design_has_left_is_named() -> None:
     """The ask is named, not the floor, though no NIC on sale gives so much."""
     design = solved(rack_case([without_rack(100_000)], racks=3, servers=4))
@@ -124,6 +126,7 @@ def test_devices_with_one_power_supply_are_not_used() -> None:
     assert "feeds_carry_racks" in broken(free.model_copy(update={"parts": said}))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unadvised")
 def test_power_is_not_left_out() -> None:
     """A rack holds its servers and no switch beside what makers state, whether or not the loss of a feed is asked."""

@@ -66,6 +66,7 @@ def test_racks_keep_what_is_asked_for(tmp_path: Path) -> None:
         assert line in told
 
 
+@pytest.mark.long
 def test_too_few_places_for_any_design_are_counted() -> None:
     """Two racks of one switch each are too few for a leaf and two spines: told from the fewest switches of any design,
     before tens of thousands of sizes are held against the racks.
@@ -145,6 +146,7 @@ def test_units_that_no_design_keeps_are_named_by_their_key() -> None:
     assert_proven(solved(rack_case(servers=6, site=site, rules={"rack-spread": False})))
 
 
+@pytest.mark.long("rules1-keys1")
 @pytest.mark.parametrize(
     ("rules", "keys"),
     [
@@ -164,6 +166,7 @@ def test_rules_that_no_rack_meets_are_refused_where_they_are_asked_for(rules: Js
     assert {key.limit for key in design.conflicts} & {f"site.rack_rules.{key}" for key in rules}
 
 
+@pytest.mark.long
 def test_a_rule_that_is_asked_for_is_named_where_it_stands_in_the_way() -> None:
     """No switch has a single port."""
 
@@ -206,6 +209,7 @@ def test_no_rack_has_all_of_what_stands_in_for_each_other(racks: int) -> None:
         assert "devices_are_spread" in failed
 
 
+@pytest.mark.long
 def test_a_floor_that_is_too_small_for_the_spread_names_rule_racks_and_key() -> None:
     """One rack for servers and switches."""
     site = {"floor": {**FLOOR, "rows": 1, "racks_per_row": 1, "rack_units": 24}, "servers_per_rack": 4}
@@ -222,6 +226,7 @@ def test_a_floor_that_is_too_small_for_the_spread_names_rule_racks_and_key() -> 
     assert any(note.startswith("rule `rack-rules`: racks") for note in design.notes)
 
 
+@pytest.mark.long
 def test_switches_that_the_case_puts_in_one_rack_are_not_spread() -> None:
     """Racks that a case names are the shape that it asks for: the part is left out, and listed."""
     site = {"floor": {**FLOOR, "racks_per_row": 4}, "servers_per_rack": 1}

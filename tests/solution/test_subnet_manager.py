@@ -301,6 +301,7 @@ def test_hosts_that_the_case_attaches_manage_it() -> None:
     assert "subnets_are_managed" in failed(design, hosts=0)
 
 
+@pytest.mark.long("content1-4540")
 @pytest.mark.parametrize(("content", "least"), ((parts(), ONE_SPINE + MORE), (too_small(), TWO_SPINES + 20)))
 def test_a_budget_is_no_reason_to_leave_it_out(content: Json, least: float) -> None:
     """Whether switches manage the subnet or hosts."""
@@ -538,6 +539,7 @@ def test_hosts_that_are_added_may_be_on_leaves() -> None:
     assert usd(given) == 32_573_760 and usd(design) == usd(given) + 2 * 300
 
 
+@pytest.mark.long
 def test_on_a_floor_a_manager_costs_no_more_than_its_twin() -> None:
     """What a search among estimates meets without the rule is no dearer than the answer with plain switches."""
     floor = {"rows": 2, "racks_per_row": 8, "rack_power_w": 45_000}

@@ -186,6 +186,7 @@ def full_at(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.long
 def test_a_full_disk_keeps_what_is_done(whole: Front, run: Run) -> None:
     """There is room for the second point but not for all of the third; later, for all but the file."""
     room = len(leave_journal(whole, 2)) + 100
@@ -201,6 +202,7 @@ def test_a_full_disk_keeps_what_is_done(whole: Front, run: Run) -> None:
     assert run(*TO_PART, "--resume", "part.json").code == 0 and PART.read_bytes() == WHOLE.read_bytes()
 
 
+@pytest.mark.long
 def test_a_process_that_is_killed_costs_no_point_that_was_done(whole: Front, run: Run) -> None:
     """As by a machine whose memory is short. What was done is in the file, and the exit code is 4."""
     killed: list[int] = []
@@ -231,6 +233,7 @@ def budget_front(content: Inputs, before: Front | None = None, jobs: int = 1) ->
     return sweep(content, grid, Execution(jobs), before, Settings(), Clock(None), lambda *new: None)
 
 
+@pytest.mark.long("servers")
 @pytest.mark.parametrize("maximize", ["gbps_per_gpu", "servers"])
 def test_budgets_go_on_from_any_that_are_known(maximize: str) -> None:
     content: Json = case({"nics_per_server": "any", "min_gbps_per_gpu": 100}, maximize=maximize)
@@ -246,6 +249,7 @@ def test_budgets_go_on_from_any_that_are_known(maximize: str) -> None:
 # -- kills ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("2")
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_sweep_survives_being_killed(folder: Path, jobs: str) -> None:
@@ -291,6 +295,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_sweep_survives_its_scheduler(folder: Path) -> None:
     """Twice the scheduler is killed when some points are done."""

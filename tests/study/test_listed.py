@@ -71,6 +71,7 @@ def test_two_fabrics_share_slots(pair: tuple[str, str], monkeypatch: pytest.Monk
     assert points(one, whole.points) == points(one, one_by_one(one, pair, monkeypatch).points)
 
 
+@pytest.mark.long
 def test_stages_at_falling_prices_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     stages = [{"name": "day-1", "servers": 2}, {"name": "later", "month": 12, "servers": 4}]
     one = problem(case(SMALL, stages=stages, finance={"price_decline": {"transceiver": 0.2}, "discount_rate": 0.08}))
@@ -101,6 +102,7 @@ def test_limits_on_what_is_not_traded_are_left_to_the_program(
     assert can_be_listed(problem(case(limits=limits)), *(MEASURES[name] for name in pair)) is listed_
 
 
+@pytest.mark.long
 def test_limits_hold_on_a_listed_front(monkeypatch: pytest.MonkeyPatch) -> None:
     free = pareto.front(
         finder(problem(case(servers=6))), [MEASURES["capex_usd"], MEASURES["power_w"]], None, lambda graded: None
@@ -113,6 +115,7 @@ def test_limits_hold_on_a_listed_front(monkeypatch: pytest.MonkeyPatch) -> None:
     assert held.points and points(one, held.points) == points(one, slow.points)
 
 
+@pytest.mark.long
 def test_too_much_to_list_is_found_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     one = problem(case(servers=6))
     pair = [MEASURES["capex_usd"], MEASURES["power_w"]]

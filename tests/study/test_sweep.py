@@ -363,6 +363,7 @@ def test_what_is_no_sweep_is_not_resumed(tmp_path: Path) -> None:
 # -- a cluster --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_an_address_that_nobody_answers_is_refused() -> None:
     pytest.importorskip("distributed")
     started = time.monotonic()
@@ -375,6 +376,7 @@ def test_an_address_that_nobody_answers_is_refused() -> None:
     assert time.monotonic() - started < 30
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_gives_the_same_bytes_though_a_worker_dies() -> None:

@@ -511,6 +511,7 @@ def test_a_file_without_a_design_has_only_the_rules_of_the_file(status: str) -> 
     ]
 
 
+@pytest.mark.long("three_tiers", "two_tiers")
 @pytest.mark.parametrize("name", DESIGNS)
 def test_never_raises_on_garbage(name: str) -> None:
     document = DESIGNS[name]()

@@ -72,15 +72,13 @@ def those_that_take_long(items: list[pytest.Item]) -> Iterator[pytest.Item]:
     """
     seen: Counter[str] = Counter()
     for item in items:
-        marker = item.get_closest_marker("long")
-        if marker is None:
-            continue
-        test = item.nodeid.partition("[")[0]
-        seen[test] += 1
-        beyond = marker.kwargs.get("beyond")
-        named = isinstance(item, pytest.Function) and bool(marker.args) and item.callspec.id in marker.args
-        if named or (seen[test] > beyond if beyond is not None else not marker.args):
-            yield item
+        seen[item.nodeid.partition("[")[0]] += 1
+        for marker in item.iter_markers("long"):
+            named = isinstance(item, pytest.Function) and bool(marker.args) and item.callspec.id in marker.args
+            beyond = marker.kwargs.get("beyond")
+            if named or (not marker.args if beyond is None else seen[item.nodeid.partition("[")[0]] > beyond):
+                yield item
+                break
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

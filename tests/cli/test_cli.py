@@ -310,6 +310,7 @@ def test_the_reference_catalog_is_sound(run: Run) -> None:
     assert run("catalog", "check").code == 0
 
 
+@pytest.mark.long
 def test_models_may_be_none(run: Run) -> None:
     assert run("models").code == 0
 
@@ -430,6 +431,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert python("-c", program, capture_output=True).stdout == "[]\n"
 
 
+@pytest.mark.long
 def test_a_reader_that_leaves_early_is_no_error() -> None:
     program = (
         "import subprocess, sys; run = subprocess.Popen([sys.executable, '-m', 'fabopt', *sys.argv[1:]], "

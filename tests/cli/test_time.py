@@ -171,6 +171,7 @@ def test_stopped_before_any_design_the_file_is_written(
     assert (answer.file["status"], answer.file["fabrics"], answer.file["conflicts"]) == ("unknown", [], [])
 
 
+@pytest.mark.long
 def test_a_stopped_front_is_kept() -> None:
     options = ["--minimize", "capex_usd", "--maximize", "gbps_per_gpu"]
     answer, _ = signalled(["pareto", str(SLOW / "places.yaml"), *options], [signal.SIGTERM], 2.0)
@@ -178,6 +179,7 @@ def test_a_stopped_front_is_kept() -> None:
     assert answer.file is not None and not answer.file["complete"]
 
 
+@pytest.mark.long("cbc")
 @pytest.mark.parametrize("engine", ["cp-sat", "cbc"])
 def test_processes_of_a_stopped_sweep_end_with_it(engine: str) -> None:
     command = ["sweep", str(ROOT / "cases" / "finetuning-1024-gpus.yaml"), *MANY, "--jobs", "2", "--engine", engine]
@@ -276,6 +278,7 @@ def test_a_signal_while_text_is_run_as_code_changes_no_exit_code(tmp_path: Path)
     assert (shown.returncode, shown.stderr) == (4, "interrupted\n")
 
 
+@pytest.mark.long
 def test_a_front_of_thousands_of_points_is_made_as_far_as_time_allows() -> None:
     """All its 6,381 points are found in a second or two; to make the files' entries of them takes twenty."""
     options = ["--minimize", "capex_usd", "--minimize", "power_w", "--time-limit", str(2 * LIMIT_S)]

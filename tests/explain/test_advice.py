@@ -103,6 +103,7 @@ def test_stages_behind_go_live_later_too() -> None:
     assert changes_of(told) == {"stages.go.month": 10, "stages.more.month": 10}
 
 
+@pytest.mark.long
 def test_a_ratio_is_one_that_every_stage_keeps() -> None:
     """The last stage of the design that is met has 2.5:1, the one before 4:1: at 2.5:1 there is no design."""
     sample = MAKERS["power of stages"](random.Random(65))
@@ -111,6 +112,7 @@ def test_a_ratio_is_one_that_every_stage_keeps() -> None:
     assert list(faults_of(sample, told)) == []
 
 
+@pytest.mark.long
 def test_the_budget_of_a_stage_is_the_least() -> None:
     """What the cheapest first stage costs, with the second one's budget kept; not what some design spends there."""
     stages: list[Json] = [{"name": "one", "servers": 2}, {"name": "two", "month": 12, "servers": 3}]

@@ -188,6 +188,7 @@ def test_a_named_switch_that_is_never_chosen() -> None:
     )
 
 
+@pytest.mark.long
 def test_supply_says_what_is_short() -> None:
     """Three large ones do, or two below one of each other product, and each is said with what can be had."""
     for rules, needed in (({"interchangeable": False}, 3), ({}, 2)):

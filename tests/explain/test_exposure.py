@@ -19,6 +19,7 @@ CASE: dict[str, Any] = {
 }
 
 
+@pytest.mark.long
 def test_micro_batches_are_named() -> None:
     """1,536 sequences over 8,192 / 64 = 128 replicas are 12 micro-batches of one each."""
     design = fabopt.solve(CASE, alternatives_s=0).design

@@ -73,6 +73,7 @@ def a_floor(seed: int) -> Json:
 
 
 @pytest.mark.long("2", "3", "4", "5", "7", "8", "9", "10", "12", "13")
+@pytest.mark.long("1", "11", "6")
 @pytest.mark.parametrize("seed", range(14))
 def test_search_finds_what_placing_every_size_finds(seed: int) -> None:
     """Bounds cut nothing that would have won: ``prune=False`` places every size in every layout."""
@@ -92,7 +93,15 @@ def test_search_finds_what_placing_every_size_finds(seed: int) -> None:
         assert cut.objective.value == whole.objective.value
 
 
-@pytest.mark.long("6-17-aligned-none-fabric0", "6-9-any-none-fabric0", "6-9-any-none-fabric1", "6-9-any-rules1-fabric0", "6-9-any-rules1-fabric1", "8-14-aligned-none-fabric0", "8-14-aligned-none-fabric1")
+@pytest.mark.long(
+    "6-17-aligned-none-fabric0",
+    "6-9-any-none-fabric0",
+    "6-9-any-none-fabric1",
+    "6-9-any-rules1-fabric0",
+    "6-9-any-rules1-fabric1",
+    "8-14-aligned-none-fabric0",
+    "8-14-aligned-none-fabric1",
+)
 @pytest.mark.parametrize("fabric", [{}, {"attachments": [{"name": "monitor", "buys": "none", "ports": 2}]}])
 @pytest.mark.parametrize("rules", ["none", {"rack-spread": True, "rack-rules": True}])
 @pytest.mark.parametrize(("racks", "servers", "rails"), [(8, 14, "aligned"), (6, 17, "aligned"), (6, 9, "any")])

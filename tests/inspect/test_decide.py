@@ -154,6 +154,7 @@ def test_a_side_that_cannot_be_says_why() -> None:
     assert speed.sides[1].why_not == "the NICs built into nvidia-dgx-h100 are not of 800 Gb/s a port"
 
 
+@pytest.mark.long
 def test_command(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("case.json").write_text(json.dumps({"name": "small", "server": "nvidia-dgx-h100", "servers": 4}))

@@ -16,6 +16,7 @@ from tests.samples.ibtopodiff import compared, matched_switches, named, named_po
 MOST_SWAPS, MOST_OTHERS = 20, 5
 
 
+@pytest.mark.long("dgx-superpod-127-seeds1")
 @pytest.mark.parametrize("name, seeds", [("dgx-superpod-32", (0, 1, 2, 24, 86)), ("dgx-superpod-127", (0, 26))])
 def test_both_name_the_same_ports(name: str, seeds: tuple[int, ...], tmp_path: Path) -> None:
     """Where ibtopodiff can tell all switches apart; else it names no port that as-built does not."""

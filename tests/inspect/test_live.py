@@ -15,6 +15,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import pytest
+
 from fabopt.inspect.as_built import as_built
 from fabopt.inspect.cabling import Names
 from fabopt.inspect.planned import NO_PORT
@@ -149,6 +151,7 @@ def heard(socket: Path) -> set[str]:
     return set(pattern.findall(neighbours(socket, "keyvalue")))
 
 
+@pytest.mark.long
 def test_reports_of_lldpd(tmp_path: Path) -> None:
     """One neighbour and none, in each format that ``lldpcli`` writes."""
     with joined(DEVICES, [((DEVICES[0], "swp1s0"), (DEVICES[1], "nic1p1"))]) as sockets:
@@ -166,6 +169,7 @@ def test_reports_of_lldpd(tmp_path: Path) -> None:
             assert not list(report.sightings) and report.reporters == {"alone"}
 
 
+@pytest.mark.long
 def test_faults_between_eleven_switches(tmp_path: Path) -> None:
     """Eight leaves and three spines with cables exchanged and missing, as daemons on the switches report them."""
     parts = catalog()

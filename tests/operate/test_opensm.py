@@ -106,6 +106,7 @@ def on_three_tiers() -> Design:
 
 
 @pytest.mark.long("512")
+@pytest.mark.long("127")
 @pytest.mark.parametrize(
     ("made", "roots", "hops", "destinations"),
     [

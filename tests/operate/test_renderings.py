@@ -356,6 +356,7 @@ def test_a_laboratory_of_cumulus_has_the_ports_of_its_routers(tmp_path: Path) ->
 # -- what all have in common ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("operate2-it has 1 place for")
 @pytest.mark.parametrize(
     ("operate", "count"),
     [

@@ -105,6 +105,7 @@ def test_classes_of_three_tiers() -> None:
     assert whole.layers()["server"][0].title == "7 x server-0001 ... server-0007"
 
 
+@pytest.mark.long
 def test_large_designs_are_aggregated() -> None:
     design = solved_file(ROOT / "cases" / "pretraining-16384-gpus.yaml")
     wiring = wiring_of(design)

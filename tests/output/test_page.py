@@ -84,6 +84,7 @@ def test_bill_can_be_sorted(browser: Browser, tmp_path: Path) -> None:
         assert first_words == sorted(first_words)
 
 
+@pytest.mark.long
 def test_bill_names_fabrics_and_stages_where_there_are_several(browser: Browser, tmp_path: Path) -> None:
     heads = "#bill-table thead button"
     plain = ["Part", "Kind", "Length", "Quantity", "Unit price", "Total", "Power"]

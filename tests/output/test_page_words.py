@@ -180,6 +180,7 @@ def test_every_fabric_is_drawn_from_its_wiring() -> None:
         assert f">{links} × {fabric.links[0].gbps:g}G links<" in svg
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_many_boxes_are_drawn_as_few() -> None:
     design = small.solved_file(ROOT / "cases" / "pretraining-16384-gpus.yaml")

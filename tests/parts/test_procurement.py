@@ -238,6 +238,7 @@ def test_rules_of_buying_are_named() -> None:
     assert conflicts(forbidden, catalog())[0][:3] == ("procurement.forbidden_parts", "nic-400", "any")
 
 
+@pytest.mark.long
 def test_budget_of_a_stage_is_named() -> None:
     stages = [{**STAGES[0], "limits": {"budget_usd": 1000}}, STAGES[1]]
     assert conflicts(case(ONE_CARD, stages=stages), catalog())[0][:2] == ("stages.day-1.limits.budget_usd", 1000)

@@ -493,6 +493,7 @@ def test_the_summary_names_what_is_carried() -> None:
 # -- other commands ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unadvised")
 def test_limits_and_the_program_count_a_logical_fabric() -> None:
     cheapest_cents = capex_cents(solved(case(), parts()))

@@ -80,6 +80,7 @@ def test_what_is_unbroken_ends_by_itself() -> None:
     assert ended
 
 
+@pytest.mark.long
 def test_the_innermost_is_left_first_and_the_outer_one_goes_on() -> None:
     outer = Clock(None)
     with outer.bounded():
@@ -283,6 +284,7 @@ def in_a_worker() -> None:
         os._exit(in_process(["sleep", str(LONG_S)], log.fileno(), Clock(SHORT_S)) != -signal.SIGINT)
 
 
+@pytest.mark.long
 def test_engines_of_a_process_that_leaves_interrupts_hear_them() -> None:
     process = multiprocessing.get_context("spawn").Process(target=in_a_worker)
     process.start()

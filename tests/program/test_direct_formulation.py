@@ -79,6 +79,7 @@ def reference() -> Json:
     return parts
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_1024_gpus_on_infiniband_of_the_reference_catalog() -> None:
     parts = reference()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
+import pytest
 
 from fabopt.errors import InputError
 from fabopt.problem.problem import Problem, problem_of
@@ -16,8 +17,7 @@ from fabopt.topology.clos.attachment_bounds import AttachmentBounds
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, inputs
 
-# Of every family so many random cases, and of each so many candidates; most have cages of several ports.
-SEEDS = 12
+# Of every random case so many candidates; most have cages of several ports.
 MOST = 150
 
 
@@ -38,14 +38,14 @@ def bounds_and_costs(content: Json, parts: Json) -> Iterator[tuple[float, float]
                 yield float(batch.cost[0][index]) + attached, least_of(candidate, costs.table[0])
 
 
-@pytest.mark.long
-def test_no_bound_is_above_its_candidate() -> None:
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 12), marks=pytest.mark.long)], ids=["few", "more"])
+def test_no_bound_is_above_its_candidate(seeds: range) -> None:
     exact = 0
     for family in ("attached", "hosted"):
-        for seed in range(SEEDS):
+        for seed in seeds:
             catalog, case = generate(family, seed)
             for bound, cost in islice(bounds_and_costs(case, catalog), MOST):
                 assert bound <= cost * (1 + 1e-9), (family, seed)
                 exact += bound == cost
     # many are exact
-    assert exact > 100
+    assert exact > 8 * len(seeds)

@@ -126,6 +126,7 @@ def test_designs_that_groups_straddle_are_no_better_than_they_are(family: str, s
     assert design.totals.capex_usd == usd(best["capex_usd"])
 
 
+@pytest.mark.long("linear-7")
 @pytest.mark.parametrize(
     ("family", "seed"), [("linear", 0), pytest.param("linear", 7, marks=pytest.mark.slow), ("three_tier", 7)]
 )
@@ -312,6 +313,7 @@ def test_counted_servers_cost_the_same() -> None:
     assert solved(content).objective.value == solved(content | {"include_servers": True}).objective.value
 
 
+@pytest.mark.long("cbc")
 @pytest.mark.parametrize("engine", ["highs", "cbc"])
 def test_every_engine_gives_the_same_design(engine: str) -> None:
     parts, content = trains(*generate("linear", 0), 0)

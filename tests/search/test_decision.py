@@ -179,6 +179,7 @@ def test_no_design_has_a_smaller_worst_regret(family: str, seed: int, straddles:
 
 
 @pytest.mark.long("linear-9-False-said5", "three_tier-2-False-said6")
+@pytest.mark.long("linear-7-False-said3")
 @pytest.mark.parametrize(
     ("family", "seed", "straddles", "said"),
     [
@@ -271,6 +272,7 @@ def test_what_is_better_in_every_way_is_picked() -> None:
     assert theirs == ours or any(one > own for one, own in zip(theirs, ours, strict=True)), (theirs, ours)
 
 
+@pytest.mark.long("linear-13-True")
 @pytest.mark.parametrize(("family", "seed", "straddles"), SEEDS)
 def test_of_designs_with_about_the_least_regret_the_most_robust_is_picked(
     family: str, seed: int, straddles: bool
@@ -305,6 +307,7 @@ def test_of_designs_with_about_the_least_regret_the_most_robust_is_picked(
     assert failed == {"status_is_honest"}
 
 
+@pytest.mark.long("said0", "said2")
 @pytest.mark.parametrize("said", [{}, {"scenarios": SCENARIOS}, {"scenarios": SCENARIOS, "decide_by": "regret"}])
 def test_points_of_sweeps_are_the_answers_of_cases(said: Json) -> None:
     """The same design, by what it was picked included, and each stands the proof on its own."""
@@ -404,6 +407,7 @@ def test_changed_decisions_are_found() -> None:
         assert failed(change) == {"robust_choice_is_recounted"}
 
 
+@pytest.mark.long
 def test_other_kinds_are_searched_as_hard_as_the_answer() -> None:
     """Each row that is finished is what the case gives with its keys changed, rule of choice included."""
     content = case() | {"servers": 16, "objective": "usd_per_effective_gpu"}
@@ -419,6 +423,7 @@ def solved_with(inputs: Inputs, row: Alternative) -> Design:
     return optimize.solve(with_change(inputs, row.change), alternatives_s=0)
 
 
+@pytest.mark.long("2-kinds0")
 @pytest.mark.parametrize(("seed", "kinds"), [(2, {"leaf switch"}), (7, {"leaf switch", "tiers"}), (13, {"tiers"})])
 def test_rows_are_the_least_of_cases_with_their_settings(seed: int, kinds: set[str]) -> None:
     parts, content = trains(*generate("linear", seed), seed)

@@ -227,6 +227,7 @@ def test_what_else_there_is_a_design_with_is_told_where_places_are_too_many(monk
     assert ("fabrics.compute.tiers", "any") in [(conflict.limit, conflict.needed) for conflict in design.conflicts]
 
 
+@pytest.mark.long
 def test_longer_lengths_that_cost_less_are_in_the_bound() -> None:
     """A run of 2 m takes the cable of 2 m even if that of 3 m is cheaper; nothing may be cut for that."""
     given = parts()
@@ -396,6 +397,7 @@ def test_bounds_on_large_floors_know_how_far_servers_are_apart(monkeypatch: pyte
     assert bounds[0] < bounds[1]
 
 
+@pytest.mark.long
 def test_a_bound_on_a_large_floor_is_below_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is proven of the layouts of a small floor is not below the bound that a large floor would get."""
     for seed in SEEDS:

@@ -93,6 +93,7 @@ def test_servers_elsewhere_are_found() -> None:
     assert "named_racks_are_kept" in broken
 
 
+@pytest.mark.long
 def test_racks_in_the_way_are_named() -> None:
     # three servers of 4 kW and 8 units leave a rack 1 kW and 8 units: too little for all spines
     design = two_tiers(

@@ -249,6 +249,7 @@ def test_engines_agree(engine: str) -> None:
     assert one.totals == other.totals
 
 
+@pytest.mark.long
 def test_a_budget_that_is_too_small_is_proven() -> None:
     # the cheapest is $1,352, see above
     assert solved(case(COMPUTE, OOB, limits={"budget_usd": 1352}), parts()).status == "optimal"
@@ -345,6 +346,7 @@ def growing_late(seed: int) -> tuple[Json, Json]:
     return content, catalog
 
 
+@pytest.mark.long("9117")
 @pytest.mark.parametrize("seed", [3, 6, 8, 12, 14, 6039, 9117])
 def test_growth_with_switches_that_are_late_is_that_of_all_candidates(seed: int) -> None:
     """In 6039 the first one that comes in time costs more than its parts at the least price of any stage; in 9117 the
@@ -446,6 +448,7 @@ def test_ports_by_stage_are_not_for_cases() -> None:
     )
 
 
+@pytest.mark.long
 def test_large_floors_count_what_they_place() -> None:
     """Beyond 512 servers nothing is proven, but ports are those of the switches that stand.
 

@@ -164,6 +164,7 @@ def test_what_cannot_be_expedited_is_refused(terms: Json, why: str) -> None:
 
 
 @pytest.mark.long("0", "5", "7", "8", "10")
+@pytest.mark.long("3")
 @pytest.mark.parametrize("seed", range(12))
 def test_random_designs_are_those_of_the_whole_program(seed: int) -> None:
     """The search drops nothing that wins by a surcharge; fewer weeks or dearer ones are never better."""

@@ -54,6 +54,7 @@ def solved(content: Json) -> Design:
     return solve(inputs_from_objects(content), alternatives_s=0)
 
 
+@pytest.mark.long("nvidia-dgx-b200-128-infiniband")
 @pytest.mark.parametrize(("server", "servers", "protocol"), CASES)
 def test_four_fabrics_are_proven_together(server: str, servers: int, protocol: str) -> None:
     """Every rule kept; InfiniBand of one generation, that is of one speed of ports on all switches of the fabric."""
@@ -82,6 +83,7 @@ def test_ports_of_management_are_bounded_by_the_floor_beside_devices_in_racks() 
     assert problem_of(inputs.case, inputs.catalog).fabrics[2].runs_m["attachment-leaf"] == across_m
 
 
+@pytest.mark.long
 def test_nothing_is_looked_at_that_is_dearer_than_a_design_that_was_met() -> None:
     """In some layouts three tiers reach no core: no end of what may cost anything, and nothing up to a cost."""
     fabrics = [{"name": "compute", "tiers": 3}, {"name": "storage", "role": "storage"}]
@@ -102,6 +104,7 @@ def test_nothing_is_looked_at_that_is_dearer_than_a_design_that_was_met() -> Non
         assert bool(found.batches) == (found.least == free.least) == is_any
 
 
+@pytest.mark.long
 def test_first_rise_is_little_of_the_fabric_that_counts_switches() -> None:
     """Where the first design met has the cheapest of each fabric, with ports for switches that suit them badly, another
     one is a little above the bound, and there is no end of designs of a fabric up to twice its cost.
@@ -129,6 +132,7 @@ def test_leaves_of_computing_are_apart_from_those_of_others() -> None:
     assert ("end-of-row", *["top-of-rack"] * 3) in policies and ("top-of-rack",) * 4 in policies
 
 
+@pytest.mark.long
 def test_together_is_no_dearer_than_alone() -> None:
     """In equal parts of every rack, 128 DGX H200 cost $4,059,282, 6 % more than each fabric alone."""
     content = case("nvidia-dgx-h200", 128, "infiniband")

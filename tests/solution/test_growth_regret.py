@@ -108,6 +108,7 @@ def test_random_cases_have_the_least_regret_of_all_designs(family: str, seed: in
         assert worst_of(design) == pytest.approx(float(least) / 100, abs=0.011)
 
 
+@pytest.mark.long
 def test_no_figure_of_regret_can_be_changed() -> None:
     design = solved(catalog(**TWO_SIZES), uncertain(0.2, 4, 16, fabric={"tiers": [1, 2]}, **BY_REGRET))
     document = document_of(design)

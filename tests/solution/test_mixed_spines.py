@@ -84,6 +84,7 @@ def test_every_proportional_network_is_looked_at(seed: int) -> None:
             assert "mixed_spines" in design["fabrics"][0]["structure"]
 
 
+@pytest.mark.long("linear-2")
 @pytest.mark.parametrize(("family", "seed"), [("linear", 2), ("rails", 4), ("planes", 3)])
 def test_brute_force_agrees(family: str, seed: int) -> None:
     """Small random catalogs with cages of several ports, optics and splitters; ties included."""

@@ -69,6 +69,7 @@ def both(parts: Json, offers: Json, wanted: Json, **options: Any) -> tuple[Json,
     return designed, brute
 
 
+@pytest.mark.long("5")
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=[pytest.mark.long] if s >= 8 else []) for s in range(120)])
 def test_offers_as_brute_force_awards_them(seed: int) -> None:
     """Two or three vendors of the switch and of a cable in each length, with supply, packs, minimums and breaks."""

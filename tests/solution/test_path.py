@@ -48,6 +48,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sites, most, 0)
 
 
+@pytest.mark.long
 def test_a_separation_that_is_not_ruled_out_says_what_stands_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     large(monkeypatch)
     content = case(floor={"rack_units": 20})

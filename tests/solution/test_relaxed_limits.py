@@ -13,6 +13,7 @@ from tests.samples.relaxed import a_pair, cost
 SEEDS = 6 * int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 
 
+@pytest.mark.long("hosted", "hosted_high")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_relaxing_one_limit_never_costs_more(family: str) -> None:
     for seed in range(1000, 1000 + SEEDS):

@@ -147,6 +147,7 @@ def random_case(seed: int) -> tuple[Json, Json]:
 
 
 @pytest.mark.long(*(str(seed) for seed in range(8, 200)))
+@pytest.mark.long("7")
 @pytest.mark.parametrize("seed", range(200), ids=str)
 def test_under_any_limit_the_answer_keeps_what_it_keeps_without(seed: int) -> None:
     """At the figure of the least design there is one, just below it none: no rule gives way to money or power. Each

@@ -488,6 +488,7 @@ def with_a_host(parts: Json, wanted: Json) -> list[Json]:
 
 
 @pytest.mark.long("attached-3", "three_tier-1", "rails-1", "linear-5")
+@pytest.mark.long("linear-0")
 @pytest.mark.parametrize(
     ("family", "seed"), [("linear", 0), ("linear", 3), ("linear", 5), ("attached", 3), ("three_tier", 1), ("rails", 1)]
 )

@@ -51,6 +51,7 @@ def ports(design: Design) -> dict[str, int]:
     return {str(row.attachment): sum(one.count for one in rows if one.attachment == row.attachment) for row in rows}
 
 
+@pytest.mark.long
 def test_strips_of_every_rack_have_ports() -> None:
     design, free = eight(), eight(rack_rules=False)
     of_switches = racks_in(design)
@@ -62,6 +63,7 @@ def test_strips_of_every_rack_have_ports() -> None:
     assert told.endswith("as they are counted before it is known in which racks their devices are")
 
 
+@pytest.mark.long
 def test_bounds_of_other_fabrics_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """On floors too large for a proof, in every layout once, though the answer is looked for again with its racks."""
     looked: Counter[tuple[str, object]] = Counter()
@@ -79,6 +81,7 @@ def test_bounds_of_other_fabrics_are_worked_out_once(monkeypatch: pytest.MonkeyP
     assert {most for (name, _), most in looked.items() if name == "compute"} == {1}
 
 
+@pytest.mark.long
 def test_the_answer_is_that_of_a_case_that_says_the_racks() -> None:
     """Of the other fabric is kept what was worked out before the racks were known."""
     found, told = eight(), eight(racks_in(eight()))

@@ -48,6 +48,7 @@ def test_no_witness_is_against_a_proof(seed: int) -> None:
 
 
 @pytest.mark.long("75", "1180")
+@pytest.mark.long("4001", "4009")
 @pytest.mark.parametrize("seed", NETWORK_SEEDS)
 def test_no_witness_is_against_a_proof_of_several_fabrics(seed: int) -> None:
     """The same; besides, default rules never decide whether there is a design, nor do fabrics that share nothing but

@@ -52,6 +52,7 @@ def kept_front(
         return pareto_front(content, measures, points, Settings(), clock or Clock(None), report, journal)
 
 
+@pytest.mark.long("metrics1-4", "metrics2-4", "metrics3-None")
 @pytest.mark.parametrize(("metrics", "points"), FRONTS)
 def test_a_resumed_front_asks_only_what_is_left(content: Inputs, metrics: Metrics, points: int | None) -> None:
     measures = [MEASURES[name] for name in metrics]
@@ -126,6 +127,7 @@ def test_a_front_is_no_sweep(folder: Path, run: Run) -> None:
     assert code == 2 and err.startswith("part.json: kind: this is not a front; found 'sweep'; allowed: pareto")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_front_survives_being_killed(folder: Path) -> None:
     words = ["pareto", "case.yaml", "--minimize", "capex_usd", "--maximize", "gbps_per_gpu"]

@@ -132,6 +132,7 @@ def test_engines_agree_on_a_direct_network() -> None:
     assert len(answers) == 1
 
 
+@pytest.mark.long("dragonfly+")
 @pytest.mark.parametrize("family", WITH_PLUS)
 def test_pruning_loses_nothing(family: str) -> None:
     wanted = small.case(ANY | {"topologies": [family], "max_oversubscription": 4}, servers=9)

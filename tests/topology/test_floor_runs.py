@@ -32,6 +32,7 @@ def values_of(kept: Any) -> Any:
     return kept if kept is None or isinstance(kept, int | float) else values_of(tuple(vars(kept).values()))
 
 
+@pytest.mark.long("11-fabric1", "9-fabric0")
 @pytest.mark.parametrize(
     ("servers", "fabric"),
     [

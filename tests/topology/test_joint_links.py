@@ -39,6 +39,7 @@ def test_equal_leaves_have_equal_choices_in_a_shipped_case(monkeypatch: pytest.M
     assert anew.met_again > 0
 
 
+@pytest.mark.long
 def test_equal_leaves_have_equal_choices_in_random_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     anew = _WorkedOutAnew()
     monkeypatch.setattr(joint_links, "_JOINT_CHOICES", anew)

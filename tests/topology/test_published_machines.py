@@ -115,6 +115,7 @@ def test_no_hyperx_like_t2hx_is_dearer() -> None:
     assert design.fabrics[0].tiers[0].count >= T2HX["switches"]
 
 
+@pytest.mark.long
 def test_no_dragonfly_like_frontier_is_dearer() -> None:
     """16 endpoints a switch, and what crosses the middle of its compute groups: 37 x 37 x 4 links of 18,944 ports."""
     site = {"servers_per_rack": FRONTIER["p"], "distances_m": {"leaf-spine": 3, "spine-core": 50}}

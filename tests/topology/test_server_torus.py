@@ -156,6 +156,7 @@ def test_the_cheaper_of_both_wins() -> None:
     assert {one.what: one.value for one in made.alternatives}["torus of"] == "servers"
 
 
+@pytest.mark.long
 def test_engines_agree_and_pruning_loses_nothing() -> None:
     wanted = case(12)
     first = small.comparable(small.solved(wanted, catalog()))

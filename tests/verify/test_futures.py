@@ -21,6 +21,7 @@ def in_scenarios() -> Json:
     return case | {"scenarios": [{**dear, "energy_change": 0.25}, {"name": "end", "probability": 0.5}]}
 
 
+@pytest.mark.long("case1")
 @pytest.mark.parametrize("case", [uncertain(0.5, 4, 8), in_scenarios()])
 def test_a_changed_figure_is_caught(case: Json) -> None:
     design = solved(eight(), case)

@@ -77,6 +77,7 @@ def test_accepts_the_wiring_of_a_design(name: str) -> None:
     assert broken(name, wiring(name)) == {}
 
 
+@pytest.mark.long
 @given(st.data())
 def test_accepts_the_wiring_of_any_clos(data: st.DataObject) -> None:
     """Whole or ragged groups, planes, rails, uneven stripes, pods of groups or of a rail, core groups."""
@@ -447,6 +448,7 @@ def others(value: Any) -> Iterator[Any]:
         yield from (value + 1, value - 1)
 
 
+@pytest.mark.long("bundles mixed")
 @pytest.mark.parametrize("name", [*DESIGNS, *JOININGS, *SIZED, *GROWN])
 def test_rejects_any_entry_that_is_changed(name: str) -> None:
     for table, columns in STRICT.items():
@@ -469,6 +471,7 @@ def test_rejects_any_stage_that_is_changed(name: str) -> None:
                     assert is_broken(name, made), (table, column, row, value)
 
 
+@pytest.mark.long("opened")
 @pytest.mark.parametrize("name", GROWN)
 def test_rejects_any_number_of_a_stage_that_is_changed(name: str) -> None:
     """Every number that the file claims of a stage is found again, in its own numbers or in the wiring."""

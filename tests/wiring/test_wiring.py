@@ -97,6 +97,7 @@ def test_names_are_unique(name: str) -> None:
     assert len(set(cables(wiring))) == len(wiring.links)
 
 
+@pytest.mark.long
 def test_sixteen_thousand_gpus_are_cabled() -> None:
     design, wiring = shipped("pretraining-16384-gpus")
     assert_bill_is_cabled(design, wiring)
@@ -281,6 +282,7 @@ def assert_cables_stay(before: Sizes, more_groups: int) -> None:
     assert set(old) <= set(new)
 
 
+@pytest.mark.long
 @given(st.data())
 def test_a_cluster_that_grows_by_whole_groups_keeps_its_cables(data: st.DataObject) -> None:
     def number(low: int, high: int) -> int:

@@ -67,6 +67,7 @@ def name_of(work: ModelRun, cost: Cost) -> str:
     return "expert-data" if routed and work.ranks.group("data") != cost.traffic.group else cost.traffic.communicator
 
 
+@pytest.mark.long
 def test_loads_of_the_busiest_uplinks_are_those_of_every_rank_by_itself() -> None:
     """All leaves, and all pods, have the uplinks of a full one, whose GPUs share what the worst block sends.
 

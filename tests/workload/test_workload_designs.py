@@ -189,6 +189,7 @@ def points(*maximize: str) -> list[FrontPoint]:
     return list(found.points)
 
 
+@pytest.mark.long
 def test_front_of_utilization_is_that_of_bisection_seen_through_the_model() -> None:
     """More bisection never means less utilization; where it means no more, the cheaper design is the point."""
     best: dict[float, float] = {}

@@ -1,35 +1,71 @@
-"""The fabric and the keys of a case that clash where no single change gives a design.
+"""The fewest keys of a case that have to change together where no single change gives a design; the fabric at fault.
 
-A set of changes that together do is made smaller, one by one, until none of them can be spared.
+Keys are left open in the order in which people pull levers. Of keys that together do those that can be spared are put
+back, the last one pulled first. Then it is asked whether fewer do, which would have to hold a key of each set without
+whose change there is no design, whatever else is open: so what is told is a least set. Its numbers are made as small as
+they can be, one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from functools import partial
+from itertools import chain, combinations
 from typing import NamedTuple
 
-from fabopt.explain.demands import DEMANDED_FIGURES, MOST_RATIO, changed
-from fabopt.explain.freedoms import ANY_GBPS, COUNTED, OPEN_KEYS, ROLES, RULES, RUNS, SHORTEST_RUN_M
+from fabopt.explain.demands import (
+    DEMANDED_FIGURES,
+    MOST_RATIO,
+    bandwidth_conflict,
+    bandwidth_key,
+    boundaries,
+    figure_conflict,
+    path_conflict,
+    ratio_conflict,
+    ratio_key,
+    with_any_bandwidth,
+    with_any_ratio,
+    with_key,
+)
+from fabopt.explain.freedoms import ANY_GBPS, COUNTED, RULES, RUNS, SHORTEST_RUN_M, ruled
 from fabopt.explain.gaps import gap_of, gap_sentences
-from fabopt.explain.limits import unlimited
-from fabopt.explain.what_if import Inquiry
+from fabopt.explain.levers import Lever
+from fabopt.explain.levers import alone as lever_conflicts
+from fabopt.explain.limits import limit_levers
+from fabopt.explain.quotas import quota_levers
+from fabopt.explain.runs import run_conflict
+from fabopt.explain.sources import vendor_conflicts
+from fabopt.explain.structures import OpenKey, open_keys
+from fabopt.explain.supply import listed, part_number_conflicts
+from fabopt.explain.what_if import NO_SINGLE_CHANGE, Inquiry, with_needed
 from fabopt.program.settings import StoppedError
-from fabopt.schema.case import Case, Distances, Fabric, Oversubscription
+from fabopt.schema.case import Case, Distances, Fabric
+from fabopt.schema.design import Conflict, Needed, Number
 from fabopt.schema.resilience import NO_RULE
+
+# So few changes are the fewest, once none of them alone does.
+FEWEST = 2
+LEAST_SET = "these together do, and no fewer"
+UNSETTLED_SET = "these together do; whether fewer, or smaller ones, would was not settled"
+Value = Number | str | tuple[str, ...] | None
 
 
 class Change(NamedTuple):
-    """A key left open: its path, how it is said, and the case with it open."""
+    """A key that can be left open: its value, what is written for that, and the case with it open.
+
+    ``nearest``: of a number, the questions that tell how far it has to go.
+    """
 
     key: str
-    words: str
+    value: Number | str | None
+    needed: Value
     of: Callable[[Case], Case]
+    nearest: Callable[[Inquiry], Iterator[Conflict]] | None = None
 
 
 def clashes(inquiry: Inquiry) -> list[str]:
-    """The fabric that has no design of its own, and what would have to change together, as far as time allows."""
+    """The fabric that has no design of its own, and what it lacks with every key open, as far as time allows."""
     told: list[str] = []
     with suppress(StoppedError), inquiry.clock.bounded():
         failing = alone(inquiry)
@@ -38,7 +74,9 @@ def clashes(inquiry: Inquiry) -> list[str]:
         for asked in failing:
             if asked is not inquiry:
                 told.append(f"fabric {asked.case.fabrics[0].name} has no design even alone")
-            told += joint_change(asked)
+            if not any(gap_of(asked.problem, fabric) for fabric in asked.problem.fabrics):
+                sentences = gap_sentences(asked.about(_opened(asked.case, changes_of(asked))))
+                told += [f"with every key of the case left open {sentence}" for sentence in sentences]
     return told
 
 
@@ -56,7 +94,7 @@ def alone(inquiry: Inquiry) -> list[Inquiry]:
     failing: list[Inquiry] = []
     for fabric in fabrics:
         case = inquiry.case.model_copy(update={"fabrics": (fabric,), "stages": _of_fabric(inquiry.case, fabric)})
-        asked = replace(inquiry, case=case, problem=inquiry.problem_of(case))
+        asked = inquiry.about(case)
         inquiry.tell(f"fabrics.{fabric.name} alone")
         if asked.design_of(asked.problem) is None:
             failing.append(asked)
@@ -77,109 +115,185 @@ def _of_fabric(case: Case, fabric: Fabric) -> object:
     )
 
 
-# Of changes of which some may be to spare.
-SPARE_UNSETTLED = "whether all of these are needed was not settled in time"
+# -- the fewest changes --------------------------------------------------------------------------------------------
 
 
-def joint_change(inquiry: Inquiry) -> list[str]:
-    """Keys that have to change together, each needed or said to be unsettled; else what is missing without."""
-    needed, settled = list(changes_of(inquiry)), True
+def joint_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """The fewest changes that together give a design where none does alone, each as small as it can be."""
     inquiry.tell("several keys together")
-    open_case = _changed(inquiry.case, needed)
-    if inquiry.design(open_case) is None:
-        if any(gap_of(inquiry.problem, fabric) for fabric in inquiry.problem.fabrics):
-            return []
-        asked = replace(inquiry, case=open_case, problem=inquiry.problem_of(open_case))
-        return [f"with every key of the case left open {sentence}" for sentence in gap_sentences(asked)]
-    for change in list(needed):
-        fewer = [other for other in needed if other is not change]
-        try:
-            if inquiry.design(_changed(inquiry.case, fewer)) is not None:
-                needed = fewer
-        except StoppedError:
-            settled = False
-            if inquiry.clock.is_over():
-                break
-    words = "what would do together" if len(needed) > 1 else "what would do"
-    left_open = "" if settled else f"; {SPARE_UNSETTLED}"
-    return [f"{words}: {', and '.join(change.words for change in needed)}{left_open}"]
+    changes = list(changes_of(inquiry))
+    if not inquiry.settles(_opened(inquiry.case, changes)):
+        return
+    needed, is_least = _none_to_spare(inquiry, changes)
+    if len(needed) > FEWEST:
+        needed, is_least = _fewest(inquiry, changes, needed)
+    yield from _as_small(inquiry, needed, is_least)
 
 
-def _changed(case: Case, changes: list[Change]) -> Case:
+def _opened(case: Case, changes: Iterable[Change]) -> Case:
     for change in changes:
         case = change.of(case)
     return case
 
 
+def _none_to_spare(inquiry: Inquiry, changes: Sequence[Change]) -> tuple[list[Change], bool]:
+    """Of changes that together give a design those that are needed, and whether none of them could be spared."""
+    needed, settled = list(changes), True
+    with suppress(StoppedError):
+        for change in reversed(changes):
+            fewer = [other for other in needed if other is not change]
+            answer = inquiry.settles(_opened(inquiry.case, fewer)) if fewer else False
+            needed, settled = fewer if answer else needed, settled and answer is not None
+        return needed, settled
+    return needed, False
+
+
+def _fewest(inquiry: Inquiry, changes: Sequence[Change], enough: list[Change]) -> tuple[list[Change], bool]:
+    """The fewest changes that together give a design, those pulled first of as few, and whether that is settled."""
+    places, settled = range(len(changes)), True
+    # of each of these sets of keys one has to change, whatever else does
+    needs = [frozenset(places)]
+
+    def works(chosen: Collection[int]) -> bool | None:
+        return inquiry.settles(_opened(inquiry.case, (changes[place] for place in sorted(chosen))))
+
+    with suppress(StoppedError):
+        while True:
+            fewer = chain.from_iterable(combinations(places, size) for size in range(1, len(enough)))
+            chosen = next((chosen for chosen in fewer if all(need.intersection(chosen) for need in needs)), None)
+            if chosen is None:
+                return enough, settled
+            answer = works(chosen)
+            if answer:
+                return [changes[place] for place in chosen], settled
+            settled &= answer is not None
+            failing = set(chosen)
+            for place in places:
+                if answer is not None and place not in failing and works({*failing, place}) is False:
+                    failing.add(place)
+            needs.append(frozenset(places) - failing)
+    return enough, False
+
+
+def _as_small(inquiry: Inquiry, needed: Sequence[Change], is_least: bool) -> Iterator[Conflict]:
+    """Changes that are needed together as one conflict, each number as near to its own as it can be."""
+    case, told, written = inquiry.case, list[Conflict](), list[Needed]()
+    for place, change in enumerate(needed):
+        conflict = _nearest(inquiry.about(_opened(case, needed[place + 1 :])), change)
+        if conflict is None:
+            is_least, conflict = False, Conflict(limit=change.key, value=change.value, needed=change.needed)
+        is_least &= conflict.minimal is not False
+        changes = conflict.together or (Needed(limit=conflict.limit, needed=conflict.needed),)
+        is_number = conflict.direction is not None
+        case = with_needed(inquiry, case, changes) if is_number else change.of(case)
+        told.append(conflict)
+        written += changes
+    try:
+        works = inquiry.design(case) is not None
+    except StoppedError:
+        works, is_least = True, False  # by the last answer, with those behind left open
+        inquiry.met.clear()
+    if works:
+        together = tuple(written) if len(written) > 1 else ()
+        detail = f"{NO_SINGLE_CHANGE}; {LEAST_SET if is_least else UNSETTLED_SET}"
+        yield told[0].model_copy(update={"together": together, "minimal": is_least, "detail": detail})
+
+
+def _nearest(asked: Inquiry, change: Change) -> Conflict | None:
+    """How far a change has to go beside others that have been made; None where that is not known."""
+    if change.nearest is None:
+        return Conflict(limit=change.key, value=change.value, needed=change.needed)
+    with suppress(StoppedError):
+        conflict = next(change.nearest(asked), None)
+        return None if conflict is None or conflict.needed is None else conflict
+    return None
+
+
+# -- keys ----------------------------------------------------------------------------------------------------------
+
+
 def changes_of(inquiry: Inquiry) -> Iterator[Change]:
-    """Every key of a case that could be left open, those that are asked for most plainly last."""
-    case = inquiry.case
-    if unlimited(case) != case:
-        yield Change("limits", "no `limits`", unlimited)
-    for rule in RULES:
-        if getattr(case.procurement, rule) is not None:
-            yield _without(f"procurement.{rule}", _ruled(rule, None))
-    for rule in ("max_part_numbers", "quarterly_supply", *COUNTED):
-        if getattr(case.procurement, rule):
-            yield _without(f"procurement.{rule}", _ruled(rule, {}))
+    """Every key of a case that could be left open, in the order in which people pull levers."""
+    fabrics = list(inquiry.fabrics)
+    for index, fabric, meant in fabrics:
+        for tier in boundaries(meant):
+            nearest = partial(ratio_conflict, index=index, tier=tier)
+            of = partial(with_any_ratio, inquiry, index, tier)
+            yield Change(ratio_key(fabric, tier), None, MOST_RATIO, of, nearest)
+    for index, fabric, _ in fabrics:
+        yield from _shape(inquiry, index, fabric)
+    for index, fabric, _ in fabrics:
+        yield from _speeds(inquiry, index, fabric)
+    for _, fabric, _ in fabrics:
+        yield from (_open_key(key) for key in open_keys(inquiry, fabric) if key.is_of_products)
+    yield from _buying(inquiry)
     if inquiry.problem.site.runs_are_alike:
-        for run in RUNS:
-            key = f"site.distances_m.{run}"
-            yield Change(key, f"a shorter `{key}`", _shorter(run))
-    for index, fabric in enumerate(case.fabrics):
-        yield from _structure(index, fabric)
-        yield from _demands(index, fabric)
+        for kind in RUNS:
+            nearest = partial(run_conflict, kind=kind)
+            yield Change(f"site.distances_m.{kind}", None, SHORTEST_RUN_M, partial(_shorter, kind=kind), nearest)
+    yield from (_of_lever(inquiry, lever) for lever in limit_levers(inquiry))
 
 
-def _without(key: str, of: Callable[[Case], Case]) -> Change:
-    return Change(key, f"no `{key}`", of)
+def _open_key(open_key: OpenKey) -> Change:
+    conflict = open_key.conflict
+    return Change(conflict.limit, conflict.value, conflict.needed, open_key.of)
 
 
-def _structure(index: int, fabric: Fabric) -> Iterator[Change]:
-    path = f"fabrics.{fabric.name}"
-    for key, free in OPEN_KEYS:
-        if getattr(fabric, key) != free:
-            shown = free[0] if isinstance(free, tuple) else free
-            yield Change(f"{path}.{key}", f"`{path}.{key}: {shown}`", _with(index, key, free))
-    for role in ROLES:
-        if getattr(fabric.switches, role) != "any":
-            key = f"{path}.switches.{role}"
-            yield Change(key, f"`{key}: any`", _any_switch(index, role))
-    if fabric.attachments:
-        yield _without(f"{path}.attachments", _with(index, "attachments", ()))
+def _of_lever(inquiry: Inquiry, lever: Lever) -> Change:
+    def of(case: Case) -> Case:
+        return lever.applied(inquiry.asked._replace(case=case), None).case
+
+    return Change(lever.limit, lever.value, None, of, lambda asked: lever_conflicts(asked, [lever]))
 
 
-def _demands(index: int, fabric: Fabric) -> Iterator[Change]:
-    path = f"fabrics.{fabric.name}"
-    for key in (*(f"min_{figure}_gbps_per_gpu" for figure in DEMANDED_FIGURES), "max_switch_hops"):
+def _shape(inquiry: Inquiry, index: int, fabric: Fabric) -> Iterator[Change]:
+    if fabric.max_switch_hops is not None:
+        limit, of = f"fabrics.{fabric.name}.max_switch_hops", with_key(fabric, "max_switch_hops", None)
+        yield Change(limit, fabric.max_switch_hops, None, of, partial(path_conflict, index=index))
+    yield from (_open_key(key) for key in open_keys(inquiry, fabric) if not key.is_of_products)
+
+
+def _speeds(inquiry: Inquiry, index: int, fabric: Fabric) -> Iterator[Change]:
+    of = partial(with_any_bandwidth, inquiry, fabric)
+    yield Change(bandwidth_key(fabric), None, ANY_GBPS, of, partial(bandwidth_conflict, index=index))
+    for figure in DEMANDED_FIGURES:
+        key = f"min_{figure}_gbps_per_gpu"
         if getattr(fabric, key) is not None:
-            yield _without(f"{path}.{key}", _with(index, key, None))
+            nearest = partial(figure_conflict, index=index, figure=figure)
+            of_figure = with_key(fabric, key, None)
+            yield Change(f"fabrics.{fabric.name}.{key}", getattr(fabric, key), None, of_figure, nearest)
     if fabric.survived:
-        yield _without(f"{path}.resilience", _with(index, "resilience", NO_RULE))
-    loosest = Oversubscription(leaf=MOST_RATIO, spine=MOST_RATIO)
-    for key, word, free in (("max_oversubscription", "higher", loosest), ("min_gbps_per_gpu", "lower", ANY_GBPS)):
-        yield Change(f"{path}.{key}", f"a {word} `{path}.{key}`", _with(index, key, free))
+        survived = ", ".join(demand.survive for demand in fabric.survived)
+        of_losses = with_key(fabric, "resilience", NO_RULE)
+        yield Change(f"fabrics.{fabric.name}.resilience", survived, NO_RULE, of_losses)
 
 
-def _with(index: int, key: str, value: object) -> Callable[[Case], Case]:
-    return lambda case: changed(case, case.fabrics[index], **{key: value})
+def _buying(inquiry: Inquiry) -> Iterator[Change]:
+    rules = inquiry.case.procurement
+    for rule in RULES:
+        if (value := getattr(rules, rule)) is not None:
+            yield Change(f"procurement.{rule}", listed(value), "any", partial(_unruled, rule))
+    for rule in COUNTED:
+        for place, value in getattr(rules, rule).items():
+            nearest = partial(vendor_conflicts, key=rule, place=place)
+            yield Change(f"procurement.{rule}.{place}", value, "any", partial(_uncounted, rule, place), nearest)
+    for kind, most in rules.max_part_numbers.items():
+        nearest = partial(part_number_conflicts, kind=kind, most=most)
+        of = partial(_uncounted, "max_part_numbers", kind)
+        yield Change(f"procurement.max_part_numbers.{kind}", most, None, of, nearest)
+    yield from (_of_lever(inquiry, lever) for lever in quota_levers(inquiry))
 
 
-def _any_switch(index: int, role: str) -> Callable[[Case], Case]:
-    def of(case: Case) -> Case:
-        fabric = case.fabrics[index]
-        return changed(case, fabric, switches=fabric.switches.model_copy(update={role: "any"}))
-
-    return of
+def _unruled(rule: str, case: Case) -> Case:
+    return ruled(case, **{rule: None})
 
 
-def _ruled(rule: str, value: object) -> Callable[[Case], Case]:
-    return lambda case: case.model_copy(update={"procurement": case.procurement.model_copy(update={rule: value})})
+def _uncounted(rule: str, place: str, case: Case) -> Case:
+    """The case without what a rule counts at one place."""
+    given = getattr(case.procurement, rule)
+    return ruled(case, **{rule: {other: number for other, number in given.items() if other != place}})
 
 
-def _shorter(run: str) -> Callable[[Case], Case]:
-    def of(case: Case) -> Case:
-        distances = (case.site.distances_m or Distances()).model_copy(update={run.replace("-", "_"): SHORTEST_RUN_M})
-        return case.model_copy(update={"site": case.site.model_copy(update={"distances_m": distances})})
-
-    return of
+def _shorter(case: Case, kind: str) -> Case:
+    distances = (case.site.distances_m or Distances()).model_copy(update={kind.replace("-", "_"): SHORTEST_RUN_M})
+    return case.model_copy(update={"site": case.site.model_copy(update={"distances_m": distances})})

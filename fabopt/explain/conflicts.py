@@ -11,12 +11,14 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from fabopt.explain.clashes import clashes, prescribed
+from fabopt.errors import InputError
+from fabopt.explain.clashes import clashes, joint_conflicts, prescribed
 from fabopt.explain.deliveries import date_conflicts, delivery_conflicts
 from fabopt.explain.demands import path_conflicts, ratio_conflicts, speed_conflicts
 from fabopt.explain.exposure import exposure_conflicts
 from fabopt.explain.floor import floor_conflicts, no_layout_fits, rack_rule_conflicts
 from fabopt.explain.gaps import gap_sentences
+from fabopt.explain.lacking import lacking_conflicts
 from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_conflicts, unlimited
 from fabopt.explain.runs import run_conflicts, uncovered_runs
 from fabopt.explain.sizes import size_advice
@@ -24,7 +26,7 @@ from fabopt.explain.sources import source_conflicts
 from fabopt.explain.structures import product_conflicts, shape_conflicts, size_conflicts
 from fabopt.explain.supply import buying_conflicts
 from fabopt.explain.torus import torus_conflicts
-from fabopt.explain.what_if import Inquiry, Watch
+from fabopt.explain.what_if import NO_SINGLE_CHANGE, Inquiry, Watch, with_needed
 from fabopt.parts.nics import NicOption
 from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
@@ -44,7 +46,7 @@ from fabopt.schema.default_rules import (
     is_asked_for,
     without,
 )
-from fabopt.schema.design import Conflict
+from fabopt.schema.design import Conflict, Needed
 from fabopt.search.context import Context
 from fabopt.units import gbps, usd
 
@@ -70,7 +72,7 @@ WITHOUT_RULE = {
 }
 
 Lines = Callable[[Inquiry], Iterator[Conflict]]
-OF_PARTS: tuple[Lines, ...] = (product_conflicts, buying_conflicts)
+OF_PARTS: tuple[Lines, ...] = (product_conflicts, buying_conflicts, lacking_conflicts)
 
 
 def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> tuple[Conflict, ...]:
@@ -96,7 +98,7 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
             size = partial(size_advice, share=share_of(spent))
             demands = (ratio_conflicts, path_conflicts, shape_conflicts, speed_conflicts)
             return tuple(_asked(inquiry, *demands, *OF_PARTS, size, date_conflicts, named_rules, _known(spent)))
-    conflicts = _unspendable(inquiry)
+    conflicts = _unspendable(inquiry) or _asked(inquiry, joint_conflicts)
     if not conflicts and unlimited(inquiry.case) != inquiry.case:
         free = _unspendable(replace(inquiry, case=unlimited(inquiry.case)))
         aside = "limits on spending left aside"
@@ -194,8 +196,10 @@ def _asked(inquiry: Inquiry, *lines: Lines) -> list[Conflict]:
 
 def _priced(inquiry: Inquiry, conflict: Conflict) -> Conflict | None:
     """A conflict with what the design costs that its change gives; None if that is the design of another word."""
-    if conflict.needed is None or conflict.capex_usd is not None or not inquiry.met:
+    if conflict.needed is None or conflict.capex_usd is not None:
         return conflict
+    if isinstance(conflict.needed, int | float) and not conflict.limit.startswith("catalog."):
+        _meet(inquiry, conflict)
     answer = inquiry.answer_met()
     inquiry.met.clear()
     if answer is None:
@@ -205,6 +209,14 @@ def _priced(inquiry: Inquiry, conflict: Conflict) -> Conflict | None:
             return None
         inquiry.choices.add(answer.choice)
     return conflict.model_copy(update={"capex_usd": usd(answer.cents)})
+
+
+def _meet(inquiry: Inquiry, conflict: Conflict) -> None:
+    """Meet the design of the case with the very numbers that a conflict needs."""
+    changes = conflict.together or (Needed(limit=conflict.limit, needed=conflict.needed),)
+    inquiry.met.clear()
+    with suppress(StoppedError, InputError):
+        inquiry.design(with_needed(inquiry, inquiry.case, changes))
 
 
 def _is_far_too_many(conflict: Conflict) -> bool:
@@ -228,7 +240,7 @@ def _nothing_helps(inquiry: Inquiry) -> Conflict:
     """Why no limit alone can be named: what each fabric lacks, or what would have to change together."""
     reasons = [*gap_sentences(inquiry), *clashes(inquiry)] or [prescribed(inquiry)]
     refused = [text for fabric in inquiry.problem.fabrics for text in fabric.refused_nics][:MOST_REFUSED]
-    told = "no single change to the case gives a design"
+    told = NO_SINGLE_CHANGE
     if inquiry.case.price_basis != "any":
         told += ", `price_basis` left as it is"
     if inquiry.clock.is_over():
@@ -241,7 +253,8 @@ def named_rules(inquiry: Inquiry) -> Iterator[Conflict]:
     rules = inquiry.case.rules
     for rule, words in WITHOUT_RULE.items():
         if is_asked_for(rules, rule):
-            inquiry.tell(f"rules.{rule}")
-            if inquiry.design(inquiry.case.model_copy(update={"rules": without(rules, rule)})) is not None:
-                detail = f"with {words} there is a design"
-                yield Conflict(limit=f"rules.{rule}", value="true", needed="false", detail=detail)
+            case = inquiry.case.model_copy(update={"rules": without(rules, rule)})
+            detail = f"with {words} there is a design"
+            yield from inquiry.opened(
+                case, Conflict(limit=f"rules.{rule}", value="true", needed="false", detail=detail)
+            )

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from fabopt.explain.levers import advice
+from fabopt.explain.levers import advice, first_of
 from fabopt.explain.relaxation import closest, halfway
 from fabopt.explain.what_if import Inquiry, narrowed
+from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.nic_rules import demand_met
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.design import Conflict, Needed
@@ -41,20 +42,34 @@ def changed(case: Case, fabric: Fabric, **update: object) -> Case:
     return case.model_copy(update={"fabrics": fabrics})
 
 
+def with_key(fabric: Fabric, key: str, value: object) -> Callable[[Case], Case]:
+    """A change of a case: another value of one key of a fabric."""
+    return lambda case: changed(case, fabric, **{key: value})
+
+
 def ratio_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """The least oversubscription at each boundary alone that gives a design."""
-    for index, fabric, meant in inquiry.fabrics:
-        limits = {"leaf": meant.oversubscription_leaf, "spine": meant.oversubscription_spine}
-        for tier in list(limits)[: max(meant.tiers, default=0) - 1]:
-            yield from _ratio(inquiry, fabric, index, tier, limits)
+    for index, _, meant in inquiry.fabrics:
+        for tier in boundaries(meant):
+            yield from ratio_conflict(inquiry, index, tier)
+
+
+def boundaries(meant: FabricProblem) -> tuple[str, ...]:
+    """The tiers of a fabric that have an oversubscription below what no architect builds."""
+    of_tiers = list(_ratios(meant).items())[: max(meant.tiers, default=0) - 1]
+    return tuple(tier for tier, ratio in of_tiers if ratio < MOST_RATIO)
+
+
+def _ratios(meant: FabricProblem) -> dict[str, Fraction]:
+    return {"leaf": meant.oversubscription_leaf, "spine": meant.oversubscription_spine}
 
 
 def speed_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """The most of each bandwidth alone, below the one wanted, that some design gives."""
     for index, fabric, _ in inquiry.fabrics:
-        yield from _bandwidth(inquiry, fabric, index)
+        yield from bandwidth_conflict(inquiry, index)
         for figure in DEMANDED_FIGURES:
-            yield from _figure(inquiry, fabric, index, figure)
+            yield from figure_conflict(inquiry, index, figure)
         yield from _priorities(inquiry, fabric, index)
         survived = losses_of(inquiry.case.resilience_of(fabric))
         for number, demand in enumerate(survived):
@@ -76,14 +91,28 @@ def _network(inquiry: Inquiry, fabric: Fabric, index: int, **update: object) -> 
     return None if optimum is None else optimum.picked[index][0].design
 
 
-def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflict]:
-    """The most injection below the demand that some design gives, in the key that the case says it with."""
-    per_server = fabric.min_gbps_per_server is not None
-    limit = f"fabrics.{fabric.name}.min_gbps_per_{'server' if per_server else 'gpu'}"
-    inquiry.tell(limit)
-    wanted_mbps = inquiry.problem.fabrics[index].gpu_mbps
+def bandwidth_key(fabric: Fabric) -> str:
+    """The key that a case says the bandwidth of a fabric with."""
+    return f"fabrics.{fabric.name}.min_gbps_per_{'gpu' if fabric.min_gbps_per_server is None else 'server'}"
+
+
+def with_any_bandwidth(inquiry: Inquiry, fabric: Fabric, case: Case) -> Case:
+    """A case in which any bandwidth of a fabric will do."""
     least: dict[str, object] = {"min_gbps_per_server": None, "storage": None, "min_gbps_per_gpu": LEAST_GBPS}
-    problem = inquiry.problem_of(changed(inquiry.case, fabric, **least, **_of_model(inquiry, fabric)))
+    return changed(case, fabric, **least, **_of_model(inquiry, fabric))
+
+
+def bandwidth_conflict(inquiry: Inquiry, index: int) -> Iterator[Conflict]:
+    """The most injection below the demand that some design gives, in the key that the case says it with."""
+    fabric = inquiry.fabric(index)
+    wanted = fabric.min_gbps_per_server or gbps(inquiry.problem.fabrics[index].gpu_mbps)
+    return inquiry.of_limit(bandwidth_key(fabric), wanted, _bandwidth(inquiry, fabric, index, wanted))
+
+
+def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int, wanted: float) -> Iterator[Conflict]:
+    per_server, limit = fabric.min_gbps_per_server is not None, bandwidth_key(fabric)
+    wanted_mbps = inquiry.problem.fabrics[index].gpu_mbps
+    problem = inquiry.problem_of(with_any_bandwidth(inquiry, fabric, inquiry.case))
     free = problem.fabrics[index]
     rules = problem.case.rules
     met = (demand_met(nic, rules) for nics in free.nics.values() for nic in nics)
@@ -102,8 +131,7 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflic
     detail = "; ".join([f"the most bandwidth per {'server' if per_server else 'GPU'} that a design gives", *left_out])
     detail = "; ".join([detail, *refused[:3]])
     per = max(1, inquiry.problem.server.gpus) if per_server else 1
-    wanted = fabric.min_gbps_per_server if per_server else gbps(wanted_mbps)
-    conflict = advice(limit, wanted or 0, gbps(per * rates[most]), detail, is_least)
+    conflict = advice(limit, wanted, gbps(per * rates[most]), detail, is_least)
     if fabric.storage is not None:
         other = Needed(limit=f"fabrics.{fabric.name}.storage", needed=None)
         conflict = conflict.model_copy(update={"together": (Needed(limit=limit, needed=gbps(rates[most])), other)})
@@ -125,16 +153,36 @@ def _priorities(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Confli
         yield advice(limit, wanted, 0, "no pool of a switch on sale holds one: without `roce` there is a design")
 
 
-def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict[str, Fraction]) -> Iterator[Conflict]:
-    """The least oversubscription at one boundary that gives a design, the other boundary's kept."""
-    limit = f"fabrics.{fabric.name}.max_oversubscription.{tier}"
-    if limits[tier] >= MOST_RATIO:
-        return
-    inquiry.tell(limit)
+def ratio_key(fabric: Fabric, tier: str) -> str:
+    """The key of the oversubscription at a boundary."""
+    return f"fabrics.{fabric.name}.max_oversubscription.{tier}"
 
+
+def with_any_ratio(inquiry: Inquiry, index: int, tier: str, case: Case) -> Case:
+    """A case with the highest oversubscription at a boundary that is advised, the other one's kept."""
+    return _with_ratio(inquiry, index, tier, MOST_RATIO, case)
+
+
+def _with_ratio(inquiry: Inquiry, index: int, tier: str, most: float, case: Case) -> Case:
+    fabric = inquiry.fabric(index)
+    given = next(other.max_oversubscription for other in case.fabrics if other.name == fabric.name)
+    if not isinstance(given, Oversubscription) or None in (given.leaf, given.spine):
+        ratios = _ratios(inquiry.problem.fabrics[index]).items()
+        given = Oversubscription(**{boundary: float(ratio) for boundary, ratio in ratios})
+    allowed = given.model_copy(update={tier: most})
+    return changed(case, fabric, max_oversubscription=allowed, **_of_model(inquiry, fabric))
+
+
+def ratio_conflict(inquiry: Inquiry, index: int, tier: str) -> Iterator[Conflict]:
+    """The least oversubscription at one boundary that gives a design, the other boundary's kept."""
+    limit, wanted = ratio_key(inquiry.fabric(index), tier), _ratios(inquiry.problem.fabrics[index])[tier]
+    return inquiry.of_limit(limit, plain_fraction(wanted, RATIO_DIGITS), _ratio(inquiry, index, tier, limit, wanted))
+
+
+def _ratio(inquiry: Inquiry, index: int, tier: str, limit: str, wanted: Fraction) -> Iterator[Conflict]:
     def given(most: Fraction) -> Fraction | None:
-        allowed = Oversubscription(**{boundary: float(ratio) for boundary, ratio in {**limits, tier: most}.items()})
-        network = _network(inquiry, fabric, index, max_oversubscription=allowed, **_of_model(inquiry, fabric))
+        optimum = inquiry.design(_with_ratio(inquiry, index, tier, float(most), inquiry.case))
+        network = None if optimum is None else optimum.picked[index][0].design
         return None if network is None else network.least_ratios(inquiry.problem.gpus).get(tier)
 
     def reached(most: Fraction) -> Fraction | None:
@@ -147,12 +195,13 @@ def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict
     loosest = reached(Fraction(MOST_RATIO))
     if loosest is None:
         return
-    least, is_least = closest(loosest, limits[tier], reached, _ratio_between)
+    least, is_least = closest(loosest, wanted, reached, _ratio_between)
+    told = f"the least oversubscription at the {tier} boundary that gives a design"
     yield advice(
         limit,
-        plain_fraction(limits[tier], RATIO_DIGITS),
+        plain_fraction(wanted, RATIO_DIGITS),
         plain_fraction(_rounded_up(least, RATIO_DIGITS), RATIO_DIGITS),
-        f"the least oversubscription at the {tier} boundary that gives a design (within 0.1%)",
+        nearly(told, is_least),
         is_least,
     )
 
@@ -165,9 +214,9 @@ def _ratio_between(works: Fraction, fails: Fraction) -> Fraction | None:
     return exact(float(f"{middle:.{RATIO_DIGITS}g}"))
 
 
-def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterator[Conflict]:
+def figure_conflict(inquiry: Inquiry, index: int, figure: str) -> Iterator[Conflict]:
     """The most of a figure below the one wanted that some design gives (within 0.1 %)."""
-    key = f"min_{figure}_gbps_per_gpu"
+    fabric, key = inquiry.fabric(index), f"min_{figure}_gbps_per_gpu"
     wanted = getattr(fabric, key)
     if wanted is None or key in _of_model(inquiry, fabric):
         return
@@ -208,7 +257,12 @@ def _most(
     inquiry: Inquiry, limit: str, wanted: float, reached: Callable[[float | None], Fraction | None], words: str
 ) -> Iterator[Conflict]:
     """The most Gb/s below the wanted that some design gives; ``reached``: what one gives that has so much, in Mb/s."""
-    inquiry.tell(limit)
+    return inquiry.of_limit(limit, wanted, _most_reached(limit, wanted, reached, words))
+
+
+def _most_reached(
+    limit: str, wanted: float, reached: Callable[[float | None], Fraction | None], words: str
+) -> Iterator[Conflict]:
     given = reached(None)
     if given is None:
         return
@@ -222,24 +276,30 @@ def _most(
 
     most, is_least = closest(given, exact(wanted) * MBPS_PER_GBPS, ask, between)
     needed = plain_fraction(_rounded_down(most / MBPS_PER_GBPS, GBPS_DIGITS), GBPS_DIGITS)
-    yield advice(limit, wanted, needed, f"{words} (within 0.1%)", is_least)
+    yield advice(limit, wanted, needed, nearly(words, is_least), is_least)
+
+
+def nearly(words: str, is_least: bool) -> str:
+    """Words on the value of a limit that is looked for up to a thousandth, where it was looked for to the end."""
+    return f"{words} (within 0.1%)" if is_least else f"a value with which there is a design, not yet {words}"
 
 
 def path_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """The fewest switches on the longest path with which there is a design."""
-    for _, fabric, meant in inquiry.fabrics:
-        most = fabric.max_switch_hops
-        if most is None:
-            continue
-        limit = f"fabrics.{fabric.name}.max_switch_hops"
-        inquiry.tell(limit)
-        of_clos = tuple(HOPS_BY_TIERS.values())
-        lengths = of_clos if set(meant.topologies) <= set(TIERED) else range(1, max(of_clos) + 1)
-        cases = ((hops, changed(inquiry.case, fabric, max_switch_hops=hops)) for hops in lengths if hops > most)
-        needed = inquiry.first_with_design(cases)
-        if needed is not None:
-            detail = "the fewest switches on the longest path with which there is a design"
-            yield advice(limit, most, needed, detail)
+    for index, fabric, _ in inquiry.fabrics:
+        if fabric.max_switch_hops is not None:
+            yield from path_conflict(inquiry, index)
+
+
+def path_conflict(inquiry: Inquiry, index: int) -> Iterator[Conflict]:
+    """The fewest switches on the longest path of a fabric, above those it may have, with which there is a design."""
+    fabric = inquiry.fabric(index)
+    limit, most, of_clos = f"fabrics.{fabric.name}.max_switch_hops", fabric.max_switch_hops or 0, HOPS_BY_TIERS.values()
+    is_tiered = set(inquiry.problem.fabrics[index].topologies) <= set(TIERED)
+    lengths = of_clos if is_tiered else range(1, max(of_clos) + 1)
+    cases = ((hops, changed(inquiry.case, fabric, max_switch_hops=hops)) for hops in lengths if hops > most)
+    detail = "the fewest switches on the longest path with which there is a design"
+    return first_of(inquiry, limit, most, cases, detail)
 
 
 def _rounded_down(value: Fraction, digits: int) -> Fraction:

@@ -80,10 +80,11 @@ def _pinned_too_closely(inquiry: Inquiry) -> Iterator[Conflict]:
     for fabric in inquiry.case.fabrics:
         for tier, racks in fabric.pinned.items():
             limit, others = f"fabrics.{fabric.name}.racks.{tier}", {**fabric.pinned, tier: None}
-            inquiry.tell(limit)
-            if inquiry.design(changed(inquiry.case, fabric, racks=PinnedRacks.model_validate(others))) is not None:
-                detail = "switches of the tier do not fit there, or no part reaches so far; in other racks they do"
-                yield Conflict(limit=limit, value=", ".join(racks), needed="other racks", detail=detail)
+            detail = "switches of the tier do not fit there, or no part reaches so far; in other racks they do"
+            yield from inquiry.opened(
+                changed(inquiry.case, fabric, racks=PinnedRacks.model_validate(others)),
+                Conflict(limit=limit, value=", ".join(racks), needed="other racks", detail=detail),
+            )
 
 
 def _out_of_reach(apart: TooFar) -> Conflict:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from fabopt.explain.demands import changed
 from fabopt.explain.what_if import Inquiry
 from fabopt.parts.procurement import airflow_of
 from fabopt.problem.problem import problem_of
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Strict, parse_split
 from fabopt.schema.case import Case, Distances, Fabric
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch
-from fabopt.schema.product import Product
+from fabopt.schema.product import Cage, Product
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")
 OPEN_KEYS: tuple[tuple[str, object], ...] = (
@@ -57,19 +58,27 @@ Says = Callable[[Sequence[str]], str]
 
 @dataclass(frozen=True)
 class Freedom:
-    """A change, as a case and a catalog. ``says``: it in words, with the products that it brings in."""
+    """A change, as a case and a catalog. ``says``: it in words, with the products that it brings in; ``key``: of these,
+    where it is one of theirs.
+    """
 
     case: Case
     catalog: Catalog
     says: Says
+    key: str = ""
 
     def asked(self, inquiry: Inquiry) -> Inquiry:
         """The questions about the changed case."""
         if self.catalog is inquiry.catalog:
-            return replace(inquiry, case=self.case, problem=inquiry.problem_of(self.case))
+            return inquiry.about(self.case)
         return replace(
             inquiry, case=self.case, catalog=self.catalog, problem=problem_of(self.case, self.catalog, prune=False)
         )
+
+    def lacking(self, inquiry: Inquiry, ids: Iterable[str]) -> list[str]:
+        """Of some products those that the changed catalog has otherwise."""
+        before, after = _by_id(inquiry.catalog), _by_id(self.catalog)
+        return [id_ for id_ in dict.fromkeys(ids) if id_ in after and before[id_] != after[id_]]
 
 
 def freedoms_of(inquiry: Inquiry, fabric: Fabric) -> Iterator[Freedom]:
@@ -78,11 +87,14 @@ def freedoms_of(inquiry: Inquiry, fabric: Fabric) -> Iterator[Freedom]:
     yield from _of_runs(inquiry)
     for rule in RULES:
         if getattr(inquiry.case.procurement, rule) is not None:
-            rules = inquiry.case.procurement.model_copy(update={rule: None})
-            case = inquiry.case.model_copy(update={"procurement": rules})
-            yield Freedom(case, inquiry.catalog, _without(f"procurement.{rule}"))
+            yield Freedom(ruled(inquiry.case, **{rule: None}), inquiry.catalog, _without(f"procurement.{rule}"))
     yield from _of_airflow(inquiry)
     yield from catalog_freedoms(inquiry)
+
+
+def ruled(case: Case, **changes: object) -> Case:
+    """The case with other rules of buying."""
+    return case.model_copy(update={"procurement": case.procurement.model_copy(update=changes)})
 
 
 def _of_airflow(inquiry: Inquiry) -> Iterator[Freedom]:
@@ -135,18 +147,33 @@ def _named(ids: Sequence[str]) -> str:
 
 
 def catalog_freedoms(inquiry: Inquiry) -> Iterator[Freedom]:
-    """The catalog with a price, or a power figure, of every product, with parts for every vendor, in time, at life."""
+    """The catalog with what its products lack, and with parts for every vendor, in time, at life."""
+    yield from lacking_freedoms(inquiry, 1.0)
     for key, update, why in (
-        ("price_usd", _priced, _why_unpriced(inquiry.case)),
-        ("power_w", _powered, "has no power figure, so it is listed, never chosen"),
         ("works_with", _sociable, "works with other vendors only"),
         ("end_of_life", _alive, "is at the end of its life, and taken only where the case names it"),
         ("lead_time_weeks", _in_time, "cannot be there in time"),
         ("supply", _supplied, "is not in supply"),
     ):
-        catalog = _mapped(inquiry.catalog, update)
-        if catalog != inquiry.catalog:
-            yield Freedom(inquiry.case, catalog, _if_changed(key, why))
+        yield from _with_terms(inquiry, key, update, why)
+
+
+def lacking_freedoms(inquiry: Inquiry, dollars: float) -> Iterator[Freedom]:
+    """The catalog with a price, a power figure, or all splits of its cages, of every product that lacks it."""
+    for key, update, why in (
+        ("price_usd", partial(_priced, dollars), _why_unpriced(inquiry.case)),
+        ("power_w", _powered, "has no power figure, so it is listed, never chosen"),
+        ("cages", partial(_split, _splits_of(inquiry.catalog)), "lists no such split, which others of its cages have"),
+    ):
+        yield from _with_terms(inquiry, key, update, why)
+
+
+def _with_terms(
+    inquiry: Inquiry, key: str, update: Callable[[Strict], dict[str, object]], why: str
+) -> Iterator[Freedom]:
+    catalog = _mapped(inquiry.catalog, update)
+    if catalog != inquiry.catalog:
+        yield Freedom(inquiry.case, catalog, _if_changed(key, why), key)
 
 
 def _why_unpriced(case: Case) -> str:
@@ -228,12 +255,38 @@ def _updated(product: Entry, update: Callable[[Strict], dict[str, object]]) -> E
     return product.model_copy(update=changes) if changes else product
 
 
-def _priced(product: Strict) -> dict[str, object]:
-    return {} if getattr(product, "price_usd", 0) is not None else {"price_usd": 1.0}
+def _priced(dollars: float, product: Strict) -> dict[str, object]:
+    return {} if getattr(product, "price_usd", 0) is not None else {"price_usd": dollars}
 
 
 def _powered(product: Strict) -> dict[str, object]:
     return {} if getattr(product, "power_w", 0) is not None else {"power_w": 0.0}
+
+
+def _splits_of(catalog: Catalog) -> dict[str, set[str]]:
+    """By form factor, every split that some product has a cage with."""
+    splits: dict[str, set[str]] = {}
+    for cages in (*(switch.cages for switch in catalog.switches), *(nic.cages for nic in catalog.nics)):
+        for cage in cages:
+            splits.setdefault(cage.form_factor, set()).update(cage.splits)
+    return splits
+
+
+def _split(known: dict[str, set[str]], product: Strict) -> dict[str, object]:
+    """The cages of a device with every known split of no more Gb/s than its own have."""
+    cages: tuple[Cage, ...] = getattr(product, "cages", ())
+
+    def with_all(cage: Cage) -> Cage:
+        most = max(map(_mbps, cage.splits))
+        more = sorted(split for split in known.get(cage.form_factor, set()) - {*cage.splits} if _mbps(split) <= most)
+        return cage.model_copy(update={"splits": (*cage.splits, *more)})
+
+    return {"cages": tuple(map(with_all, cages))} if cages else {}
+
+
+def _mbps(split: str) -> int:
+    ports, port_mbps = parse_split(split)
+    return ports * port_mbps
 
 
 def _sociable(product: Strict) -> dict[str, object]:

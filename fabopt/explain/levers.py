@@ -5,7 +5,7 @@ Every value that is told is that of a design that was found; that nothing nearer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -14,6 +14,7 @@ from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError, unbroken
+from fabopt.schema.case import Case
 from fabopt.schema.design import Conflict, Needed, Number
 
 # So near to a value that fails, a value is told: twice as near as it has to be.
@@ -84,6 +85,19 @@ class Lever:
     least: Callable[[Inquiry, Supposition], Number | None] = lambda inquiry, asked: None
 
 
+def first_of(
+    inquiry: Inquiry, limit: str, value: int, changes: Iterable[tuple[int, Case]], detail: str
+) -> Iterator[Conflict]:
+    """The first of some numbers with which the changed case has a design, in the place of a value without one."""
+
+    def questions() -> Iterator[Conflict]:
+        needed = inquiry.first_with_design(changes)
+        if needed is not None:
+            yield advice(limit, value, needed, detail)
+
+    return inquiry.of_limit(limit, value, questions())
+
+
 def alone(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:
     """What each lever would have to be with all others kept, where that gives a design."""
     for lever in levers:
@@ -93,7 +107,10 @@ def alone(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:
             values = _values(inquiry, {lever: None})
             if values is not None:
                 known = _conflict(lever, values[lever], False)
-                known = _conflict(lever, *_nearest(inquiry, lever, {}, values[lever]))
+                needed, is_least = _nearest(inquiry, lever, {}, values[lever])
+                known = _conflict(lever, needed, is_least)
+                inquiry.met.clear()
+                _values(inquiry, {lever: needed})  # the design of what is told, by which it is priced
         if known is not None:
             yield known
 
@@ -112,6 +129,8 @@ def together(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:
     try:
         for smaller, minimal in _made_small(inquiry, needed):
             values, is_least = smaller, is_least and minimal
+        inquiry.met.clear()
+        _values(inquiry, values)
     except StoppedError:
         is_least = False
     yield _joint(needed, values, is_least)

@@ -104,10 +104,15 @@ def _open_question(problem: Problem, limit: SpendingLimit, least: Least) -> str:
 
 def joint_limits(inquiry: Inquiry) -> Iterator[Conflict]:
     """What the limits would have to be together, those of stages too, where none alone can be changed."""
-    levers = [_lever(limit, limit.of(inquiry.problem.limits)) for limit in _set(inquiry.problem.limits)]
-    levers += [*_period_levers(inquiry), *_stage_levers(inquiry)]
+    levers = limit_levers(inquiry)
     if len(levers) > 1:
         yield from together(inquiry, levers)
+
+
+def limit_levers(inquiry: Inquiry) -> list[Lever]:
+    """All limits on spending, those of periods and stages too, as levers."""
+    own = [_lever(limit, limit.of(inquiry.problem.limits)) for limit in _set(inquiry.problem.limits)]
+    return [*own, *_period_levers(inquiry), *_stage_levers(inquiry)]
 
 
 def _lever(limit: SpendingLimit, value: int | None) -> Lever:

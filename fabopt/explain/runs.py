@@ -62,8 +62,7 @@ def run_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     told: set[tuple[str, object]] = set()
     for kind in RUN_KEYS:
         if _applies(inquiry.problem, kind):
-            inquiry.tell(f"site.distances_m.{kind}")
-            for conflict in _run(inquiry, kind):
+            for conflict in run_conflict(inquiry, kind):
                 change = conflict.limit, conflict.needed
                 if change not in told:  # one part may be too short for several kinds
                     yield conflict
@@ -77,8 +76,7 @@ def uncovered_runs(inquiry: Inquiry) -> Iterator[Conflict]:
     """
     for kind in OF_ATTACHMENTS:
         if _applies(inquiry.problem, kind) and _is_past_all(inquiry.problem, kind):
-            inquiry.tell(f"site.distances_m.{kind}")
-            yield from _run(inquiry, kind)
+            yield from run_conflict(inquiry, kind)
 
 
 def _applies(problem: Problem, kind: str) -> bool:
@@ -168,8 +166,12 @@ def _field(kind: str) -> str:
     return kind.replace("-", "_")
 
 
-def _run(inquiry: Inquiry, kind: str) -> Iterator[Conflict]:
+def run_conflict(inquiry: Inquiry, kind: str) -> Iterator[Conflict]:
     """The longest run of one kind, up to the wanted one, that parts reach; and a part as long as the wanted one."""
+    return inquiry.of_limit(f"site.distances_m.{kind}", _given_m(inquiry.problem, kind), _run(inquiry, kind))
+
+
+def _run(inquiry: Inquiry, kind: str) -> Iterator[Conflict]:
     given = _given_m(inquiry.problem, kind)
     if given is not None and given <= SHORTEST_RUN_M:
         return

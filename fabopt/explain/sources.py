@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from fabopt.explain.demands import changed
+from fabopt.explain.freedoms import ruled
 from fabopt.explain.levers import advice
 from fabopt.explain.what_if import Inquiry
 from fabopt.problem.vendors import Shortage, shortages
@@ -40,7 +41,7 @@ def _has_design(inquiry: Inquiry, fewer: Mapping[SourceWord, int]) -> bool:
     wanted = {**inquiry.case.procurement.min_sources, **fewer}
     kept = {place: number for place, number in wanted.items() if number}
     with suppress(StoppedError):
-        return inquiry.design(_with(inquiry.case, "min_sources", kept)) is not None
+        return inquiry.design(ruled(inquiry.case, min_sources=kept)) is not None
     return False
 
 
@@ -94,17 +95,25 @@ def _second_products(inquiry: Inquiry, fabric: Fabric, places: Sequence[str]) ->
     for place in places:
         key, value = _TWO_PRODUCTS.get(place, ("", ""))
         given = getattr(fabric, key, value)
-        if given != value and inquiry.design(changed(inquiry.case, fabric, **{key: value})) is not None:
+        if given != value:
             detail = f"with {key}: {value} there is a design: a {place} tier may then have two products"
-            yield Conflict(limit=f"fabrics.{fabric.name}.{key}", value=given, needed=value, detail=detail)
+            limit = f"fabrics.{fabric.name}.{key}"
+            yield from inquiry.opened(
+                changed(inquiry.case, fabric, **{key: value}),
+                Conflict(limit=limit, value=given, needed=value, detail=detail),
+            )
 
 
 def vendor_conflicts(inquiry: Inquiry, key: str, place: str) -> Iterator[Conflict]:
     """A number of vendors that alone stands in the way, and the nearest one that gives a design."""
     given = getattr(inquiry.case.procurement, key)
+    return inquiry.of_limit(f"procurement.{key}.{place}", given[place], _vendors(inquiry, key, place))
+
+
+def _vendors(inquiry: Inquiry, key: str, place: str) -> Iterator[Conflict]:
+    given = getattr(inquiry.case.procurement, key)
     limit, others = f"procurement.{key}.{place}", {name: number for name, number in given.items() if name != place}
-    inquiry.tell(limit)
-    if inquiry.design(_with(inquiry.case, key, others)) is None:
+    if inquiry.design(ruled(inquiry.case, **{key: others})) is None:
         return
     detail = f"without {key} of {place} there is a design"
     if key == "single_vendor":
@@ -112,12 +121,8 @@ def vendor_conflicts(inquiry: Inquiry, key: str, place: str) -> Iterator[Conflic
         return
     most = given[place]
     numbers = range(most - 1, 0, -1) if key == "min_sources" else range(most + 1, most + 1 + MOST_MORE_VENDORS)
-    nearest = inquiry.first_with_design((one, _with(inquiry.case, key, others | {place: one})) for one in numbers)
+    nearest = inquiry.first_with_design((one, ruled(inquiry.case, **{key: others | {place: one}})) for one in numbers)
     if nearest is None:
         yield Conflict(limit=limit, value=most, needed="any", detail=detail)
     else:
         yield advice(limit, most, nearest, f"the number of vendors of {place} nearest to it that gives a design")
-
-
-def _with(case: Case, key: str, value: object) -> Case:
-    return case.model_copy(update={"procurement": case.procurement.model_copy(update={key: value})})

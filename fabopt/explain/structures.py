@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
 
-from fabopt.explain.demands import changed
+from fabopt.explain.demands import changed, with_key
 from fabopt.explain.freedoms import OPEN_KEYS, ROLES, not_on_sale
 from fabopt.explain.what_if import Inquiry
 from fabopt.schema.base import Strict
-from fabopt.schema.case import Fabric
+from fabopt.schema.case import Case, Fabric
 from fabopt.schema.design import Conflict, Number
 from fabopt.schema.topologies import refused
 
@@ -19,63 +21,75 @@ OF_PRODUCTS = ("protocol", "nics", "nics_per_server", "switches")
 OF_SIZES = ("tiers", "topologies", "group_by", "groups")
 
 
+class OpenKey(NamedTuple):
+    """A key of a fabric that prescribes something: the case with it open, and what is said if that gives a design."""
+
+    key: str
+    of: Callable[[Case], Case]
+    conflict: Conflict
+
+    @property
+    def is_of_products(self) -> bool:
+        """Whether it is about protocols, NICs and switches, and not about the shape of the network."""
+        return self.key in OF_PRODUCTS
+
+
 def shape_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Keys of the shape of networks that alone stand in the way, and rail-only in place of a Clos."""
-    yield from _opened(inquiry, lambda keys: not set(keys) & set(OF_PRODUCTS))
+    yield from _opened(inquiry, lambda open_key: not open_key.is_of_products)
     for index, fabric, meant in inquiry.fabrics:
         if fabric.topologies == ("clos",) and not any(refused(inquiry.problem.case, fabric, RAIL_ONLY)):
             limit = f"fabrics.{meant.name}.topologies"
-            inquiry.tell(limit)
-            problem = inquiry.problem_of(changed(inquiry.case, fabric, topologies=(RAIL_ONLY,)))
+            case = changed(inquiry.case, fabric, topologies=(RAIL_ONLY,))
             # servers may have no rails, or nothing that carries traffic from one to another
-            if any(problem.fabrics[index].nics.values()) and inquiry.design_of(problem) is not None:
+            if any(inquiry.problem_of(case).fabrics[index].nics.values()):
                 detail = "a network of unconnected rails, over whose domains servers pass traffic on, does"
-                yield Conflict(limit=limit, value="clos", needed=(RAIL_ONLY,), detail=detail)
+                yield from inquiry.opened(case, Conflict(limit=limit, value="clos", needed=(RAIL_ONLY,), detail=detail))
 
 
 def product_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Keys of protocols, NICs and switches that alone stand in the way."""
-    return _opened(inquiry, lambda keys: bool(set(keys) & set(OF_PRODUCTS)))
+    return _opened(inquiry, lambda open_key: open_key.is_of_products)
 
 
 def size_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Tiers and groups that a fabric prescribes: few servers may be all that these leave of what could be reached."""
-    return _opened(inquiry, lambda keys: bool(set(keys) & set(OF_SIZES)))
+    return _opened(inquiry, lambda open_key: open_key.key in OF_SIZES)
 
 
-def _opened(inquiry: Inquiry, is_wanted: Callable[[dict[str, object]], bool]) -> Iterator[Conflict]:
+def _opened(inquiry: Inquiry, is_wanted: Callable[[OpenKey], bool]) -> Iterator[Conflict]:
     """What fabrics prescribe, by some keys, where they have a design without."""
     for _, fabric, _ in inquiry.fabrics:
-        for update, conflict in _freedoms(inquiry, fabric):
-            if is_wanted(update):
-                inquiry.tell(conflict.limit)
-                if inquiry.design(changed(inquiry.case, fabric, **update)) is not None:
-                    yield conflict
+        for open_key in filter(is_wanted, open_keys(inquiry, fabric)):
+            yield from inquiry.opened(open_key.of(inquiry.case), open_key.conflict)
 
 
-def _freedoms(inquiry: Inquiry, fabric: Fabric) -> Iterator[tuple[dict[str, object], Conflict]]:
-    """What a fabric prescribes: how it would be changed to leave that open, and what is said if that gives a design."""
+def open_keys(inquiry: Inquiry, fabric: Fabric) -> Iterator[OpenKey]:
+    """Every key by which a fabric prescribes its shape or its products."""
     limit = f"fabrics.{fabric.name}"
     for key, free in OPEN_KEYS:
-        value, needed = getattr(fabric, key), _shown(free)
+        value, needed = getattr(fabric, key), free if isinstance(free, tuple) else _shown(free)
         if value != free:
             named = value if key == "nics" and isinstance(value, tuple) else ()
-            detail = "; ".join([f"with {key}: {needed} there is a design", *not_on_sale(inquiry, named)])
-            yield {key: free}, Conflict(limit=f"{limit}.{key}", value=_shown(value), needed=needed, detail=detail)
+            detail = "; ".join([f"with {key}: {_shown(free)} there is a design", *not_on_sale(inquiry, named)])
+            conflict = Conflict(limit=f"{limit}.{key}", value=_shown(value), needed=needed, detail=detail)
+            yield OpenKey(key, with_key(fabric, key, free), conflict)
     for role in ROLES:
-        ids, choice = getattr(fabric.switches, role), fabric.switches.model_copy(update={role: "any"})
+        ids = getattr(fabric.switches, role)
         if ids != "any":
-            conflict = Conflict(
-                limit=f"{limit}.switches.{role}",
-                value=_shown(ids),
-                needed="any",
-                detail="; ".join([f"with any {role} switch there is a design", *not_on_sale(inquiry, ids)]),
-            )
-            yield {"switches": choice}, conflict
+            detail = "; ".join([f"with any {role} switch there is a design", *not_on_sale(inquiry, ids)])
+            conflict = Conflict(limit=f"{limit}.switches.{role}", value=_shown(ids), needed="any", detail=detail)
+            yield OpenKey("switches", partial(_any_switch, name=fabric.name, role=role), conflict)
     if fabric.attachments:
         ports = sum(attachment.ports for attachment in fabric.attachments)
         detail = "without attachments there is a design: their ports do not fit, or no part joins them"
-        yield {"attachments": ()}, Conflict(limit=f"{limit}.attachments", value=ports, needed=0, detail=detail)
+        conflict = Conflict(limit=f"{limit}.attachments", value=ports, needed=(), detail=detail)
+        yield OpenKey("attachments", with_key(fabric, "attachments", ()), conflict)
+
+
+def _any_switch(case: Case, name: str, role: str) -> Case:
+    fabric = next(fabric for fabric in case.fabrics if fabric.name == name)
+    return changed(case, fabric, switches=fabric.switches.model_copy(update={role: "any"}))
 
 
 def _shown(value: object) -> Number | str | None:

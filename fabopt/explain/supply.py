@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from fabopt.explain.freedoms import COUNTED, RULES
+from fabopt.explain.freedoms import COUNTED, RULES, ruled
 from fabopt.explain.levers import advice
 from fabopt.explain.sources import vendor_conflicts
 from fabopt.explain.what_if import Inquiry
-from fabopt.schema.case import Case
 from fabopt.schema.design import Conflict
 
 # How many more part numbers of a kind are tried, one after the other.
@@ -19,20 +18,24 @@ def buying_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Each rule of buying that alone stands in the way."""
     rules = inquiry.case.procurement
     for key in RULES:
-        value, limit = getattr(rules, key), f"procurement.{key}"
+        value = getattr(rules, key)
         if value is not None:
-            inquiry.tell(limit)
-            if inquiry.design(_ruled(inquiry.case, **{key: None})) is not None:
-                detail = f"without {key} there is a design{_sparing(inquiry, key, value)}"
-                yield Conflict(limit=limit, value=_listed(value), needed="any", detail=detail)
+            yield from inquiry.of_limit(f"procurement.{key}", listed(value), _freed(inquiry, key, value))
     for key in COUNTED:
         for place in getattr(rules, key):
             yield from vendor_conflicts(inquiry, key, place)
     for kind, most in rules.max_part_numbers.items():
-        yield from _part_numbers(inquiry, kind, most)
+        yield from part_number_conflicts(inquiry, kind, most)
 
 
-def _listed(value: Sequence[str] | Mapping[str, Sequence[str]]) -> str:
+def _freed(inquiry: Inquiry, key: str, value: Sequence[str] | Mapping[str, Sequence[str]]) -> Iterator[Conflict]:
+    if inquiry.design(ruled(inquiry.case, **{key: None})) is not None:
+        detail = f"without {key} there is a design{_sparing(inquiry, key, value)}"
+        yield Conflict(limit=f"procurement.{key}", value=listed(value), needed="any", detail=detail)
+
+
+def listed(value: Sequence[str] | Mapping[str, Sequence[str]]) -> str:
+    """The names that a rule of buying lists, in words."""
     if isinstance(value, Mapping):
         return "; ".join(f"{place}: {', '.join(names)}" for place, names in value.items())
     return ", ".join(value)
@@ -45,25 +48,24 @@ def _sparing(inquiry: Inquiry, key: str, value: Sequence[str] | Mapping[str, Seq
     enough: list[str] = []
     for name in value:
         others = tuple(other for other in value if other != name)
-        if inquiry.design(_ruled(inquiry.case, **{key: others})) is not None:
+        if inquiry.design(ruled(inquiry.case, **{key: others})) is not None:
             enough.append(name)
     return f"; to allow {' or '.join(enough)} would be enough" if enough else ""
 
 
-def _ruled(case: Case, **changes: object) -> Case:
-    return case.model_copy(update={"procurement": case.procurement.model_copy(update=changes)})
-
-
-def _part_numbers(inquiry: Inquiry, kind: str, most: int) -> Iterator[Conflict]:
+def part_number_conflicts(inquiry: Inquiry, kind: str, most: int) -> Iterator[Conflict]:
     """The fewest part numbers of a kind, up to some more, that give a design."""
     limit = f"procurement.max_part_numbers.{kind}"
-    inquiry.tell(limit)
+    return inquiry.of_limit(limit, most, _part_numbers(inquiry, kind, most, limit))
+
+
+def _part_numbers(inquiry: Inquiry, kind: str, most: int, limit: str) -> Iterator[Conflict]:
     given = inquiry.case.procurement.max_part_numbers
     others = {str(word): number for word, number in given.items() if word != kind}
-    if inquiry.design(_ruled(inquiry.case, max_part_numbers=others)) is None:
+    if inquiry.design(ruled(inquiry.case, max_part_numbers=others)) is None:
         return
     numbers = range(most + 1, most + 1 + MOST_MORE_PART_NUMBERS)
-    cases = ((more, _ruled(inquiry.case, max_part_numbers=others | {kind: more})) for more in numbers)
+    cases = ((more, ruled(inquiry.case, max_part_numbers=others | {kind: more})) for more in numbers)
     fewest = inquiry.first_with_design(cases)
     if fewest is not None:
         yield advice(limit, most, fewest, f"the fewest part numbers of kind {kind} that give a design")

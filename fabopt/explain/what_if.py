@@ -13,6 +13,8 @@ from math import gcd
 from typing import NamedTuple, TypeVar
 
 from fabopt.explain.relaxation import nearest
+from fabopt.io.case import Inputs
+from fabopt.io.keys import with_change
 from fabopt.parts.finance import Weights
 from fabopt.problem.demand import stages_of
 from fabopt.problem.fabric import FabricProblem
@@ -26,7 +28,7 @@ from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import Clock, Settings, StoppedError, Work, unbroken
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
 from fabopt.schema.catalog import Catalog
-from fabopt.schema.design import Conflict
+from fabopt.schema.design import Conflict, Needed, Number
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import relaxed
@@ -40,7 +42,11 @@ MOST_OF_UNITS = 24
 # What the search of any one question may do, counted as ``program.settings.Work``, so that no question takes the time
 # of all others and the same questions are answered on every machine; seconds only end what hangs.
 MOST_WORK = 40_000
+# The same for all searches that tell which default rules no design of a question's case can keep.
+MOST_OF_RULES = 200_000
 DESIGN_SECONDS = 60.0
+NO_SINGLE_CHANGE = "no single change to the case gives a design"
+UNSETTLED_AT_ALL = "whether another value would do takes more work to tell than one question may"
 
 
 Value = TypeVar("Value")
@@ -121,12 +127,16 @@ class Inquiry:
     met: list[Met] = field(default_factory=list)
     choices: set[str] = field(default_factory=set)
 
+    def fabric(self, index: int) -> Fabric:
+        """A fabric as it was asked for, by its place in the problem."""
+        name = self.problem.fabrics[index].name
+        return next(fabric for fabric in self.case.fabrics if fabric.name == name)
+
     @property
     def fabrics(self) -> Iterator[tuple[int, Fabric, FabricProblem]]:
         """The fabrics that are designed: their place in the problem, as they were asked for, and what they mean."""
-        asked = {fabric.name: fabric for fabric in self.case.fabrics}
         for index, meant in enumerate(self.problem.fabrics):
-            yield index, asked[meant.name], meant
+            yield index, self.fabric(index), meant
 
     @property
     def asked(self) -> Supposition:
@@ -141,8 +151,10 @@ class Inquiry:
 
     def search_of(self, problem: Problem, clock: Clock) -> Search:
         """The search of the case's problem or of a changed one, with the work of a question."""
-        settings = replace(self.settings, work=Work(most=MOST_WORK))
-        return search_of(problem, settings, clock, context=self.context)
+        return search_of(problem, self._with_work(MOST_WORK), clock, context=self.context)
+
+    def _with_work(self, most: int) -> Settings:
+        return replace(self.settings, work=Work(most=most))
 
     def problem_of(self, case: Case) -> Problem:
         """A changed case, with the parts of the catalog as they were found for the case itself.
@@ -165,11 +177,19 @@ class Inquiry:
 
         ``in_reach``: arithmetic is known not to rule out its number of servers.
         """
-        optimum = self._design_of(problem, in_reach)
-        if optimum is not None:
-            return optimum
-        bound_less = relaxed(problem, self.settings, self.clock, self.context.beside())
-        return None if bound_less is None else self._design_of(bound_less, in_reach)
+        stopped: StoppedError | None = None
+        try:
+            optimum = self._design_of(problem, in_reach)
+            if optimum is not None:
+                return optimum
+        except StoppedError as error:
+            stopped = error  # what structure keeps from every rule is sooner known than what limits do
+        bound_less = relaxed(problem, self._with_work(MOST_OF_RULES), self.clock, self.context.beside())
+        if bound_less is not None:
+            return self._design_of(bound_less, in_reach)
+        if stopped is not None:
+            raise stopped
+        return None
 
     def _design_of(self, problem: Problem, in_reach: bool) -> Optimum | None:
         self.clock.ask()
@@ -206,6 +226,44 @@ class Inquiry:
             networks = (candidate.design.file_part() for candidate, _ in optimum.picked)
             tiers = ((part.structure, [tier.switch.id for tier in part.tiers], part.nic.nic_id) for part in networks)
             return SolvedChange(sums_of(problem, optimum.picked).cents, repr(list(tiers)))
+
+    def about(self, case: Case) -> Inquiry:
+        """The questions about a changed case."""
+        return replace(self, case=case, problem=self.problem_of(case))
+
+    def settles(self, case: Case) -> bool | None:
+        """Whether a changed case has a design; None where that takes more than the work of a question."""
+        try:
+            return self.design(case) is not None
+        except StoppedError:
+            self._look_for_more()
+            return None
+
+    def _look_for_more(self) -> None:
+        """Raise ``StoppedError`` where no more questions can be asked."""
+        if self.clock.is_over() or self.clock.questions_left == 0:
+            raise StoppedError
+
+    def of_limit(self, limit: str, value: Number | str | None, questions: Iterator[Conflict]) -> Iterator[Conflict]:
+        """What questions about a limit come to; where the work of one tells nothing, that it is not settled.
+
+        Questions about other limits go on.
+        """
+        self.tell(limit)
+        is_told = False
+        try:
+            for conflict in questions:
+                is_told = True
+                yield conflict
+        except StoppedError:
+            self._look_for_more()
+            if not is_told:
+                yield Conflict(limit=limit, value=value, needed=None, minimal=False, detail=UNSETTLED_AT_ALL)
+
+    def opened(self, case: Case, conflict: Conflict) -> Iterator[Conflict]:
+        """The conflict of a key, where the case has a design without what it says; where that is open, that it is."""
+        questions = (conflict for _ in range(1) if self.design(case) is not None)
+        return self.of_limit(conflict.limit, conflict.value, questions)
 
     def first_with_design(self, changes: Iterable[tuple[Value, Case]]) -> Value | None:
         """The first of some values of a limit whose changed case has a design; None if none has."""
@@ -273,6 +331,11 @@ def _lean(problem: Problem) -> Problem:
     if limits.power_mw is not None:
         return with_objective(problem, "power_w", limits)
     return replace(problem, weights=Weights(1, 0, CENTS_PER_MILLIUNIT, 1))
+
+
+def with_needed(inquiry: Inquiry, case: Case, changes: Iterable[Needed]) -> Case:
+    """A case with other values of dotted keys; raises ``InputError`` where it cannot have them."""
+    return with_change(Inputs(case, inquiry.catalog, ""), {change.limit: change.needed for change in changes}).case
 
 
 def servers_key(case: Case) -> str:

@@ -23,9 +23,9 @@ class Conflict(Strict):
     """A limit that clashes: its value, and what it alone would have to be for the case to have a design.
 
     ``direction``: which way a number would have to go; ``minimal``: whether no number nearer to its value would do, to
-    a thousandth; null of what is no number. ``together``: all changes that are needed at once, this one first; empty
-    where it alone would do. ``capex_usd``: what the design costs that solving the case with the change gives, as far as
-    that is known.
+    a thousandth; null of what is no number; false without ``needed``, where it took too much work to tell whether any
+    value of it would do. ``together``: all changes that are needed at once, this one first; empty where it alone would
+    do. ``capex_usd``: what the design costs that solving the case with the change gives, as far as that is known.
     """
 
     limit: str

@@ -14,7 +14,7 @@ from fabopt.errors import EXIT_INFEASIBLE
 from fabopt.explain import conflicts
 from fabopt.schema.design import Conflict, Design
 from fabopt.solution import optimize
-from tests.samples.infeasible import MAKERS, ONE_CARD, Sample, changes_of, faults_of, followed, verdict
+from tests.samples.infeasible import MAKERS, ONE_CARD, Sample, changes_of, faults_of, faults_of_all, followed, verdict
 from tests.samples.small import Json, case, catalog, inputs, product, solved
 
 SWITCHES = ("large", "lean", "small")
@@ -41,18 +41,22 @@ def advised(design: Design) -> list[Conflict]:
 @pytest.mark.parametrize("name", MAKERS)
 def test_random_cases_of_every_limit(name: str, seed: int) -> None:
     sample = MAKERS[name](random.Random(100 + seed))
-    if verdict(sample) != "infeasible":
+    if verdict(sample.inputs) != "infeasible":
         return
-    design = solved(*sample)
-    for conflict in advised(design):
-        assert list(faults_of(sample, conflict)) == []
+    design = optimize.solve(sample.inputs, alternatives_s=0)
+    assert list(faults_of_all(sample, design)) == []
+    for conflict in design.conflicts:
+        if conflict.needed is not None:
+            assert list(faults_of(sample, conflict)) == []
 
 
 def test_every_limit_has_advice_that_is_minimal() -> None:
     """A case of each limit that is known to have no design."""
     for name in ("budget", "late switches", "bandwidth", "budgets of stages", "run", "servers"):
-        sample = next(made for seed in range(9) if verdict(made := MAKERS[name](random.Random(seed))) == "infeasible")
-        assert any(conflict.minimal for conflict in advised(solved(*sample))), name
+        sample = next(
+            made for seed in range(9) if verdict((made := MAKERS[name](random.Random(seed))).inputs) == "infeasible"
+        )
+        assert any(conflict.minimal for conflict in advised(optimize.solve(sample.inputs, alternatives_s=0))), name
 
 
 def late(weeks: float, *ids: str, month: int = 8) -> Sample:
@@ -76,19 +80,19 @@ def test_a_lead_time_is_advised_with_the_weeks_that_expediting_saves() -> None:
     sample = late(40, *SWITCHES)
     for part in SWITCHES:
         product(sample.parts, part)["expedite"] = {"weeks": 2, "price_usd": 100}
-    conflicts = advised(solved(*sample))
+    conflicts = advised(optimize.solve(sample.inputs, alternatives_s=0))
     told = {one.limit: (one.value, one.needed, one.direction) for one in conflicts}
     assert told["catalog.small.lead_time_weeks"] == (40, 36.666, "down")
     assert told["procurement.order_from_month"] == (0, -1, "down")
     assert any("even expedited" in one.detail for one in conflicts)
     product(sample.parts, "small")["lead_time_weeks"] = 36.666
-    assert solved(*sample).status == "optimal"
+    assert optimize.solve(sample.inputs, alternatives_s=0).status == "optimal"
 
 
 def test_parts_that_are_late_together_are_one_item() -> None:
     """Switches and NICs are late: no one of them alone helps, a switch and the NIC do."""
     sample = late(40, *SWITCHES, "nic-400")
-    joint = next(conflict for conflict in advised(solved(*sample)) if conflict.together)
+    joint = next(conflict for conflict in advised(optimize.solve(sample.inputs, alternatives_s=0)) if conflict.together)
     changes = changes_of(joint)
     assert len(changes) == 2 and "catalog.nic-400.lead_time_weeks" in changes and joint.minimal
     assert verdict(followed(sample, changes)) == "optimal"
@@ -99,7 +103,9 @@ def test_parts_that_are_late_together_are_one_item() -> None:
 def test_stages_behind_go_live_later_too() -> None:
     sample = late(40, *SWITCHES)
     sample.content["stages"].append({"name": "more", "month": 9, "servers": 6})
-    told = next(one for one in advised(solved(*sample)) if one.limit == "stages.go.month")
+    told = next(
+        one for one in advised(optimize.solve(sample.inputs, alternatives_s=0)) if one.limit == "stages.go.month"
+    )
     assert changes_of(told) == {"stages.go.month": 10, "stages.more.month": 10}
 
 
@@ -107,7 +113,11 @@ def test_stages_behind_go_live_later_too() -> None:
 def test_a_ratio_is_one_that_every_stage_keeps() -> None:
     """The last stage of the design that is met has 2.5:1, the one before 4:1: at 2.5:1 there is no design."""
     sample = MAKERS["power of stages"](random.Random(65))
-    told = next(one for one in advised(solved(*sample)) if one.limit.endswith("max_oversubscription.leaf"))
+    told = next(
+        one
+        for one in advised(optimize.solve(sample.inputs, alternatives_s=0))
+        if one.limit.endswith("max_oversubscription.leaf")
+    )
     assert isinstance(told.needed, float) and 4 <= told.needed < 4.01
     assert list(faults_of(sample, told)) == []
 
@@ -118,8 +128,10 @@ def test_the_budget_of_a_stage_is_the_least() -> None:
     stages: list[Json] = [{"name": "one", "servers": 2}, {"name": "two", "month": 12, "servers": 3}]
     stages[0]["limits"] = {"budget_usd": 20_000}
     sample = Sample(case(ONE_CARD, stages=stages), catalog())
-    told = next(one for one in advised(solved(*sample)) if one.limit.startswith("stages.one"))
-    cheapest = solved(*followed(sample, {"stages.one.limits.budget_usd": 1_000_000}))
+    told = next(
+        one for one in advised(optimize.solve(sample.inputs, alternatives_s=0)) if one.limit.startswith("stages.one")
+    )
+    cheapest = optimize.solve(followed(sample, {"stages.one.limits.budget_usd": 1_000_000}), alternatives_s=0)
     assert isinstance(told.needed, int | float) and told.needed <= cheapest.stages[0].capex_usd
     assert list(faults_of(sample, told)) == []
 
@@ -129,7 +141,11 @@ def test_a_budget_of_which_nothing_is_to_spare_is_settled_by_two_questions(monke
     monkeypatch.setattr(conflicts, "MOST_QUESTIONS", 2)
     stages = [{"name": "one", "month": 9, "servers": 3}]
     sample = Sample(case(ONE_CARD, stages=stages, limits={"quarterly_budget_usd": 20_000}), catalog())
-    (told,) = (one for one in advised(solved(*sample)) if one.limit == "limits.quarterly_budget_usd")
+    (told,) = (
+        one
+        for one in advised(optimize.solve(sample.inputs, alternatives_s=0))
+        if one.limit == "limits.quarterly_budget_usd"
+    )
     assert told.minimal and list(faults_of(sample, told)) == []
 
 
@@ -139,7 +155,9 @@ def test_supply_is_what_a_design_takes_at_least() -> None:
     for part in SWITCHES:
         product(parts, part)["supply"] = 0
     sample = Sample(case(), parts)
-    told = next(one for one in advised(solved(*sample)) if one.limit == "catalog.large.supply")
+    told = next(
+        one for one in advised(optimize.solve(sample.inputs, alternatives_s=0)) if one.limit == "catalog.large.supply"
+    )
     assert (told.value, told.needed, told.minimal) == (0, 3, True)
     assert list(faults_of(sample, told)) == []
 

@@ -5,15 +5,17 @@ Each small case has no design for another reason. The message is compared as a w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from fabopt.explain import clashes
+from fabopt.explain import clashes, conflicts
 from fabopt.explain.what_if import Inquiry, Watch
 from fabopt.output.terminal.answer import infeasible_lines
+from fabopt.schema.design import Conflict
 from tests.samples.random_cases import generate
-from tests.samples.small import Json, case, catalog, product, solved
+from tests.samples.small import Json, case, catalog, product, solved, usd
 
 NO_CHANGE = "  no single change to the case gives a design; "
 
@@ -110,26 +112,27 @@ def test_two_runs_that_are_too_long() -> None:
     """Neither run can be had, so neither alone is the limit; a way around the second is one tier."""
     content = case(site={"distances_m": {"server-leaf": 600, "leaf-spine": 700}})
     assert told(content) == [
-        NO_CHANGE + "fabric compute: no ethernet parts on sale join server and leaf at 200 or 400 Gb/s "
-        "over the 600 m of a server-leaf run; the longest are 50 m; what would help: a shorter "
-        "`site.distances_m.server-leaf` (dac, dr4, dr4-hot and 3 more); what would do together: a shorter "
-        "`site.distances_m.server-leaf`, and `fabrics.compute.tiers: any`"
+        "  fabrics.compute.tiers: is 2; needs any, at $58,320, together with site.distances_m.server-leaf 50 (no "
+        "single change to the case gives a design; these together do, and no fewer; fabric compute: no ethernet parts "
+        "on sale join server and leaf at 200 or 400 Gb/s over the 600 m of a server-leaf run; the longest are 50 m; "
+        "what would help: a shorter `site.distances_m.server-leaf` (dac, dr4, dr4-hot and 3 more))"
     ]
 
 
 @pytest.mark.parametrize("answered", [1, 2])
 def test_changes_that_may_be_to_spare_are_told_as_such(answered: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first question is whether all changes would do; where others are not asked, some may not be needed."""
-    joint = clashes.joint_change
+    joint = clashes.joint_conflicts
 
-    def in_time(inquiry: Inquiry) -> list[str]:
+    def in_time(inquiry: Inquiry) -> Iterator[Conflict]:
         return joint(replace(inquiry, clock=Watch(60, inquiry.clock, answered)))
 
-    monkeypatch.setattr(clashes, "joint_change", in_time)
+    monkeypatch.setattr(conflicts, "joint_conflicts", in_time)
     content = case(site={"distances_m": {"server-leaf": 600, "leaf-spine": 700}})
     (line,) = told(content)
-    assert "what would do together" in line
-    assert line.endswith("; whether all of these are needed was not settled in time")
+    assert "; these together do; whether fewer, or smaller ones, would was not settled; " in line
+    (conflict,) = solved(content).conflicts
+    assert conflict.minimal is False and len(conflict.together) > 2
 
 
 def test_switches_of_another_protocol() -> None:
@@ -160,10 +163,10 @@ def test_one_fabric_of_two_fails() -> None:
     storage = {"name": "storage", "role": "storage", "min_gbps_per_gpu": 50, "tiers": 2, "switches": only}
     content["fabrics"] = [{**content["fabrics"][0], "nics_per_server": 2}, storage]
     assert told(content, parts) == [
-        NO_CHANGE + "fabric storage: no ethernet switch on sale may be a leaf; what would help: "
-        "`fabrics.storage.switches.leaf: any` (large, small), or `catalog.lean.price_usd` (lean has no price, so it "
-        "is listed, never chosen); fabric storage has no design even alone; what would do together: "
-        "`fabrics.storage.switches.leaf: any`, and `fabrics.storage.switches.spine: any`"
+        "  fabrics.storage.tiers: is 2; needs any, at $116,800, together with fabrics.storage.switches.leaf any "
+        "(no single change to the case gives a design; these together do, and no fewer; fabric storage: no ethernet "
+        "switch on sale may be a leaf; what would help: `fabrics.storage.switches.leaf: any` (large, small), or "
+        "`catalog.lean.price_usd` (lean has no price, so it is listed, never chosen))"
     ]
 
 
@@ -171,9 +174,12 @@ def test_keys_that_clash() -> None:
     """Every part is there, but one switch is too few, and two tiers of it carry too little."""
     only = {"leaf": ["small"], "spine": ["small"]}
     fabric = {"tiers": 1, "planes": 3, "switches": only, "nics_per_server": 4, "min_gbps_per_gpu": 400}
-    message = told(case(fabric, servers=30))
-    assert message[0].startswith(NO_CHANGE)
-    assert "`fabrics.compute.tiers: any`" in message[0] and "`fabrics.compute.planes: any`" in message[0]
+    content = case(fabric, servers=30)
+    (conflict,) = solved(content).conflicts
+    changes = {change.limit: change.needed for change in conflict.together}
+    assert changes == {"fabrics.compute.tiers": "any", "fabrics.compute.planes": "any"} and conflict.minimal
+    opened = solved(case({**fabric, "tiers": "any", "planes": "any"}, servers=30))
+    assert opened.status == "optimal" and usd(opened) == conflict.capex_usd
 
 
 def test_a_named_switch_that_is_never_chosen() -> None:

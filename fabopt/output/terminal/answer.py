@@ -339,7 +339,7 @@ BUDGET = "limits.budget_usd"
 def needed_text(conflict: Conflict) -> str:
     """What a limit would have to be, and with it others."""
     if conflict.needed is None:
-        return "no value of it alone would do"
+        return "no value of it alone would do" if conflict.minimal is None else "not settled"
     costs = "" if conflict.capex_usd is None or conflict.limit == BUDGET else f", at {money(conflict.capex_usd)}"
     needs = f"needs {conflict_quantity(conflict.limit, conflict.needed)}{costs}"
     others = [
@@ -362,7 +362,7 @@ def conflict_quantity(limit: str, value: int | float | str | tuple[str, ...] | N
     if isinstance(value, str):
         return value
     if isinstance(value, tuple):
-        return ", ".join(value)
+        return ", ".join(value) or "none"
     if limit.endswith("_usd"):
         return money(value)
     if limit.endswith("_w"):

@@ -1,0 +1,40 @@
+"""Products that are listed and lack only a price, a power figure or a split, where that alone would give a design."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
+from fabopt.explain.gaps import gap_of
+from fabopt.explain.limits import unlimited
+from fabopt.explain.what_if import Inquiry, Supposition
+from fabopt.program.orders import all_uses
+from fabopt.schema.design import Conflict
+
+# What an unknown price is taken for: more than any other, so that only what is needed is bought at it.
+UNKNOWN_USD = 1e7
+
+
+def lacking_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Each figure that some products lack, where a design would have them; what a gap needs is told with that.
+
+    Where spending is limited no price that is not known can be said to be low enough.
+    """
+    if unlimited(inquiry.case) == inquiry.case and not any(
+        gap_of(inquiry.problem, fabric) for fabric in inquiry.problem.fabrics
+    ):
+        for freedom in lacking_freedoms(inquiry, UNKNOWN_USD):
+            yield from inquiry.of_limit(f"catalog.{freedom.key}", None, _with_figures(inquiry, freedom))
+
+
+def _with_figures(inquiry: Inquiry, freedom: Freedom) -> Iterator[Conflict]:
+    problem = inquiry.problem_asked(Supposition(inquiry.case, freedom.catalog))
+    optimum = inquiry.design_of(problem)
+    if optimum is None:
+        return
+    bought = {*(item.id for _, item in all_uses(problem, optimum.picked))}
+    lacking = freedom.lacking(inquiry, sorted(bought))
+    inquiry.met.clear()  # its price rests on figures that nobody knows
+    if lacking:
+        detail = f"there would be a design with {freedom.says(lacking[:MOST_PRODUCTS])}"
+        yield Conflict(limit=f"catalog.{lacking[0]}.{freedom.key}", value=None, needed=None, detail=detail)

@@ -188,7 +188,7 @@ def test_the_message_comes_first_and_all_is_told_once(tmp_path: Path, capfd: pyt
 def test_news_are_told_before_the_answer() -> None:
     news: list[Conflict | None] = []
     sample = late(40, *SWITCHES)
-    design = optimize.solve(inputs(*sample), alternatives_s=0, told=news.append)
+    design = optimize.solve(sample.inputs, alternatives_s=0, told=news.append)
     assert news[0] is None
     assert [one.limit for one in news[1:] if one is not None] == [one.limit for one in design.conflicts]
 
@@ -204,14 +204,15 @@ def test_a_search_under_all_rules_that_is_stopped_loses_no_lever(monkeypatch: py
     search = Inquiry._design_of
 
     def stopped(inquiry: Inquiry, problem: Problem, in_reach: bool) -> Optimum | None:
-        if parts_that_yield(problem):
+        if any(part.path == "rules.two-spines" for part in parts_that_yield(problem)):
             raise StoppedError
         return search(inquiry, problem, in_reach)
 
     monkeypatch.setattr(Inquiry, "_design_of", stopped)
     design = optimize.solve(inputs(wanted, parts), alternatives_s=0)
     assert design.status == "infeasible"
-    assert {one.limit: one.needed for one in design.conflicts} == expected and expected[limit] == 2
+    told = {one.limit: one.needed for one in design.conflicts if one.needed is not None}
+    assert told[limit] == expected[limit] == 2
 
 
 def test_a_key_that_takes_more_work_than_a_question_may_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,7 +143,7 @@ def _number(value: float, language: str) -> str:
     return f"{value:,.2f}".replace(",", "_").replace(".", decimals).replace("_", thousands)
 
 
-def _quote(language: str, part: str, description: str, price: float, remark: str = "", more: str = "") -> str:
+def quote_of(language: str, part: str, description: str, price: float, remark: str = "", more: str = "") -> str:
     head, *_, delimiter = LANGUAGES[language]
     cells = [part, description, "10", _number(price, language), _number(10 * price, language), remark]
     line = delimiter.join(_cell(cell, delimiter) for cell in cells)
@@ -161,7 +161,7 @@ def word_traps() -> Iterator[Trap]:
         for text in texts:
             part = next(parts)
             id_, usd, _ = PARTS[part]
-            yield Trap(f"{language}: {text}", _quote(language, part, text, usd), id_, None)
+            yield Trap(f"{language}: {text}", quote_of(language, part, text, usd), id_, None)
 
 
 def sum_traps() -> Iterator[Trap]:
@@ -172,21 +172,21 @@ def sum_traps() -> Iterator[Trap]:
             wrong = _number(10 * usd + 700, language)
             cells = ["", total, "", "", f'"{wrong}"' if delimiter in wrong else wrong]
             yield Trap(
-                f"{language}: sum, {part}", _quote(language, part, "", usd, more=delimiter.join(cells)), id_, None
+                f"{language}: sum, {part}", quote_of(language, part, "", usd, more=delimiter.join(cells)), id_, None
             )
     for part, other in (("MQM9790-NS2F", "SN5600 switch"), ("MQM9790-NS2F", "800G transceiver"), ("MMA4Z00-NS",
     "MMS4X00-NS"),
                         ("MMA4Z00-NS", "800G DR8 module"), ("MCX75310AAS-NEAT",
                         "BlueField-3 B3140H 900-9D3D4-00NN-HA0 DPU"),
                         ("MMA4Z00-NS", "Active optical cable")):  # fmt: skip
-        yield Trap(f"{part} is no {other}", _quote("en", part, other, PARTS[part][1]), PARTS[part][0], None)
+        yield Trap(f"{part} is no {other}", quote_of("en", part, other, PARTS[part][1]), PARTS[part][0], None)
 
 
 def currency_traps() -> Iterator[Trap]:
     """Currencies in titles: converted by a rate, or refused."""
     for (title, code), part in zip(CURRENCIES.items(), cycle(PARTS), strict=False):
         id_, usd, _ = PARTS[part]
-        text = f'"{title}",,\n{_quote("en", part, "", 2 * usd).replace(" USD", "")}'
+        text = f'"{title}",,\n{quote_of("en", part, "", 2 * usd).replace(" USD", "")}'
         yield Trap(f"{title}: no rate", text, id_, None)
         if code:
             yield Trap(title, text, id_, usd, (f"{code}=0.5",))
@@ -206,5 +206,5 @@ def honest() -> Iterator[Trap]:
                 remark = next(remarks)
                 if "optics" in text and "module" in called[language]:
                     continue
-                quote = _quote(language, part, text.format(part=called[language]), usd, remark)
+                quote = quote_of(language, part, text.format(part=called[language]), usd, remark)
                 yield Trap(f"{language}: {part} {text} | {remark}", quote, id_, usd)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from fabopt.errors import cut
 from fabopt.io.quote.currencies import DOLLAR, agreed_sign, signs_in
 from fabopt.io.quote.times import date_in, days_of_unit
+from fabopt.io.quote.words import alternatives, pattern
 
 _VALID = re.compile(
     r"(?:\b(?:valid(?:ity|ité)?|expir(?:y|es|ation)|gültig(?:keit)?|bindefrist|valable|válid[oa]|validez|vigencia|validità|geldig|"
@@ -36,45 +37,6 @@ _PRICED = re.compile(
 )
 
 
-# That amounts are not in units of a currency: kUSD, T€, $k, '000 and such, also in millions.
-SCALED = re.compile(
-    r"\b[kmt]\s?(?:us\$|[$€£]|(?:usd|eur|gbp|chf)\b)|(?:us\$|[$€£]|\b(?:usd|eur|gbp|chf))\s?[km]\b|['’]000s?\b|"
-    r"\bin k\b|\bx\s?1[.,]?000\b|\b(?:thousands?|millions?|tsd|tausend|mio|milliers|miles de|migliaia|milioni)\b|"
-    r"[千万]元",
-    re.IGNORECASE,
-)
-# That tax is in a price.
-TAXED = re.compile(
-    r"(?<!not )(?<!nicht )(?<!no )\b(?:incl\w*|inkl\w*|inc|with|mit|avec)\W*(?:(?:of|der|la|the|all|[0-9.,]+\W*%)\W*)*"
-    r"(?:vat|mwst|mehrwertsteuer|ust|gst|(?:sales )?tax(?:es)?|tva|iva|btw|moms)\b|"
-    r"\b(?:ttc|toutes taxes comprises)\b|\b(?:vat|mwst|ust|gst|tax|tva|iva|btw|moms)\W*(?:incl|inkl)\w*|"
-    r"(?<!不)含税|税込|부가세 ?포함",
-    re.IGNORECASE,
-)
-# That a price is for a time, as rents and leases are.
-_PER_TIME = (
-    r"(?:\b(?:monthly|yearly|annual(?:ly)?|"
-    r"(?:per|a|par|al|pro|je) (?:month|year|annum|monat|jahr|mois|an|mese?s?|anno|año)|"
-    r"monatlich\w*|jährlich\w*|mensuel\w*|mensual\w*|mensil\w*|mensal)\b|"
-    r"/\s?(?:mo|mth|month|monat|mois|mes|yr|year)\b|\bp\.\s?m\.|月額|月租|/月)"
-)
-_RENT = (
-    r"\b(?:leas(?:e|ing)|rentals?|rent|miet(?:e|preis|gerät)|leih(?:gerät|stellung)\w*|(?:on )?loan(?:ed|er)?|alquiler|"
-    r"noleggio)\b|租赁|租金|リース|レンタル"
-)
-RECURRING = re.compile(f"{_PER_TIME}|{_RENT}", re.IGNORECASE)
-# That a price is not that of one: per 10, per pack, per metre, for a pair.
-_MANY = (
-    r"(?!1[.,]0{1,2}\b)(?!20[0-9]{2}\b)(?:[2-9]|[1-9][0-9.,]*[0-9])"
-    r"(?![0-9]|\s?(?:%|(?:months?|years?|monate|jahre|mois|ans)\b))"
-)
-_PIECES = r"(?:pcs?|pieces?|pièces|units?|stk|stück|st|ea|uds?|个|個)"
-BULK = re.compile(
-    rf"(?:\b(?:per|pro|je|par|por)\s|/)\s*(?:{_MANY}|(?:packs?|package|box|ve|vpe|sets?|pairs?|paar|dozen|dutzend|rack|"
-    rf"bundle|kit|lot|m|met(?:er|re)s?|mètre|metro|ft|foot)\b)|"
-    rf"\(\s*(?:(?:pack|set|pair|paar|box|dozen|lot|kit|bundle)\b|{_MANY}\s*{_PIECES}?\s*\))",
-    re.IGNORECASE,
-)
 _RATES = (
     r"\b(?:prices?|rates?|amounts?|fees?|preise|beträge|raten|prix|tarifs|precios|importes|cuotas|prezzi|prijzen)\b"
 )
@@ -85,15 +47,17 @@ _SAID_OF_THEM = (
 )
 _ENDS = r"(?=\W*(?:(?:in|en|of|excl\w*|ex|net|netto|usd|eur)\b|$|[-–—:.,;(]))"
 _RECURRING_PRICES = re.compile(
-    rf"(?:{_PER_TIME}|{_RENT})[\s-]+{_RATES}{_ENDS}|{_RATES}{_SAID_OF_THEM}{_PER_TIME}", re.IGNORECASE
+    rf"(?:{pattern('time').pattern}|{pattern('rent').pattern})[\s-]+{_RATES}{_ENDS}|"
+    rf"{_RATES}{_SAID_OF_THEM}(?:{pattern('time').pattern})",
+    re.IGNORECASE,
 )
 _OF_PRICES = re.compile(
-    r"\b(?:prices?|amounts?|preise|beträge|prix|montants|precios|importes|prezzi|importi|prijzen|preços|valores|ceny)\b|价格|価格|가격",
+    r"\b(?:prices?|amounts?|preise|beträge|prix|montants|precios|importes|prezzi|importi|prijzen|preços|valores|ceny)\b|价格|価格|가격|报价|金額|金额",
     re.IGNORECASE,
 )
 _BULK_PRICES = re.compile(
     rf"{_RATES}\s(?:(?:are|is|shown|quoted|stated|sind|gelten|verstehen|sich|in|us\$|[a-z]{{3}}|[$€£])\s){{0,4}}"
-    rf"(?:per|pro|je|par|por|for|für|pour)\s(?:{_MANY})\s?{_PIECES}",
+    rf"(?:per|pro|je|par|por|for|für|pour)\s(?:{alternatives('many')})\s?(?:{alternatives('piece')})",
     re.IGNORECASE,
 )
 # A short text on its own, such as `in thousands of USD`.
@@ -125,6 +89,11 @@ class QuoteFacts:
     notes: tuple[str, ...] = ()
     currencies: tuple[str, ...] = ()
     is_aside: bool = False
+
+
+def recurring(text: str) -> re.Match[str] | None:
+    """What says in a text that a price is for a time, as rents and leases are."""
+    return pattern("time").search(text) or pattern("rent").search(text)
 
 
 def facts_of(rows: Iterable[FactRow], sheets: Iterable[str] = ()) -> QuoteFacts:
@@ -168,7 +137,8 @@ def scales_of(rows: Iterable[FactRow]) -> dict[str, str]:
 
 def taxed_of(rows: Iterable[FactRow]) -> dict[str, str]:
     """By sheet, the text that says of its prices that tax is in them."""
-    said = ((row.sheet, text) for row in rows for text in row.texts if _OF_PRICES.search(text) and TAXED.search(text))
+    texts = ((row.sheet, text) for row in rows for text in row.texts)
+    said = ((sheet, text) for sheet, text in texts if _OF_PRICES.search(text) and pattern("taxed").search(text))
     return dict(reversed(list(said)))
 
 
@@ -186,7 +156,7 @@ def recurring_of(rows: Iterable[FactRow]) -> dict[str, str]:
 
 def _is_scaled(text: str) -> bool:
     match = _PRICED.search(text) or _UNIT_OF_ALL.search(text)
-    return match is not None and SCALED.search(_SENTENCE.split(match.group("rest"))[0]) is not None
+    return match is not None and pattern("scaled").search(_SENTENCE.split(match.group("rest"))[0]) is not None
 
 
 def _texts(row: FactRow) -> list[str]:

@@ -10,11 +10,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from fabopt.io.quote.currencies import DOLLAR, HOME, agreed_sign, signs_in
-from fabopt.io.quote.facts import BULK, RECURRING, SCALED, TAXED
-from fabopt.io.quote.heading_words import CALLED
+from fabopt.io.quote.facts import recurring
 from fabopt.io.quote.sheets import Cell, Sheet, letters
+from fabopt.io.quote.words import called, pattern
 
-_ROLES = {" ".join(name.split()): role for role, names in CALLED.items() for name in names.split(",")}
+_CALLED = called()
+_ROLES = {name: role for role, names in _CALLED.items() for name in names}
 # Words before the name of a column that do not change what it is.
 _WHOSE = re.compile(
     r"^(?:(?:mfr|mfg|manufacturers?|vendors?|suppliers?|oem|makers?|herstellers?|our|your|quoted|s|legacy|"
@@ -61,7 +62,7 @@ _MAYBE_UNIT = "maybe unit"
 _RANGE = re.compile(
     r"(?:(?:qty|quantity|menge|quantité|cantidad|数量)\s*)?(?:(?:from|ab|up to|bis|jusqu'à|à partir de|dès|"
     r"desde|hasta|a partir de|[<>≥≤]=?)\s*"
-    r"[0-9][0-9,.]*|[0-9](?:[0-9,.]*[0-9])?\s*(?:\+|(?:[-–—]|to|bis|à|a)\s*(?:[0-9][0-9,.]*|up|more)))\s*(?:pcs?|pieces?|units?|ea|stk|stück|uds?|个)?",
+    r"[0-9][0-9,.]*|[0-9](?:[0-9,.]*[0-9])?\s*(?:\+|(?:[-–—]|to|bis|à|a)\s*(?:[0-9][0-9,.]*|up|more)))\s*(?:pcs?|pieces?|units?|ea|stk|stück|uds?|个)?\.?",
     re.IGNORECASE,
 )
 # Of names, those that are of things; the others may be numbers of lines.
@@ -83,7 +84,7 @@ _MONEY = re.compile(
     r"|\b(?:exc|excl|excluding|ex|ohne|without|vat|mwst|ust|tax|netto|ht|hors taxes?)\b"
 )
 # With the word before it, as in `price in k€`.
-_SCALE = re.compile(rf"(?:\b(?:in|en)\s+)?(?:{SCALED.pattern})", re.IGNORECASE)
+_SCALE = re.compile(rf"(?:\b(?:in|en)\s+)?(?:{pattern('scaled').pattern})", re.IGNORECASE)
 # Of a sheet that asks for quotes, the columns of the second vendor asked and on.
 _OF_ASKED = re.compile(r"\s*\(([2-8])\)$")
 QUOTED = "quoted unit price"
@@ -133,7 +134,7 @@ class Header:
 
     def as_read(self) -> dict[str, list[str]]:
         """Letters of the columns by role."""
-        return {role: [letters(column) for column in self.columns(role)] for role in CALLED if self.columns(role)}
+        return {role: [letters(column) for column in self.columns(role)] for role in _CALLED if self.columns(role)}
 
     def found_parts(self, sheet: str) -> list[str]:
         """Columns of part numbers that no heading says, but what stands in them."""
@@ -157,7 +158,7 @@ def role_of(text: str) -> str:
     role = _called(plain) or _called(whole) or (_called(f"{plain} price") if signs_in(whole.upper()) else "")
     if not role:
         roles = [role for part in re.split(r"[/|,]", plain) if (role := _called(part))]
-        role = min(roles, key=list(CALLED).index, default="")
+        role = min(roles, key=list(_CALLED).index, default="")
     if (not role and _RANGE.fullmatch(whole.strip())) or (
         not role and _NET_OF_ONE.search(whole) and not _NOT_OF_ONE.search(whole)
     ):
@@ -165,13 +166,13 @@ def role_of(text: str) -> str:
     elif not role and _OF_PRICE.search(plain) and not _NOT_PAID.search(whole):
         role = "unit" if _PAID.search(whole) else _MAYBE_UNIT
     if (role in ("unit", "list", _MAYBE_UNIT) or (not role and _OF_PRICE.search(plain))) and (
-        BULK.search(lower) or _WITH_MORE.search(lower) or (not role and _OF_ANOTHER.search(plain))
+        pattern("bulk").search(lower) or _WITH_MORE.search(lower) or (not role and _OF_ANOTHER.search(plain))
     ):
         role = "bulk"
     if role in PRICES or _OF_PRICE.search(plain) or _OF_SUM.search(plain):
-        role = "taxed" if TAXED.search(text) else role
-        role = "recurring" if RECURRING.search(text) else role
-    elif RECURRING.search(text) and _OF_RATE.search(plain):
+        role = "taxed" if pattern("taxed").search(text) else role
+        role = "recurring" if recurring(text) else role
+    elif recurring(text) and _OF_RATE.search(plain):
         role = "recurring"
     return role
 

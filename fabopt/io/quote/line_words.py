@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Literal
 
-import yaml
-
 from fabopt.io.quote.conditions import without_remarks
+from fabopt.io.quote.words import pattern
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.product import Product
 from fabopt.schema.server import Server
@@ -22,7 +19,6 @@ from fabopt.schema.server import Server
 Kind = Literal["switch", "transceiver", "cable", "card", "server"]
 
 
-_WORDS = Path(__file__).with_name("line_words.yaml")
 _KINDS: tuple[tuple[type[Product], Kind], ...] = (
     (Switch, "switch"), (Transceiver, "transceiver"), (Cable, "cable"), (Fibre, "cable"), (Nic, "card"),
     (Server, "server"),
@@ -31,6 +27,7 @@ _KINDS: tuple[tuple[type[Product], Kind], ...] = (
 _SERVICES = {
     "labour": "labour or a service", "licence": "a licence", "support": "support", "fee": "a fee",
     "logistics": "freight or duty", "rental": "a rental or a trial", "warranty": "a warranty",
+    "credit": "a credit or a discount",
 }  # fmt: skip
 _ANYWHERE = {
     "adder": "a difference or an addition, not a price", "cancelled": "not offered any more",
@@ -63,6 +60,7 @@ _RELATION_OF_REMARKS = re.compile(
     r"available|applies|apply|may|can|must|is|are|not|erforderlich|nötig|requise?)(?!\w)",
     re.IGNORECASE,
 )
+_NEGATED_AFTER = re.compile(r"\s*(?:不要|無し|なし|フリー)|[\s-]free\b", re.IGNORECASE)
 # A number with its unit at the end of a phrase.
 _AMOUNT = re.compile(
     r"\s*[0-9][0-9.,]*\s*(?:%|years?|yrs?|months?|jahre?|monate?|ans?|mois|años?|meses|年|ヶ月|个月)?\s*$",
@@ -72,7 +70,7 @@ _AMOUNT = re.compile(
 _MOST_WORDS = 4
 _NEGATED = re.compile(
     r"(?:\b(?:no|not|non|without|w/o|free of|zero|exempt from|ohne|kein\w*|nicht|sans|pas de|aucune?|sin|"
-    r"ning[uú]n\w*|senza)\b|無|无|免)"
+    r"ning[uú]n\w*|senza)\b|無|无|免|无需|無需|不需要?)"
     r"\W*(?:\w+\W+)?$",
     re.IGNORECASE,
 )
@@ -105,20 +103,6 @@ _LEAST_LETTERS = 3
 _SEVERAL = re.compile(r"[0-9]|\b(?:dual|two|redundant|redundante?s?|zwei|deux|dos|spare)\b", re.IGNORECASE)
 
 
-@cache
-def _pattern(key: str) -> re.Pattern[str]:
-    """The words of one meaning."""
-    words = _all_words()[key]
-    spaced, joined = ("|".join(words[form]) for form in ("spaced", "joined"))
-    return re.compile(rf"(?<![\w-])(?:{spaced})(?!\w)|{joined}", re.IGNORECASE)
-
-
-@cache
-def _all_words() -> dict[str, dict[str, list[str]]]:
-    words: dict[str, dict[str, list[str]]] = yaml.safe_load(_WORDS.read_text(encoding="utf-8"))
-    return words
-
-
 def kind_of(product: Product) -> Kind:
     """What a product is, by the words that people have for it."""
     return next(kind for model, kind in _KINDS if isinstance(product, model))
@@ -126,7 +110,7 @@ def kind_of(product: Product) -> Kind:
 
 def is_of_service(heading: str) -> bool:
     """Whether a column is headed as one of terms beside the part, such as `Warranty`."""
-    return any(_pattern(key).search(heading) for key in _SERVICES)
+    return any(pattern(key).search(heading) for key in _SERVICES)
 
 
 def why_not_the_part(description: str, others: Sequence[str], beside: Sequence[str], product: Product) -> str:
@@ -137,11 +121,14 @@ def why_not_the_part(description: str, others: Sequence[str], beside: Sequence[s
     kind = kind_of(product)
     for text in (description, *others):
         for key, what in _ANYWHERE.items():
-            match = next(
-                (one for one in _pattern(key).finditer(text) if not _NEGATED.search(text[: one.start()])), None
-            )
-            if match and not _INCLUDED.search(text[match.end() : match.end() + _NEAR]):
+            match = next((word for word in pattern(key).finditer(text) if not _is_negated(text, word)), None)
+            is_beside = match and key != "set" and _INCLUDED.search(text[match.end() : match.end() + _NEAR])
+            if match and not is_beside:
                 return f"`{match.group(0).strip()}` stands on the line: its price may be {what}"
+        if match := next((match for clause in _clauses(text) if (match := pattern("basis").search(clause))), None):
+            return f"`{match.group(0).strip()}` stands on the line: its price may not be that of one {kind}"
+        if kind != "cable" and (match := pattern("with_optics").search(text)):
+            return f"`{match.group(0).strip()}` stands on the line: its price is for that too"
         if said := _absent(text, kind):
             return f"`{said}` stands on the line: it may be no part of what is offered"
     return _in_description(description, kind) or next((why for text in beside if (why := _in_remark(text, kind))), "")
@@ -153,13 +140,13 @@ def _in_description(text: str, kind: Kind) -> str:
     for index, clause in enumerate(clauses):
         clause = _WITH_BEFORE.sub(" ", clause)
         head, before = _head(clause), _WITH.split(clause, maxsplit=1)[0]
-        if not _pattern(kind).search(_last_word(head)):
+        if not pattern(kind).search(_last_word(head)):
             for key, what in _SERVICES.items():
-                match = _pattern(key).search(before)
+                match = pattern(key).search(before)
                 if (
                     match is None
                     or match.start() >= len(head)
-                    or _NEGATED.search(clause[: match.start()])
+                    or _is_negated(clause, match)
                     or (index and _INCLUDED.search(clause))
                 ):
                     continue
@@ -169,9 +156,9 @@ def _in_description(text: str, kind: Kind) -> str:
         if index == 0 and (accessory := _accessory(before, len(head), kind)):
             return f"`{accessory}` stands on the line: its price may be that of an accessory"
     first = _head(clauses[0]) if clauses else ""
-    if not _pattern(kind).search(text):
+    if not pattern(kind).search(text):
         for other in _NAMED:
-            if other != kind and (match := _pattern(other).search(first)):
+            if other != kind and (match := pattern(other).search(first)):
                 return f"`{match.group(0)}` stands on the line, which its part is not: {_NAMED[kind]}"
     return ""
 
@@ -182,18 +169,18 @@ def _in_remark(text: str, kind: Kind) -> str:
         bare = _AMOUNT.sub("", _ONLY.sub(" ", _FOR.sub("", clause))).strip()
         said_so = bool(_FOR.match(clause) or _ONLY.search(clause))
         relation = _RELATION_OF_REMARKS.search(bare)
-        if relation and not said_so and not _pattern(kind).search(bare[relation.end() :]):
+        if relation and not said_so and not pattern(kind).search(bare[relation.end() :]):
             continue
         phrase = bare[: relation.start()].strip() if relation else bare
         for key, what in _SERVICES.items():
-            matches = list(_pattern(key).finditer(phrase))
-            if not matches or _INCLUDED.search(clause) or _NEGATED.search(phrase[: matches[0].start()]):
+            matches = list(pattern(key).finditer(phrase))
+            if not matches or _INCLUDED.search(clause) or _is_negated(phrase, matches[0]):
                 continue
             count = len(phrase.split())
             is_head = matches[-1].end() == len(phrase) or (matches[0].start() == 0 and count <= _MOST_WORDS)
             if is_head and (said_so or key not in _ASIDE) and count <= 2 * _MOST_WORDS:
                 return f"`{matches[-1].group(0).strip()}` stands on the line: its price may be that of {what}"
-        if said_so and (accessory := _pattern("accessory").search(bare)):
+        if said_so and (accessory := pattern("accessory").search(bare)):
             return f"`{accessory.group(0)}` stands on the line: its price may be that of an accessory"
     return ""
 
@@ -202,23 +189,37 @@ def why_of_title(title: str) -> str:
     """What the lines below a title are of, where that is not parts that are offered; else empty."""
     for words in (_ANYWHERE, _SERVICES):
         for key, what in words.items():
-            match = _pattern(key).search(title)
-            if match and not _NEGATED.search(title[: match.start()]) and not _INCLUDED.search(title):
+            match = pattern(key).search(title)
+            if match and not _is_negated(title, match) and not _INCLUDED.search(title):
                 return what
     return ""
 
 
-def word_doubts(description: str, product: Product, vocabulary: Collection[str]) -> Iterator[str]:
-    """What makes a price doubtful that is taken all the same: a warranty of years beside the part, or no word of it.
+def word_doubts(
+    description: str, beside: Sequence[str], product: Product, vocabulary: Collection[str]
+) -> Iterator[str]:
+    """What makes a price doubtful that is taken all the same: no word of the part, a warranty of years beside it, and
+    what is said of the price or of another line in words that are not understood.
 
-    ``vocabulary``: words that the catalog has for parts, in small letters.
+    ``beside``: texts in columns of remarks; ``vocabulary``: words that the catalog has for parts, in small letters.
     """
     if not _speaks_of(description, product, vocabulary):
         yield f"`{description.strip()}` says nothing of {product.id}: is its price that of one?"
     for clause in list(_clauses(description))[1:]:
-        match = _pattern("warranty").search(clause)
+        match = pattern("warranty").search(clause)
         if match and not _PLAIN_WARRANTY.search(clause) and not _INCLUDED.search(clause):
             yield f"`{clause.strip()}` stands on the line: its price may be for that too, or for that alone"
+
+    for text in (description, *beside):
+        plain = pattern("price_plain").sub(" ", text)
+        if match := pattern("price_said").search(plain) or _another_line(plain):
+            yield f"`{text.strip()}` is not understood: what does `{match.group(0).strip()}` say of the price?"
+
+
+def _another_line(text: str) -> re.Match[str] | None:
+    """Where a text refers to another line of the quote, and does not only number its own."""
+    match = pattern("line_named").search(text)
+    return match if match and _LETTERS.search(text.replace(match.group(0), "")) else None
 
 
 def _speaks_of(text: str, product: Product, vocabulary: Collection[str]) -> bool:
@@ -226,7 +227,7 @@ def _speaks_of(text: str, product: Product, vocabulary: Collection[str]) -> bool
     text = without_remarks(text).replace("-", " ")
     if (
         len(_LETTERS.findall(text)) < _LEAST_LETTERS
-        or _pattern(kind_of(product)).search(text)
+        or pattern(kind_of(product)).search(text)
         or _TECHNICAL.search(text)
     ):
         return True
@@ -235,12 +236,16 @@ def _speaks_of(text: str, product: Product, vocabulary: Collection[str]) -> bool
 
 def _absent(text: str, kind: Kind) -> str:
     """Words by which what is on the line is not offered; empty where they are of something else."""
-    for match in _pattern("absent").finditer(text):
-        if _IN_TOTAL.match(text[match.end() :]) or _pattern("absent_others").search(text):
+    for match in pattern("absent").finditer(text):
+        clauses = list(_clauses(text))
+        index = next((i for i, clause in enumerate(clauses) if match.group(0) in clause), 0)
+        clause = clauses[index]
+        beside = (part for part in clauses[max(0, index - 1) : index + 2] if not pattern(kind).search(part))
+        near = " ".join((clause, *beside))
+        if _IN_TOTAL.match(text[match.end() :]) or pattern("absent_others").search(near):
             continue
-        clause = next((one for one in _clauses(text) if match.group(0) in one), text)
         rest = clause.replace(match.group(0), " ").strip(" .!*-")
-        nouns = [other for other in _NAMED if _pattern(other).search(rest)]
+        nouns = [other for other in _NAMED if pattern(other).search(rest)]
         if not nouns or kind in nouns:
             return match.group(0)
     return ""
@@ -249,19 +254,24 @@ def _absent(text: str, kind: Kind) -> str:
 def _is_after_noun(clause: str, match: re.Match[str], kind: Kind) -> bool:
     """Whether words of languages without spaces stand apart after what the part is called."""
     before = clause[: match.start()]
-    return not match.group(0).isascii() and before.endswith(" ") and _pattern(kind).search(before) is not None
+    return not match.group(0).isascii() and before.endswith(" ") and pattern(kind).search(before) is not None
 
 
 def _accessory(head: str, end: int, kind: Kind) -> str:
     """The accessory that a phrase is of, which begins before ``end``; a number before it tells what a part has."""
-    match = _pattern("accessory").search(head)
+    match = pattern("accessory").search(head)
     if match is None or match.start() >= end:
         return ""
     before = head[: match.start()]
-    noun = list(_pattern(kind).finditer(before))
+    noun = list(pattern(kind).finditer(before))
     if noun and _SEVERAL.search(before[noun[-1].end() :]):
         return ""
-    return "" if _pattern(kind).search(head[match.end() : end]) else match.group(0)
+    return "" if pattern(kind).search(head[match.end() : end]) else match.group(0)
+
+
+def _is_negated(text: str, match: re.Match[str]) -> bool:
+    """Whether a word stands after *no* or *without*, or before what says so in Japanese."""
+    return bool(_NEGATED.search(text[: match.start()]) or _NEGATED_AFTER.match(text, match.end()))
 
 
 def _clauses(text: str) -> Iterator[str]:

@@ -8,25 +8,22 @@ from fractions import Fraction
 from itertools import takewhile
 
 from fabopt.io.quote.conditions import OF_ONE, is_yes, why_not_of_one
-from fabopt.io.quote.facts import SCALED
 from fabopt.io.quote.headings import IDENTITY, OTHER_PRICES, PRICES, SHARE
 from fabopt.io.quote.matching import MatchedLine, NamedLine, labelled_in, matched
 from fabopt.io.quote.prices import MOST_USD, NetPrice, StatedPrice, net_price, plain
 from fabopt.io.quote.row_cells import RowCells
-from fabopt.io.quote.row_words import SUM, SUM_AT_END
 from fabopt.io.quote.sheets import CSV_SHEET, Cell, letters
 from fabopt.io.quote.times import day_of, wait_of
-from fabopt.io.quote.values import (
-    amount_of,
-    count_of,
-    length_of,
-    said_by_look,
-)
+from fabopt.io.quote.values import amount_of, count_of, length_of, said_by_look
+from fabopt.io.quote.words import alternatives, pattern
 from fabopt.parts.quotes import CHARGE_REMARK, QuoteLine
 
 # Two cells that are one number, parted at the comma before its thousands.
 _PARTED = re.compile(r"(?:.*\D)?\d{1,3},\d{3}(?!\d)", re.DOTALL)
+_SUM = re.compile(rf"\W*(?:{alternatives('sum')})(?![\w-]*[0-9])(?!\w)", re.IGNORECASE)
+_SUM_AT_END = re.compile(r".*\b(?:sub-?total|total|gesamt|summe)\W*$", re.IGNORECASE)
 _MINUS = ("-", "−", "–", "(")
+_RETURN = "its quantity is below zero: a credit or a return, no offer"
 _LEAST_OF_LIST = Fraction(1, 5)
 _TERMS = ("lead", "validity", "minimum", "pack", "stock")
 _NUMBERS = {"minimum": "minimum_order", "pack": "pack_size", "stock": "in_stock"}
@@ -46,9 +43,9 @@ class RowReader(RowCells):
         texts = self.own_texts(row)
         if not known.id and any(text.startswith(CHARGE_REMARK) for text in texts):
             return self._charge(row, base)
-        is_sum = any(SUM.match(text) for text in texts)
+        is_sum = any(_SUM.match(text) for text in texts)
         if self.quantity(row) is None:
-            is_sum = is_sum or any(SUM_AT_END.match(text) for text in texts)
+            is_sum = is_sum or any(_SUM_AT_END.match(text) for text in texts)
         if not known.id and is_sum:
             return _changed(base, status="subtotal", reason="a sum or a tax, no price of a part")
         if not self.is_priced(row, bool(names or description)):
@@ -130,7 +127,9 @@ class RowReader(RowCells):
         is_once = not known.id and net.value is None and quantity is None
         price = self.amount(row, "total") if is_once else net.value
         line = _changed(base, quantity=quantity, unit_price=price, currency=currency, **self._terms(row))
-        reason = known.reason or unclear or net.reason or self._why_not(row, net.value, currency)
+        is_return = any(cell.text.startswith(_MINUS) for _, cell in self.cells(row, "quantity"))
+        reason = _RETURN if is_return else known.reason or unclear or net.reason
+        reason = reason or self._why_not(row, net.value, currency)
         if net.value == 0 and not known.id:
             return _changed(line, status="unpriced", reason=f"{reason}; its price is 0", suggestion=known.suggestion)
         if reason:
@@ -157,8 +156,6 @@ class RowReader(RowCells):
         if price is None:
             shown = next((cell.text for _, cell in self.cells(row, *PRICES)), "")
             return f"its price cannot be read: `{shown}`"
-        if any(cell.text.startswith(_MINUS) for _, cell in self.cells(row, "quantity")):
-            return "its quantity is below zero: a credit or a return, no offer"
         if reason := why_not_of_one({role: self.text(row, role) for role in OF_ONE}):
             return reason
         if scale := self._scale(row):
@@ -195,7 +192,8 @@ class RowReader(RowCells):
         """What says that the prices of a row are in thousands: a heading, or a text on the sheet; else empty."""
         shown = [text for column, cell in self.cells(row, *PRICES)
                  for text in (self.header.headings[column].text, said_by_look(cell.look))]  # fmt: skip
-        return next((text for text in shown if SCALED.search(text)), self.reading.scales.get(self.sheet.name, ""))
+        of_all = self.reading.scales.get(self.sheet.name, "")
+        return next(filter(pattern("scaled").search, shown), of_all)
 
     def _is_parted(self, row: int) -> bool:
         """Whether a line of a CSV file is longer than its heading, and two cells beside each other may be a number."""

@@ -11,23 +11,13 @@ from fabopt.io.quote.line_words import why_not_the_part, word_doubts
 from fabopt.io.quote.named_products import why_it_names_another
 from fabopt.io.quote.names import NameMatch, QuotedNames
 from fabopt.io.quote.values import lengths_in
+from fabopt.io.quote.words import alternatives, pattern
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.product import Product
 
 # What is sold together; what comes with a device to put it into a rack does not make it a kit.
-_KIT = re.compile(r"\b(?:kits?|bundles?|combo|bündel|paket|set of|starter pack)\b", re.IGNORECASE)
 KIT = "a kit"
 CHARGE = "a charge or a discount, not a product of the catalog"
-_MOUNTING_KIT = re.compile(
-    r"\b(?:rails?|rack|mount(?:ing)?|rack[\s-]?mount|installation|accessory|power|cable management)[\s-]+kits?\b|"
-    r"\bkits? de (?:rails?|montage|fixation|rieles?)\b",
-    re.IGNORECASE,
-)
-_PACK = re.compile(
-    r"\b(?:packs? of|box of|sets? of|[0-9]+(?:er)?[\s-]?pack|[0-9]+er[\s-]?ve|ve\W?[0-9]+|pack\s?/\s?[0-9]+|"
-    r"(?:price|preis|prix)\W+(?:(?:is|ist|per|pro|je|par|for|für|pour)\W+)+(?:[2-9]|[1-9][0-9.,]*[0-9]))\b",
-    re.IGNORECASE,
-)
 # What else is in the price of a line, by its part number: `incl. 4x MMA4Z00-NS`.
 _WITH = re.compile(
     r"(?<!not )(?<!nicht )(?<!non )(?:\b(?:incl\w*|inkl\w*|plus|bundled with)|\+|&|"
@@ -36,18 +26,12 @@ _WITH = re.compile(
     re.IGNORECASE,
 )
 _SERVICE = re.compile(
-    r"^\W*(?:[0-9]+[\s-]?(?:years?|yrs?|y|months?)[\s-]+)?(?:extended[\s-]+)?(?:support|service|warranty|maintenance|licen[cs]e|subscription|"
-    r"care pack|advance replacement|wartung|lizenz)\b",
+    rf"^\W*(?:[0-9]+[\s-]?(?:years?|yrs?|y|months?)[\s-]+)?(?:extended[\s-]+)?(?:{alternatives('service_line')})\b",
     re.IGNORECASE,
-)  # fmt: skip
+)
 _CHARGE = re.compile(
-    r"^\W*(?:less\W+)?(?:(?:additional|loyalty|trade-in|goodwill|project|volume|special|extra|promotional|exceptional|one-time|import|expedited?|"
-    r"frais de) )*(?:freight|carriage|courier|postage|shipping|shipment|delivery|handling|insurance|"
-    r"packaging|discount|credits?|"
-    r"rebate|surcharge|tariffs?|customs|duty|duties|commissioning|installation|transport|montage|"
-    r"inbetriebnahme|\w*(?:rabatt|nachlass|zuschlag|pauschale)|(?:fracht|versand|liefer|verpackungs?|transport)(?:ung|kosten)?|"
-    r"remise|rabais|ristourne|escompte|livraison|port|emballage|assurance|descuento|envío|portes?|sconto|spedizione|"
-    r"trasporto|korting|verzending|frete|desconto|instalação|seguro|frakt|rabatt|dostawa|rabat)\b(?!\s*[0-9/-](?![0-9.,]*\s?%))|^\W*(?:运费|折扣|优惠|安装|保险|送料|値引|設置|배송비|할인|설치)",
+    rf"^\W*(?:less\W+)?(?:(?:{alternatives('charge_kind')}) )*(?:{alternatives('charge')})"
+    r"(?!\s*[0-9/-](?![0-9.,]*\s?%))",
     re.IGNORECASE,
 )
 # Words after a part number by which the price is, or may be, for something else than that part, new and alone.
@@ -157,7 +141,7 @@ def _told(line: NamedLine, names: QuotedNames, product: Product, matches: set[Na
         return MatchedLine(reason=reason, suggestion=product.id)
     known = _with_length(line, names, product.id, matches)
     ended = ("the catalog has it as no longer sold",) if product.end_of_life else ()
-    doubts = (*doubts_on(line.texts, own_words), *word_doubts(description, product, names.vocabulary))
+    doubts = (*doubts_on(line.texts, own_words), *word_doubts(description, line.beside, product, names.vocabulary))
     return replace(known, remarks=(*known.remarks, *remarks_on(line.texts, own_words), *doubts, *ended), doubts=doubts)
 
 
@@ -207,10 +191,16 @@ def _why_more(line: NamedLine, described: str) -> str:
     text = line.description
     if _SERVICE.search(text):
         return "a service for a product, not the product"
-    if _KIT.search(_MOUNTING_KIT.sub("", text)):
+    if _is_kit(text):
         return f"{KIT}: its price is for more than the one product"
-    packed = any(_PACK.search(part.replace(described, " ") if described else part) for part in (text, *line.texts))
+    texts = (part.replace(described, " ") if described else part for part in (text, *line.texts))
+    packed = any(map(pattern("pack").search, texts))
     return "the price may be of a pack, not of one" if packed else ""
+
+
+def _is_kit(text: str) -> bool:
+    """Whether a text names what is sold together; what puts a device into a rack is none."""
+    return pattern("kit").search(pattern("mounting_kit").sub("", text)) is not None
 
 
 def _unknown(line: NamedLine, names: QuotedNames) -> MatchedLine:
@@ -221,7 +211,7 @@ def _unknown(line: NamedLine, names: QuotedNames) -> MatchedLine:
         return MatchedLine(reason="a service, not a product of the catalog")
     if _CHARGE.search(line.description) or _CHARGE.search(text):
         return MatchedLine(reason=CHARGE)
-    if _KIT.search(_MOUNTING_KIT.sub("", text)) or len(ids) > 1:
+    if _is_kit(text) or len(ids) > 1:
         named = f" ({_listed(ids)})" if ids else ""
         return MatchedLine(reason=f"{KIT} of several products{named}: what each of them costs is not said")
     if not any(line.names):

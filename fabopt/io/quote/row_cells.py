@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,10 +14,13 @@ from fabopt.io.quote.headings import IDENTITY, PRICES, SHARE, Header
 from fabopt.io.quote.line_words import is_of_service
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import HeadedPrice
-from fabopt.io.quote.row_words import INCLUDED
 from fabopt.io.quote.sheets import Cell, Sheet, letters
 from fabopt.io.quote.tiers import from_of
 from fabopt.io.quote.values import Discount, amount_of, count_of, discounts_of
+from fabopt.io.quote.words import alternatives
+
+# In place of a price.
+_INCLUDED = re.compile(rf"\W*(?:{alternatives('included_cell')})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ class RowCells:
 
     def is_included(self, row: int) -> bool:
         """Whether a row says in place of a price that it is in another one."""
-        return any(INCLUDED.match(cell.text) for _, cell in self.cells(row, *PRICES))
+        return any(_INCLUDED.match(cell.text) for _, cell in self.cells(row, *PRICES))
 
     def own_texts(self, row: int) -> list[str]:
         """All texts of a row that are its own, from the left."""

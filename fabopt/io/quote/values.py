@@ -142,6 +142,10 @@ class Discount(NamedTuple):
         return price * (1 - self.share) - self.amount
 
 
+# What is paid of a list price, in Chinese also in tenths (`8.5折`); what may be either that or what is taken off.
+_PAID, _EITHER = re.compile(r"掛率|仕切率|(?P<tenths>[0-9]\s*折)"), re.compile(r"折扣率?|折率")
+
+
 def discounts_of(cell: Cell, heading: str, mark: str = "") -> list[Discount]:
     """All that a discount may mean: without `%` or currency it may be in percent or an amount, below 1 a share."""
     number = exact(cell.value) if isinstance(cell.value, float) else number_in(cell.text, mark)
@@ -154,6 +158,10 @@ def discounts_of(cell: Cell, heading: str, mark: str = "") -> list[Discount]:
     is_percent = any(_PERCENT.search(text) for text in texts)
     is_money = any(signs_in(text.upper()) for text in texts)
     shares = [value / 100, *([value] if value < 1 and "%" not in cell.text else [])]
+    if paid := _PAID.search(f"{heading} {cell.text}"):
+        shares = [1 - share for share in (*shares, *([value / 10] if paid["tenths"] else []))]
+    elif _EITHER.search(heading):
+        shares += [1 - share for share in shares]
     amounts = [] if is_percent or value < 1 else [value]
     return [Discount(share=share) for share in shares if share < 1 and (is_percent or not is_money)] + [
         Discount(amount=amount) for amount in amounts

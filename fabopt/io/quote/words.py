@@ -1,0 +1,58 @@
+"""Patterns of what words on a quote mean, by the keys of ``line_words.yaml``, and what its columns are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_PIECE = re.compile(r"<([a-z_]+)>")
+# How the forms of a key are bounded.
+_SPACED, _WHOLE = r"(?<![\w-])(?:{})(?!\w)", r"\b(?:{})\b"
+
+
+@cache
+def pattern(key: str) -> re.Pattern[str]:
+    """The words of one meaning, each bounded as its form says, in letters of any size."""
+    return re.compile("|".join(_bounded(key)), re.IGNORECASE)
+
+
+@cache
+def alternatives(key: str) -> str:
+    """The words of one meaning, or a piece, as the inside of a group, for a pattern that bounds them itself."""
+    if piece := _file()["pieces"].get(key):
+        return piece
+    return "|".join(words for form in ("spaced", "words", "joined", "bare") if (words := _joined(key, form)))
+
+
+def called() -> dict[str, list[str]]:
+    """By what a column is for, what vendors call it, in small letters."""
+    return {role: [name.strip() for name in names.split(",")] for role, names in _read("heading_words.yaml").items()}
+
+
+def _bounded(key: str) -> Iterator[str]:
+    for form, bounds in (("spaced", _SPACED), ("words", _WHOLE), ("joined", "{}"), ("bare", "{}")):
+        if words := _joined(key, form):
+            yield bounds.replace("{}", words)
+
+
+def _joined(key: str, form: str) -> str:
+    """The words of one form with the pieces that they name written out."""
+    file = _file()
+    return "|".join(
+        _PIECE.sub(lambda name: file["pieces"].get(name[1], name[0]), word) for word in file[key].get(form, ())
+    )
+
+
+@cache
+def _file() -> dict[str, dict[str, str]]:
+    return _read("line_words.yaml")
+
+
+def _read(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    return content

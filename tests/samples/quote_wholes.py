@@ -132,7 +132,8 @@ WRONG = {
 BAD_CELLS = ["100,abc", "100,1e99", "-5,870", "100,#REF!", "100,NaN", "100,", "100,-870", "100,870 ABC"]
 TITLES_OF_OTHERS = ["Services", "Professional services", "Montageleistungen", "Wartung und Support", "Prestations",
                     "Maintenance", "Servicios", "Mantenimiento", "作業費", "保守", "服务", "维保", "Licenses",
-                    "Lizenzen", "Cancelled items", "Rental", "Mietgeräte", "Used equipment", "Gebrauchtgeräte"]  # fmt: skip
+                    "Lizenzen", "Cancelled items", "Rental", "Mietgeräte", "Used equipment",
+                    "Gebrauchtgeräte"]  # fmt: skip
 TITLES_OF_PARTS = ["Compute fabric", "Network equipment", "Spine layer", "Netzwerkkomponenten", "Matériel réseau",
                    "Equipos de red", "ネットワーク機器", "网络设备", "Switches", "Hardware", "Pod 1"]  # fmt: skip
 # What stands in a column of lead times, and the weeks that it says.
@@ -142,8 +143,8 @@ LEAD_TIMES = [
     ("Plazo", "6 semanas", 6), ("Plazo", "inmediato", 0), ("納期", "6週間", 6), ("納期", "約2ヶ月", 9),
     ("交期", "现货", 0), ("交期", "4-6周", 6), ("Lead time", "90 days ARO", 13), ("Lieferzeit", "ca. 10 Wochen", 10),
     ("Lead time", "in stock", 0), ("Lead time", "3 months", 13), ("Lieferzeit", "3-4 Monate", 18),
-    ("交货期", "30天", 5), ("納期", "受注後8週", 8), ("Lead time", "8 wks after receipt of order", 8), ("Délai", "stock", 0),
-    ("Plazo", "en stock", 0),
+    ("交货期", "30天", 5), ("納期", "受注後8週", 8), ("Lead time", "8 wks after receipt of order", 8),
+    ("Délai", "stock", 0), ("Plazo", "en stock", 0),
 ]  # fmt: skip
 
 
@@ -182,7 +183,7 @@ def wholes() -> Iterator[Whole]:
         yield Whole(f"{name}: right", f"{text}397000\n", {SWITCH: 31000, OPTIC: 870})
     for name, amount in DISCOUNTS_ON_ALL.items():
         text = f"{_HEAD},Total USD\n{_LINE},310000\n{name},,,,{amount}\nTotal,,,,279000\n"
-        yield Whole(name, text, {SWITCH: 27900} if "10" in name else None)
+        yield Whole(name, text, {SWITCH: 27900} if name.endswith("10 %") else None)
     for name, (text, usd) in TABLES.items():
         yield Whole(name, text, usd)
     for name, rows in WRONG.items():

@@ -452,6 +452,7 @@ def test_command_ends_in_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "3 ports are not a multiple of 2 devices" in capsys.readouterr().err
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("24")
 @pytest.mark.parametrize("seed", range(30))
 def test_boxes_apart_change_nothing_but_the_wiring(seed: int) -> None:

@@ -210,6 +210,7 @@ def random_item(dice: random.Random, number: int) -> Json:
     return item
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", range(20))
 def test_no_other_orders_of_what_is_late_are_better(seed: int) -> None:
     """Three stages, for two of which orders come too late, but for what the vendor has in stock."""
@@ -239,6 +240,7 @@ def hurried_item(dice: random.Random) -> tuple[Json, Json]:
     return item, keys
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("3", "5", "8", "9", "12", "13", "15", "19", "20", "21", "22", "24")
 @pytest.mark.parametrize("seed", range(30))
 def test_no_other_orders_of_what_is_expedited_are_better(seed: int) -> None:
@@ -279,6 +281,7 @@ def test_a_deposit_counts_when_the_order_is_placed() -> None:
     assert agreed([late], limits={"yearly_budget_usd": [400, 300]}, start="2026-07", **keys).orders == ((4, 3),)
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("5", "6", "22", "23")
 @pytest.mark.parametrize("seed", range(24))
 def test_no_other_orders_within_budgets_are_better(seed: int) -> None:

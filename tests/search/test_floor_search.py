@@ -137,6 +137,7 @@ def test_small_floors_with_a_last_group_of_its_own_equal_brute_force(draw: Draw,
     assert value_of(design) < value_of(solve(inputs(content, parts), alternatives_s=0))
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", RACK_LOSS_SEEDS)
 def test_small_floors_without_any_one_rack_equal_brute_force(seed: int) -> None:
     """The worst rack depends on where switches are: every place is counted, and never cheaper than without the ask."""

@@ -378,6 +378,7 @@ def test_fewer_servers_than_the_first_stage_figure_demands() -> None:
     ]
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long(*("moving_twins-24", "staged_ratios-23", "staged_hosted-2", "staged_hosted-5", "staged_hosted-15"))
 @pytest.mark.parametrize(
     ("family", "seed"),

@@ -35,6 +35,7 @@ def answer(content: Json, parts: Json) -> Design:
     return design
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("7", "18", "22", "37", "45")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_witness_is_against_a_proof(seed: int) -> None:

@@ -20,6 +20,7 @@ def costs_no_more(number: int) -> None:
     assert wide <= narrow, pair.name
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("2", "30")
 @pytest.mark.parametrize("number", [number for number in range(QUICK) if number not in SLOW])
 def test_a_wider_space_is_never_dearer(number: int) -> None:

@@ -47,6 +47,7 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     assert_agrees(family, *generate(family, seed))
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(
     ("family", "seed"), [(family, seed) for family, seeds in FIGURE_SEEDS.items() for seed in seeds]
 )
@@ -61,6 +62,7 @@ def assert_agrees(family: str, parts: Json, wanted: Json) -> None:
     small.assert_optimum(None if found is None else found.sums, wanted, parts, "" if found is None else found.name)
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("hyperx-7", "torus-0", "torus-3", "torus-5", "dragonfly-2")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family in FAMILIES for seed in range(SEEDS)])
 def test_random_demands_on_rings_agree(family: str, seed: int) -> None:
@@ -77,6 +79,7 @@ def test_random_demands_on_rings_agree(family: str, seed: int) -> None:
     assert_agrees(family, parts, wanted)
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family in FAMILIES for seed in range(SEEDS)])
 def test_random_attachments_agree(family: str, seed: int) -> None:
     """Hosts of management take free ports of any switch, at the same cost as in the full enumeration."""

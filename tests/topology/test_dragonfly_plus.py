@@ -52,6 +52,7 @@ def generate(seed: int) -> tuple[Json, Json]:
     return parts, case
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("6")
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_random_cases_agree(seed: int) -> None:

@@ -143,6 +143,7 @@ def direct(family: str, seed: int) -> tuple[Json, Json]:
     return parts, wanted | {"name": f"{family}-{seed}", "catalog": ["./catalog.yaml"]}
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("torus-1")
 @pytest.mark.parametrize(("family", "seed"), [(one, seed) for one in FAMILIES for seed in range(SEEDS)])
 def test_random_direct_networks_agree(family: str, seed: int) -> None:

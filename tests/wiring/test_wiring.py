@@ -74,6 +74,7 @@ def test_what_a_shipped_case_buys_is_cabled(name: str) -> None:
     assert_bill_is_cabled(*shipped(name))
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("family", "seed"), RANDOM)
 def test_what_a_random_case_buys_is_cabled(family: str, seed: int) -> None:
     design = random_design(family, seed)

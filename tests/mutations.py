@@ -33,8 +33,9 @@ OF_THE_SEARCH = re.compile(
     r"|alternatives(\.#(\.(value|summary|what))?)?|workload\.needs\.sets\.#"
 )
 # Facts of parts, and what a case asks for, which a design may keep with room to spare.
-OF_PARTS, OF_THE_CASE = re.compile(r"parts\b.*"), re.compile(r"case\.content\b.*")
-OF_WHAT_IS_GIVEN = re.compile(f"{OF_PARTS.pattern}|{OF_THE_CASE.pattern}")
+OF_PARTS, OF_THE_CASE = re.compile(r"parts\b.*"), re.compile(r"case\.(content|asked)\b.*")
+# What has a hash in the file.
+OF_WHAT_IS_GIVEN = re.compile(rf"{OF_PARTS.pattern}|case\.content\b.*")
 # Classes of changes that may pass, as docs/trust.md names them; of all others at most one in a hundred.
 CLASSES = {
     "facts of parts": OF_PARTS,

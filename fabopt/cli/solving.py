@@ -205,7 +205,7 @@ def _is_proven_again(design: Design, request: SolveRequest) -> bool:
     if not found_whole:
         hint = "name them with --catalog"
         raise InputError([fault(request.case, "case.catalog", "not all catalogs of the case are found", hint=hint)])
-    again = request.solved(inputs_again(design, catalog))
+    again = request.solved(inputs_again(design, catalog, request.case))
     wrong = list(differences(design, again))
     for text in wrong:
         tell(f"FAILED: {text}")

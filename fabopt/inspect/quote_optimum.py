@@ -45,7 +45,8 @@ def best_on_prices(
     ``catalog``: all products that may be chosen, those of the design at its prices. Terms of sale stay as they were.
     """
     priced = with_price_books(catalog, [book.model_copy(update={"terms": {}, "vendor": None})])
-    case = Embedded(design).case.model_copy(update={"objective": "capex_usd"})
+    embedded = Embedded(design)
+    case = (embedded.asked or embedded.case).model_copy(update={"objective": "capex_usd"})
     return optimize.solve(
         Inputs(case, priced, design.case.name), engine=engine, clock=clock, progress=progress, alternatives_s=0
     )

@@ -81,10 +81,11 @@ def inputs_from_objects(
     catalog: Catalog | Mapping[str, Any] | None = None,
     catalogs: Sequence[str] | None = None,
     price_changes: Sequence[str] = (),
+    base: Path = Path(),
 ) -> Inputs:
     """Return inputs from objects under the same checks as files. ``catalog`` None: those that the case names.
 
-    A mapping holds what a file would. Paths in a case that is not a file are relative to the working directory.
+    A mapping holds what a file would. Paths in a case that is not a file are relative to ``base``, the working folder.
     """
     if isinstance(case, Path | str) and catalog is None:
         return read_inputs(case, catalogs, price_changes)
@@ -92,7 +93,7 @@ def inputs_from_objects(
     if isinstance(case, Path | str):
         (file, base), parsed = _home(case), _read(case, spelled)
     else:
-        file, base = "case", Path()
+        file = "case"
         parsed = case if isinstance(case, Case) else _case_of(dict(case), file, spelled)
     if isinstance(catalog, Mapping):
         catalog = _parsed(Catalog, with_empty_kinds(dict(catalog)), "catalog")

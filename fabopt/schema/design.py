@@ -40,11 +40,16 @@ DeviceRole = Literal["server", "attachment", "leaf", "spine", "core"]
 
 
 class CaseRecord(Strict):
-    """The case as resolved, defaults filled; ``sha256`` is of ``content`` as canonical JSON."""
+    """The case as resolved, defaults filled; ``sha256`` is of ``content`` as canonical JSON.
+
+    ``asked``: the keys that the case was written with, from which it can be solved again; None in a point of a study,
+    and in files of before 0.3.0.
+    """
 
     name: str
     sha256: str
     content: dict[str, Any]
+    asked: Annotated[dict[str, Any] | None, Field(exclude_if=is_open)] = None
 
 
 class PartHashes(Strict):

@@ -11,6 +11,7 @@ from functools import partial
 
 from fabopt.errors import InputError, fault
 from fabopt.io.case import Inputs
+from fabopt.io.keys import content_of
 from fabopt.problem.problem import Problem
 from fabopt.problem.rack_parts import rack_parts_left_out
 from fabopt.problem.rules_kept import left_out_of_fabrics, managed_by_switches
@@ -107,7 +108,13 @@ def answered(question: Question) -> Design:
     design = with_futures(question, answers, design)
     design = with_notes(question, answers, design)
     _begin(question, "proof")
-    return with_checks(question, design)
+    return with_checks(question, design if asked.problem is not None else _with_asked(asked.inputs, design))
+
+
+def _with_asked(inputs: Inputs, design: Design) -> Design:
+    """The design with the keys that its case was written with."""
+    record = design.case.model_copy(update={"asked": content_of(inputs.case)})
+    return design.model_copy(update={"case": record})
 
 
 def _rows(asked: Question, answer: Answer, take: Callable[[Alternative], None]) -> bool:

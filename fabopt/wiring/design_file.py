@@ -81,6 +81,12 @@ class Embedded:
         """The embedded case, through the same schema as a case file."""
         return Case.model_validate_json(json.dumps(self.design.case.content))
 
+    @cached_property
+    def asked(self) -> Case | None:
+        """The case as it was written, where the file says so."""
+        asked = self.design.case.asked
+        return None if asked is None else Case.model_validate_json(json.dumps(asked))
+
     def kind(self, part: str) -> str:
         """The kind of an embedded part: a key of ``PART_MODELS``."""
         if part not in self.design.parts:

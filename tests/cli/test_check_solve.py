@@ -79,3 +79,35 @@ def test_a_file_that_does_not_hold_is_not_solved(run: Run, design: Json) -> None
     write(design)
     code, out, _ = run("check", "design.json", "--solve")
     assert code == 1 and "FAILED" in out and "solved again:" not in out
+
+
+def test_a_case_that_is_not_as_it_was_asked_is_found(run: Run, design: Json) -> None:
+    """A limit that the file says was asked for, and was not: no check without solving knows what demands come to."""
+    design["case"]["asked"]["fabrics"][0]["max_oversubscription"] = 3
+    write(design)
+    assert run("check", "design.json")[0] == 0
+    code, _, err = run("check", "design.json", "--solve")
+    assert (
+        code == 1 and "`case.content.fabrics` is not what the case as it was asked for, `case.asked`, comes to" in err
+    )
+
+
+def test_a_file_that_does_not_say_what_was_asked_is_not_solved(run: Run, design: Json) -> None:
+    del design["case"]["asked"]
+    write(design)
+    code, _, err = run("check", "design.json", "--solve")
+    assert code == 2 and err.startswith("design.json: case.asked: is not there")
+
+
+@pytest.mark.parametrize("name", [
+    "nvl72-rack", "roce-lab-200g", "l40s-inference-256",
+    *(pytest.param(name, marks=pytest.mark.long) for name in (
+        "llama3-405b-in-pods", "four-fabrics-1024-gpus", "h100-growth-128", "procurement-128-gpus", "b300-xdr-576",
+        "gb200-nvl72-576", "hall-1024-gpus", "dgx-h200-two-fabrics", "torus-216-gpus", "twin-plane-1024-gpus",
+    )),
+])  # fmt: skip
+def test_shipped_cases_are_proven_again(run: Run, name: str) -> None:
+    """Demands of models, fabrics that share ports, counted ports of management, hosts: filled in, and solved again."""
+    assert run("solve", name, "--json", "design.json", "--alternatives", "0")[0] == 0
+    code, out, err = run("check", "design.json", "--solve")
+    assert (code, err) == (0, "") and "solved again: no design of its space has less than" in " ".join(out.split())

@@ -14,6 +14,10 @@ def differences(design: Design, again: Design) -> Iterator[str]:
     if again.status != "optimal":
         yield f"solving it again ended with status {again.status}"
         return
+    content, content_again = (one.case.content for one in (design, again))
+    for key in sorted(content.keys() | content_again.keys()):
+        if content.get(key) != content_again.get(key):
+            yield f"`case.content.{key}` is not what the case as it was asked for, `case.asked`, comes to"
     metric, value, least = design.objective.metric, design.objective.value, again.objective.value
     if value != least:
         told = [_said(metric, one) for one in (value, least)]
@@ -29,8 +33,12 @@ def differences(design: Design, again: Design) -> Iterator[str]:
 
 def proven_again(design: Design) -> str:
     """What solving a case again has proven, in a sentence."""
-    least = _said(design.objective.metric, design.objective.value)
-    claim = f"{design.case.name}: solved again: no design of its space has less than {least}"
+    objective = design.objective
+    claim = f"{design.case.name}: solved again: "
+    if objective.bound is not None:
+        claim += f"no design of its space has less than {_said(objective.metric, objective.bound)}"
+    if objective.decision is not None:
+        claim += f"{'' if objective.bound is None else ', and '}the same design is picked"
     names = list(map(left_out_name, design.rules_left_out))
     return f"{claim}, and none keeps {', '.join(names)}, whatever its limits" if names else claim
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -121,7 +122,11 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int, wanted: float) -> I
     def reached(position: int) -> int | None:
         """With NICs of that rate and more, up to the lowest that is known not to do."""
         optimum = inquiry.design_of(narrowed(problem, free, rates[position], wanted_mbps - 1))
-        return None if optimum is None else rates.index(int(demand_met(optimum.picked[index][0].design.nic, rules)))
+        if optimum is None:
+            return None
+        # what its cards give in that design is a rate of theirs, or above one
+        met_mbps = int(demand_met(optimum.picked[index][0].design.nic, rules))
+        return max(position, bisect_right(rates, met_mbps) - 1)
 
     most, is_least = closest(-1, len(rates), reached, halfway)
     if most < 0:

@@ -340,10 +340,11 @@ def answer(catalog: Json, case: Json, time_limit_s: float | None = None) -> Answ
     assert failed == [], failed
     if design["status"] == "infeasible":
         return Answer(inf, frozenset())
-    return Answer(float(design["objective"]["value"]), frozenset(_standing(design)))
+    return Answer(float(design["objective"]["value"]), frozenset(standing(design)))
 
 
-def _standing(design: Json) -> Iterator[tuple[str, str, bool]]:
+def standing(design: Json) -> Iterator[tuple[str, str, bool]]:
+    """What of default rules each fabric of a design keeps and does not keep, as far as its file says it."""
     for fabric in design["fabrics"]:
         yield from ((fabric["name"], one["rule"], one["kept"]) for one in fabric.get("redundancy", ()))
         if managers := fabric.get("subnet_manager"):

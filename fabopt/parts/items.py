@@ -143,6 +143,14 @@ class Item:
             or any(offer.most is not None or offer.late for offer in self.offers)
         )
 
+    def stands_in_for(self, shorter: Item) -> bool:
+        """Whether this length may be bought where a shorter one of the product would do: to have fewer part numbers
+        where these are limited, and never because it is the cheaper one.
+        """
+        if not self.counted or self.is_ordered or shorter.is_ordered or self.lead_time_weeks != shorter.lead_time_weeks:
+            return False
+        return all(price >= other for price, other in zip(self.unit_costs, shorter.unit_costs, strict=True))
+
     @cached_property
     def varies(self) -> bool:
         """Whether something else than price and power of a single one can make it win or lose."""

@@ -266,17 +266,17 @@ class LinkTable:
     def _lengths_on_sale(
         self, product_id: str, run_m: float, reach_m: float | None, longer: bool = False
     ) -> list[Item]:
-        """The shortest priced length that covers the run, none if it is past the reach; ``longer``: all within it, as
-        where part numbers are limited: then a longer one may be that of other links.
+        """The shortest priced length that covers the run, none if it is past the reach, and longer ones that may stand
+        in for it, as that of other links; ``longer``: all within reach.
 
         Rule ``cables_fit_reach``.
         """
-        cables = []
+        cables: list[Item] = []
         for item in self._item_table.lengths(product_id):
             length_m = item.length_m or 0.0
             if reach_m is not None and length_m > reach_m:
                 break
-            if length_m >= run_m:
+            if length_m >= run_m and (longer or not cables or item.stands_in_for(cables[0])):
                 cables.append(item)
                 if not (longer or item.counted):
                     break

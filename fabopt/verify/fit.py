@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from fabopt.schema.catalog import Cable, CableEnd, Transceiver
+from fabopt.schema.catalog import Cable, CableEnd, CableLength, Transceiver
 from fabopt.schema.design import PortUse
+from fabopt.schema.finance import KindWord
 from fabopt.schema.product import Cage, Product
 from fabopt.units import some
 from fabopt.verify.choices import ports_fit_nics
@@ -222,20 +223,26 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
     """Every cable and fibre is long enough, the shortest that is, and within reach.
 
     run <= length <= reach of every part; no shorter length on offer is >= run, but where the case limits part numbers
-    of its kind (``procurement.max_part_numbers``): a longer one may be that of other links. Source: catalog, fit.
+    of its kind (``procurement.max_part_numbers``): one that is no cheaper, by unit prices alone, may be that of other
+    links. Source: catalog, fit.
     """
-    limited = fabric.evidence.case.procurement.max_part_numbers
+    rules = fabric.evidence.case.procurement
     for kind in all_kinds(fabric):
         for row in kind.rows:
             if row.cable_or_fibre is None or row.run_part is None or fabric.is_measured(row.listed):
                 continue
             length = row.run_part.length_m
-            offered = [one.m for one in row.cable_or_fibre.lengths if one.price_usd is not None and one.m >= kind.run_m]
+            sold = [sold for sold in row.cable_or_fibre.lengths if sold.price_usd is not None and sold.m >= kind.run_m]
+            offered = [sold.m for sold in sold]
             told = f"{kind.name}: length_m of {row.cable_or_fibre.id} for a run of {kind.run_m:g} m"
-            is_limited = ("fibre" if row.cable is None else "cable") in limited
-            if is_limited or (fabric.runs_differ and row.run_part.quantity == 0):
+            part_kind: KindWord = "fibre" if row.cable is None else "cable"
+            is_limited = part_kind in rules.max_part_numbers and part_kind not in rules.spares
+            if fabric.runs_differ and row.run_part.quantity == 0:
                 # one of the servers' cables, which are of several lengths: ``wires_cover_runs`` knows which
                 proof.holds(length in offered, f"{told} is {length}, which is not on offer or too short")
+            elif is_limited and length in offered:
+                shortest, bought = (next(one for one in sold if one.m == m) for m in (min(offered), length))
+                proof.holds(shortest is bought or is_no_cheaper(bought, shortest), f"{told} is {length}: it is cheaper")
             else:
                 proof.equal(told, length, min(offered, default=None))
             for part in (row.near, row.far, row.cable):
@@ -243,6 +250,17 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
                 if part is not None and reach is not None and length is not None:
                     proof.holds(length <= reach, f"{kind.name}: {length} m, {part.id} reaches {reach:g} m")
             proof.note(f"{kind.name} {row.cable_or_fibre.id} {length} m for {kind.run_m:g} m")
+
+
+def is_no_cheaper(longer: CableLength, shorter: CableLength) -> bool:
+    """Whether one length costs as much as another or more in any number: both are sold piece by piece at one price."""
+    prices = []
+    for sold in (longer, shorter):
+        in_sizes = max(sold.minimum_order or 1, sold.pack_size or 1) > 1
+        if in_sizes or sold.stock or sold.supply is not None or not isinstance(sold.price_usd, int | float):
+            return False
+        prices.append(sold.price_usd)
+    return longer.lead_time_weeks == shorter.lead_time_weeks and prices[0] >= prices[1]
 
 
 def parts_are_offered(proof: Proof, fabric: FabricEvidence) -> None:

@@ -193,17 +193,23 @@ class ItemTable:
 
     def _special(self, item: Item) -> bool:
         ruled = any(self.kind[item] in self.rules.get(key, {}) for key in ("spares", "max_part_numbers"))
-        sized = any(self.terms[item].get(key, 1) > 1 for key in ("minimum_order", "pack_size"))
         supplied = self.rules.get("quarterly_supply", {}).get(self.vendor[item])
         ruled = ruled or (self.kind[item] in supplied if isinstance(supplied, dict) else supplied is not None)
-        return (
-            item in self.offers
-            or ruled
-            or sized
-            or len(self.steps[item]) > 1
-            or item in self.stock
-            or item in self.supply
-        )
+        return ruled or not self.is_plain(item)
+
+    def is_plain(self, item: Item) -> bool:
+        """Whether every piece of it can be had at one price."""
+        sized = any(self.terms[item].get(key, 1) > 1 for key in ("minimum_order", "pack_size"))
+        short = item in self.stock or item in self.supply
+        return not (item in self.offers or sized or short or len(self.steps[item]) > 1)
+
+    def stands_in(self, longer: Item, shorter: Item) -> bool:
+        """Whether a longer piece may be that of other links too, where its part numbers are limited: no cheaper."""
+        kind = self.kind[longer]
+        counted = kind in self.rules.get("max_part_numbers", {}) and kind not in self.rules.get("spares", {})
+        plain = self.is_plain(longer) and self.is_plain(shorter)
+        weeks = {self.terms[item].get("lead_time_weeks") for item in (longer, shorter)}
+        return counted and plain and len(weeks) == 1 and self.least(longer) >= self.least(shorter)
 
     def cost(self, item: Item, pieces: int) -> int:
         """Cents of one order, piece by piece."""
@@ -335,15 +341,14 @@ class Joiner:
         return self.found[key]
 
     def _lines(self, part: Json, run: Fraction, reaches: Iterable[Any]) -> list[Item]:
-        """The shortest priced length that covers the run, if everything reaches that far; where part numbers of the
-        kind are limited, the longer ones within reach, too.
+        """The shortest priced length that covers the run, if everything reaches that far, and longer ones that may
+        stand in for it.
         """
         items = [(part["id"], sold["m"]) for sold in part["lengths"]]
         priced = sorted((one for one in items if one in self.item_table.steps), key=lambda one: exact(one[1]))
         covering = [one for one in priced if exact(one[1]) >= run]
-        limited = self.item_table.rules.get("max_part_numbers", {})
-        if covering and self.item_table.kind[covering[0]] not in limited:
-            covering = covering[:1]
+        shortest = covering[:1]
+        covering = shortest + [one for one in covering[1:] if self.item_table.stands_in(one, *shortest)]
         least = min((exact(reach) for reach in reaches if reach is not None), default=None)
         return [one for one in covering if least is None or exact(one[1]) <= least]
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple
 
+from fabopt.errors import InputError
 from fabopt.io.case import Inputs, read_inputs
 from fabopt.io.keys import content_of, is_case, with_change
 from fabopt.schema.catalog import Catalog
@@ -82,9 +83,13 @@ def a_shipped_pair(number: int) -> ShippedPair:
         for widening in _widenings(dice, given)
         if is_case(content, widening.narrow) and is_case(content, widening.wide)
     ]
-    chosen = dice.choice(widenings)
-    narrow, wide = with_change(given, chosen.narrow), with_change(given, chosen.wide)
-    return ShippedPair(f"{name} {chosen.name}", narrow, replace(wide, catalog=chosen.of(wide.catalog)))
+    while True:
+        chosen = dice.choice(widenings)
+        try:
+            narrow, wide = with_change(given, chosen.narrow), with_change(given, chosen.wide)
+        except InputError:
+            continue  # what servers or roles do not allow
+        return ShippedPair(f"{name} {chosen.name}", narrow, replace(wide, catalog=chosen.of(wide.catalog)))
 
 
 def _widenings(dice: random.Random, given: Inputs) -> Iterator[Widening]:

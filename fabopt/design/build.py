@@ -36,13 +36,14 @@ from fabopt.schema.design import (
     Totals,
 )
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
+from fabopt.schema.homing import MULTIHOMING, PEER_LINK, UNJOINED, Pairing
 from fabopt.schema.losses import RuleStanding
 from fabopt.schema.resilience import REDUNDANCY
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
-from fabopt.schema.tiers import StandInUse
+from fabopt.schema.tiers import PeerLinkUse, StandInUse
 from fabopt.topology.candidate import End, Option, RowShare
-from fabopt.topology.design import LinkUse, NetworkDesign, OtherSwitches, Tier
+from fabopt.topology.design import FilePart, LinkUse, NetworkDesign, OtherSwitches, Tier
 from fabopt.topology.failures import failures_left
 from fabopt.topology.redundancy import standing
 from fabopt.topology.subnet_manager import managers_in
@@ -89,6 +90,8 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         growth=growth,
         failures=failures_left(design.failures(problem.server.gpus), asked),
         homing="pair" if fabric.is_paired and part.tiers else fabric.homing or "any",
+        pairing=pairing_of(fabric, part) or UNJOINED,
+        peer_links=_peer_links(part),
         redundancy=tuple(_rule_standings(fabric, design, growth)),
         logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
         carries=tuple(_shared_uses(problem, fabric)),
@@ -105,8 +108,22 @@ def _rule_standings(
     """What a fabric keeps of the default rule of resilience, where its case asks for it."""
     for rule in REDUNDANCY:
         if rule in fabric.kept_rules or rule in fabric.left_out:
-            kept, detail = standing(rule, design, growth)
+            kept, detail = standing(rule, design, growth, pairing_of(fabric, design.file_part()))
             yield RuleStanding(rule=rule, kept=kept, detail=detail)
+
+
+def pairing_of(fabric: FabricProblem, part: FilePart) -> Pairing | None:
+    """What joins the leaves of pairs; None where there are no pairs."""
+    if not fabric.joins_pairs:
+        return UNJOINED if fabric.is_paired or fabric.homing == "dual" else None
+    return MULTIHOMING if part.peers is None else PEER_LINK
+
+
+def _peer_links(part: FilePart) -> PeerLinkUse | None:
+    if part.peers is None:
+        return None
+    use, leaves = part.peers, part.tiers[0].num_switches
+    return PeerLinkUse(pairs=leaves // 2, gbps=gbps(use.lane.port_mbps), cage_group=use.group, split=use.split)
 
 
 def _cables_by_stage(problem: Problem, units: Sequence[tuple[Option, int]]) -> list[int]:

@@ -40,8 +40,9 @@ from fabopt.explain.structures import OpenKey, open_keys
 from fabopt.explain.supply import listed, part_number_conflicts
 from fabopt.explain.what_if import NO_SINGLE_CHANGE, Inquiry, with_needed
 from fabopt.program.settings import StoppedError
-from fabopt.schema.case import Case, Distances, Fabric
+from fabopt.schema.case import Case, Fabric
 from fabopt.schema.design import Conflict, Needed, Number
+from fabopt.schema.distances import Distances
 from fabopt.schema.resilience import NO_RULE
 
 # So few changes are the fewest, once none of them alone does.

@@ -12,8 +12,9 @@ from fabopt.explain.what_if import Inquiry
 from fabopt.parts.procurement import airflow_of
 from fabopt.problem.problem import problem_of
 from fabopt.schema.base import Strict, parse_split
-from fabopt.schema.case import Case, Distances, Fabric
+from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch
+from fabopt.schema.distances import Distances
 from fabopt.schema.product import Cage, Product
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")

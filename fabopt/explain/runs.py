@@ -21,10 +21,11 @@ from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.lexicographic import Optimum
-from fabopt.schema.case import Case, Distances
+from fabopt.schema.case import Case
 from fabopt.schema.catalog import CableLength, Catalog
 from fabopt.schema.default_rules import ATTACHMENT_RUNS, without
 from fabopt.schema.design import Conflict
+from fabopt.schema.distances import Distances
 from fabopt.topology.clos.attached_runs import attached_runs_m
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.placement import RackPlacement
@@ -33,7 +34,9 @@ from fabopt.units import ceil_decimetres, some
 
 SHORTEST_RUN_M = 0.5
 # By kind of run, the switch tiers that it takes, and between what it is.
-RUN_KEYS = {"server-leaf": 1, "leaf-spine": 2, "spine-core": 3, "attachment-leaf": 1, "attachment-spine": 2}
+RUN_KEYS = {
+    "server-leaf": 1, "leaf-spine": 2, "spine-core": 3, "attachment-leaf": 1, "attachment-spine": 2, "leaf-leaf": 1,
+}  # fmt: skip
 SWITCH_ENDS = {"leaf-spine": ("leaf", "spine"), "spine-core": ("spine", "core")}
 OF_ATTACHMENTS = ("attachment-leaf", "attachment-spine")
 DECIMETRES = 10
@@ -81,6 +84,8 @@ def uncovered_runs(inquiry: Inquiry) -> Iterator[Conflict]:
 
 def _applies(problem: Problem, kind: str) -> bool:
     """Whether some link of a kind runs as far as a distance of the case, or groups of servers, say."""
+    if kind == "leaf-leaf" and not any(fabric.joins_pairs for fabric in problem.fabrics):
+        return False
     if kind not in OF_ATTACHMENTS:
         tallest = max(max(fabric.tiers, default=0) for fabric in problem.fabrics)
         return problem.site.runs_are_alike and tallest >= RUN_KEYS[kind]
@@ -229,6 +234,10 @@ def _ends(problem: Problem, reached: Reached, kind: str) -> Iterator[RunEnds]:
             if low is not None and high is not None and low.up is not None:
                 words = f"{fabric.name}: {low.role} {low.switch.id} to {high.role} {high.switch.id}"
                 yield RunEnds(words, low.up.port, high.down.port, part.protocol, run_m)
+        elif kind == "leaf-leaf":
+            if part.peers is not None:
+                words = f"{fabric.name}: leaf {tiers['leaf'].switch.id} to its peer"
+                yield RunEnds(words, part.peers.port, part.peers.port, part.protocol, run_m)
         elif kind == "server-leaf":
             words = f"{fabric.name}: {part.nic.nic_id} to leaf {tiers['leaf'].switch.id}"
             yield RunEnds(words, part.nic.port, tiers["leaf"].down.port, part.protocol, run_m)

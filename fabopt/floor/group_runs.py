@@ -88,7 +88,7 @@ class GroupRuns:
         """The run of every kind of links of a family (``kind`` of its structure), shape of the sizes.
 
         In whole decimetres; rising with the sizes. Of links between equal devices, ``leaf-spine`` is within a group or
-        along a dimension and ``spine-core`` between groups.
+        along a dimension and ``spine-core`` between groups; ``leaf-leaf``, a peer link, is as far as a server.
         """
         servers, switches = self.server_heights, SWITCH_HEIGHTS
         group, pod, all_ = (self.racks(number) for number in (*sizes, self.servers))
@@ -100,6 +100,7 @@ class GroupRuns:
             "leaf-spine": longest_m(*ends, pod, (end_to_end_m if family in JOINED_NEAR else from_middle_m)(pod)),
             "spine-core": longest_m(*ends, all_, (end_to_end_m if family in JOINED_FAR else from_middle_m)(all_)),
         }
+        runs["leaf-leaf"] = runs["server-leaf"]
         return {**runs, **{kind: np.asarray(given_m) for kind, given_m in self.given.items()}}
 
     def of(self, structure: AnyStructure) -> dict[str, float]:
@@ -142,6 +143,7 @@ def given_m(site: Site) -> Mapping[str, float]:
     said = site.distances_m.model_dump(by_alias=True, exclude_none=True)
     if "server-leaf" in said:
         said.setdefault("attachment-leaf", said["server-leaf"])
+        said.setdefault("leaf-leaf", said["server-leaf"])
     if said.keys() >= {"attachment-leaf", "leaf-spine"}:
         said.setdefault("attachment-spine", max(said["attachment-leaf"], said["leaf-spine"]))
     return MappingProxyType({kind: float(metres) for kind, metres in said.items()})

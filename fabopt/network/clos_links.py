@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.clos_shape import ClosShape
+from fabopt.schema.homing import CABLES_OF_PEER_LINK
 from fabopt.units import Number, ceil_of
 
 Ints = NDArray[np.int64]
@@ -159,6 +160,14 @@ def server_leaf(n: ClosNumbers, per_cable: int) -> ServerLinks:
     of_holder = nic * n.ports_per_nic + port if n.shared_cages else port
     a_slot = of_holder // together * slots + of_holder % together
     return ServerLinks(TierLinks(server, a_slot, leaf, sets * slots + within % together), nic, port)
+
+
+def leaf_leaf(n: ClosNumbers, lanes: int) -> TierLinks:
+    """The links of peer links, between the leaves of a group two and two: each has a cage of so many ``lanes``."""
+    leaf = np.arange(n.planes * n.leaves)
+    first = np.repeat(leaf[n.rail_of_leaf(leaf) % 2 == 0], CABLES_OF_PEER_LINK)
+    slot = np.tile(np.arange(CABLES_OF_PEER_LINK) * lanes, len(first) // CABLES_OF_PEER_LINK)
+    return TierLinks(first, slot, first + 1, slot)
 
 
 def leaf_spine(n: ClosNumbers, per_cable: int) -> TierLinks:

@@ -68,6 +68,8 @@ def of_links(n: ClosNumbers, stages: Stages, kind: str, links: TierLinks) -> Int
     a, b = links.a, links.b
     if kind == "server-leaf":
         return np.asarray(np.maximum(of_servers(stages, a), of_leaves(n, stages, b)))
+    if kind == "leaf-leaf":
+        return of_leaves(n, stages, a)
     if kind == "spine-core":
         return np.asarray(np.maximum(of_spines(n, stages, a), of_cores(n, stages, b)))
     reached = of_spines(n, stages, b)

@@ -23,7 +23,7 @@ from fabopt.operate.vrfs import vrf_links
 from fabopt.schema.design import Design
 from fabopt.wiring.booked import booked_fabrics
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS, Wiring, at_stage
+from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS, OF_PEERS, Wiring, at_stage
 
 
 def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> OperationPlan:
@@ -62,7 +62,7 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
         case, design.case.sha256, design.stages[number].name if design.stages else "", number, operate, planned,
         planned_links, of_vrfs.links, _with_subnets(networks, addressed),
         [*numbers.pools, *addressed.pools, *of_vrfs.pools],
-        notes_of(operate, devices, systems, ports),
+        notes_of(operate, devices, systems, ports, [fabric.name for fabric in design.fabrics if fabric.peer_links]),
     )  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def _routed_links(
     routed_links = []
     for row in stage_order(links.stage):
         a, b, kind = ends[row]
-        if belongs[row] in routed:
+        if belongs[row] in routed and kind != OF_PEERS:
             of_host = kind <= LAST_OF_ENDPOINTS or ports.is_host(b)
             routed_links.append(RoutedLink(row, a, b, of_host, ports.most_ports(b), belongs[row]))
     return routed_links

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from fabopt.schema.operate import Operate, Queues
+from fabopt.wiring.model import KINDS, OF_PEERS
 
 SWITCHES = ("leaf", "spine", "core")
 INFINIBAND, HOST = "infiniband", "host"
@@ -144,8 +145,8 @@ class OperationPlan:
 
     @cached_property
     def ports_at(self) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
-        """Ports with their links by the device's row, in the order of links."""
-        return self._by_device(self.links)
+        """Ports with their links by the device's row, in the order of links; peer links left aside."""
+        return self._by_device([link for link in self.links if link.kind != KINDS[OF_PEERS]])
 
     @cached_property
     def vrf_ports_at(self) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:

@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Switch, Transceiver
+from fabopt.schema.homing import FEATURE_OF_PAIRING
 from fabopt.schema.product import Product
 
 
@@ -51,7 +52,8 @@ def _items(item_table: ItemTable, product: Product) -> Sequence[Item]:
 def _fit(product: Product) -> Hashable:
     """The properties that decide where a product fits."""
     if isinstance(product, Switch):
-        drives = product.max_ports, product.ports_per_cage_pair
+        pairs = frozenset(product.features).intersection(FEATURE_OF_PAIRING.values())
+        drives = product.max_ports, product.ports_per_cage_pair, pairs
         return product.protocol, product.cages, drives, product.works_with, product.accepts_coding
     if isinstance(product, Nic):
         return product.protocols, product.cages, product.pcie, product.works_with, product.accepts_coding

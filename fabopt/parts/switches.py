@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fabopt.parts.items import Item
@@ -12,6 +13,7 @@ from fabopt.parts.procurement import is_allowed_at
 from fabopt.schema.base import Lane
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Switch
+from fabopt.schema.homing import CABLES_OF_PEER_LINK
 from fabopt.schema.product import Protocol
 from fabopt.schema.resilience import FEED, survives_loss_of
 from fabopt.units import Number
@@ -46,14 +48,49 @@ class CageUse:
         return self.port.lane
 
 
+@dataclass(frozen=True)
+class PeerCages:
+    """Cages at the end of a ``group`` that a leaf has for its peer link, which are used as its uplinks are; ``alone``:
+    how they are used on one tier, None where other ports of the switch are faster.
+    """
+
+    group: int
+    cages: int
+    alone: CageUse | None
+
+
 @dataclass(frozen=True, eq=False)
 class SwitchType:
-    """A switch that can be chosen."""
+    """A switch that can be chosen. ``peers``: of a leaf with a peer link, whose cages and ports are not among its uses
+    and ``max_ports``.
+    """
 
     item: Item
     product: Switch
     uses: tuple[CageUse, ...]
     max_ports: int
+    peers: PeerCages | None = None
+
+    @property
+    def up_uses(self) -> tuple[CageUse, ...]:
+        """The uses that links up may have: beside a peer link those of its group."""
+        if self.peers is None:
+            return self.uses
+        group, cages = self.peers.group, self.peers.cages
+        return tuple(use for use in self.uses if (use.group, _cages_of_peers(use)) == (group, cages))
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it may be on one tier."""
+        return self.peers is None or self.peers.alone is not None
+
+    def whole(self, *uses: CageUse) -> tuple[CageUse, ...]:
+        """How its cages are used, with those of a peer link among them."""
+        if self.peers is None:
+            return uses
+        is_among = self.peers.group in {use.group for use in uses}
+        others = () if is_among or self.peers.alone is None else (self.peers.alone,)
+        return tuple(replace(use, of_group=self.product.cages[use.group].count) for use in (*uses, *others))
 
     @property
     def id(self) -> str:
@@ -103,6 +140,40 @@ def cages_beside(use: CageUse, other: CageUse, taken: Number) -> Number:
         left = use.of_group - taken
         return (left + use.cages - abs(left - use.cages)) // 2 if shares else left // 2
     return use.of_group - taken
+
+
+def with_peer_links(switch: SwitchType) -> tuple[SwitchType, ...]:
+    """A leaf with a peer link, once for every group of cages that this may be in."""
+    return _WITH_PEERS.of(switch, None, lambda: tuple(_with_peer_links(switch)))
+
+
+_WITH_PEERS: Lookup[SwitchType, None, tuple[SwitchType, ...]] = Lookup()
+
+
+def _with_peer_links(switch: SwitchType) -> Iterator[SwitchType]:
+    fastest = fastest_use(switch.uses)
+    for group, cages in sorted({(use.group, _cages_of_peers(use)) for use in switch.uses}):
+        alone = fastest if (fastest.group, _cages_of_peers(fastest)) == (group, cages) else None
+        uses = tuple(_beside_peers(use, cages) if use.group == group else use for use in switch.uses)
+        left = tuple(use for use in uses if use.cages > 0)
+        yield replace(
+            switch, uses=left, max_ports=switch.max_ports - CABLES_OF_PEER_LINK, peers=PeerCages(group, cages, alone)
+        )
+
+
+def fastest_use(uses: tuple[CageUse, ...]) -> CageUse:
+    """How cages are used for the fastest ports: as few of a cage as can be, in the first group that has them."""
+    return min(uses, key=lambda use: (-use.lane.port_mbps, use.lane.ports, use.group, use.split))
+
+
+def _cages_of_peers(use: CageUse) -> int:
+    """Cages that a peer link takes: one a cable, or two where a neighbour has to stay empty."""
+    return CABLES_OF_PEER_LINK * (2 if use.halves else 1)
+
+
+def _beside_peers(use: CageUse, cages: int) -> CageUse:
+    of_group = use.of_group - cages
+    return replace(use, of_group=of_group, cages=of_group // 2 if use.halves else of_group)
 
 
 def _switch_type(product: Switch, item: Item, ports: PortTypes) -> SwitchType:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -12,36 +12,23 @@ from typing import Literal, NamedTuple
 
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
 from fabopt.floor.group_runs import GroupRuns
-from fabopt.floor.rack_rules import servers_in_group
-from fabopt.parts.nics import NicOption, Refusals, nic_options
-from fabopt.parts.offering import Offering
-from fabopt.parts.switches import SwitchType, switches_of
+from fabopt.parts.switches import SwitchType
 from fabopt.problem.attachments import (
     AttachmentDemand,
     LogicalFabric,
     SwitchPorts,
-    attachment_demand,
-    logical_fabric_of,
-    switch_ports,
 )
-from fabopt.problem.demand import Demand, demand_of, stages_of
-from fabopt.problem.generations import Generations, Switches, generations_of
-from fabopt.problem.interchangeable import InterchangeableSwitches, stand_ins_of
-from fabopt.problem.nic_rules import Nics, broken_by, by_rules, rules_on_nics
+from fabopt.problem.generations import Generations, Switches
+from fabopt.problem.interchangeable import InterchangeableSwitches
+from fabopt.problem.nic_rules import Nics, broken_by
 from fabopt.problem.out_of_band import ByStage
-from fabopt.problem.site import Site
-from fabopt.problem.subnet_manager import SubnetManagers, subnet_managers
-from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER, rules_of_fabric
-from fabopt.schema.homing import Homing
-from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
-from fabopt.schema.mixed_spines import spines_may_differ
+from fabopt.problem.pairing import Unpaired, in_pairs
+from fabopt.problem.subnet_manager import SubnetManagers
+from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER
+from fabopt.schema.homing import Homing, Pairing
 from fabopt.schema.operate import Roce
-from fabopt.schema.product import PROTOCOLS, Protocol
-from fabopt.schema.resilience import NO_RULE, PAIR, RACK, Surviving
-from fabopt.schema.server import Server
-from fabopt.schema.topologies import families_of
-from fabopt.units import exact, mbps
+from fabopt.schema.product import Protocol
+from fabopt.schema.resilience import PAIR, PAIRING, Surviving
 from fabopt.workload.deadline import Deadline
 
 
@@ -155,8 +142,12 @@ class FabricProblem:
     generations: Generations | None = None
     # what the packet memory of its switches has to hold; None where that is no condition
     roce: Roce | None = None
-    # how ports of servers lie on leaves, by the words of the case, of which default rules are no part
+    # how ports of servers lie on leaves and what joins these, by the words of the case, of which default rules are no
+    # part; whether it asks that something does, by key or by the name of the rule; families and switches without pairs
     homing: Homing | None = None
+    pairing: Pairing | None = None
+    asks_to_join: bool = False
+    unpaired: Unpaired | None = None
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
@@ -212,6 +203,8 @@ class FabricProblem:
             return self.generations is not None
         if rule == SUBNET_MANAGER:
             return self.managers is not None
+        if rule == PAIRING:
+            return self.joins_pairs
         return rule not in NIC_RULES or self.leaves_nics_out(rule)
 
     def leaves_nics_out(self, rule: str) -> bool:
@@ -222,7 +215,19 @@ class FabricProblem:
     @property
     def is_paired(self) -> bool:
         """Whether every server is on two switches: by the words of the case, or by the default rule of pairs."""
-        return self.homing == "pair" or PAIR in self.kept_rules
+        return self.homing == "pair" or PAIR in self.kept_rules or (self.homing is None and self.asks_to_join)
+
+    @property
+    def joins_pairs(self) -> bool:
+        """Whether something joins the two leaves of every server: as the case says, or by the default rule on it."""
+        has_pairs = self.is_paired or self.homing == "dual"
+        return self.asks_to_join or (PAIRING in self.kept_rules and has_pairs)
+
+    def with_pairs(self) -> FabricProblem:
+        """The fabric with the families and switches that its rules on pairs leave it."""
+        free = self.unpaired or Unpaired(self.topologies, self.switches)
+        space = in_pairs(free, self.pairing) if self.joins_pairs else free
+        return replace(self, topologies=space.topologies, switches=space.switches, unpaired=free)
 
     @property
     def may_be_odd(self) -> bool:
@@ -282,115 +287,3 @@ class FabricProblem:
     def networked(self) -> bool:
         """Whether some endpoints belong to a logical fabric."""
         return any(one.network is not None for one in self.attachments)
-
-
-def fabric_of(
-    fabric: Fabric,
-    case: Case,
-    offering: Offering,
-    server: Server,
-    servers: int,
-    pcie: Mapping[int, float],
-    site: Site,
-) -> FabricProblem:
-    """What a case means for a fabric. ``servers``: of the last stage; ``pcie``: usable Gb/s by generation."""
-    demand = demand_of(fabric, case, stages_of(case, server)[-1])
-    protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
-    refusals = Refusals(rules_on_nics(case.rules))
-    kept_rules = rules_of_fabric(case.rules, fabric.resilience, fabric.role, fabric.homing, servers * server.gpus)
-    paired = fabric.model_copy(update={"homing": "pair"}) if PAIR in kept_rules else fabric
-    nics = by_rules(_nics(paired, protocols, demand, offering, server, pcie, refusals), case.rules)
-    switches: Switches = {protocol: switches_of(fabric, protocol, offering) for protocol in protocols}
-    # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
-    return FabricProblem(
-        name=fabric.name, role=fabric.role, protocols=protocols, tiers=_tiers(fabric),
-        figure_demands=_figure_demands(demand), resilience=tuple(_survivals(fabric, servers, site)),
-        kept_rules=kept_rules,
-        aligned=fabric.rails == "aligned", even=fabric.striping == "even", by_rail=fabric.striping == "rail",
-        last_group=last_group_of(fabric, case), last_group_tiers=tiers_of_last_groups(case),
-        last_leaf=last_leaf_of(fabric, case, protocols),
-        mixes_spines=tuple(one for one in protocols if spines_may_differ(case, fabric, one)),
-        group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
-        gpu_mbps=demand.gpu_mbps,
-        oversubscription_leaf=demand.max_oversubscription_leaf,
-        oversubscription_spine=demand.max_oversubscription_spine,
-        reserve=exact(fabric.reserve_ports),
-        attachments=tuple(attachment_demand(one, offering.ports) for one in fabric.attachments),
-        nics=nics.kept,
-        left_out_nics=nics.left_out,
-        switches=switches,
-        generations=generations_of(case, fabric, switches), roce=fabric.roce, homing=fabric.homing,
-        runs_m=site.runs_m(offering.item_table.lengths_m, fabric),
-        groups=site.groups,
-        racks=fabric.pinned,
-        managers=subnet_managers(case, fabric, offering), stand_ins=stand_ins_of(case, fabric, switches, offering),
-        refused_nics=tuple(refusals.told.values()),
-        topologies=families_of(case, fabric),
-        most_hops=fabric.max_switch_hops,
-        torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
-        per_switch=switch_ports(fabric, offering, server),
-        logical_fabrics=tuple(logical_fabric_of(one, offering, server, pcie, case.rules) for one in fabric.on_own_nics),
-    )  # fmt: skip
-
-
-def last_group_of(fabric: Fabric, case: Case) -> LastGroup:
-    """Whether a case lets the last leaf group be unlike the others. Rule ``last_group_may_differ``."""
-    if not last_group_may_differ(case, fabric):
-        return "equal"
-    return "any" if case.resilience_of(fabric) == NO_RULE else "spread"
-
-
-def last_leaf_of(fabric: Fabric, case: Case, protocols: Sequence[Protocol]) -> tuple[Protocol, ...]:
-    """In which protocols a case lets the leaves of that group be of a type of their own."""
-    return tuple(one for one in protocols if last_leaf_may_differ(case, fabric, one))
-
-
-def _survivals(fabric: Fabric, servers: int, site: Site) -> Iterator[Survival]:
-    for loss in fabric.survived:
-        failed, count = loss.failures
-        outlived = failed == RACK and site.servers_per_rack is not None and servers > site.servers_per_rack
-        yield Survival(failed, count, mbps(loss.least_gbps), outlived)
-
-
-def _nics(
-    fabric: Fabric,
-    protocols: Sequence[Protocol],
-    demand: Demand,
-    offering: Offering,
-    server: Server,
-    pcie: Mapping[int, float],
-    refusals: Refusals,
-) -> dict[str, tuple[NicOption, ...]]:
-    """The NICs that give each GPU what is asked for, by protocol; ``refusals`` say why others do not."""
-    return {
-        protocol: tuple(
-            one
-            for one in nic_options(fabric, protocol, offering, server, pcie, demand.gpu_mbps, refusals)
-            if one.injection >= demand.least_injection and one.crosses_any_cut >= demand.bisection_mbps
-        )
-        for protocol in protocols
-    }
-
-
-def _tiers(fabric: Fabric) -> tuple[int, ...]:
-    """Tiers that the case allows: a path over t tiers has up to 2t - 1 switches."""
-    tiers = fabric.tiers
-    allowed = (1, 2, 3) if tiers == "any" else (tiers,) if isinstance(tiers, int) else tuple(sorted(set(tiers)))
-    most = fabric.max_switch_hops
-    return allowed if most is None else tuple(one for one in allowed if 2 * one - 1 <= most)
-
-
-def _figure_demands(demand: Demand) -> FigureDemands | None:
-    """The figures that a case asks for; None where it asks for none."""
-    if not any((demand.bisection_mbps, demand.alltoall_mbps, demand.allreduce_mbps)):
-        return None
-    return FigureDemands(
-        demand.max_oversubscription_leaf,
-        bisection=Fraction(demand.bisection_mbps),
-        alltoall=Fraction(demand.alltoall_mbps),
-        allreduce=Fraction(demand.allreduce_mbps),
-    )
-
-
-def _group_servers(per_group: int | None, servers: int) -> int | None:
-    return None if per_group is None else min(per_group, servers)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fabopt.problem.fabric import FabricProblem, last_group_of, last_leaf_of
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.fabric_case import last_group_of, last_leaf_of
 from fabopt.problem.problem import Problem
 from fabopt.schema.case import Case
 from fabopt.schema.default_rules import INTERCHANGEABLE, without

@@ -160,6 +160,8 @@ def _bound_to(fabric: FabricProblem, kept: set[str]) -> FabricProblem:
         kept_rules=tuple(rule for rule in rules if rule in kept),
         left_out=tuple(rule for rule in rules if rule not in kept),
     )
+    if bound.joins_pairs != fabric.joins_pairs:
+        bound = bound.with_pairs()
     if OF_NICS.isdisjoint(set(bound.kept_rules) ^ set(fabric.kept_rules)):
         return bound
     logical = (_with_nics(one, kept) for one in fabric.logical_fabrics)

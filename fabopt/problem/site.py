@@ -19,8 +19,9 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import POLICIES, Policy
 from fabopt.floor.rack_rules import NO_LIMITS, RackLimits, rack_limits, servers_in_rack
 from fabopt.floor.racks import Floats
-from fabopt.schema.case import Case, Distances, Fabric
+from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import ATTACHMENT_RUNS, LENGTHS, is_kept
+from fabopt.schema.distances import Distances
 from fabopt.schema.server import Server
 
 # On larger floors only the candidates that look best are measured, and nothing is called optimal: of one fabric, and of
@@ -37,6 +38,7 @@ Method = Literal["sizes", "places", "layouts", "estimates"]
 USUAL = Distances(server_leaf=3, leaf_spine=30, spine_core=50)
 # Kinds of links whose runs follow from a floor.
 RUNS_ON_FLOOR = ("server-leaf", "leaf-spine", "spine-core")
+RUN_OF_PEERS = "leaf-leaf"
 RUNS_OF_ATTACHMENTS = ("attachment-leaf", "attachment-spine")
 
 
@@ -116,7 +118,7 @@ class FloorSite:
         Lengths are in metres. ``lengths_m``: those on sale, rising, shape (lengths,).
         """
         least_m = counted_m(lengths_m, self.plan.least_m)
-        measured = (*RUNS_ON_FLOOR, *(RUNS_OF_ATTACHMENTS if self.measures_attachments else ()))
+        measured = (*RUNS_ON_FLOOR, RUN_OF_PEERS, *(RUNS_OF_ATTACHMENTS if self.measures_attachments else ()))
         nowhere = {
             f"attachment-{one.placed_on}"
             for one in fabric.attachments

@@ -10,16 +10,17 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from fabopt.errors import cut
 from fabopt.schema.attachment import Attachment, RackId, is_open
-from fabopt.schema.base import Count, Gbps, Identifier, Metres, Ratio, Reference, Strict, Text, Word
+from fabopt.schema.base import Count, Gbps, Identifier, Ratio, Reference, Strict, Text, Word
 from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.default_rules import RuleChoices
+from fabopt.schema.distances import Distances
 from fabopt.schema.finance import Finance
 from fabopt.schema.growth import Growth
-from fabopt.schema.homing import Homing
+from fabopt.schema.homing import Homing, Pairing, check_pairs
 from fabopt.schema.operate import Operate, OperateSaid, Roce
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
-from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
+from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Redundant, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, SharedPort, StorageDemand
 from fabopt.schema.scenarios import GrowthScenario, check_probabilities, check_regret, scenarios_of
 from fabopt.schema.server import Role
@@ -77,6 +78,7 @@ class Fabric(Strict):
     rails: Literal["aligned", "any"] = "aligned"
     striping: Literal["even", "any", "rail"] = "even"
     homing: Homing | None = None
+    pairing: Annotated[Pairing | None, Field(exclude_if=is_open)] = None
     torus_nodes: TorusNodes = "any"
     nics: Any_ | Ids = "any"
     nics_per_server: Any_ | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = "any"
@@ -132,10 +134,19 @@ class Fabric(Strict):
             return self.group_by.racks
         return 1 if self.group_by == "rack" else None
 
+    def asked_of(self, gpus: int) -> Redundant:
+        """What parts of the default rule of resilience follow from; ``gpus``: of all servers at last."""
+        return Redundant(self.role, self.homing, self.pairing, gpus)
+
     @property
     def keeps_default(self) -> bool:
         """Whether the default rule of its role holds, by its own words."""
         return keeps_default(self.resilience)
+
+    @model_validator(mode="after")
+    def _leaves_of_pairs_are_two(self) -> Self:
+        check_pairs(self.homing, self.pairing)
+        return self
 
     @model_validator(mode="after")
     def _roce_is_ethernet(self) -> Self:
@@ -164,16 +175,6 @@ class Fabric(Strict):
             if getattr(self, key) is not None and self.role != key:
                 raise ValueError(f"`{key}` goes with `role: {key}`, not with `role: {self.role}`")
         return self
-
-
-class Distances(Strict):
-    """Flat cable lengths in metres; those left out follow from the size of the groups (``lengths`` of ``rules``)."""
-
-    server_leaf: Annotated[Metres | None, Field(alias="server-leaf")] = None
-    leaf_spine: Annotated[Metres | None, Field(alias="leaf-spine")] = None
-    spine_core: Annotated[Metres | None, Field(alias="spine-core")] = None
-    attachment_leaf: Annotated[Metres | None, Field(alias="attachment-leaf")] = None
-    attachment_spine: Annotated[Metres | None, Field(alias="attachment-spine", exclude_if=is_open)] = None
 
 
 class Floor(Strict):
@@ -228,7 +229,8 @@ class Floor(Strict):
 
 
 class Site(Strict):
-    """Where things stand: on a floor, or at flat distances. ``attachment-leaf`` absent: as a given ``server-leaf``.
+    """Where things stand: on a floor, or at flat distances. ``attachment-leaf`` and ``leaf-leaf`` (a peer link) absent:
+    as a given ``server-leaf``.
 
     ``servers_per_rack`` absent: with a floor, the most that fit a rack beside what ``rack_rules`` keep in it.
     """

@@ -14,16 +14,17 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import AfterValidator
 
 from fabopt.errors import cut
-from fabopt.schema.homing import Homing
 from fabopt.schema.resilience import (
     MOST_ON_ONE_SWITCH,
     PAIR,
+    PAIRING,
     REDUNDANCY,
     TWO_CORES,
     TWO_LEAVES,
     TWO_SPINES,
     TWO_SWITCHES,
     AnyResilience,
+    Redundant,
     keeps_default,
     redundancy_of,
 )
@@ -105,6 +106,13 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "docs/bandwidth.md#redundancy-by-default",
         ),
         DefaultRule(
+            PAIRING,
+            "the two leaves of a pair of in-band are joined by a peer link of two cables, unless both can run EVPN "
+            "multihoming",
+            "redundancy_is_kept",
+            "docs/bandwidth.md#pairs-of-leaves",
+        ),
+        DefaultRule(
             RACK_RULES,
             "racks of a floor keep room for what is beside servers and switches, and have no more switches than can be "
             "cabled",
@@ -183,6 +191,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
 # Rules that are left out where structure allows no design that keeps them, in the order in which they yield.
 YIELDING: Final = (
     RACK_SPREAD,
+    PAIRING,
     ONE_GENERATION,
     *reversed(NIC_RULES),
     TWO_SWITCHES,
@@ -218,23 +227,19 @@ def is_asked_for(rules: Rules, name: str) -> bool:
     return not isinstance(rules, str) and rules.get(name, False)
 
 
-def redundancy_kept(
-    rules: Rules, resilience: AnyResilience | None, role: str, homing: Homing | None, gpus: int
-) -> tuple[str, ...]:
-    """The parts of the default rule of resilience that hold for a role: as ``rules`` say, else as ``resilience``."""
+def redundancy_kept(rules: Rules, resilience: AnyResilience | None, asked: Redundant) -> tuple[str, ...]:
+    """The parts of the default rule of resilience that hold for a fabric: as ``rules`` say, else as ``resilience``."""
     by_name = {} if isinstance(rules, str) else rules
-    return tuple(rule for rule in redundancy_of(role, homing, gpus) if by_name.get(rule, keeps_default(resilience)))
+    return tuple(rule for rule in redundancy_of(asked) if by_name.get(rule, keeps_default(resilience)))
 
 
-def rules_of_fabric(
-    rules: Rules, resilience: AnyResilience | None, role: str, homing: Homing | None, gpus: int
-) -> tuple[str, ...]:
+def rules_of_fabric(rules: Rules, resilience: AnyResilience | None, asked: Redundant) -> tuple[str, ...]:
     """Rules that hold for a fabric of a role and may be left out; and parts of that of resilience, even if they are
     asked for by name. Others that are asked for are part of its space.
     """
     others = (rule for rule in YIELDING if rule not in (RACK_SPREAD, *REDUNDANCY))
     may_yield = (rule for rule in others if is_kept(rules, rule) and not is_asked_for(rules, rule))
-    return (*redundancy_kept(rules, resilience, role, homing, gpus), *may_yield)
+    return (*redundancy_kept(rules, resilience, asked), *may_yield)
 
 
 def without(rules: Rules, name: str) -> Rules:

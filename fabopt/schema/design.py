@@ -17,7 +17,7 @@ from fabopt.schema.base import Strict
 from fabopt.schema.conflict import Conflict as Conflict
 from fabopt.schema.conflict import Needed as Needed
 from fabopt.schema.futures import Futures
-from fabopt.schema.homing import Homing, is_usual
+from fabopt.schema.homing import UNJOINED, Homing, Pairing, is_unjoined, is_usual
 from fabopt.schema.left_out import NearestDesign, RuleLeftOut
 from fabopt.schema.losses import RuleStanding, SinglePoint, WorstRack
 from fabopt.schema.objective import Objective as Objective
@@ -28,6 +28,7 @@ from fabopt.schema.roles import SharedUse as SharedUse
 from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
 from fabopt.schema.subnet_manager import SubnetManagerSaid
 from fabopt.schema.tiers import OtherSwitchUse as OtherSwitchUse
+from fabopt.schema.tiers import PeerLinkUse
 from fabopt.schema.tiers import PortUse as PortUse
 from fabopt.schema.tiers import TierUse as TierUse
 
@@ -250,6 +251,8 @@ class FabricDesign(Strict):
     growth: tuple[StageStructure, ...] = ()
     failures: tuple[Failure, ...] = ()
     homing: Annotated[Homing, Field(exclude_if=is_usual)] = "any"
+    pairing: Annotated[Pairing, Field(exclude_if=is_unjoined)] = UNJOINED
+    peer_links: Annotated[PeerLinkUse | None, Field(exclude_if=is_open)] = None
     redundancy: tuple[RuleStanding, ...] = ()
     logical: tuple[LogicalUse, ...] = ()
     carries: Annotated[tuple[SharedUse, ...], Field(exclude_if=lambda shared: not shared)] = ()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final, Literal, Self, cast
+from typing import Annotated, Final, Literal, NamedTuple, Self, cast
 
 from pydantic import AfterValidator, model_validator
 
 from fabopt.schema.base import Gbps, Strict
-from fabopt.schema.homing import PAIRED_ROLES, Homing, asks_for_pair
+from fabopt.schema.homing import PAIRED_ROLES, Homing, Pairing, asks_for_pair, asks_for_pairing
 
 # What is lost with a rack of a floor, and with one of the feeds of power of all racks.
 FromOutside = Literal["rack", "feed"]
@@ -94,8 +94,9 @@ TWO_CORES: Final = "two-cores"
 TWO_LEAVES: Final = "two-leaves"
 PAIR: Final = "pair"
 TWO_SWITCHES: Final = "two-switches"
+PAIRING: Final = "pairing"
 # The parts of the default rule, in the order in which a design file lists them.
-REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES, PAIR, TWO_SWITCHES)
+REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES, PAIR, TWO_SWITCHES, PAIRING)
 # Roles whose servers are on two leaves where they can be.
 DUAL_HOMED: Final = PAIRED_ROLES
 
@@ -104,13 +105,22 @@ DUAL_HOMED: Final = PAIRED_ROLES
 MOST_ON_ONE_SWITCH: Final = 128
 
 
-def redundancy_of(role: str, homing: Homing | None, gpus: int) -> tuple[str, ...]:
-    """The names of the parts that the default rule has for a role, where a case says ``homing`` and there are so many
-    GPUs at last.
-    """
+class Redundant(NamedTuple):
+    """What a case says of a fabric that parts of the default rule follow from; ``gpus``: of all servers at last."""
+
+    role: str
+    homing: Homing | None
+    pairing: Pairing | None
+    gpus: int
+
+
+def redundancy_of(asked: Redundant) -> tuple[str, ...]:
+    """The names of the parts that the default rule has for a fabric."""
+    role, homing, pairing, gpus = asked
     has = {
         TWO_LEAVES: role in DUAL_HOMED,
         PAIR: asks_for_pair(role, homing),
         TWO_SWITCHES: role == "compute" and gpus > MOST_ON_ONE_SWITCH,
+        PAIRING: asks_for_pairing(role, homing, pairing),
     }
     return tuple(rule for rule in REDUNDANCY if has.get(rule, True))

@@ -84,3 +84,12 @@ class TierUse(Strict):
         own_count = self.count - sum(one.count for one in others.values())
         rest = (self.model_copy(update={"count": own_count}), *others.values())
         return tuple(one.model_copy(update={"other": None, "stand_ins": ()}) for one in rest)
+
+
+class PeerLinkUse(Strict):
+    """What joins the two leaves of each of so many ``pairs``: two cables, each with a cage of its own at both ends."""
+
+    pairs: int
+    gbps: Number
+    cage_group: int
+    split: str

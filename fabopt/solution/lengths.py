@@ -9,6 +9,7 @@ from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.problem.problem import Problem
 from fabopt.schema.default_rules import DEFAULT_RULES, LENGTHS, is_kept
 from fabopt.schema.design import Design, FabricDesign, LinkRow
+from fabopt.schema.homing import PEER_LINK
 from fabopt.schema.structure import Structure
 from fabopt.units import some
 
@@ -45,7 +46,7 @@ def _assumed(problem: Problem, runs: GroupRuns, fabric: FabricDesign) -> Iterato
 
 def _told_runs(runs: GroupRuns, fabric: FabricDesign) -> Iterator[str]:
     sizes = sizes_of(fabric.structure, runs.servers)
-    spanned = {"server-leaf": sizes.group, "leaf-spine": sizes.pod}
+    spanned = {"server-leaf": sizes.group, "leaf-leaf": sizes.group, "leaf-spine": sizes.pod}
     for row in fabric.links:
         kind = _run_kind(row, fabric)
         if kind not in runs.given:
@@ -59,7 +60,7 @@ def _run_kind(row: LinkRow, fabric: FabricDesign) -> str:
     """The kind of links whose run those of a row have."""
     if row.attachment is not None:
         return "server-leaf" if row.attachment in {one.name for one in fabric.logical} else f"attachment-{row.to}"
-    if row.scope is not None:
+    if row.scope not in (None, PEER_LINK):
         return "spine-core" if row.scope == "global" else "leaf-spine"
     return f"{row.from_}-{row.to}"
 
@@ -79,7 +80,8 @@ def _too_short(problem: Problem, design: Design) -> Iterator[str]:
     assert runs is not None
     for fabric in design.fabrics:
         needed, sizes = runs.of(fabric.structure), sizes_of(fabric.structure, runs.servers)
-        groups = {"server-leaf": ("a group", sizes.group), "leaf-spine": ("a pod", sizes.pod)}
+        group = "a group", sizes.group
+        groups = {"server-leaf": group, "leaf-leaf": group, "leaf-spine": ("a pod", sizes.pod)}
         for kind in dict.fromkeys(_run_kind(row, fabric) for row in fabric.links):
             is_said = said is not None and getattr(said, kind.replace("-", "_"), None) is not None
             if is_said and needed[kind] > given[kind]:

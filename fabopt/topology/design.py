@@ -81,7 +81,8 @@ class FilePart(NamedTuple):
     ``links``: kinds, in the order of their rows; ``server_racks``: as in ``FloorUse``; ``free_ports``: the switches of
     the ports of attachments that are on free ones, attachment by attachment; ``attached_runs_m``: how far attachments
     are by kind of links, where that is measured; ``occupied_on_leaves``: the most ports of servers and attachments on a
-    leaf, and on one of a last group unlike the others, whatever counts in the ratio; None: those of the tier.
+    leaf, and on one of a last group unlike the others, whatever counts in the ratio; None: those of the tier;
+    ``peers``: cages of the links that join its leaves two and two.
     """
 
     protocol: str
@@ -96,6 +97,7 @@ class FilePart(NamedTuple):
     attached_runs_m: tuple[tuple[str, float], ...] = ()
     server_racks: tuple[str, ...] = ()
     occupied_on_leaves: tuple[int, int] | None = None
+    peers: CageUse | None = None
 
 
 class NetworkDesign(Protocol):

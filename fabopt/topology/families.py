@@ -53,7 +53,8 @@ def most_servers(problem: Problem) -> int:
     if not all(map(_has_nics, problem.fabrics)):
         return 0
     return min(
-        max(family_of(name).most_servers(problem, fabric) for name in fabric.topologies) for fabric in problem.fabrics
+        max((family_of(name).most_servers(problem, fabric) for name in fabric.topologies), default=0)
+        for fabric in problem.fabrics
     )
 
 

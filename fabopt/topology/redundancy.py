@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fabopt.schema.design import StageStructure
-from fabopt.schema.resilience import PAIR, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
+from fabopt.schema.homing import CABLES_OF_PEER_LINK, FEATURE_OF_PAIRING, UNJOINED, Pairing
+from fabopt.schema.resilience import PAIR, PAIRING, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.schema.structure import AnyStructure, Structure
 from fabopt.topology.design import FilePart, NetworkDesign
-from fabopt.units import some
+from fabopt.units import gbps, some
 
 TWO = 2
 # What one tier of a switch, and of more, is in words.
@@ -23,10 +24,16 @@ class Standing(NamedTuple):
     detail: str
 
 
-def standing(rule: str, design: NetworkDesign, growth: Sequence[StageStructure] = ()) -> Standing:
-    """What a network has of a part of the rule, at the stage that has the least of it. ``growth``: all its stages."""
+def standing(
+    rule: str, design: NetworkDesign, growth: Sequence[StageStructure] = (), pairing: Pairing | None = None
+) -> Standing:
+    """What a network has of a part of the rule, at the stage that has the least of it. ``growth``: all its stages;
+    ``pairing``: what joins its pairs of leaves, None where there are none.
+    """
     part = design.file_part()
     structure = part.structure
+    if rule == PAIRING:
+        return _of_pairs(part, pairing)
     if rule == TWO_SWITCHES and structure.has_switches:
         switches = sum(tier.num_switches for tier in part.tiers)
         return Standing(switches >= TWO, some(switches, "switch"))
@@ -44,6 +51,20 @@ def standing(rule: str, design: NetworkDesign, growth: Sequence[StageStructure] 
         return Standing(None, "no cores")
     words = {TWO_SPINES: some(min(counts), "spine") + " above every leaf", TWO_CORES: some(min(counts), "core")}
     return Standing(min(counts) >= TWO, words[rule])
+
+
+def _of_pairs(part: FilePart, pairing: Pairing | None) -> Standing:
+    if pairing is None or not part.tiers:
+        return Standing(None, "no pairs of leaves")
+    leaf, wanted = part.tiers[0].switch, FEATURE_OF_PAIRING.values()
+    if pairing != UNJOINED:
+        joined = "EVPN multihoming"
+        if part.peers is not None:
+            joined = f"{CABLES_OF_PEER_LINK} cables of {gbps(part.peers.lane.port_mbps):g} Gb/s"
+        return Standing(True, f"{some(part.tiers[0].num_switches // TWO, 'pair')} of leaves, each with {joined}")
+    if set(wanted).isdisjoint(leaf.product.features):
+        return Standing(False, f"the catalog says neither {' nor '.join(wanted)} of {leaf.id}")
+    return Standing(False, "the leaves are not in pairs")
 
 
 def _of_leaves(part: FilePart, structure: Structure) -> Standing:

@@ -13,7 +13,7 @@ from fabopt.verify.link_kinds import LEAF_SPINE
 from fabopt.verify.mesh_counts import MeshLinks
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import FabricCabling
-from fabopt.wiring.model import LAST_OF_ENDPOINTS, NOTHING, Ints
+from fabopt.wiring.model import NOTHING, Ints
 
 # Longest paths are found on the graph itself up to so many switches; it takes a search from each.
 MOST_SEARCHED = 600
@@ -58,11 +58,6 @@ def within_plane(cabling: FabricCabling) -> Ints:
         within = np.where(number >= 0, before + number % count, within)
         before += count
     return np.asarray(within, dtype=np.int64)
-
-
-def between_devices(cabling: FabricCabling) -> Ints:
-    """Rows of the links that are not to servers or attachments on leaves, shape (rows found,)."""
-    return np.flatnonzero(cabling.links.kind > LAST_OF_ENDPOINTS)
 
 
 def switches_are_joined(proof: Proof, cabling: FabricCabling) -> None:
@@ -163,7 +158,7 @@ def cuts_carry_claim(proof: Proof, cabling: FabricCabling) -> None:
     fabric = cabling.fabric
     written = exact(fabric.designed.metrics.bisection_gbps_per_gpu) - LAST_DIGIT / 2
     claimed = written * MBPS_PER_GBPS * fabric.evidence.sharers
-    above = between_devices(cabling)
+    above = cabling.between_switches
     a, b = _ends_of(cabling, above)
     place, whole_server = _endpoints(cabling)
     for what, side in fabric.mesh.halves:
@@ -206,7 +201,7 @@ def paths_are_as_long(proof: Proof, cabling: FabricCabling) -> None:
 def _longest(cabling: FabricCabling) -> int:
     """Devices on the longest shortest path of the first plane; one more than there are if they are not all joined."""
     switches, used = cabling.fabric.mesh.switches, cabling.clos.leaves
-    above = between_devices(cabling)
+    above = cabling.between_switches
     plane = cabling.devices.plane[cabling.links.a[above]]
     a, b = _ends_of(cabling, above[plane <= 1])
     near = np.zeros((switches, switches), dtype=np.float32)

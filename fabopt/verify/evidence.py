@@ -250,6 +250,12 @@ class FabricEvidence:
         """How the cages towards the servers are split."""
         return parse_split(self.tier(role).down.split)
 
+    @property
+    def peer_use(self) -> PortUse | None:
+        """The cages of peer links, as the file says; None where there are none."""
+        peers = self.designed.peer_links
+        return None if peers is None else PortUse(cage_group=peers.cage_group, split=peers.split)
+
     def up_use(self, role: str) -> PortUse:
         """The cages towards the tier above."""
         use = self.tier(role).up

@@ -21,7 +21,6 @@ from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof
 from fabopt.verify.stripes import half_rate, half_rate_on_graph, is_uneven
 from fabopt.verify.wiring import FabricCabling
-from fabopt.wiring.model import LAST_OF_ENDPOINTS
 
 # Links, both ways, times classes of switches that are looked at as destinations: some tenths of a second.
 MOST_WORK = 3_000_000
@@ -77,7 +76,7 @@ def networks(cabling: FabricCabling) -> Iterator[tuple[int, Network, Ints]]:
         yield 1, *of_servers(cabling)
         return
     servers = cabling.of(SERVER_LEAF)
-    between = np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)
+    between = cabling.between_switches
     mbps = cabling.mbps(between)
     alone = not cabling.fabric.is_direct and cabling.clos.tiers == 1
     network = np.arange(len(devices)) if alone else devices.plane

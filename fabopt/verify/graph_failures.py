@@ -19,7 +19,7 @@ from fabopt.network.structure_links import mesh_of
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.verify.bandwidth import LAST_DIGIT
 from fabopt.verify.direct import cut
-from fabopt.verify.direct_wiring import between_devices, within_plane
+from fabopt.verify.direct_wiring import within_plane
 from fabopt.verify.failures import of_server
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF
 from fabopt.verify.proof import Proof
@@ -150,7 +150,7 @@ class SwitchLosses(ABC):
         links, devices = self.cabling.links, self.cabling.devices
         within, hosts = within_plane(self.cabling), np.zeros(self.mesh.switches, dtype=np.int64)
         hosts[: self.mesh.leaves] = 1
-        between = between_devices(self.cabling)
+        between = self.cabling.between_switches
         length = np.where(links.kind[between] == KINDS.index("global"), GLOBAL_LENGTH, 1)
         mbps, plane = self.cabling.mbps(between), devices.plane[links.a[between]]
         for number in np.unique(plane).tolist():

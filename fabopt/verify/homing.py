@@ -6,14 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fabopt.schema.default_rules import redundancy_kept
-from fabopt.schema.resilience import PAIR
+from fabopt.schema.default_rules import is_asked_for, redundancy_kept
+from fabopt.schema.homing import FEATURE_OF_PAIRING
+from fabopt.schema.resilience import PAIR, PAIRING
 from fabopt.units import some
 from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.dual_homing import is_dual_homed, leaves_split_pairs, ports_reach_two_leaves
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
+from fabopt.verify.pairing import judges_pairing, pairs_are_cabled, pairs_are_joined
 from fabopt.verify.proof import Proof, if_unprovable
 from fabopt.verify.wiring import FabricCabling
 
@@ -26,6 +28,8 @@ def judges_homing(fabric: FabricEvidence, rule: Callable[..., None]) -> bool:
     """Whether a rule says anything of a fabric: the case or the file says how ports of servers lie on leaves."""
     if rule in (leaves_split_pairs, ports_reach_two_leaves):
         return is_dual_homed(fabric)
+    if rule in (pairs_are_joined, pairs_are_cabled):
+        return judges_pairing(fabric)
     return fabric.designed.homing != ANY or fabric.wanted.homing not in (None, ANY)
 
 
@@ -39,7 +43,8 @@ def homing_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     wanted, said, clos = fabric.wanted, fabric.designed.homing, fabric.clos
     if wanted.homing is None:
         case = fabric.evidence.case
-        rule = PAIR in redundancy_kept(case.rules, case.resilience_of(wanted), wanted.role, None, 0)
+        rule = PAIR in redundancy_kept(case.rules, case.resilience_of(wanted), wanted.asked_of(0))
+        rule = rule or wanted.pairing in FEATURE_OF_PAIRING or is_asked_for(case.rules, PAIRING)
         proof.holds(said == ANY or (said == PAIR and rule), f"homing {said}, which the case does not ask for")
     else:
         proof.equal("homing", said, wanted.homing)

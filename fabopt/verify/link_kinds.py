@@ -10,6 +10,7 @@ from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Nic, Transceiver
 from fabopt.schema.design import LinkPart
+from fabopt.schema.homing import CABLES_OF_PEER_LINK, PEER_LINK
 from fabopt.schema.product import Cage
 from fabopt.units import ceil_div
 from fabopt.verify.attached_runs import attached_run_m
@@ -32,6 +33,7 @@ from fabopt.wiring.design_file import divide, item_at
 SERVER_LEAF = "server-leaf"
 LEAF_SPINE = "leaf-spine"
 SPINE_CORE = "spine-core"
+LEAF_LEAF = "leaf-leaf"
 ATTACHMENT_SPINE = "attachment-spine"
 
 
@@ -109,6 +111,8 @@ def all_kinds(fabric: FabricEvidence) -> tuple[LinkKind, ...]:
         kinds.append(leaf_spine(fabric))
     if fabric.num_tiers > 2:
         kinds.append(spine_core(fabric))
+    if fabric.peer_use is not None:
+        kinds.append(leaf_leaf(fabric))
     return *kinds, *(between_equals(fabric, scope) for scope in fabric.scopes)
 
 
@@ -191,6 +195,19 @@ def spine_core(fabric: FabricEvidence) -> LinkKind:
         fabric.run_m(SPINE_CORE),
         rows_between(fabric, "spine", "core"),
     )
+
+
+def leaf_leaf(fabric: FabricEvidence) -> LinkKind:
+    """The peer links of leaves, two and two: each end of each cable has a cage of its own."""
+    use = fabric.peer_use
+    assert use is not None
+    types = [(tier.up or use, switch) for tier, switch in fabric.switch_types if tier.role == "leaf"]
+    cages = tuple(item_at(switch.cages, own.cage_group, "leaf cage group") for own, switch in types)
+    end = CageEnd(cages, use.split, parse_split(use.split), tuple(switch for _, switch in types))
+    cables = CABLES_OF_PEER_LINK * (fabric.clos.planes * fabric.clos.leaves // 2)
+    side = LinkSide(end, Counter({1: cables}), (EqualDevices(cables, ((1, 1),)),))
+    rows = rows_between(fabric, "leaf", "leaf", scope=PEER_LINK)
+    return LinkKind(LEAF_LEAF, side, side, cables, fabric.run_m(LEAF_LEAF), rows)
 
 
 def between_equals(fabric: FabricEvidence, scope: MeshLinks) -> LinkKind:

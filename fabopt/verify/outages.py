@@ -24,7 +24,7 @@ from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.stripes import is_uneven
 from fabopt.verify.wiring import CabledDesign, FabricCabling
-from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS
+from fabopt.wiring.model import KINDS
 
 TIERS = ("leaf", "spine", "core")
 Progress = Callable[[str], None]
@@ -135,7 +135,7 @@ def plant_of(cabling: FabricCabling) -> Plant:
     number = np.full(len(devices), -1, dtype=np.int64)
     number[switches] = np.arange(len(switches))
     tier = np.concatenate([np.full(len(cabling.devices_of(role)), at) for at, role in enumerate(TIERS)])
-    ports, between = cabling.of(SERVER_LEAF), np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)
+    ports, between = cabling.of(SERVER_LEAF), cabling.between_switches
     ports = ports[np.lexsort((links.a_nic_port[ports], links.a_nic[ports], links.a[ports]))]
     shape = (clos.servers, clos.server_ports)
     network = devices.plane[switches] - 1

@@ -13,7 +13,7 @@ from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.mixed_spines import links_are_in_proportion
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import FabricCabling
-from fabopt.wiring.model import LAST_OF_ENDPOINTS, Ints
+from fabopt.wiring.model import Ints
 
 Mask = NDArray[np.bool_]
 
@@ -202,7 +202,7 @@ def planes_are_connected(proof: Proof, cabling: FabricCabling) -> None:
     docs/formulation/wiring.md.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
-    above = np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)
+    above = cabling.between_switches
     component = components(len(devices), links.a[above], links.b[above])
     switches = np.concatenate([cabling.devices_of(tier.role) for tier in cabling.tiers()])
     alone = clos.tiers == 1 and not cabling.fabric.is_direct
@@ -284,7 +284,7 @@ def _flow(cabling: FabricCabling, cut: int) -> int:
     up = np.repeat(sends, leaves.shape[1])
     share = np.repeat(sizes * speed, leaves.shape[1])
     graph.add_arcs_with_capacity(np.where(up, ports[0], ports[1]), np.where(up, ports[1], ports[0]), share)
-    above = np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)
+    above = cabling.between_switches
     _, first, pair = np.unique(combined(links.a[above], links.b[above]), return_index=True, return_inverse=True)
     capacity = np.bincount(pair.ravel(), weights=cabling.mbps(above), minlength=len(first)).astype(np.int64)
     if capacity.min(initial=0) < 0:

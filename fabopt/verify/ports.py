@@ -14,7 +14,7 @@ from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import MBPS_PER_GBPS, ceil_div, some
 from fabopt.verify.cage_pairs import pairs_are_driven
 from fabopt.verify.codes import combined, counts_of, repeated
-from fabopt.verify.link_kinds import ATTACHMENT_SPINE, LEAF_SPINE, SERVER_LEAF, SPINE_CORE
+from fabopt.verify.link_kinds import ATTACHMENT_SPINE, LEAF_LEAF, LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import CageRange, FabricCabling, LinksOfKind
 from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS, NOTHING, TO_ATTACHMENTS, Ints, Links, Mask
@@ -26,6 +26,7 @@ _ENDS = {
     ATTACHMENT_SPINE: ("attachment", "spine"),
     LEAF_SPINE: ("leaf", "spine"),
     SPINE_CORE: ("spine", "core"),
+    LEAF_LEAF: ("leaf", "leaf"),
 }
 # Links between switches of one role, leaves or the spines of a dragonfly+, which face up at both ends.
 _BETWEEN_EQUALS = tuple(kind for kind in KINDS if kind not in _ENDS)

@@ -14,7 +14,6 @@ from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.paths import components
 from fabopt.verify.proof import Proof, if_unprovable
 from fabopt.verify.wiring import FabricCabling
-from fabopt.wiring.model import LAST_OF_ENDPOINTS
 
 
 @if_unprovable(False)
@@ -58,7 +57,7 @@ def rails_never_meet(proof: Proof, cabling: FabricCabling) -> None:
     docs/formulation/clos.md.
     """
     links, clos = cabling.links, cabling.clos
-    above = np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)
+    above = cabling.between_switches
     component = components(len(cabling.devices), links.a[above], links.b[above])
     rows = cabling.of(SERVER_LEAF)
     sets = np.unique(component[links.b[rows]])

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabopt.schema.default_rules import is_asked_for, redundancy_kept
-from fabopt.schema.resilience import PAIR, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
+from fabopt.schema.homing import UNJOINED
+from fabopt.schema.resilience import PAIR, PAIRING, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.verify.codes import combined
 from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.evidence import FabricEvidence
@@ -19,7 +20,7 @@ from fabopt.wiring.model import Ints
 
 FEWEST = 2
 # Parts of the rule that files of versions before this one do not have.
-LATER, BROUGHT_BY = (PAIR, TWO_SWITCHES), "0.3.0"
+LATER, BROUGHT_BY = (PAIR, TWO_SWITCHES, PAIRING), "0.3.0"
 
 
 @since("0.2.0", "fabrics.redundancy", "case.content.resilience")
@@ -59,15 +60,22 @@ def _asked(fabric: FabricEvidence) -> tuple[str, ...]:
     case = fabric.evidence.case
     gpus = fabric.evidence.servers * fabric.evidence.server.gpus
     wanted, resilience = fabric.wanted, case.resilience_of(fabric.wanted)
-    rules = redundancy_kept(case.rules, resilience, wanted.role, wanted.homing, gpus)
+    rules = redundancy_kept(case.rules, resilience, wanted.asked_of(gpus))
     is_early = number_of(named_edition(fabric.evidence.design)) < number_of(BROUGHT_BY)
     return tuple(rule for rule in rules if rule not in LATER) if is_early else rules
 
 
 def _keeps(fabric: FabricEvidence, rule: str) -> bool | None:
     """Whether the numbers keep a part of the rule; None where it does not apply."""
+    if rule == PAIRING:
+        return fabric.designed.pairing != UNJOINED if has_pairs(fabric) else None
     count = _fewest(fabric, rule)
     return None if count is None else count >= FEWEST
+
+
+def has_pairs(fabric: FabricEvidence) -> bool:
+    """Whether every server is on two leaves, by the words of the case or of the file."""
+    return fabric.designed.homing in ("pair", "dual")
 
 
 def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
@@ -105,7 +113,7 @@ def redundancy_is_cabled(proof: Proof, cabling: FabricCabling) -> None:
     leaves that it is linked to are two at least. Source: case file, ``resilience``.
     """
     for row in cabling.fabric.designed.redundancy:
-        if row.kept:
+        if row.kept and row.rule != PAIRING:
             fewest = _cabled(cabling, row.rule)
             proof.holds(fewest >= FEWEST, f"rule {row.rule} says that it is kept, and there is {fewest}")
             proof.note(f"{row.rule}: {fewest}")

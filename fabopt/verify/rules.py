@@ -91,6 +91,7 @@ from fabopt.verify.orders import (
     supply_lasts,
 )
 from fabopt.verify.out_of_band import oob_covers_boxes
+from fabopt.verify.pairing import pairs_are_cabled, pairs_are_joined
 from fabopt.verify.paths import (
     bisection_carries_claim,
     leaves_reach_spines,
@@ -254,7 +255,6 @@ DIRECT_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
     spines_reach_cores: (),
     bisection_carries_claim: (bisection_carries_claim, cuts_carry_claim, paths_are_as_long, failures_leave_flow),
 }
-# The same where servers are joined to each other, without switches.
 SWITCHLESS: Mapping[FabricRule, tuple[FabricRule, ...]] = {
     rails_are_aligned: (),
     attachments_are_placed: (),
@@ -276,9 +276,9 @@ SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
 # Of fabrics whose rails are networks of their own.
 RAIL_RULES: tuple[FabricRule, ...] = (scale_up_carries_rails,)
 RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
-# Of fabrics whose case or file says how ports of servers lie on leaves.
-HOMING_RULES: tuple[FabricRule, ...] = (homing_is_kept, leaves_split_pairs)
-HOMING_WIRING_RULES: tuple[WiringRule, ...] = (homing_is_cabled, ports_reach_two_leaves)
+# Of fabrics whose case or file says how ports of servers lie on leaves, and what joins these.
+HOMING_RULES: tuple[FabricRule, ...] = (homing_is_kept, leaves_split_pairs, pairs_are_joined)
+HOMING_WIRING_RULES: tuple[WiringRule, ...] = (homing_is_cabled, ports_reach_two_leaves, pairs_are_cabled)
 # Of fabrics with attachments on ports that are free.
 FREE_PORT_RULES: tuple[FabricRule, ...] = (attachments_take_free_ports,)
 # Of fabrics whose case asks for the default rule of resilience, or whose file says that they keep it.

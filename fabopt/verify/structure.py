@@ -8,7 +8,7 @@ from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import TierUse
-from fabopt.schema.homing import PAIRED_ROLES
+from fabopt.schema.homing import CABLES_OF_PEER_LINK, PAIRED_ROLES
 from fabopt.units import ceil_div, exact, gbps, some
 from fabopt.verify import equal_switches
 from fabopt.verify.cage_pairs import pairs_fit
@@ -212,7 +212,8 @@ def ports_fit_radix(proof: Proof, fabric: FabricEvidence) -> None:
     """
     kinds = {kind.name: kind for kind in all_kinds(fabric)}
     for tier in fabric.designed.tiers:
-        switch_fits(proof, fabric, tier, down_cages(fabric, tier, kinds), up_cages(fabric, tier, kinds))
+        down, up = down_cages(fabric, tier, kinds), up_cages(fabric, tier, kinds)
+        switch_fits(proof, fabric, with_peer_links(fabric, tier), down, up + peer_cages(fabric, tier))
     if not fabric.is_direct and fabric.clos.is_odd:
         _last_leaves_fit(proof, fabric, kinds)
     if not fabric.is_direct and fabric.clos.mixed:
@@ -225,9 +226,10 @@ def _last_leaves_fit(proof: Proof, fabric: FabricEvidence, kinds: dict[str, Link
     assert last is not None
     down = fabric.clos.last_occupied + last.reserved_ports
     leaf = fabric.tier("leaf").types[-1]
-    tier = leaf.model_copy(update={"reserved_ports": down, "up_ports": last.up_ports})
+    leaf = leaf.model_copy(update={"reserved_ports": down, "up_ports": last.up_ports})
+    tier = with_peer_links(fabric, leaf)
     down = max(ceil_div(down, fabric.down("leaf").ports), leaf_cages(fabric).most_of_last)
-    up = spines.near.cages_of(spines.near.devices[-1], spines.bundle)
+    up = spines.near.cages_of(spines.near.devices[-1], spines.bundle) + peer_cages(fabric, leaf)
     switch_fits(proof, fabric, tier, down, up, 0)
 
 
@@ -235,6 +237,17 @@ def _other_spines_fit(proof: Proof, fabric: FabricEvidence, links: LinkKind) -> 
     """The same of spines of a second type, of which leaves have no more links to each than to others."""
     tier, devices = fabric.tier("spine").types[-1], links.far.devices[-1]
     switch_fits(proof, fabric, tier, links.far.cages_of(devices, links.bundle), 0, devices.links)
+
+
+def peer_cages(fabric: FabricEvidence, tier: TierUse) -> int:
+    """Cages of a switch of a tier that its peer link has."""
+    return CABLES_OF_PEER_LINK if tier.role == "leaf" and fabric.peer_use is not None else 0
+
+
+def with_peer_links(fabric: FabricEvidence, tier: TierUse) -> TierUse:
+    """A tier whose ports of peer links are among those that face up."""
+    up, ports = tier.up or fabric.peer_use, tier.up_ports + peer_cages(fabric, tier)
+    return tier.model_copy(update={"up": up, "up_ports": ports}) if ports > tier.up_ports else tier
 
 
 def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) -> int:

@@ -30,7 +30,20 @@ from fabopt.verify.link_rows import LinkKind
 from fabopt.verify.proof import UNPROVABLE
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import item_at
-from fabopt.wiring.model import KINDS, NOTHING, Cables, Devices, Floats, Ints, Links, Mask, Wiring, at_stage
+from fabopt.wiring.model import (
+    KINDS,
+    LAST_OF_ENDPOINTS,
+    NOTHING,
+    OF_PEERS,
+    Cables,
+    Devices,
+    Floats,
+    Ints,
+    Links,
+    Mask,
+    Wiring,
+    at_stage,
+)
 
 # Beyond this a wiring takes gigabytes; its rules are left out then, and the classes of equal devices must do.
 MOST_LINKS = 1_000_000
@@ -256,6 +269,12 @@ class FabricCabling:
         numbers[rows] = np.arange(len(rows))
         return numbers
 
+    @cached_property
+    def between_switches(self) -> Ints:
+        """Rows of the links that are not to servers or attachments on leaves, peer links left aside."""
+        kind = self.links.kind
+        return np.flatnonzero((kind > LAST_OF_ENDPOINTS) & (kind != OF_PEERS))
+
     def of(self, kind: str) -> Ints:
         """The rows of ``links`` of a kind of ``KINDS``."""
         return np.flatnonzero(self.links.kind == KINDS.index(kind))
@@ -317,7 +336,7 @@ class FabricCabling:
         shape (devices,).
         """
         for tier, switch, is_own in self.types(role, device):
-            use = tier.up if upwards else tier.down
+            use = (tier.up or self.fabric.peer_use) if upwards else tier.down
             if use is None:
                 raise LookupError(f"the {role} tier names no cages for its uplinks")
             before = sum(cage.count for cage in switch.cages[: use.cage_group])

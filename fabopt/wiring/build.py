@@ -17,14 +17,14 @@ from fabopt.wiring.numbers import Numbers, logical_before, nics_before
 from fabopt.wiring.runs import runs_of
 from fabopt.wiring.server_links import to_leaves
 from fabopt.wiring.server_rings import between_servers
-from fabopt.wiring.switch_links import between_equals, between_tiers
+from fabopt.wiring.switch_links import between_equals, between_peers, between_tiers
 from fabopt.wiring.tables import CabledKinds, tables_of
 
 Cabler = Callable[[FabricPlan], Iterable[CabledKinds]]
 
 # The links of each family, in the order of their rows, by the kind of its structure.
 CABLERS: Mapping[str, tuple[Cabler, ...]] = {
-    "clos": (to_leaves, between_tiers),
+    "clos": (to_leaves, between_tiers, between_peers),
     "hyperx": (to_leaves, between_equals),
     "torus": (to_leaves, between_equals),
     "dragonfly": (to_leaves, between_equals),

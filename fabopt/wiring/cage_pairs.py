@@ -71,14 +71,17 @@ def _numberings(plans: Sequence[FabricPlan]) -> Iterator[_CageNumbering]:
             is_other = plan.is_other(tier.role, np.arange(tier.count))
             for (switch, used), own in zip(plan.types(tier.role), (~is_other, is_other), strict=False):
                 if switch.ports_per_cage_pair is not None or any(cage.every_second for cage in switch.cages):
-                    sides = (_numbers(switch, used, upwards) for upwards in (False, True))
+                    up = used.up or (plan.peer_use if tier.role == "leaf" else None)
+                    sides = (_numbers(switch, used, up, upwards) for upwards in (False, True))
                     yield _CageNumbering(plan.first[tier.role], own, *sides)
 
 
-def _numbers(switch: Switch, tier: TierUse, upwards: bool) -> Ints:
-    """The cage of each number dealt out to a side of a tier, shape (cages + 1,); 0 stays 0."""
+def _numbers(switch: Switch, tier: TierUse, up: PortUse | None, upwards: bool) -> Ints:
+    """The cage of each number dealt out to a side of a tier, shape (cages + 1,); 0 stays 0. ``up``: how cages are used
+    that face up, those of peer links among them.
+    """
     numbers = np.arange(1 + sum(cage.count for cage in switch.cages))
-    use, other = (tier.up, tier.down) if upwards else (tier.down, tier.up)
+    use, other = (up, tier.down) if upwards else (tier.down, up)
     if use is None:
         return numbers
     neighbour = other if other is not None and other.cage_group == use.cage_group else None

@@ -12,6 +12,7 @@ from fabopt.network.direct_links import slots_of
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import LinkRow, PortUse, TierUse
+from fabopt.schema.homing import CABLES_OF_PEER_LINK
 from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of
 from fabopt.wiring.cages import Cages, down_cages
 from fabopt.wiring.devices import Device
@@ -71,6 +72,17 @@ class FabricPlan:
         """Cages of ports towards the servers on switches of a tier, whose numbers these are, shape (slots,)."""
         own, *other = (down_cages(switch, tier.down, slots) for switch, tier in self.types(role))
         return own if not other else own.where(self.is_other(role, number), other[0])
+
+    @property
+    def peer_use(self) -> PortUse | None:
+        """The cages of peer links between leaves; None where there are none."""
+        peers = self.numbers.fabric.peer_links
+        return None if peers is None else PortUse(cage_group=peers.cage_group, split=peers.split)
+
+    def cages_past(self, tier: TierUse, use: PortUse) -> int:
+        """Cages at the end of a group that peer links have, past those of a use."""
+        peers = self.peer_use if tier.role == "leaf" else None
+        return CABLES_OF_PEER_LINK if peers is not None and peers.cage_group == use.cage_group else 0
 
     @cached_property
     def cages_between(self) -> Mapping[str, int]:

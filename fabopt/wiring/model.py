@@ -25,11 +25,13 @@ Role = Literal["server", "attachment", "leaf", "spine", "core"]
 # What links join: ``Links.kind`` and ``Cables.kind`` are indices into this.
 KINDS = (
     "server-leaf", "attachment-leaf", "attachment-spine",
-    "leaf-spine", "spine-core", "dim-1", "dim-2", "dim-3", "local", "global",
+    "leaf-spine", "spine-core", "dim-1", "dim-2", "dim-3", "local", "global", "leaf-leaf",
 )  # fmt: skip
 # The links of attachments, and the last kind whose near end is no switch.
 TO_ATTACHMENTS = (KINDS.index("attachment-leaf"), KINDS.index("attachment-spine"))
 LAST_OF_ENDPOINTS = KINDS.index("attachment-spine")
+# The links of peer links, which carry nothing as long as both leaves of a pair are there.
+OF_PEERS = KINDS.index("leaf-leaf")
 NOTHING = -1
 
 

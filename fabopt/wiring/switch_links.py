@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabopt.network.clos_links import TierLinks, leaf_spine, spine_core
+from fabopt.network.clos_links import TierLinks, leaf_leaf, leaf_spine, spine_core
 from fabopt.network.direct_links import LinkEnds, LinkSlots, slots_of
 from fabopt.schema.base import parse_split
-from fabopt.schema.design import TierUse
+from fabopt.schema.design import PortUse, TierUse
+from fabopt.schema.homing import PEER_LINK
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import padding
 from fabopt.wiring.attachment_links import cages_on_spines
@@ -58,8 +59,49 @@ def _upwards(plan: FabricPlan, lower: TierUse, upper: TierUse) -> CabledKinds:
 def _up_cages(plan: FabricPlan, tier: TierUse, number: Ints, slots: Ints) -> Cages:
     """Cages of uplinks of switches of a tier, whose numbers these are."""
     is_odd = _of_odd_group(plan, tier, number)
-    own, *other = (up_cages(switch, up_use(used), slots, is_odd) for switch, used in plan.types(tier.role))
+    past = plan.cages_past(tier, up_use(tier))
+    own, *other = (up_cages(switch, up_use(used), slots, is_odd, past) for switch, used in plan.types(tier.role))
     return own if not other else own.where(plan.is_other(tier.role, number), other[0])
+
+
+def between_peers(plan: FabricPlan) -> Iterable[CabledKinds]:
+    """Peer links between leaves two and two, each end in a cage of its own: the last ones of their group."""
+    use = plan.peer_use
+    if use is None:
+        return
+    lanes = parse_split(use.split).ports
+    rows = plan.rows("leaf", "leaf", scope=PEER_LINK)
+    assemblies = plan.assemblies(rows, (lanes, lanes))
+    links = leaf_leaf(plan.numbers.installed.tree, lanes)
+    none = np.full(len(links.a), NOTHING)
+    a, b = links.a + plan.first["leaf"], links.b + plan.first["leaf"]
+    near, far = (_peer_cages(plan, use, number, links.a_slot) for number in (links.a, links.b))
+    cabled = CabledLinks(
+        kind=KINDS.index("leaf-leaf"),
+        a=a,
+        a_nic=none,
+        a_nic_port=none,
+        near=near,
+        b=b,
+        far=far,
+        gbps=float(rows[0].gbps),
+        run_m=plan.runs.of("leaf-leaf", a, b),
+        assemblies=assemblies,
+        row=none.copy(),
+        stage=plan.numbers.installed.stages_of_links("leaf-leaf", links),
+    )
+    yield plan.cabled([plan.dealt(cabled, rows, (lanes, lanes))])
+
+
+def _peer_cages(plan: FabricPlan, use: PortUse, number: Ints, slots: Ints) -> Cages:
+    """Cages of peer links at leaves, whose numbers these are."""
+    is_odd, tier = np.zeros(len(number), dtype=bool), plan.tier("leaf")
+    of_other = tier.other.up if tier.other is not None and tier.other.up is not None else use
+    uses = (use, of_other)
+    own, *other = (
+        up_cages(switch, used, slots, is_odd) for (switch, _), used in zip(plan.types("leaf"), uses, strict=False)
+    )
+    return own if not other else own.where(plan.is_other("leaf", number), other[0])
 
 
 def _of_odd_group(plan: FabricPlan, tier: TierUse, number: Ints) -> Mask:

@@ -22,7 +22,8 @@ from fabopt.floor.group_runs import (
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import NO_LIMITS
 from fabopt.floor.shorter_runs import shorter_parts
-from fabopt.schema.case import Distances, Site
+from fabopt.schema.case import Site
+from fabopt.schema.distances import Distances
 from fabopt.schema.rack_rules import RackRules
 from fabopt.schema.server import Server
 from fabopt.schema.structure import Structure
@@ -119,7 +120,7 @@ def test_given_lengths_stay() -> None:
     assert some is not None
     found = {kind: float(run) for kind, run in some.runs_m("clos", Sizes(8, 8)).items()}
     # attachments are anywhere in their racks, leaves in the upper half
-    given = {"server-leaf": 2, "attachment-leaf": 2, "spine-core": 7}
+    given = {"server-leaf": 2, "leaf-leaf": 2, "attachment-leaf": 2, "spine-core": 7}
     assert found == given | {"leaf-spine": 4.6, "attachment-spine": 5.6}
 
 

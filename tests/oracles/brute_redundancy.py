@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.oracles.lifted import lifted
 
-RULES = ("two-spines", "two-cores", "two-leaves", "pair")
+RULES = ("two-spines", "two-cores", "two-leaves", "pair", "pairing")
 Device = tuple[int, ...]
 Json = dict[str, Any]
 
@@ -19,7 +19,9 @@ def rules_of(fabric: Any) -> tuple[str, ...]:
     """The parts of the rule that a fabric's role has."""
     if fabric.get("role") not in ("storage", "in-band"):
         return RULES[:2]
-    return RULES[:3] if fabric.get("homing") else RULES
+    paired = RULES[:3] if fabric.get("homing") else RULES[:4]
+    joined = fabric["role"] == "in-band" and "pairing" not in fabric and fabric.get("homing") in (None, "pair", "dual")
+    return (*paired, "pairing") if joined else paired
 
 
 def keeps(structure: Any, rule: str) -> bool:

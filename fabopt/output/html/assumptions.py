@@ -12,8 +12,9 @@ from fabopt.output.html.parts import sum_usd
 from fabopt.output.terminal.answer import metric_name
 from fabopt.output.words import count, listed, measured, money, percent, plain, power
 from fabopt.parts.price_basis import price_source
-from fabopt.schema.case import Case, CaseLimits, Distances, Limits
+from fabopt.schema.case import Case, CaseLimits, Limits
 from fabopt.schema.design import BomRow, Design, Number
+from fabopt.schema.distances import Distances
 from fabopt.schema.finance import Finance
 from fabopt.units import cents, some
 from fabopt.wiring.design_file import Embedded

@@ -17,7 +17,7 @@ from fabopt.problem.problem import Problem
 from fabopt.problem.site import RUNS_ON_FLOOR
 from fabopt.topology.batch import Batch
 from fabopt.topology.clos.cabling import links_of
-from fabopt.topology.clos.link_kinds import kinds_of
+from fabopt.topology.clos.link_kinds import all_kinds_of
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.placement import in_racks
 from fabopt.topology.clos.shape import Parts, Shape
@@ -149,8 +149,8 @@ def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape]
         tiers = (clos.parts.leaf, clos.parts.spine, clos.parts.core)
         switches = " + ".join(switch.id for switch in tiers if switch is not None)
         return f"{fabric.name}, {layout.policy}: the racks have too few units or too little power for {switches}"
-    for kind in kinds_of(clos):
-        links = links_of(placement.numbers, kind.name, 1)[0]
+    for kind in all_kinds_of(clos):
+        links = links_of(placement.numbers, kind, 1)[0]
         run_m, reach_m = placement.runs_m(kind.name, links), problem.links.longest_m(*kind.ports, clos.parts.protocol)
         worst = int(np.argmax(run_m))
         if run_m[worst] > reach_m:

@@ -81,7 +81,7 @@ _PAIRS: Lookup[LinkTable, _PairsKey, Pairs] = Lookup()
 
 
 def _pairs(problem: Problem, clos: ClosNetwork, numbers: ClosNumbers, kind: LinkType, weights: Floats) -> Pairs:
-    joints, near_device = links_of(numbers, kind.name, 1)
+    joints, near_device = links_of(numbers, kind, 1)
     near, far = kind.ports
     fills, fill = np.unique(
         np.stack([_fill(near_device, joints.a_slot // near.ports), _fill(joints.b, joints.b_slot // far.ports)]),

@@ -33,7 +33,7 @@ from fabopt.topology.clos.cabling import links_of, numbers_of
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.devices import devices_of, switches_added
 from fabopt.topology.clos.floor_runs import TooManyPlacesError
-from fabopt.topology.clos.link_kinds import kinds_of
+from fabopt.topology.clos.link_kinds import all_kinds_of, kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of
 from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.rack_losses import RackDemand, rack_demand
@@ -121,7 +121,7 @@ class Sized:
     @cached_property
     def links(self) -> list[tuple[str, TierLinks]]:
         """The links of the candidate one by one, each kind with its name."""
-        return [(kind.name, links_of(self.numbers, kind.name, 1)[0]) for kind in kinds_of(self.clos)]
+        return [(kind.name, links_of(self.numbers, kind, 1)[0]) for kind in all_kinds_of(self.clos)]
 
     @cached_property
     def met(self) -> set[tuple[bytes, ...]]:
@@ -148,6 +148,9 @@ class Sized:
             if tier == 0 and self.rack_demand is not None and self.clos.parts.nic.is_slowed:
                 # two ports of a NIC in one rack take less than of two NICs: leaves of a group are not alike
                 same = [False] * len(same)
+            if tier == 0 and self.clos.parts.leaf.peers is not None:
+                # only the two leaves of a pair stay as near each other
+                same = [alike and place % 2 == 1 for place, alike in enumerate(same)]
             if tier + 1 < len(self.pairs):
                 above = self.pairs[tier + 1]
                 same = [a and b and above.apart[0] for a, b in zip(same, above.alike(upper=False), strict=True)]

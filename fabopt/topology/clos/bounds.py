@@ -307,7 +307,8 @@ class Bounds(LinkBounds):
         if not self.most.servers_in_last or block.protocol not in self.fabric.last_leaf:
             return []
         alike = self._leaves_by_ports(block.protocol, without)[block.down.port, block.uplinks.port]
-        return [use for use in alike if use.switch is not block.leaf]
+        joined = block.leaf.peers is not None
+        return [use for use in alike if use.switch.id != block.leaf.id and (use.switch.peers is not None) == joined]
 
     @remembered()
     def _leaves_by_ports(self, protocol: str, without: str | None) -> LeavesByPorts:

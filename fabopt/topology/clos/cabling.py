@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.length_classes import classes_of_runs
-from fabopt.network.clos_links import ClosNumbers, TierLinks, leaf_spine, server_leaf, spine_core
+from fabopt.network.clos_links import ClosNumbers, TierLinks, leaf_leaf, leaf_spine, server_leaf, spine_core
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
@@ -25,7 +25,9 @@ Joins = Callable[[float, bool], Sequence[Assembly]]
 
 
 class LinkType(NamedTuple):
-    """A kind of links whose parts have to be chosen. ``mixes``: whole cages meet whole cages."""
+    """A kind of links whose parts have to be chosen. ``mixes``: whole cages meet whole cages; ``scope``: which of those
+    between switches of one role it is.
+    """
 
     name: str
     ends: tuple[DeviceRole, DeviceRole]
@@ -33,6 +35,7 @@ class LinkType(NamedTuple):
     need: Need
     mixes: bool
     key: KindKey
+    scope: str | None = None
 
 
 class Cabling(NamedTuple):
@@ -85,7 +88,7 @@ class Cabling(NamedTuple):
 
     def slots(self, per_cable: int) -> Ints:
         """Slots at the near end when cables join pairs of devices, so many links each; shape (links,)."""
-        return links_of(self.numbers, self.kind.name, per_cable)[0].a_slot
+        return links_of(self.numbers, self.kind, per_cable)[0].a_slot
 
 
 def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
@@ -101,15 +104,18 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
     )  # fmt: skip
 
 
-def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[TierLinks, Ints]:
+def links_of(numbers: ClosNumbers, kind: LinkType, per_cable: int) -> tuple[TierLinks, Ints]:
     """Links of a kind, and the number of the near device that has cages of its own, shape (links,).
 
     That device is a NIC, or a server where its NICs share cages.
     """
-    if kind == "server-leaf":
+    if kind.name == "server-leaf":
         links, nic, _ = server_leaf(numbers, per_cable)
         return links, links.a if numbers.shared_cages else links.a * numbers.nics + nic
-    links = (leaf_spine if kind == "leaf-spine" else spine_core)(numbers, per_cable)
+    if kind.name == "leaf-leaf":
+        links = leaf_leaf(numbers, kind.ports[0].ports)
+    else:
+        links = (leaf_spine if kind.name == "leaf-spine" else spine_core)(numbers, per_cable)
     return links, links.a
 
 
@@ -120,7 +126,7 @@ def cabling_of(
 
     ``run_m`` returns the run of every link in metres, shape (links,).
     """
-    links, near_device = links_of(numbers, kind.name, 1)
+    links, near_device = links_of(numbers, kind, 1)
     lengths_m = problem.item_table.lengths_m
     classes = classes_of_runs(lengths_m, run_m(links))
     if classes.max(initial=0) >= len(lengths_m):

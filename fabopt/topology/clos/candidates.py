@@ -22,7 +22,7 @@ from fabopt.topology.clos.devices import devices_of
 from fabopt.topology.clos.free_ports import with_free_ports
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.joint_links import with_attachments
-from fabopt.topology.clos.link_kinds import kind_choices, kinds_of
+from fabopt.topology.clos.link_kinds import all_kinds_of, kind_choices
 from fabopt.topology.clos.network import ClosNetwork, clos_of, placed_in
 from fabopt.topology.clos.rack_losses import survives_racks
 from fabopt.topology.clos.shape import Parts, Shape
@@ -171,7 +171,7 @@ class _ServerLinks:
 def _links(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, server_links: _ServerLinks
 ) -> Iterator[Sequence[Choice] | None]:
-    servers, *above = kinds_of(clos)
+    servers, *above = all_kinds_of(clos)
     prune = server_links.prune
     on_leaves = [attachment for attachment in attached_to_leaves(fabric, clos) if attachment.ports]
     if on_leaves and clos.parts.leaf_down.lane.ports > 1:

@@ -23,7 +23,7 @@ def _no_dearer(item: Item | None, other: Item | None) -> bool:
 
 def _serves_as(switch: SwitchType, other: SwitchType) -> bool:
     """Whether ``switch`` can be used wherever ``other`` can: as many cages, with its splits, that take its parts."""
-    if switch.max_ports < other.max_ports:
+    if switch.max_ports < other.max_ports or switch.peers != other.peers:
         return False
     own_uses = {(use.group, use.split): use for use in switch.uses}
     return all(

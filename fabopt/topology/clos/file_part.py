@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from math import gcd
 
 from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.schema.homing import PEER_LINK
 from fabopt.schema.structure import LastGroup, MixedSpines, Structure
 from fabopt.topology.clos.devices import other_spines
+from fabopt.topology.clos.link_kinds import peer_use
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.design import FilePart, LinkUse, OtherSwitches, Role, Tier
 
@@ -28,6 +30,7 @@ def file_part_of(clos: ClosNetwork) -> FilePart:
         placement=clos.placement.in_file(),
         server_racks=clos.placement.server_racks,
         occupied_on_leaves=(clos.occupied_ports, clos.last_occupied),
+        peers=None if clos.parts.leaf.peers is None else peer_use(clos.parts),
     )
 
 
@@ -130,3 +133,5 @@ def _links(clos: ClosNetwork) -> Iterable[LinkUse]:
         yield LinkUse("leaf", "spine", None, parts.leaf_up.lane.port_mbps, "leaf-spine")
     if parts.spine_up is not None:
         yield LinkUse("spine", "core", None, parts.spine_up.lane.port_mbps, "spine-core")
+    if parts.leaf.peers is not None:
+        yield LinkUse("leaf", "leaf", PEER_LINK, peer_use(parts).lane.port_mbps, "leaf-leaf")

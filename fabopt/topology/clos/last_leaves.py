@@ -29,7 +29,7 @@ def leaves_by_ports(switches: Sequence[SwitchType]) -> LeavesByPorts:
     """Uses of switches by how their cages, down and up, look to parts."""
     by_ports: dict[tuple[PortType, PortType], list[SwitchUse]] = defaultdict(list)
     for switch in switches:
-        for down, up in product(switch.uses, repeat=2):
+        for down, up in product(switch.uses, switch.up_uses):
             by_ports[down.port, up.port].append(SwitchUse(switch, down, up))
     return by_ports
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from fabopt.parts.assemblies import Assembly
+from fabopt.parts.switches import CageUse
 from fabopt.problem.problem import Problem
-from fabopt.topology.candidate import Choice
+from fabopt.schema.homing import CABLES_OF_PEER_LINK, PEER_LINK
+from fabopt.topology.candidate import Choice, Option
 from fabopt.topology.clos.cabling import LinkType, numbers_of
 from fabopt.topology.clos.joins import common, server_assemblies
 from fabopt.topology.clos.kind_links import KindLinks
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Parts, Shape, down_cage_limit, up_cage_limit
 from fabopt.topology.clos.stage_links import StagedLinks
+from fabopt.topology.link_parts import Need, PeerLinks, Side
+
+TWO = 2
 
 
 def kind_choices(problem: Problem, clos: ClosNetwork, kind: LinkType, prune: bool) -> Sequence[Choice] | None:
@@ -21,10 +27,17 @@ def kind_choices(problem: Problem, clos: ClosNetwork, kind: LinkType, prune: boo
     links = links_of_kind(problem, clos, kind)
     if links is None:
         return None
-    if not clos.stages:
-        return links.choices(prune)
-    staged = staged_links(problem, clos, links)
-    return None if staged is None else staged.choices()
+    staged = staged_links(problem, clos, links) if clos.stages else None
+    if clos.stages and staged is None:
+        return None
+    choices = links.choices(prune) if staged is None else staged.choices()
+    return choices if choices is None or kind.scope is None else [_scoped(choice, kind.scope) for choice in choices]
+
+
+def _scoped(choice: Choice, scope: str) -> Choice:
+    """A choice whose rows say which links between switches of one role they are."""
+    options = (Option(tuple(row._replace(scope=scope) for row in option.rows)) for option in choice.options)
+    return replace(choice, options=tuple(options))
 
 
 def links_of_kind(problem: Problem, clos: ClosNetwork, kind: LinkType) -> KindLinks | None:
@@ -61,6 +74,30 @@ def kinds_of(clos: ClosNetwork) -> tuple[LinkType, ...]:
     if clos.tiers > 2:
         kinds.append(spine_core(clos))
     return tuple(kinds)
+
+
+def all_kinds_of(clos: ClosNetwork) -> tuple[LinkType, ...]:
+    """The kinds of links from the servers up, and the peer links of leaves; attachments left aside."""
+    return kinds_of(clos) if clos.parts.leaf.peers is None else (*kinds_of(clos), leaf_leaf(clos))
+
+
+def leaf_leaf(clos: ClosNetwork) -> LinkType:
+    """The peer links of leaves two and two: two cables each, every end of one in a cage of its own.
+
+    Rule ``pairs_are_joined``.
+    """
+    port, cages = peer_use(clos.parts).port, CABLES_OF_PEER_LINK * int(clos.parts.nic.planes * clos.shape.leaves) // TWO
+    side = Side((PeerLinks(cages, 1, 1, 0),), port.ports, 1)
+    key = ("leaf-leaf", port, clos.parts.protocol)
+    return LinkType("leaf-leaf", ("leaf", "leaf"), (port, port), Need(side, side), False, key, PEER_LINK)
+
+
+def peer_use(parts: Parts) -> CageUse:
+    """How the cages of peer links are used: as those of uplinks, on one tier for the fastest ports."""
+    peers = parts.leaf.peers
+    use = parts.leaf_up if parts.leaf_up is not None or peers is None else peers.alone
+    assert use is not None
+    return use
 
 
 def down_limit(parts: Parts, shape: Shape) -> int:

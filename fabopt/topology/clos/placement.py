@@ -121,6 +121,8 @@ class RackPlacement:
 
     def ends(self, kind: str) -> tuple[Positions, Positions]:
         """Where the devices at both ends of a kind of links are."""
+        if kind == "leaf-leaf":
+            return self.positions[0], self.positions[0]
         tiers = (self.layout.server_positions, *self.positions)
         below = ("server-leaf", "leaf-spine", "spine-core").index(kind)
         return tiers[below], tiers[below + 1]

@@ -45,10 +45,13 @@ def leaves_suffice(fabric: FabricProblem, nic: NicOption, k: int) -> bool:
 
 
 def keeps_homing(fabric: FabricProblem, nic: NicOption, k: int) -> bool:
-    """Whether servers may have ``k`` ports on each switch: two switches, or one in a plane, where that is asked for.
+    """Whether servers may have ``k`` ports on each switch: two switches, or one in a plane, where that is asked for; an
+    even number of leaves in every plane where these are in pairs.
 
-    Rule ``homing_is_kept``.
+    Rules ``homing_is_kept`` and ``pairs_are_joined``.
     """
+    if fabric.joins_pairs and (nic.apart or nic.ports_per_plane // k % TWO):
+        return False
     if fabric.homing == "single" and k != nic.ports_per_plane:
         return False
     return not fabric.is_paired or leaves_of_server(nic, k) >= TWO

@@ -182,7 +182,7 @@ class ClosSpace:
         has_uplinks = block.tiers == 1 or block.up is not None
         if parts[0].plain or level == block.tiers == 1 or queued.leaves is not None:
             for leaves in parts if queued.leaves is None else [queued.leaves]:
-                for finer in [block] if has_uplinks else [block._replace(up=up) for up in block.leaf.uses]:
+                for finer in [block] if has_uplinks else [block._replace(up=up) for up in block.leaf.up_uses]:
                     leaves.expand(finer)
         elif not has_uplinks:
             yield from ((1, *finer, None) for finer in self._with_uplinks(queued, parts[0].cutoff.limit))
@@ -197,7 +197,7 @@ class ClosSpace:
 
     def _with_uplinks(self, queued: _Queued, limit: float) -> Iterator[tuple[Floats, Block]]:
         """A block with each use of its leaves' cages for uplinks, and the least that it costs with these."""
-        for up in queued.block.leaf.uses:
+        for up in queued.block.leaf.up_uses:
             finer = queued.block._replace(up=up)
             least = queued.bound + self._least_uplinks(finer, limit - queued.bound)
             least += self.bounds.early.of_uplinks(finer)
@@ -280,7 +280,7 @@ class ClosSpace:
         fewest_ports = self._ports_of_one_tier(nic) if tiers == 1 else 1
         without = self.restriction.not_leaf
         for place, (share, leaf, down) in enumerate(self.bounds.lowers(nic.port, protocol, without)):
-            if usable_ports(down, leaf) >= fewest_ports:
+            if usable_ports(down, leaf) >= fewest_ports and (tiers > 1 or leaf.stands_alone):
                 if tiers > 1:
                     least = self.bounds.of_leaves(place, nic, protocol, without)
                 else:

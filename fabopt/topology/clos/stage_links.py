@@ -144,7 +144,7 @@ class StagedLinks:
         links, per_cable = self.cabling.links, assembly.ports_per_cable
         near, far = self.cabling.kind.ports
         if assembly.mode is Mode.PAIR:
-            links = links_of(self.cabling.numbers, self.cabling.kind.name, per_cable)[0]
+            links = links_of(self.cabling.numbers, self.cabling.kind, per_cable)[0]
         near_cage = _codes(self.cabling.near_device, links.a_slot // near.ports)
         far_cage = _codes(links.b, links.b_slot // far.ports)
         if assembly.mode is Mode.LINK:

@@ -34,6 +34,7 @@ def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
     these (each 0 where no rack has a limit on it). The most that its maker states counts if that is more, and where
     it may be exchanged for its managed twin the hungrier of both.
     """
+    uses = switch.whole(*uses)
     ends = 0 if problem.site.rack_limits.cable_ends == NO_LIMIT else _cable_ends(uses)
     if problem.site.rack_power_w is None:
         return SwitchSize(float(switch.product.rack_units), 0, ends)

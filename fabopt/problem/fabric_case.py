@@ -1,0 +1,167 @@
+"""What a case means for a fabric: its demand worked out, its products resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from fabopt.floor.rack_rules import servers_in_group
+from fabopt.parts.nics import NicOption, Refusals, nic_options
+from fabopt.parts.offering import Offering
+from fabopt.parts.switches import switches_of
+from fabopt.problem.attachments import attachment_demand, logical_fabric_of, switch_ports
+from fabopt.problem.demand import Demand, demand_of, stages_of
+from fabopt.problem.fabric import FabricProblem, FigureDemands, LastGroup, Survival
+from fabopt.problem.generations import Switches, generations_of
+from fabopt.problem.interchangeable import stand_ins_of
+from fabopt.problem.nic_rules import by_rules, rules_on_nics
+from fabopt.problem.pairing import Unpaired, in_pairs, is_empty
+from fabopt.problem.site import Site
+from fabopt.problem.subnet_manager import subnet_managers
+from fabopt.schema.case import Case, Fabric
+from fabopt.schema.default_rules import is_asked_for, rules_of_fabric
+from fabopt.schema.homing import FEATURE_OF_PAIRING
+from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
+from fabopt.schema.mixed_spines import spines_may_differ
+from fabopt.schema.product import PROTOCOLS, Protocol
+from fabopt.schema.resilience import NO_RULE, PAIR, PAIRING, RACK
+from fabopt.schema.server import Server
+from fabopt.schema.topologies import families_of
+from fabopt.units import exact, mbps
+
+
+def fabric_of(
+    fabric: Fabric,
+    case: Case,
+    offering: Offering,
+    server: Server,
+    servers: int,
+    pcie: Mapping[int, float],
+    site: Site,
+) -> FabricProblem:
+    """What a case means for a fabric. ``servers``: of the last stage; ``pcie``: usable Gb/s by generation."""
+    kept_rules = rules_of_fabric(case.rules, fabric.resilience, fabric.asked_of(servers * server.gpus))
+    demand = demand_of(fabric, case, stages_of(case, server)[-1])
+    protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
+    refusals = Refusals(rules_on_nics(case.rules))
+    able = _nics(_paired(fabric, case, kept_rules), protocols, demand, offering, server, pcie, refusals)
+    nics = by_rules(able, case.rules)
+    switches: Switches = {protocol: switches_of(fabric, protocol, offering) for protocol in protocols}
+    # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
+    problem = FabricProblem(
+        name=fabric.name, role=fabric.role, protocols=protocols, tiers=_tiers(fabric),
+        figure_demands=_figure_demands(demand), resilience=tuple(_survivals(fabric, servers, site)),
+        kept_rules=kept_rules,
+        aligned=fabric.rails == "aligned", even=fabric.striping == "even", by_rail=fabric.striping == "rail",
+        last_group=last_group_of(fabric, case), last_group_tiers=tiers_of_last_groups(case),
+        last_leaf=last_leaf_of(fabric, case, protocols),
+        mixes_spines=tuple(one for one in protocols if spines_may_differ(case, fabric, one)),
+        group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
+        gpu_mbps=demand.gpu_mbps,
+        oversubscription_leaf=demand.max_oversubscription_leaf,
+        oversubscription_spine=demand.max_oversubscription_spine,
+        reserve=exact(fabric.reserve_ports),
+        attachments=tuple(attachment_demand(one, offering.ports) for one in fabric.attachments),
+        nics=nics.kept,
+        left_out_nics=nics.left_out,
+        switches=switches,
+        generations=generations_of(case, fabric, switches), roce=fabric.roce, homing=fabric.homing,
+        pairing=fabric.pairing, asks_to_join=_asks_to_join(fabric, case, kept_rules),
+        runs_m=site.runs_m(offering.item_table.lengths_m, fabric),
+        groups=site.groups,
+        racks=fabric.pinned,
+        managers=subnet_managers(case, fabric, offering), stand_ins=stand_ins_of(case, fabric, switches, offering),
+        refused_nics=tuple(refusals.told.values()),
+        topologies=families_of(case, fabric),
+        most_hops=fabric.max_switch_hops,
+        torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
+        per_switch=switch_ports(fabric, offering, server),
+        logical_fabrics=tuple(logical_fabric_of(one, offering, server, pcie, case.rules) for one in fabric.on_own_nics),
+    )  # fmt: skip
+    return _with_pairs(problem)
+
+
+def _asks_to_join(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> bool:
+    by_name = PAIRING in kept_rules and is_asked_for(case.rules, PAIRING)
+    return by_name or fabric.pairing in FEATURE_OF_PAIRING
+
+
+def _paired(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> Fabric:
+    """What a case says of a fabric, and that servers are on pairs of switches where a rule or a key asks for it."""
+    is_paired = PAIR in kept_rules or (fabric.homing is None and _asks_to_join(fabric, case, kept_rules))
+    return fabric.model_copy(update={"homing": "pair"}) if is_paired else fabric
+
+
+def _with_pairs(fabric: FabricProblem) -> FabricProblem:
+    """The fabric in the space that its rules leave it; without that of pairing where no switch can be in a pair, unless
+    the case asks for it.
+    """
+    space = in_pairs(Unpaired(fabric.topologies, fabric.switches), None)
+    if PAIRING in fabric.kept_rules and not fabric.asks_to_join and is_empty(space):
+        others = tuple(rule for rule in fabric.kept_rules if rule != PAIRING)
+        fabric = replace(fabric, kept_rules=others, left_out=(PAIRING,))
+    return fabric.with_pairs()
+
+
+def last_group_of(fabric: Fabric, case: Case) -> LastGroup:
+    """Whether a case lets the last leaf group be unlike the others. Rule ``last_group_may_differ``."""
+    if not last_group_may_differ(case, fabric):
+        return "equal"
+    return "any" if case.resilience_of(fabric) == NO_RULE else "spread"
+
+
+def last_leaf_of(fabric: Fabric, case: Case, protocols: Sequence[Protocol]) -> tuple[Protocol, ...]:
+    """In which protocols a case lets the leaves of that group be of a type of their own."""
+    return tuple(one for one in protocols if last_leaf_may_differ(case, fabric, one))
+
+
+def _survivals(fabric: Fabric, servers: int, site: Site) -> Iterator[Survival]:
+    for loss in fabric.survived:
+        failed, count = loss.failures
+        outlived = failed == RACK and site.servers_per_rack is not None and servers > site.servers_per_rack
+        yield Survival(failed, count, mbps(loss.least_gbps), outlived)
+
+
+def _nics(
+    fabric: Fabric,
+    protocols: Sequence[Protocol],
+    demand: Demand,
+    offering: Offering,
+    server: Server,
+    pcie: Mapping[int, float],
+    refusals: Refusals,
+) -> dict[str, tuple[NicOption, ...]]:
+    """The NICs that give each GPU what is asked for, by protocol; ``refusals`` say why others do not."""
+    return {
+        protocol: tuple(
+            one
+            for one in nic_options(fabric, protocol, offering, server, pcie, demand.gpu_mbps, refusals)
+            if one.injection >= demand.least_injection and one.crosses_any_cut >= demand.bisection_mbps
+        )
+        for protocol in protocols
+    }
+
+
+def _tiers(fabric: Fabric) -> tuple[int, ...]:
+    """Tiers that the case allows: a path over t tiers has up to 2t - 1 switches."""
+    tiers = fabric.tiers
+    allowed = (1, 2, 3) if tiers == "any" else (tiers,) if isinstance(tiers, int) else tuple(sorted(set(tiers)))
+    most = fabric.max_switch_hops
+    return allowed if most is None else tuple(one for one in allowed if 2 * one - 1 <= most)
+
+
+def _figure_demands(demand: Demand) -> FigureDemands | None:
+    """The figures that a case asks for; None where it asks for none."""
+    if not any((demand.bisection_mbps, demand.alltoall_mbps, demand.allreduce_mbps)):
+        return None
+    return FigureDemands(
+        demand.max_oversubscription_leaf,
+        bisection=Fraction(demand.bisection_mbps),
+        alltoall=Fraction(demand.alltoall_mbps),
+        allreduce=Fraction(demand.allreduce_mbps),
+    )
+
+
+def _group_servers(per_group: int | None, servers: int) -> int | None:
+    return None if per_group is None else min(per_group, servers)

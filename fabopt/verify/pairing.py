@@ -1,0 +1,106 @@
+"""Rules of pairs of leaves: what joins the two leaves of every server, as file and case say."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Switch
+from fabopt.schema.homing import (
+    CABLES_OF_PEER_LINK,
+    FEATURE_OF_PAIRING,
+    MULTIHOMING,
+    PEER_LINK,
+    UNJOINED,
+)
+from fabopt.schema.resilience import PAIRING
+from fabopt.units import gbps, some
+from fabopt.verify.codes import combined, counts_of
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.link_kinds import LEAF_LEAF, SERVER_LEAF
+from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.redundancy import has_pairs
+from fabopt.verify.wiring import FabricCabling
+
+
+@if_unprovable(True)
+def judges_pairing(fabric: FabricEvidence) -> bool:
+    """Whether the case or the file says what joins leaves."""
+    said = fabric.designed.pairing != UNJOINED or fabric.designed.peer_links is not None
+    return said or fabric.wanted.pairing in FEATURE_OF_PAIRING
+
+
+@since("0.3.0")
+def pairs_are_joined(proof: Proof, fabric: FabricEvidence) -> None:
+    """The two leaves of every server are joined as the case asks, and can be.
+
+    Every leaf group has an even number of leaves in each plane. peer-link: all leaves have ``mlag``, P x leaves / 2
+    pairs of two cables, in the cages of uplinks, on one tier at the speed of the fastest port; multihoming: all leaves
+    have ``evpn-multihoming``, and no cable joins them. Where the case asks by default rule ``pairing``, the second if
+    they have it. Source: case file, ``pairing``; catalog, ``features``.
+    """
+    wanted, said, clos = fabric.wanted, fabric.designed.pairing, fabric.clos
+    if wanted.pairing is not None:
+        proof.equal("pairing", said, wanted.pairing)
+    elif not any(row.rule == PAIRING and row.kept for row in fabric.designed.redundancy):
+        proof.equal("pairing, which nothing asks for", said, UNJOINED)
+    peers, leaves = fabric.designed.peer_links, [one for tier, one in fabric.switch_types if tier.role == "leaf"]
+    proof.equal("peer links are listed", peers is not None, said == PEER_LINK)
+    if said == UNJOINED:
+        return
+    proof.holds(has_pairs(fabric), f"homing is {fabric.designed.homing}: servers are not on pairs of leaves")
+    proof.equal("protocol", fabric.designed.protocol, "ethernet")
+    proof.holds(not fabric.is_direct and not fabric.networks.apart, "the leaves of a server are in no group")
+    odd = [number for number in (clos.rails, clos.last_rails) if number % 2]
+    proof.holds(not odd, f"groups of {odd} leaves in a plane")
+    for leaf in leaves:
+        proof.holds(FEATURE_OF_PAIRING[said] in leaf.features, f"{leaf.id} has no {FEATURE_OF_PAIRING[said]}")
+        both = said == PEER_LINK and wanted.pairing is None and FEATURE_OF_PAIRING[MULTIHOMING] in leaf.features
+        proof.holds(not both, f"{leaf.id} needs no peer link")
+    if peers is not None:
+        _peer_links_are_told(proof, fabric, leaves[0])
+    proof.note(f"{said}: {some(clos.planes * clos.leaves // 2, 'pair')} of leaves")
+
+
+def _peer_links_are_told(proof: Proof, fabric: FabricEvidence, leaf: Switch) -> None:
+    """What the file says of peer links is what its leaves have."""
+    peers, up, clos = fabric.designed.peer_links, fabric.tier("leaf").up, fabric.clos
+    assert peers is not None
+    proof.equal("peer_links.pairs", 2 * peers.pairs, clos.planes * clos.leaves)
+    lane = parse_split(peers.split)
+    proof.equal("peer_links.gbps", peers.gbps, gbps(lane.port_mbps))
+    if up is not None:
+        proof.equal("cages of peer links", (peers.cage_group, peers.split), (up.cage_group, up.split))
+        return
+    uses = [
+        (-parse_split(split).port_mbps, parse_split(split).ports, group, split)
+        for group, cage in enumerate(leaf.cages)
+        for split in cage.splits_of("ethernet")
+    ]
+    proof.equal("cages of the fastest ports", (peers.cage_group, peers.split), min(uses)[2:])
+
+
+@since("0.3.0")
+def pairs_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
+    """On the wiring every leaf of a peer link has two cables to one other leaf, and both have the same servers.
+
+    Source: case file, ``pairing``; docs/formulation/wiring.md.
+    """
+    links, peers = cabling.links, cabling.of(LEAF_LEAF)
+    if cabling.fabric.designed.peer_links is None:
+        proof.equal("links of peers", len(peers), 0)
+        return
+    a, b = links.a[peers], links.b[peers]
+    of_leaf = np.bincount(np.concatenate([a, b]), minlength=len(cabling.devices))[cabling.devices_of("leaf")]
+    wrong = int((of_leaf != CABLES_OF_PEER_LINK).sum())
+    proof.equal(f"leaves without {CABLES_OF_PEER_LINK} cables to a peer", wrong, 0)
+    first = np.unique(combined(a, b), return_index=True)[1]
+    proof.equal("pairs of leaves", len(first), len(of_leaf) // 2)
+    pair = np.arange(len(cabling.devices))
+    pair[b[first]] = a[first]
+    rows = cabling.of(SERVER_LEAF)
+    servers = np.unique(np.stack([links.b[rows], links.a[rows]]), axis=1)
+    both = counts_of(combined(pair[servers[0]], servers[1]))
+    proof.equal("servers on one leaf of a pair", int((both != 2).sum()), 0)
+    proof.note(f"{some(len(first), 'pair')}, {some(len(peers), 'cable')}")

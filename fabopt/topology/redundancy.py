@@ -27,7 +27,8 @@ class Standing(NamedTuple):
 def standing(
     rule: str, design: NetworkDesign, growth: Sequence[StageStructure] = (), pairing: Pairing | None = None
 ) -> Standing:
-    """What a network has of a part of the rule, at the stage that has the least of it. ``growth``: all its stages;
+    """What a network has of a part of the rule, at the stage that has the least of it. ``growth``: all its stages to
+    which the part applies;
     ``pairing``: what joins its pairs of leaves, None where there are none.
     """
     part = design.file_part()
@@ -35,7 +36,8 @@ def standing(
     if rule == PAIRING:
         return _of_pairs(part, pairing)
     if rule == TWO_SWITCHES and structure.has_switches:
-        switches = sum(tier.num_switches for tier in part.tiers)
+        at_stages = [stage.leaves + stage.spines + stage.cores for stage in growth]
+        switches = min(at_stages or [sum(tier.num_switches for tier in part.tiers)])
         return Standing(switches >= TWO, some(switches, "switch"))
     if rule == PAIR and structure.has_switches:
         switches = _leaves_of_server(part, structure)

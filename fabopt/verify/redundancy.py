@@ -8,7 +8,7 @@ import numpy as np
 
 from fabopt.schema.default_rules import is_asked_for, redundancy_kept
 from fabopt.schema.homing import UNJOINED
-from fabopt.schema.resilience import PAIR, PAIRING, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
+from fabopt.schema.resilience import MOST_ON_ONE_SWITCH, PAIR, PAIRING, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.verify.codes import combined
 from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.evidence import FabricEvidence
@@ -82,7 +82,9 @@ def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
     """The fewest that there are at any stage of what a part of the rule counts; None where it does not apply."""
     planes, growth = fabric.clos.planes, fabric.designed.growth
     if rule == TWO_SWITCHES and fabric.has_switches:
-        return sum(tier.count for tier in fabric.designed.tiers)
+        stages = (row for row, servers in zip(growth, fabric.clos.sizes, strict=False) if _is_large(fabric, servers))
+        switches = [row.leaves + row.spines + row.cores for row in stages]
+        return min(switches or [sum(tier.count for tier in fabric.designed.tiers)])
     if rule == PAIR and fabric.has_switches:
         return planes * min(fabric.clos.rails, fabric.clos.last_rails)
     if fabric.is_direct or fabric.num_tiers == 1:
@@ -96,6 +98,11 @@ def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
             cores = [fabric.tier("core").count]
         return min(cores, default=None)
     return planes * min(fabric.clos.rails, fabric.clos.last_rails) if _nic_ports(fabric) >= FEWEST else None
+
+
+def _is_large(fabric: FabricEvidence, servers: int) -> bool:
+    """Whether so many servers have more GPUs than may be on one switch."""
+    return servers * fabric.evidence.server.gpus > MOST_ON_ONE_SWITCH
 
 
 def _nic_ports(fabric: FabricEvidence) -> int:
@@ -127,7 +134,10 @@ def _cabled(cabling: FabricCabling, rule: str) -> int:
         rows = cabling.of(SERVER_LEAF)
         return int(_peers(links.a[rows], links.b[rows]).min())
     if rule == TWO_SWITCHES:
-        return len(np.unique(links.b[cabling.of(SERVER_LEAF)]))
+        sizes, when = cabling.clos.sizes, cabling.devices.stage
+        switches = np.unique(np.concatenate([links.a[cabling.between_switches], links.b]))
+        first = next((stage for stage, servers in enumerate(sizes) if _is_large(cabling.fabric, servers)), None)
+        return len(switches) if first is None else int((when[switches] <= first).sum())
     if rule == TWO_CORES:
         return len(np.unique(links.b[cabling.of(SPINE_CORE)]))
     rows = cabling.of(LEAF_SPINE)

@@ -24,6 +24,7 @@ from tests.oracles.brute_force import solve
 from tests.oracles.brute_redundancy import best_kept, rules_of
 from tests.samples import random_growth, small
 from tests.samples.adapter import differences, outline, outline_of_best, run
+from tests.samples.growth_samples import grown
 from tests.samples.growth_samples import solved as grown_design
 from tests.samples.random_cases import generate
 from tests.samples.small import assert_proven, comparable, designed, usd
@@ -192,6 +193,21 @@ def test_compute_of_many_gpus_is_on_two_switches(gpus: int, least: int) -> None:
         assert failed(design, tiers=design.fabrics[0].tiers[:1]) >= {"redundancy_is_kept"}
     alone = designed(parts, wanted | {"fabrics": [wanted["fabrics"][0] | {"tiers": 1}]})
     assert [row.rule for row in alone.rules_left_out] == ["two-switches"] * (least - 1)
+
+
+@pytest.mark.parametrize(("gpus", "leaves"), ((32, 1), (33, 2)))
+def test_compute_of_many_gpus_is_on_two_switches_at_every_stage(gpus: int, leaves: int) -> None:
+    """Four servers, then eight: one leaf has four of them and as many uplinks, which alone is one switch."""
+    parts = one_slot(catalog(switches=[switch("switch", cage(8, "1x100"))]))
+    parts["servers"][0]["gpus"] = gpus
+    wanted = grown(4, 8, fabric={"min_gbps_per_gpu": 1}, resilience="default")
+    design = grown_design(parts, wanted)
+    (fabric,) = design.fabrics
+    assert fabric.growth[0].leaves == leaves
+    assert [row.kept for row in fabric.redundancy if row.rule == "two-switches"] == [True]
+    if leaves > 1:
+        early = (fabric.growth[0].model_copy(update={"leaves": 1, "spines": 0}), *fabric.growth[1:])
+        assert failed(design, growth=early) >= {"redundancy_is_kept"}
 
 
 def test_files_of_earlier_versions_are_not_asked_for_it() -> None:

@@ -21,6 +21,7 @@ from dataclasses import replace
 from fabopt.network.clos_stages import StageNumbers, modules_suffice
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.schema.resilience import MOST_ON_ONE_SWITCH, TWO_SWITCHES
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.redundancy import fewest_cores, fewest_spines
@@ -44,13 +45,24 @@ def plans_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape
     Rules ``stages_are_fabrics`` and ``stages_only_add``.
     """
     still = _still(problem, fabric, parts, shape)
-    if still is None:
+    if still is None or _stands_on_one(problem, fabric, shape):
         return ()
     if problem.case.growth.recabling == "forbid" or not _lends(parts, shape):
         return (still,)
     plans = _lending(problem, fabric, parts, shape, still, (StageNumbers(0),))
     moving = sorted({plan for plan in plans if plan != still and _modules_suffice(parts, shape, plan)})
     return (still, *moving)
+
+
+def _stands_on_one(problem: Problem, fabric: FabricProblem, shape: Shape) -> bool:
+    """Whether a stage of many GPUs has one leaf and so no spine, where rule ``two-switches`` asks for two switches."""
+    large = (one.servers for one in problem.stages if one.servers * problem.server.gpus > MOST_ON_ONE_SWITCH)
+    smallest = min(large, default=0)
+    return (
+        TWO_SWITCHES in fabric.kept_rules
+        and smallest > 0
+        and shape.planes * replace(shape, servers=smallest).leaves < 2
+    )
 
 
 def _modules_suffice(parts: Parts, shape: Shape, plan: Plan) -> bool:

@@ -15,8 +15,6 @@ from fabopt.inspect.audit.rules_counts import count_findings
 from fabopt.inspect.audit.rules_lossless import headroom_fits
 from fabopt.inspect.audit.rules_network import (
     WiredByHand,
-    nics_divide_over_leaves,
-    rails_do_not_cross,
     ratio_is_as_claimed,
     shape_is_needed,
     stages_can_be_reached,
@@ -31,9 +29,10 @@ from fabopt.inspect.audit.rules_parts import (
     optics_mate,
     racks_have_power,
 )
-from fabopt.inspect.audit.rules_ports import cables_have_ends, ports_exist, speeds_agree
+from fabopt.inspect.audit.rules_ports import cables_have_ends, ports_exist, protocols_agree, speeds_agree
 from fabopt.inspect.audit.rules_qualified import parts_are_qualified
-from fabopt.inspect.audit.rules_reach import servers_are_joined
+from fabopt.inspect.audit.rules_reach import servers_are_all_there, servers_are_joined
+from fabopt.inspect.audit.rules_servers import nics_divide_over_leaves, rails_do_not_cross
 from fabopt.inspect.audit.speeds import LinkSpeeds
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
@@ -73,6 +72,7 @@ def audited(hand: HandMade, catalog: Catalog, case: Case | None, best: Design | 
     _require_same_cluster(context)
     cost = compared_cost(context)
     findings = list(count_findings(context, claimed) if hand.counts is not None else _wired(context, claimed))
+    findings[:0] = servers_are_all_there(context)
     findings, more = listed([*findings, *price_finding(cost, best)])
     notes = (*hand.notes, *context.assumptions, *_not_known(context), *more, *(cost.notes if cost is not None else ()))
     return Audit(hand, findings, _numbers(context), cost, notes)
@@ -88,6 +88,7 @@ def _wired(context: HandContext, claimed: float | None) -> Iterator[AuditFinding
     yield from ratio_is_as_claimed(wired)
     yield from nic_fits_slot(context, speeds)
     yield from speeds_agree(context, speeds)
+    yield from protocols_agree(context)
     yield from optics_mate(context)
     yield from parts_are_qualified(context)
     yield from cables_are_long_enough(context)
@@ -107,7 +108,7 @@ def _require_same_cluster(context: HandContext) -> None:
     """Refuse a file whose servers are none, or far from as many as the case has at any stage."""
     if context.embedded is None or context.hand.counts is not None:
         return
-    servers = sum(role == "server" for role in context.roles.values())
+    servers = context.servers
     wanted = [stage.servers or 0 for stage in context.embedded.case.stages or ()]
     if wanted and not any(number * _OTHER_FABRIC <= servers <= number / _OTHER_FABRIC for number in wanted):
         what = f"{some(servers, 'server')} here, {wanted[-1]:,} in the case: this is of another cluster"

@@ -181,6 +181,13 @@ class HandContext:
                         roles[own] = role
         return {name: role or "attachment" for name, role in roles.items()}
 
+    @cached_property
+    def servers(self) -> int:
+        """How many servers the file has."""
+        if self.hand.counts is not None:
+            return self.hand.counts.numbers.get("servers", 0)
+        return sum(role == "server" for role in self.roles.values())
+
     def switches(self, *roles: Role) -> list[str]:
         """Names of switches, of some roles or all."""
         return [name for name, role in self.roles.items() if role in (roles or SWITCH_ROLES)]

@@ -17,7 +17,7 @@ RULES = {
     "A2": "uneven striping over the spines",
     "A3": "oversubscription above what is claimed",
     "A4": "NIC faster than its PCIe slot",
-    "A5": "switch port and NIC of different speeds",
+    "A5": "ends of different speeds or protocols",
     "A6": "optics or connectors that do not mate",
     "A7": "cable shorter than its run, or beyond its reach",
     "A8": "cable ends that are missing",
@@ -32,7 +32,7 @@ RULES = {
     "A17": "storage and compute on one priority",
     "A18": "power of a rack",
     "A19": "headroom of lossless queues",
-    "A20": "NICs that do not divide over the leaves",
+    "A20": "NICs that lack a link, or do not divide over the leaves",
 }
 REMARKS = ("A9", "A11", "A13", "A14", "A15", "A16")
 # Of one rule, so many findings are listed; the rest is a number.

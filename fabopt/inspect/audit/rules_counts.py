@@ -156,7 +156,7 @@ def _ratios(counted: CountedDesign) -> Iterator[AuditFinding]:
     for role, down, up, allowed in tiers:
         claim = counted.claimed if counted.claimed is not None else allowed
         if down and up and claim is not None and Fraction(down, up) > ratio(claim):
-            text = f"{role}: {down:,} links down and {up:,} up are {down / up:.3g}:1, {claim:g}:1 is claimed"
+            text = f"{role}: {down:,} links down and {up:,} up are {down / up:.4g}:1, {claim:g}:1 is claimed"
             yield AuditFinding("A3", role, f"{down / up:.4g}", f"{claim:g}", text)
 
 
@@ -199,8 +199,12 @@ def _tiers(counted: CountedDesign) -> Iterator[AuditFinding]:
 
 
 def _nics(counted: CountedDesign) -> Iterator[AuditFinding]:
-    """A20: NICs of a server divide over the leaves where these are fewer."""
-    leaf, nics, fabric = counted.number("leaf"), counted.nics, counted.fabric
+    """A20: each port of a server has a link, and these divide over the leaves where leaves are fewer."""
+    leaf, nics, fabric, links = counted.number("leaf"), counted.nics, counted.fabric, counted.server_leaf
+    if nics and counted.servers and links is not None and links != counted.servers * nics:
+        product = f"{counted.servers:,} x {nics} = {counted.servers * nics:,}"
+        text = f"{some(links, 'link')} of servers, and their ports are {product}"
+        yield AuditFinding("A20", "server", str(links), str(counted.servers * nics), text)
     if fabric is not None and fabric.rails != "aligned":
         return
     if leaf and nics and leaf < nics and nics % leaf:

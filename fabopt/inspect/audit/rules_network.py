@@ -1,9 +1,9 @@
-"""Rules on how switches and servers are joined: A2, A3, A9, A10, A11, A14, A15, A17 and A20."""
+"""Rules on how switches are joined: A2, A3, A9, A11, A14, A15 and A17."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +20,6 @@ from fabopt.units import plural, some
 _STORAGE = re.compile(r"stor|nas\b|weka|vast|ddn|lustre|ceph|ssd", re.IGNORECASE)
 # Uplinks beyond what is below them are remarked on from here: a quarter more.
 _DARK = Fraction(5, 4)
-_MAJORITY = Fraction(3, 5)
 _BOUNDARIES: tuple[tuple[Role, Role], ...] = (("leaf", "spine"), ("spine", "core"))
 # A tier, what is below it, and what is above it.
 _TIERS: tuple[tuple[Role, Role, Role], ...] = (("leaf", "server", "spine"), ("spine", "leaf", "core"))
@@ -140,53 +139,6 @@ def _counts(context: HandContext, switch: str, device: str) -> bool:
         device.startswith(attachment.name) and attachment.counts and attachment.max_oversubscription is None
         for attachment in fabric.attachments
     )
-
-
-# -- servers --------------------------------------------------------------------------------------------------------
-
-
-def _is_aligned(fabric: Fabric | None) -> bool:
-    """Whether rails are asked for, as far as that is known."""
-    return fabric is None or (fabric.rails == "aligned" and fabric.role == "compute")
-
-
-def rails_do_not_cross(wired: WiredByHand) -> Iterator[AuditFinding]:
-    """A10: all servers have the same ports on a leaf, as most of them have."""
-    context = wired.context
-    for network in context.networks:
-        for leaf in network.tiers.get("leaf", ()) if _is_aligned(network.fabric) else ():
-            ports: dict[str, set[str]] = defaultdict(set)
-            for _, far, link in context.peer_links(leaf):
-                if context.roles[far] == "server":
-                    ports[far].add(link.b_port if link.b == far else link.a_port)
-            yield from _crossed(leaf, {server: tuple(sorted(own)) for server, own in ports.items()})
-
-
-def _crossed(leaf: str, ports: Mapping[str, tuple[str, ...]]) -> Iterator[AuditFinding]:
-    usual, number = Counter(ports.values()).most_common(1)[0] if ports else ((), 0)
-    if not ports or Fraction(number, len(ports)) < _MAJORITY:
-        return
-    for server, own in ports.items():
-        if own != usual:
-            text = f"{server} has {', '.join(own)} on {leaf}, where {number} servers have {', '.join(usual)}"
-            yield AuditFinding("A10", f"{server} - {leaf}", ", ".join(own), ", ".join(usual), text)
-
-
-def nics_divide_over_leaves(wired: WiredByHand) -> Iterator[AuditFinding]:
-    """A20: a server has the same number of links to each leaf that it is on."""
-    context = wired.context
-    for server in (name for name, role in context.roles.items() if role == "server"):
-        by_network: dict[int, Counter[str]] = defaultdict(Counter)
-        for _, far, _ in context.peer_links(server):
-            if context.roles[far] == "leaf":
-                by_network[context.network_of[far].number][far] += 1
-        for number, leaves in by_network.items():
-            network = context.networks[number]
-            if _is_aligned(network.fabric) and len(set(leaves.values())) > 1:
-                least, most = min(leaves.values()), max(leaves.values())
-                links, switches = some(sum(leaves.values()), "link"), f"{len(leaves)} leaves"
-                text = f"{server}: {links} of {network.name} on {switches}, {least} to {most} each"
-                yield AuditFinding("A20", server, f"{least} to {most}", "equal", text)
 
 
 # -- remarks, and queues --------------------------------------------------------------------------------------------

@@ -24,6 +24,10 @@ def ports_exist(context: HandContext) -> Iterator[AuditFinding]:
                 yield AuditFinding("A1", f"{device} {port}", str(len(links)), "1", text, links[1].line)
         if context.roles[device] in SWITCH_ROLES:
             yield from _whole_and_split(device, ports)
+    for link in context.hand.links:
+        if link.a == link.b:
+            where = f"{link.a} {link.a_port} - {link.b_port}"
+            yield AuditFinding("A1", where, "1 device", "2", f"{where}: both ends are ports of one device", link.line)
     for device, switch in context.switch_of.items():
         yield from _beyond(context, device, switch)
 
@@ -71,6 +75,18 @@ def speeds_agree(context: HandContext, speeds: LinkSpeeds) -> Iterator[AuditFind
             hint = "; a breakout of the faster port would do" if max(near | far) % min(near | far) == 0 else ""
             text = f"{where}: {told[0]} against {told[1]}{hint}"
             yield AuditFinding("A5", where, told[0], told[1], text, link.line)
+
+
+def protocols_agree(context: HandContext) -> Iterator[AuditFinding]:
+    """A5: switches that a link joins speak one protocol; each pair is told once."""
+    told: set[frozenset[str]] = set()
+    for link in context.hand.links:
+        near, far = context.switch_of.get(link.a), context.switch_of.get(link.b)
+        pair = frozenset((link.a, link.b))
+        if near and far and near.protocol != far.protocol and pair not in told:
+            told.add(pair)
+            text = f"{link.a} - {link.b}: {near.id} is {near.protocol}, {far.id} is {far.protocol}"
+            yield AuditFinding("A5", f"{link.a} - {link.b}", near.protocol, far.protocol, text, link.line)
 
 
 def cables_have_ends(context: HandContext) -> Iterator[AuditFinding]:

@@ -9,20 +9,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fabopt.inspect.audit.context import HandContext, HandNetwork
 from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.hand_made import Role
-from fabopt.units import some
+from fabopt.units import plural, some
 
 _ABOVE: tuple[tuple[Role, Role], ...] = (("leaf", "spine"), ("spine", "core"))
-_DIGITS = re.compile(r"\d+")
+NUMBERS = re.compile(r"\d+")
 
 
 def servers_are_joined(context: HandContext) -> Iterator[AuditFinding]:
-    """A0: links join all servers, a port of the same name of each, and leaves and spines to the tier above."""
+    """A0: links join all servers, a port of the same name of each, and switches to the tiers above and below."""
     islands = _islands(context)
     below = [finding for near, above in _ABOVE for finding in _below_nothing(context, near, above)]
+    below += [finding for near, above in _ABOVE for finding in _above_nothing(context, near, above)]
     yield from islands
     if not islands:
         yield from _ports_apart(context, {finding.where for finding in below})
     yield from below
+
+
+def servers_are_all_there(context: HandContext) -> Iterator[AuditFinding]:
+    """A0: a file has as many servers as its case has at some stage."""
+    stages = () if context.embedded is None else context.embedded.case.stages or ()
+    wanted = [stage.servers for stage in stages if stage.servers]
+    if context.servers and wanted and context.servers not in wanted:
+        text = f"{some(context.servers, 'server')} here, {wanted[-1]:,} in the case"
+        yield AuditFinding("A0", "servers", str(context.servers), str(wanted[-1]), text)
 
 
 # -- all servers ----------------------------------------------------------------------------------------------------
@@ -116,10 +126,19 @@ def _below_nothing(context: HandContext, near: Role, above: Role) -> Iterator[Au
             yield AuditFinding("A0", name, "0", "1", text)
 
 
+def _above_nothing(context: HandContext, near: Role, above: Role) -> Iterator[AuditFinding]:
+    """Spines without a link to a leaf, and cores without one to a spine."""
+    below = context.switches(near)
+    for name in context.switches(above) if below else ():
+        if not any(context.roles[far] == near for _, far, _ in context.peer_links(name)):
+            text = f"{name} has no link to a {near}, and {some(len(below), near)} are there"
+            yield AuditFinding("A0", name, "0", "1", text)
+
+
 def _kind_of(context: HandContext, name: str) -> str:
     """What switches of one fabric have in common: its name in the case, else their own without numbers."""
     network: HandNetwork = context.network_of[name]
-    return network.fabric.name if network.fabric is not None else _DIGITS.sub("", name)
+    return network.fabric.name if network.fabric is not None else NUMBERS.sub("", name)
 
 
 def _is_below(context: HandContext, name: str, tops: Sequence[str]) -> bool:
@@ -136,7 +155,10 @@ def counted_uplinks(numbers: Mapping[str, int | None], nics: int | None) -> Iter
     """
     for near, above, links in (("leaf", "spine", "leaf_spine"), ("spine", "core", "spine_core")):
         switches, tops, joined = numbers.get(near) or 0, numbers.get(above), numbers.get(links)
-        if tops and joined is not None and joined < switches:
+        if tops == 0 and joined:
+            text = f"{some(joined, 'link')} from {some(switches, near)} to {plural(above)}, and no {above} is there"
+            yield AuditFinding("A0", above, "0", "1 at least", text)
+        elif tops and joined is not None and joined < switches:
             text = f"{some(joined, 'link')} from {some(switches, near)} to {some(tops, above)}"
             text += f": {switches - joined:,} have none"
             yield AuditFinding("A0", f"{near} - {above}", str(joined), f"{switches} at least", text)

@@ -1,0 +1,104 @@
+"""Fabrics that people write down, in all forms that an audit reads: whole ones have no fault, each hole is named."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from fabopt.inspect.audit.audit import Audit, audited
+from fabopt.inspect.audit.reading import hand_made_of, read_hand_made
+from fabopt.io.case import read_inputs
+from fabopt.io.catalog import named_catalogs
+from tests.paths import ROOT
+from tests.samples.as_built import shipped
+from tests.samples.hand_fabrics import FORMS, HandFabric, drawn
+from tests.samples.hand_holes import HOLES
+
+CATALOG = named_catalogs(["reference"])
+# Seeds of `make test`; the others by `make long`.
+SEEDS, FEW = range(40), 2
+
+
+def audit_in(form: str, fabric: HandFabric, folder: Path, claimed: float | None = None) -> Audit:
+    kind, write = FORMS[form]
+    text = write(fabric)
+    path = folder / ("fabric.csv" if kind == "netbox" else "fabric.txt")
+    if isinstance(text, dict):
+        path = folder / "devices"
+        path.mkdir()
+        for name, own in text.items():
+            (path / f"{name}.json").write_text(own)
+    else:
+        path.write_text(text)
+    return audited(read_hand_made(str(path), kind), CATALOG, None, None, claimed)
+
+
+def faults(audit: Audit) -> list[str]:
+    return [f"{finding.kind} {finding.text}" for finding in audit.findings if finding.severity == "fault"]
+
+
+def by_seed(*values: str) -> list[object]:
+    """Each value with each seed, those beyond the first few marked as long."""
+    return [
+        pytest.param(value, seed, id=f"{value}-{seed}", marks=[] if seed < FEW else [pytest.mark.long])
+        for value in values
+        for seed in SEEDS
+    ]
+
+
+@pytest.mark.parametrize(("form", "seed"), by_seed(*FORMS))
+def test_a_whole_fabric_has_no_fault(form: str, seed: int, tmp_path: Path) -> None:
+    assert not faults(audit_in(form, drawn(seed), tmp_path))
+
+
+@pytest.mark.parametrize(("name", "seed"), by_seed(*HOLES))
+def test_a_hole_is_named_in_every_form(name: str, seed: int, tmp_path: Path) -> None:
+    hole = HOLES[name]
+    seeds = (number for number in range(1000 * seed, 1000 * seed + 1000))
+    fabric = next(own for number in seeds if len(_links_of_first_server(own := drawn(number))) >= hole.least_rails)
+    broken = hole.make(fabric, random.Random(seed))
+    for form in hole.forms or FORMS:
+        if form not in hole.but:
+            folder = tmp_path / form
+            folder.mkdir()
+            told = faults(audit_in(form, broken, folder, hole.claimed))
+            assert {text.split()[0] for text in told} & hole.rules, (form, told)
+
+
+def _links_of_first_server(fabric: HandFabric) -> list[object]:
+    first = fabric.of("server")[0]
+    return [link for link in fabric.links if link[0].device == first]
+
+
+_NUMBERS = """servers: 32
+leaf: 8
+spine: 4
+nics per server: 8
+server-leaf: 256
+leaf-spine: 256
+radix: 64
+"""
+
+
+@pytest.mark.parametrize(("whole", "broken", "rule"), [
+    ("leaf-spine: 256", "leaf-spine: 0", "A0"), ("server-leaf: 256", "server-leaf: 250", "A20"),
+    ("servers: 32", "servers: 31", "A20"), ("spine: 4", "spine: 3", "A1"), ("radix: 64", "radix: 48", "A1"),
+    ("leaf: 8", "leaf: 6", "A20"), ("leaf-spine: 256", "leaf-spine: 255", "A2"), ("spine: 4", "spine: 0", "A0"),
+    ("leaf-spine: 256", "leaf-spine: 300", "A1"), ("radix: 64", "radix: 64\ncables: 500", "A8"),
+    ("leaf-spine: 256", "leaf-spine: 64", "A3"), ("radix: 64", "radix: 64\nserver transceivers: 200", "A12"),
+])  # fmt: skip
+def test_numbers_that_do_not_fit_each_other(whole: str, broken: str, rule: str) -> None:
+    assert whole in _NUMBERS
+    for text, wanted in ((_NUMBERS, False), (_NUMBERS.replace(whole, broken), True)):
+        told = faults(audited(hand_made_of(text, "numbers", "counts"), CATALOG, None, None, 1))
+        assert (rule in {line.split()[0] for line in told}) == wanted, told
+
+
+@pytest.mark.parametrize(("servers", "is_told"), [(32, False), (31, True), (40, True)])
+def test_a_file_with_other_servers_than_its_case(servers: int, is_told: bool) -> None:
+    inputs = read_inputs(str(ROOT / "cases" / "dgx-superpod-32.yaml"))
+    hand = hand_made_of(f"servers: {servers}\nleaf: 8\n", "numbers", "counts")
+    told = faults(audited(hand, inputs.catalog, inputs.case, shipped("dgx-superpod-32"), None))
+    assert any(line.startswith(f"A0 {servers} servers here, 32 in the case") for line in told) == is_told

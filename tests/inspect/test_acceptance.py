@@ -249,6 +249,15 @@ TAGS = {
     "iso": lambda line: f"2026-11-27T12:00:01.123456Z {line}",
     "bracketed": lambda line: f"[2026-11-27 12:00:01,123] {line}",
     "both": lambda line: f"12:00:01.2 [1,0]<stdout>:{line}",
+    "open-mpi-timed": lambda line: f"Fri Nov 27 12:00:01 2026[1,0]<stdout>:{line}",
+    "prte": lambda line: f"[prterun-node1-1234@1,0]<stdout>: {line}",
+    "kubectl-timed": lambda line: f"[pod/a/b] 2026-11-27T12:00:01.123456789Z {line}",
+    "journal": lambda line: f"2026-11-27T12:00:01+0000 node-0 nccl[12]: {line}",
+    "ctime": lambda line: f"[Fri Nov 27 12:00:01 2026] {line}",
+    "ray": lambda line: f"(Test pid=1234, ip=10.0.0.1) {line}",
+    "torchrun": lambda line: f"[default0]:{line}",
+    "logger": lambda line: f"2026-11-27 12:00:01,123 INFO {line}",
+    "epoch": lambda line: f"1764244801.123 {line}",
     "colours": lambda line: f"\x1b[32m{line}\x1b[0m",
     "dos": lambda line: f"{line}\r",
 }
@@ -258,6 +267,40 @@ TAGS = {
 def test_what_launchers_put_before_lines_is_read_over(tag: str) -> None:
     text = "\n".join(map(TAGS[tag], GOOD.splitlines()))
     assert kinds(of(IB, text)) == kinds(of(IB, GOOD)) == ["pass", "pass"]
+
+
+WARNING = "node-1:1234:5678 [3] NCCL WARN NET/IB : Got async event : port error"
+
+
+@pytest.mark.parametrize("before", ["", "[2026-11-27 12:00:01] "])
+@pytest.mark.parametrize("between", ["", "\n", "\n\n"])
+def test_a_row_that_a_warning_cuts_goes_on_below_it(before: str, between: str) -> None:
+    lines = GOOD.splitlines()
+    number = next(place for place, line in enumerate(lines) if line.split()[0] == str(512 * MIB))
+    near, far = lines[number].split("  99.0")
+    cut = f"{near} {between}{before}{WARNING}\n  99.0{far}"
+    for text in (cut, f"{lines[number]} {WARNING}", f"{lines[number]}\n{WARNING}"):
+        acceptance = of(IB, "\n".join([*lines[:number], text, *lines[number + 1 :]]))
+        assert [verdict.measurement.value for verdict in acceptance.verdicts] == [345.0, 375.0]
+        assert any("Got async event" in note for note in acceptance.notes)
+
+
+@pytest.mark.parametrize("name", ["gather", "scatter", "hypercube", "sendrecv", "broadcast", "alltoallv"])
+def test_collectives_without_an_expected_number(name: str) -> None:
+    assert kinds(of(IB, GOOD.replace("all_reduce_perf", f"{name}_perf"))) == ["not-compared", "not-compared"]
+
+
+def test_a_run_that_died_before_its_first_row() -> None:
+    assert kinds(of(IB, GOOD[: GOOD.index("#       size")])) == ["failed"]
+
+
+def test_tests_of_other_makers() -> None:
+    text = GOOD.replace("# Collective", "# rccl-tests: Version develop:1234\n# Collective").replace(
+        "Group  0 Pid", "Pid"
+    )
+    assert kinds(of(IB, text.replace("NVIDIA H100 80GB HBM3", "AMD Instinct MI300X"))) == ["pass", "pass"]
+    died = text.replace("# Out of", "Test HIP failure common.cu:300 'invalid device'\n# Out of")
+    assert kinds(of(IB, died)) == ["failed", "pass", "pass"]
 
 
 def test_tables_of_before_2022() -> None:
@@ -340,6 +383,8 @@ def test_reports_of_perftest() -> None:
     ("374.00  0  99.0  1.0  375.00", "0.00  0  99.0  1.0  0.00", "impossible: 0.0 GB/s is no measurement"),
     ("1.0  375.00", "1.0  975.00", "impossible: 975 GB/s, where the NICs of 4 servers can carry 7"),
     ("step: 2(factor)", "step: 2(factor) warmup iters: 5 iters: 0", "impossible: 0 iterations"),
+    ("1.0  375.00", "1.0  -nan", "impossible: nan GB/s is no measurement"),
+    ("1.0  375.00", "1.0  -375.00", "impossible: -375.0 GB/s is no measurement"),
 ])  # fmt: skip
 def test_runs_that_are_no_measurement_fail(before: str, after: str, told: str) -> None:
     assert before in GOOD
@@ -355,6 +400,7 @@ def test_a_last_row_that_is_cut_is_a_run_that_did_not_end() -> None:
 @pytest.mark.parametrize(("before", "after", "told"), [
     ("step: 2(factor)", "step: 2(factor) validation: 0", "the data was not looked at"),
     ("device 7 ", "gone 7 ", "7 of 8 GPUs of a server took part"),
+    ("node-3", "node-2", "16 ranks on a server that has 8 GPUs"),
 ])  # fmt: skip
 def test_runs_of_other_things_are_told_and_not_compared(before: str, after: str, told: str) -> None:
     acceptance = of(IB, GOOD.replace(before, after))

@@ -17,14 +17,14 @@ WITH_HALVES = ("p2p", "netbox", "netbox export")
 class Hole(NamedTuple):
     """How a hole is made, the rules of which one has to name it, and the forms that can have it; None: all.
 
-    ``least_rails``: of the fabrics that can have it; ``claimed``: the oversubscription that is claimed.
+    ``fits``: whether a fabric can have it; ``claimed``: the oversubscription that is claimed.
     """
 
     make: Callable[[HandFabric, random.Random], HandFabric]
     rules: frozenset[str]
     forms: tuple[str, ...] | None = None
     but: tuple[str, ...] = ()
-    least_rails: int = 1
+    fits: Callable[[HandFabric], bool] = lambda fabric: True
     claimed: float | None = None
 
 
@@ -135,17 +135,25 @@ def _over_used(fabric: HandFabric, chance: random.Random) -> HandFabric:
     return replace(_products("QM9700", "QM9700")(fabric, chance), links=[*fabric.links, *more])
 
 
+def _has_rails(fabric: HandFabric) -> bool:
+    return len([link for link in fabric.links if link[0].device == fabric.of("server")[0]]) > 1
+
+
+def _numbers_cages(fabric: HandFabric) -> bool:
+    return fabric.style.port(0) == "swp1"
+
+
 _SPLITS = ("ibnetdiscover",)
 HOLES: Mapping[str, Hole] = {
     "a leaf without uplinks": Hole(_leaf_without_uplinks, frozenset({"A0"})),
     "two islands": Hole(_two_islands, frozenset({"A0"})),
     "a rail on another plane": Hole(_rail_on_another_plane, frozenset({"A0", "A2"})),
     "an uplink less": Hole(_link_less, frozenset({"A2"})),
-    "a NIC without a link": Hole(_nic_less, frozenset({"A20"}), least_rails=2),
+    "a NIC without a link": Hole(_nic_less, frozenset({"A20"}), fits=_has_rails),
     "a server without a link": Hole(_without_links("server"), frozenset({"A0"}), WITH_DEVICES),
     "a spine without a leaf": Hole(_without_links("spine"), frozenset({"A0"}), WITH_DEVICES),
     "a leaf without a link": Hole(_without_links("leaf"), frozenset({"A0"}), WITH_DEVICES),
-    "rails crossed": Hole(_rails_crossed, frozenset({"A10"}), least_rails=2),
+    "rails crossed": Hole(_rails_crossed, frozenset({"A10"}), fits=_has_rails),
     "a port twice": Hole(_port_twice, frozenset({"A1"}), but=("config_db",)),
     "a cage whole and split": Hole(_whole_and_split, frozenset({"A1"}), but=_SPLITS),
     "a cable with one end": Hole(_one_end, frozenset({"A8"}), WITH_HALVES),
@@ -154,6 +162,6 @@ HOLES: Mapping[str, Hole] = {
     "a cable from a switch to itself": Hole(_loop, frozenset({"A1"}), ("p2p", "dot", "hedgehog", "clab", "netbox")),
     "more than is claimed": Hole(lambda fabric, _: fabric, frozenset({"A3"}), claimed=0.01),
     "InfiniBand below Ethernet": Hole(_products("QM9700", "SN5600"), frozenset({"A5"}), ("dot", "hedgehog")),
-    "800G below 1G": Hole(_products("SN5600", "SN2201"), frozenset({"A5"}), ("dot", "hedgehog"), but=()),
+    "800G below 1G": Hole(_products("SN5600", "SN2201"), frozenset({"A5"}), ("dot", "hedgehog"), fits=_numbers_cages),
     "a switch with too many links": Hole(_over_used, frozenset({"A1"}), ("dot", "hedgehog")),
 }

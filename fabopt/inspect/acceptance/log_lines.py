@@ -9,10 +9,15 @@ _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # What stands before a line, as Open MPI, Slurm, pdsh, clush, kubectl, docker compose, syslog and ts write it.
 _TAGS: Final = re.compile(
     r"\s*(?:"
-    r"\[\d+,\d+\](?:\[[^\]]*\])?<std(?:out|err)>:"
+    r"(?:\[(?:[\w.@-]+@)?\d+,\d+\])?(?:\[[^\]]*\])?<std(?:out|err)>:"
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?=\s)"
     r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?=\s)"
+    r"|\[?[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4}\]?(?=[\s\[<:])"
     r"|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d [\w.-]+(?= )"
+    r"|1[67]\d{8}\.\d+(?=\s)"
+    r"|\((?:\w+ )?pid=\d+[^)]*\)"
+    r"|(?:DEBUG|INFO|WARNING)(?=\s)"
+    r"|[\w.-]+ [\w./-]+\[\d+\]:(?=\s)"
     r"|\[[^\]\s]*\]:?"
     r"|[\w./-]+ *\|(?=\s)"
     r"|[\w./-]+(?:\[\d+\])?:(?=\s|#)"
@@ -26,6 +31,10 @@ _FAILURES: Final = re.compile(
     r"|Couldn't|Failed status|Completion with error|Unable to (?:init|perform|open|find)|pp_\w+ failed|NVSHMEM ERROR",
 )
 _WARNING: Final = "NCCL WARN"
+# What NCCL says of itself in the middle of another line, which goes on after it.
+_SAID: Final = re.compile(
+    r"(?:\[[\d: .,-]+\] ?)?[\w.-]+:\d+:\d+ (?:\[[\w-]+\] )?(?:\S+ )?(?:\S+:\d+ )?NCCL (?:WARN|INFO|TRACE|DEBUG)\b.*"
+)
 
 
 def untagged(line: str) -> str:
@@ -34,6 +43,12 @@ def untagged(line: str) -> str:
     while match := _TAGS.match(line):
         line = line[match.end() :]
     return line.lstrip() if line.lstrip().startswith("#") else line
+
+
+def without_messages(line: str) -> str:
+    """A line up to what NCCL says of itself in it."""
+    match = _SAID.search(line)
+    return line[: match.start()] if match else line
 
 
 def is_failure(line: str) -> bool:

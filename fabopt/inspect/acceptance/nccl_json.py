@@ -49,7 +49,7 @@ def _rows(
             raise InputError([fault(file, f"results.{number}", "a row without size or bandwidth", hint=hint)])
         wrong = sum(int(side.get("nwrong") or 0) for side in sides)
         own = row.get("actual_iterations")
-        best = max(rates, key=lambda rate: (not math.isnan(rate), rate))
+        best = next((rate for rate in rates if not 0 < rate < math.inf), max(rates))
         count = own if isinstance(own, int) else iterations
         yield Measurement(file, number, test, size, best, "GB/s", servers, wrong, count)
 

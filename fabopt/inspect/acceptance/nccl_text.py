@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -9,17 +10,18 @@ from pathlib import PurePath
 from typing import Final
 
 from fabopt.errors import InputError, fault
-from fabopt.inspect.acceptance.log_lines import is_failure, is_warning, untagged
+from fabopt.inspect.acceptance.log_lines import is_failure, is_warning, untagged, without_messages
 from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, servers_of
 
 _COLLECTIVE: Final = re.compile(
-    r"(all_reduce|all_gather|reduce_scatter|alltoall|sendrecv|broadcast|reduce)(?:_perf|\b|_)"
+    r"(all_reduce|all_gather|reduce_scatter|alltoallv?|sendrecv|broadcast|reduce|gather|scatter|hypercube)(?:_perf|\b|_)"
 )
 _HEADING: Final = re.compile(r"#\s+(?:nccl-tests version|Collective test starting)")
 _SETTINGS: Final = re.compile(r"#\s+nThread\b")
 _RANK: Final = re.compile(r"#\s+Rank\s+(\d+)\b.*?\bon\s+(\S+)\s+device")
 _TITLES: Final = re.compile(r"#\s*size\s+count\s+type\b.*\btime\b.*")
 _ROW: Final = re.compile(r"\s*\d+\s+\d+\s+[a-z]\w*(?:\s.*)?")
+_REST: Final = re.compile(r"\s*(?:(?:[\d.eE+-]+|-?nan|-?inf|N/A)(?:\s+|$))+", re.IGNORECASE)
 _OUT_OF_BOUNDS: Final = re.compile(r"#\s*Out of bounds values\s*:\s*(\d+)")
 _ITERATIONS: Final = re.compile(r"(?<!warmup )\biters: (\d+)")
 _VALIDATION: Final = re.compile(r"\bvalidation: (\d+)")
@@ -53,12 +55,28 @@ def _starts(lines: Sequence[str]) -> list[int]:
     return [0, *starts[1:]]
 
 
+def _whole_rows(lines: Sequence[str]) -> list[str]:
+    """Lines without NCCL's messages; a row that one cuts goes on in the next line with numbers alone, left empty."""
+    whole: list[str] = []
+    cut: int | None = None
+    for number, line in enumerate(lines):
+        plain = without_messages(line)
+        if cut is not None and _REST.fullmatch(plain):
+            whole[cut] = f"{whole[cut]} {plain.strip()}"
+            plain, cut = "", None
+        elif plain.strip():
+            cut = number if _ROW.fullmatch(plain) else None
+        whole.append(plain)
+    return whole
+
+
 class _RunLines:
     """The lines of a run, from ``start`` up to ``end`` of a file."""
 
     def __init__(self, lines: Sequence[str], start: int, end: int, file: str, programs: int = 1) -> None:
         self.lines, self.start, self.end, self.file, self.programs = lines, start, end, file, programs
-        self.own = lines[start:end]
+        self.told = lines[start:end]
+        self.own = _whole_rows(self.told)
         self.ranks = [(int(match[1]), match[2]) for match in map(_RANK.match, self.own) if match]
         self.sizes = [line.split()[0] for line in self.own if _ROW.fullmatch(line)]
         self.has_end = any(_OUT_OF_BOUNDS.match(line) for line in self.own)
@@ -91,9 +109,9 @@ class _RunLines:
 
     def _told(self, tells: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
         """The lines that tell something, with their numbers."""
-        for number, line in enumerate(self.own, self.start + 1):
+        for number, line in enumerate(self.told, self.start + 1):
             if tells(line):
-                yield number, line.strip()
+                yield number, line[len(without_messages(line)) :].strip() or line.strip()
 
     def _rows(self, test: str, servers: int | None, early: list[tuple[int, str]]) -> Iterator[Measurement]:
         """The measurements; ``early`` takes the last line where it ends before its last column."""
@@ -111,9 +129,8 @@ class _RunLines:
                         raise InputError([fault(self.file, f"line {number}", "a row that ends early", hint=hint)])
                     early.append((number, "a row that ends early"))
                     continue
-                best = max(
-                    (_number(bus, self.file, number) for bus, _ in sides), key=lambda value: (value == value, value)
-                )
+                rates = [_number(bus, self.file, number) for bus, _ in sides]
+                best = next((rate for rate in rates if not 0 < rate < math.inf), max(rates))
                 wrong = sum(_wrong(told) for _, told in sides)
                 yield Measurement(self.file, number, test, int(cells[0]), best, "GB/s", servers, wrong, iterations)
 

@@ -37,7 +37,7 @@ def runs_of(text: str, file: str) -> list[MeasuredRun]:
         return [_reported(text, file)]
     kind = perftest_kind(text)
     runs = [perftest_run(text, file, kind)] if kind else nccl_runs(text, file)
-    if not any(run.rows or run.failures for run in runs):
+    if not any(run.rows or run.failures or run.hosts for run in runs):
         allowed = "what all_reduce_perf and the like, ib_write_bw or ib_write_lat printed, with their table"
         what = "no row of a measurement is in it"
         raise InputError([fault(file, "", what, allowed=allowed, hint="did the program end early?")])

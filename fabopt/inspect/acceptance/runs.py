@@ -57,6 +57,11 @@ class MeasuredRun:
         """Ranks on the server that has fewest; None where the file does not say."""
         return min(Counter(self.hosts).values(), default=None)
 
+    @property
+    def most_ranks(self) -> int | None:
+        """Ranks on the server that has most; None where the file does not say."""
+        return max(Counter(self.hosts).values(), default=None)
+
     def as_a_whole(self, line: int | None = None) -> Measurement:
         """What a verdict on all of it is about."""
         return Measurement(self.file, line or self.line, self.test, None, None, "", self.servers, self.out_of_bounds)

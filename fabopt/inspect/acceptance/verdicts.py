@@ -128,6 +128,8 @@ def _verdict(
         return _skipped(measurement, f"{servers} servers took part, {expected.servers} are planned")
     if (ranks := run.fewest_ranks or 0) < expected.gpus:
         return _skipped(measurement, f"{ranks} of {expected.gpus} GPUs of a server took part")
+    if (ranks := run.most_ranks or 0) > expected.gpus:
+        return _skipped(measurement, f"{ranks} ranks on a server that has {expected.gpus} GPUs")
     most = expected.most_gbytes_s(_collective(name), servers)
     if most is not None and value > _OVER * most:
         what = f"{value:.4g} {measurement.unit}, where {servers_words(servers)} can carry {most:.4g} at most"

@@ -223,6 +223,7 @@ def _row(
         order_by_month=None if due is None else plain_fraction(due, MONTH_DIGITS),
         order_by=None if due is None else order_date(problem.case.start, month, weeks),
         expedite_usd=None if surcharge is None else usd(surcharge),
+        sold_by=None if product is None else product.sold_by,
     )
 
 

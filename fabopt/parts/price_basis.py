@@ -11,6 +11,8 @@ from fabopt.schema.product import PriceSource, Product, Source
 
 # How the note on a bill of mixed prices begins, which is shown on top.
 PRICES = "prices:"
+# How the note of a price's source begins that the reader of its quote has something against.
+IN_DOUBT = "in doubt: "
 # Of a price whose source does not say what it is.
 UNKNOWN = "unknown"
 # What somebody judged or a rule made, where the others were read.

@@ -13,7 +13,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from fabopt.errors import Fault, fault, nearest
-from fabopt.parts.price_basis import with_sources
+from fabopt.parts.price_basis import IN_DOUBT, with_sources
 from fabopt.schema.base import Strict
 from fabopt.schema.catalog import KINDS, Cable, CableLength, Catalog, Fibre
 from fabopt.schema.price_book import OrderTerms, OrderTermsByLength, PriceBook, PriceByLength
@@ -194,7 +194,7 @@ def _booked(product: Product, book: PriceBook) -> Product:
     given, terms = book.prices[product.id], book.terms.get(product.id)
     if book.source is not None:
         doubts = book.doubts.get(product.id)
-        note = f"in doubt: {'; '.join(doubts)}"[:4000] if doubts else book.source.note
+        note = f"{IN_DOUBT}{'; '.join(doubts)}"[:4000] if doubts else book.source.note
         source = book.source.model_copy(update={"note": note})
         sources = {m: _until(source, terms, m) for m in (given if isinstance(given, dict) else (None,))}
         product = with_sources(product, sources)

@@ -323,8 +323,8 @@ class BomRow(Strict):
     quantity; ``expedite_usd``: the surcharge that is in both. ``order_by_month`` (``order_by``, if the case says when
     month 0 is): the stage's month less the lead time. ``charge``: what a line is that is no part; ``yearly_usd``: what
     it costs every year, which no other sum has. ``from_stock``, ``from_earlier``: units of the line out of one's own
-    stock and of what earlier orders have left; ``beyond_need``: what is ordered beyond the stage's need. Always
-    quantity + from_stock + from_earlier = in_use + spares + beyond_need.
+    stock and of what earlier orders have left; ``beyond_need``: what is ordered beyond the stage's need; ``sold_by``:
+    the vendor whose offer is bought. Always quantity + from_stock + from_earlier = in_use + spares + beyond_need.
     """
 
     stage: str
@@ -352,6 +352,7 @@ class BomRow(Strict):
     from_stock: Annotated[int, Field(exclude_if=_is_nothing)] = 0
     from_earlier: Annotated[int, Field(exclude_if=_is_nothing)] = 0
     beyond_need: Annotated[int, Field(exclude_if=_is_nothing)] = 0
+    sold_by: Annotated[str | None, Field(exclude_if=is_open)] = None
 
 
 class Check(Strict):

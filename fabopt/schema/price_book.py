@@ -15,8 +15,7 @@ from fabopt.schema.product import (
     PriceSource,
     Supply,
     check_breaks,
-    check_packs,
-    check_supply,
+    check_terms,
 )
 
 PriceByLength = dict[float, Price]
@@ -39,13 +38,8 @@ class OrderTerms(Strict):
     valid_until: Day | None = None
 
     @model_validator(mode="after")
-    def _minimum_is_of_packs(self) -> Self:
-        check_packs(self.minimum_order, self.pack_size)
-        return self
-
-    @model_validator(mode="after")
-    def _supply_grows(self) -> Self:
-        check_supply(self.supply)
+    def _terms_agree(self) -> Self:
+        check_terms(self.minimum_order, self.pack_size, self.supply)
         return self
 
 

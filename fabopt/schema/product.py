@@ -112,6 +112,12 @@ def check_supply(supply: Supply | None) -> None:
             )
 
 
+def check_terms(minimum_order: int | None, pack_size: int | None, supply: Supply | None) -> None:
+    """Orders and supply of one offer agree; else ``ValueError``."""
+    check_packs(minimum_order, pack_size)
+    check_supply(supply)
+
+
 LeadTime = Annotated[float, Field(ge=0, le=5200)]
 
 
@@ -161,23 +167,10 @@ class Purchasable(Strict):
     firm_until: Annotated[Day | None, Field(exclude_if=_none)] = None
 
     @model_validator(mode="after")
-    def _expedite_shortens(self) -> Self:
+    def _terms_agree(self) -> Self:
         check_expedite(self.expedite, self.lead_time_weeks, self.in_stock)
-        return self
-
-    @model_validator(mode="after")
-    def _breaks_fall(self) -> Self:
         check_breaks(self.price_usd)
-        return self
-
-    @model_validator(mode="after")
-    def _minimum_is_of_packs(self) -> Self:
-        check_packs(self.minimum_order, self.pack_size)
-        return self
-
-    @model_validator(mode="after")
-    def _supply_grows(self) -> Self:
-        check_supply(self.supply)
+        check_terms(self.minimum_order, self.pack_size, self.supply)
         return self
 
 

@@ -27,7 +27,7 @@ from fabopt.solution.price_basis import price_notes
 from fabopt.solution.protocols import protocol_notes
 from fabopt.solution.qualified import pair_notes
 from fabopt.solution.question import Answers, Question
-from fabopt.solution.quotes import quote_notes
+from fabopt.solution.quotes import doubt_notes, quote_notes
 from fabopt.solution.racks import rack_notes
 from fabopt.solution.rules_kept import rules_left_out
 from fabopt.solution.subnet_manager import subnet_notes
@@ -62,6 +62,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *pair_notes(inputs.case, inputs.catalog, design),
         *airflow_notes(inputs.case, inputs.catalog, design),
         *quote_notes(design),
+        *doubt_notes(design),
         *(rack_notes(inputs.case, answers.shown.case) if design.fabrics else ()),
         *feed_notes(answers.shown, design),
         *_cut_short(question, design),

@@ -1,4 +1,4 @@
-"""Prices of quotes that end before what they are for has to be ordered."""
+"""Prices of quotes that end before what they are for has to be ordered, or that are in doubt."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from fabopt.parts.price_basis import price_source
+from fabopt.parts.price_basis import IN_DOUBT, price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.schema.product import PriceSource
 from fabopt.units import some
@@ -39,6 +39,19 @@ def quote_notes(design: Design) -> Iterator[str]:
         elif any(row.order_by is None for row in rows):
             reason = "the case has no `start`, so that nothing says whether orders are placed by then"
             yield f"{quoted.name} ends on {quoted.valid_until}; {reason}: {_parts(rows)}"
+
+
+def doubt_notes(design: Design) -> Iterator[str]:
+    """Warnings of prices that are paid and that their book marks as doubted, each with the first doubt."""
+    doubted: dict[str, str] = {}
+    for row in design.bom:
+        note = price_source(design.parts.get(row.id, {}), row.length_m).get("note")
+        if row.quantity and isinstance(note, str) and note.startswith(IN_DOUBT):
+            doubted.setdefault(row.id, note.removeprefix(IN_DOUBT).split("; ")[0])
+    if doubted:
+        parts = "; ".join(f"{id_}: {doubt}" for id_, doubt in list(doubted.items())[:_MOST_NAMED])
+        more = f"; and {len(doubted) - _MOST_NAMED} more" if len(doubted) > _MOST_NAMED else ""
+        yield f"{some(len(doubted), 'price')} in doubt, as the quotes' books say: {parts}{more}"
 
 
 def ends_early(name: str, end: str, rows: Sequence[BomRow]) -> str:

@@ -367,7 +367,8 @@ def bom_names_products(proof: Proof, evidence: Evidence) -> None:
 
     Order: stages; fabrics as in the case, each with the logical ones on it, then lines of none, then spares; kinds from
     switch to other; id; length.
-    Part number: the length's, else the product's. Description: the product's, else vendor and part number or id.
+    Part number: the length's, else the product's. Vendor: whose offer the product is. Description: the product's, else
+    vendor and part number or id.
     Source: design file, ``bom``.
     """
     logical = {fabric.name: [one.name for one in fabric.logical] for fabric in evidence.design.fabrics}
@@ -382,6 +383,8 @@ def bom_names_products(proof: Proof, evidence: Evidence) -> None:
         number, text = _words(evidence, item)
         proof.equal(f"part_number of {item}", row.part_number, number)
         proof.equal(f"description of {item}", row.description, text)
+        if row.sold_by is not None:
+            proof.equal(f"vendor of {item}", row.sold_by, product_of(evidence, item).sold_by)
     proof.equal("order of the lines", keys, sorted(keys))
     proof.note(f"{some(len(keys), 'line')} of {some(len(evidence.stage_names), 'stage')}")
 

@@ -103,6 +103,7 @@ def test_an_award_is_split_where_supply_ends() -> None:
     assert {id_: part.get("sold_by") for id_, part in designed["parts"].items() if id_ in rows} == {
         "switch": "One", "switch.two": "Two",
     }  # fmt: skip
+    assert {row["id"]: row["sold_by"] for row in rows.values()} == {"switch": "One", "switch.two": "Two"}
     assert cheapest_award(list(offers["switch"].values()), 6) == (6, 580_000)
 
 
@@ -114,6 +115,19 @@ def test_no_more_vendors_than_the_case_allows() -> None:
     designed, _ = both(catalog(), offers, wanted)
     assert [(row["id"], row["quantity"]) for row in designed["bom"] if row["kind"] == "switch"] == [("switch.two", 6)]
     assert all(check["ok"] for check in designed["checks"])
+
+
+def test_prices_in_doubt_are_told_where_they_are_paid() -> None:
+    """A doubted price that the design pays is a note of it; one that it does not pay is none."""
+    source = {"kind": "quote", "date": "2026-11-01", "url": "quote q.xlsx", "confidence": "medium"}
+    doubted = {"name": "doubted", "source": source, "prices": {"switch": 1000, "spare": 5},
+               "doubts": {"switch": ["`per pair` stands on the line"], "spare": ["too cheap"]}}  # fmt: skip
+    parts = catalog()
+    parts["switches"].append({**parts["switches"][0], "id": "spare", "end_of_life": True})
+    parts["prices"] = [doubted]
+    wanted = case(4, site={"distances_m": {"server-leaf": 3, "leaf-spine": 30}}, prices=["doubted"])
+    (note,) = [note for note in run(parts, wanted)["notes"] if "in doubt" in note]
+    assert note == "1 price in doubt, as the quotes' books say: switch: `per pair` stands on the line"
 
 
 def book(**content: Any) -> PriceBook:

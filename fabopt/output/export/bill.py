@@ -22,7 +22,7 @@ PRICE_COLUMNS = ("maker", "vendor", "currency", "price_basis", "price_date")
 # Of all amounts of a bill.
 CURRENCY = "USD"
 # Columns of bills in which any row has them.
-SOME_COLUMNS = (("charge", "yearly_usd"), ("expedite_usd",), tuple(SHARES))
+SOME_COLUMNS = (("charge", "yearly_usd"), ("expedite_usd",), ("sold_by",), tuple(SHARES))
 ENDINGS = (".csv", ".xlsx", ".json")
 
 

@@ -237,7 +237,7 @@ class _Resolution:
         for end in self._ends():
             names.setdefault(self._device(end.device), set()).update(_names_of_port(end))
         switches = {name: device for name, device in self.plan.devices.items() if not device.is_host}
-        return {name: self.systems.ports(device, names.get(name, ())) for name, device in switches.items()}
+        return self.systems.ports(switches, names)
 
     def _resolved(self, end: SeenEnd) -> _End:
         mapped = self.names.of_address(end)

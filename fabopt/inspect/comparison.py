@@ -77,9 +77,9 @@ class Comparison:
         return {port: joined[0].other(port) for port, joined in self.cabling.joined_at.items() if len(joined) == 1}
 
     @cached_property
-    def silent(self) -> dict[str, int]:
-        """Devices that say nothing, and for how many links nobody else does."""
-        silent: dict[str, int] = {}
+    def silent(self) -> dict[str, list[PlannedLink]]:
+        """Devices that say nothing, and the links of which nobody else does."""
+        silent: dict[str, list[PlannedLink]] = {}
         for link in self.links:
             if (
                 link.network in self.cabling.whole
@@ -88,7 +88,7 @@ class Comparison:
             ):
                 continue
             for device in self._silent_at(link):
-                silent[device] = silent.get(device, 0) + 1
+                silent.setdefault(device, []).append(link)
         return silent
 
     def _silent_at(self, link: PlannedLink) -> list[str]:

@@ -140,10 +140,14 @@ def _slow(comparison: Comparison) -> Iterator[Finding]:
 
 
 def _silent(comparison: Comparison) -> Iterator[Finding]:
+    """Devices that say nothing; with the ends of the link where one alone is dark at a device that reports."""
     for device, links in comparison.silent.items():
         what = "no file is of it" if device in comparison.cabling.devices else "no file is of it, and nobody sees it"
-        detail = f"{what}: {some(links, 'link')} of it could not be looked at, and none of them is called wrong"
-        yield Finding("silent-device", PortName(device, ""), NO_PORT, (), detail)
+        detail = f"{what}: {some(len(links), 'link')} of it could not be looked at, and none of them is called wrong"
+        ends = [(link.a, link.b) if link.a.device == device else (link.b, link.a) for link in links]
+        dark = [pair for pair in ends if pair[1].device in comparison.cabling.reporters]
+        a, b = dark[0] if len(dark) == 1 else (PortName(device, ""), NO_PORT)
+        yield Finding("silent-device", a, b, (), f"{detail}; nothing is seen at {_words(b)}" if b.port else detail)
 
 
 def _words(port: PortName) -> str:

@@ -86,11 +86,6 @@ class CablePlan:
         """Names of devices by their small letters."""
         return {name.lower(): name for name in self.devices}
 
-    @cached_property
-    def names_of_ports(self) -> frozenset[str]:
-        """Names of all ports, whatever their device."""
-        return frozenset(port for _, port in self.link_at)
-
     def slot(self, port: PortName) -> Slot:
         """The ports that share a connector with a port, itself among them."""
         return self.slots.get(port, (port,))

@@ -1,13 +1,14 @@
 """How switches and hosts call their ports, and which of the plan's that is.
 
 A switch may run another system than planned: of all ways to name its ports that holds by which most of the names that
-are seen of it are ports of the plan. An adapter of a host is ``mlx5_N``, from 0, or ``HCA-N``, from 1, in the order of
+are seen of it are ports. An adapter of a host is ``mlx5_N``, from 0, or ``HCA-N``, from 1, in the order of
 its ports where the catalog or the case does not say what RDMA devices are called.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -51,12 +52,26 @@ class SystemNames:
     def _most_lanes(self) -> list[int]:
         return most_lanes(self.wiring)
 
-    def ports(self, device: PlannedDevice, seen: Collection[str]) -> NamedPorts:
-        """The ports of a switch by the way that explains most of the names that are seen of it."""
-        return likeliest(self._ways(device), device, seen)
+    def ports(self, devices: Mapping[str, PlannedDevice], seen: Mapping[str, Collection[str]]) -> dict[str, NamedPorts]:
+        """The ports of switches by name; ``seen``: what ports of each are called.
+
+        A switch names its ports in the way by which most names seen of it are ports; of several such ways in that by
+        which most names of all switches of its product are planned ports.
+        """
+        names = {name: {spelled_out(port) for port in seen.get(name, ())} for name in devices}
+        hits: dict[str, Counter[int]] = defaultdict(Counter)
+        for name, device in devices.items():
+            hits[self._product(device)].update(planned_by_way(self._ways(device), device, names[name]))
+        return {
+            name: likeliest(self._ways(device), names[name], hits[self._product(device)])
+            for name, device in devices.items()
+        }
+
+    def _product(self, device: PlannedDevice) -> str:
+        return self.wiring.devices.product[device.row]
 
     def _ways(self, device: PlannedDevice) -> list[NamedPorts]:
-        product, most = self.wiring.devices.product[device.row], self._most_lanes[device.row]
+        product, most = self._product(device), self._most_lanes[device.row]
         key = product, device.protocol, most, tuple(sorted(device.lanes.items()))
         if key not in self._tables:
             is_ib = device.protocol == "infiniband"
@@ -77,17 +92,21 @@ def ports_by_way(device: PlannedDevice, switch: Switch, system: str, most: int) 
     ]
 
 
-def likeliest(ways: Sequence[NamedPorts], device: PlannedDevice, seen: Collection[str]) -> NamedPorts:
-    """Ports by the way by which most names that are seen are planned ports, and most are ports at all."""
-    names, planned = {spelled_out(name) for name in seen}, frozenset(device.ports.values())
-    best = max(ways, key=lambda ports: _explained(names, ports, planned))
+def planned_by_way(ways: Sequence[NamedPorts], device: PlannedDevice, names: Collection[str]) -> Counter[int]:
+    """How many names are planned ports, by the number of the way."""
+    planned = frozenset(device.ports.values())
+    return Counter({way: sum(ports.get(name) in planned for name in names) for way, ports in enumerate(ways)})
+
+
+def likeliest(ways: Sequence[NamedPorts], names: Collection[str], hits: Mapping[int, int]) -> NamedPorts:
+    """Ports by the first way where that knows all names, else by the one that knows most, of these with most hits."""
+
+    def likelihood(way: int) -> tuple[bool, int, int]:
+        known = sum(name in ways[way] for name in names)
+        return way == 0 and known == len(names), known, hits[way]
+
+    best = ways[max(range(len(ways)), key=likelihood)]
     return {name: port for ports in (*reversed(ways[-len(_SURE) :]), best) for name, port in ports.items()}
-
-
-def _explained(names: Collection[str], ports: NamedPorts, planned: Collection[str]) -> tuple[int, int]:
-    """How many names are planned ports by a way, and how many are ports at all."""
-    known = [ports[name] for name in names if name in ports]
-    return sum(port in planned for port in known), len(known)
 
 
 def switch_port(name: str, device: PlannedDevice, ports: NamedPorts) -> str:

@@ -181,12 +181,12 @@ def _is_so(way: Namer, place: CagePort, name: str) -> bool:
 
 
 def splits_of(switch: Switch, used: Mapping[int, int]) -> dict[int, tuple[int, ...]]:
-    """Ports that each cage of a switch may be split into, that in use first, then fewest first."""
-    cages = [cages for cages in switch.cages for _ in range(cages.count)]
+    """Ports that each cage of a switch may be split into, the likeliest first: as it is used, or as most others are."""
+    usual = max(used.values(), default=1)
     by_cage = {}
-    for number, cage in enumerate(cages, 1):
-        ports = sorted({1, *(parse_split(split).ports for split in cage.splits)})
-        by_cage[number] = tuple(dict.fromkeys((used.get(number, ports[0]), *ports)))
+    for number, cage in enumerate((cages for cages in switch.cages for _ in range(cages.count)), 1):
+        ports = sorted(parse_split(split).ports for split in cage.splits)
+        by_cage[number] = tuple(dict.fromkeys((used.get(number, usual if usual in ports else ports[0]), *ports)))
     return by_cage
 
 

@@ -12,10 +12,11 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.inspect.ibnetdiscover import gbps_of
 from fabopt.inspect.planned import PlannedDevice
-from fabopt.inspect.port_names import HostPorts, adapter_order, likeliest, ports_by_way, switch_port
+from fabopt.inspect.port_names import HostPorts, adapter_order, likeliest, planned_by_way, ports_by_way, switch_port
 from fabopt.inspect.reading import MAX_BYTES, collected, device_of, read, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, address, is_unnamed, text_of
 from fabopt.schema.catalog import Switch
+from fabopt.wiring.port_names import spelled_out
 
 DISCOVERY = """#
 # Topology file: generated on Sun Nov 22 12:00:00 2026
@@ -243,7 +244,8 @@ def test_names_of_ports(lanes: int, seen_names: list[str], form_factor: str, nam
     device = leaf(lanes)
     cages = [{"count": 32, "form_factor": form_factor, "splits": ["1x400", "2x200", "4x100"]}]
     switch = Switch.model_validate_json(json.dumps({"id": "leaf", "protocol": "ethernet", "cages": cages}))
-    ports = likeliest(ports_by_way(device, switch, "", lanes), device, [*seen_names, name])
+    ways, names = ports_by_way(device, switch, "", lanes), [spelled_out(text) for text in (*seen_names, name)]
+    ports = likeliest(ways, names, planned_by_way(ways, device, names))
     assert switch_port(name, device, ports) == planned
 
 

@@ -13,7 +13,7 @@ from fabopt.errors import EXIT_DONE
 from fabopt.inspect.as_built import AsBuilt, as_built
 from fabopt.inspect.cabling import Names
 from fabopt.inspect.planned import PlannedDevice
-from fabopt.inspect.port_names import likeliest, ports_by_way
+from fabopt.inspect.port_names import likeliest, planned_by_way, ports_by_way
 from fabopt.inspect.reading import recognised
 from fabopt.inspect.sightings import Discovery
 from fabopt.io.catalog import named_catalogs
@@ -130,6 +130,7 @@ def test_every_system_names_every_split_of_every_switch_so_that_it_is_read(produ
             except ValueError:
                 continue
             ways = ports_by_way(device, switch, "", max(lanes.values()))
-            ports = likeliest(ways, device, [named[place].name for place in used])
+            names = [named[place].name for place in used]
+            ports = likeliest(ways, names, planned_by_way(ways, device, names))
             read = {place: {ports.get(name) for name in names if name} for place, names in named.items()}
             assert read == {place: {planned[place]} for place in read}, (system, most)

@@ -161,10 +161,12 @@ FORMS: Mapping[str, Sequence[Writer]] = {
 
 
 class FabricVoice:
-    """Files that a fabric of a plan would give, with given cables."""
+    """Files that a fabric of a plan would give, with given cables; ``called``: devices that say other names, by row."""
 
-    def __init__(self, design: Design, plan: OperationPlan, cables: Sequence[CabledEnds]) -> None:
-        self.design, self.plan, self.cables = design, plan, cables
+    def __init__(
+        self, design: Design, plan: OperationPlan, cables: Sequence[CabledEnds], called: Mapping[int, str] | None = None
+    ) -> None:
+        self.design, self.plan, self.cables, self.called = design, plan, cables, called or {}
 
     @cached_property
     def _at(self) -> dict[int, list[tuple[NamedPort, NamedPort, float, str]]]:
@@ -181,7 +183,8 @@ class FabricVoice:
             other = self.plan.device_at[far.device]
             if fabric in fabrics:
                 id_ = far.alias if other.system == "sonic" and far.alias else far.name
-                rows.append(Told(near.name, other.name, id_, far.name, gbps))
+                name = self.called.get(far.device, other.name)
+                rows.append(Told(near.name, name, id_, far.name, gbps))
         return rows
 
     @cached_property

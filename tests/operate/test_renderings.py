@@ -87,6 +87,25 @@ def test_frr_accepts_every_switch(name: str, operate: dict[str, Any], tmp_path: 
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_cumulus_is_told_of_ports_that_are_split_or_slower(tmp_path: Path) -> None:
+    """Leaves with two ports of 200 in cages of 400: split once, each port with its speed; vtysh takes it."""
+    products = {tier.id: "cumulus" for fabric in solved("splitters").fabrics for tier in fabric.tiers}
+    design = with_operate("splitters", systems=products)
+    files, plan = written(design, tmp_path, "frr"), planned(design)
+    parted = 0
+    for device in plan.devices:
+        if device.asn:
+            path = files[f"frr/{device.name}.conf"]
+            told = re.findall(r"^! nv set interface (\S+) link (.*)$", path.read_text(), re.MULTILINE)
+            split = [(port, link) for port, link in plan.ports_at[device.row] if port.lanes > 1]
+            cages = {(f"swp{port.cage}", f"breakout {port.lanes}x lanes-per-port 4") for port, _ in split}
+            assert set(told) == cages | {(port.name, f"speed {link.gbps:g}G") for port, link in split}
+            parted += len(cages)
+            require(["vtysh"])
+            assert subprocess.run(["vtysh", "-C", "-f", str(path)], capture_output=True, check=False).returncode == 0
+    assert parted
+
+
 def test_vtysh_is_no_blind_judge(tmp_path: Path) -> None:
     require(["vtysh"])
     (path, *_) = written(solved("plain"), tmp_path, "frr").values()

@@ -21,6 +21,7 @@ from fabopt.wiring.model import LAST_OF_ENDPOINTS
 from tests.samples import small
 from tests.samples.export_samples import CASES
 from tests.samples.operate import planned
+from tests.samples.sonic_models import refused
 
 POOL = {"size": 113_620_296, "shared_headroom": 50_653_696}
 NUMBERED: dict[str, Any] = {"links": "10.2.0.0/16", "host_addresses": "rails"}
@@ -165,6 +166,43 @@ def test_a_cage_is_parted_as_the_platform_does(most: int, tmp_path: Path) -> Non
         InputError, match=r"does not part a cage of [0-9]+ switch(es)? into 2 ports .*allowed: up to 1;"
     ):
         configs(split, tmp_path)
+
+
+@pytest.mark.parametrize("numbered", [False, True], ids=["unnumbered", "numbered"])
+@pytest.mark.parametrize("name", CASES)
+def test_sonics_models_take_every_file(name: str, numbered: bool, tmp_path: Path) -> None:
+    for device, config in configs(design(name, numbered), tmp_path).items():
+        assert not list(refused(config)), device
+
+
+def test_sonics_models_take_the_buffers_of_spectrum(tmp_path: Path) -> None:
+    of_spectrum = small.solved(CASES["plain"], catalog(asic="Spectrum-4", buffer_pool={"size": 158_229_504}))
+    files = configs(of_spectrum, tmp_path)
+    assert "egress_lossy_pool" in files["compute-leaf-001"]["BUFFER_POOL"]
+    assert not [problem for config in files.values() for problem in refused(config)]
+
+
+REFUSED: dict[str, Edit] = {
+    "an unknown field": lambda config: config["PORT"]["Ethernet0"].update(colour="red"),
+    "no lanes": lambda config: config["PORT"]["Ethernet0"].pop("lanes"),
+    "another code": lambda config: config["PORT"]["Ethernet0"].update(fec="reed"),
+    "a type of no device": lambda config: config["DEVICE_METADATA"]["localhost"].update(type="Boss"),
+    "a VLAN of another number": lambda config: config["VLAN"]["Vlan100"].update(vlanid="101"),
+    "a member of no port": lambda config: config["VLAN_MEMBER"].update({"Vlan100|x": {"tagging_mode": "tagged"}}),
+    "a VRF that is not there": lambda config: config["VLAN_INTERFACE"]["Vlan100"].update(vrf_name="Vrf-none"),
+    "a neighbour of no VRF": lambda config: config["BGP_NEIGHBOR"].update({"Vrf-x|10.0.0.1": {"asn": "1"}}),
+    "an autonomous system of 0": lambda config: config["BGP_GLOBALS"]["default"].update(local_asn="0"),
+    "a map of no class": lambda config: config["PORT_QOS_MAP"]["Ethernet0"].update(dscp_to_tc_map="none"),
+    "a watchdog in no time": lambda config: config["PFC_WD"]["Ethernet0"].update(detection_time="99"),
+    "an unknown table": lambda config: config.update(NOTHING={}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_sonics_models_refuse_is_seen(what: str, tmp_path: Path) -> None:
+    config = copy.deepcopy(configs(design("plain", True), tmp_path)["compute-leaf-001"])
+    REFUSED[what](config)
+    assert len(list(refused(config))) >= 1
 
 
 # Every one of these is accepted or refused by SONiC's models; none may pass here.

@@ -25,6 +25,7 @@ from tests.operate.test_eos import pyavd
 from tests.problem.test_separation import case, parts
 from tests.samples.operate import changed, plan_file, planned
 from tests.samples.small import solved
+from tests.samples.sonic_models import refused
 from tests.samples.system_parts import require
 
 LONG = "in-band-management"
@@ -107,6 +108,7 @@ def test_sonic_has_a_session_of_the_vrf_on_every_link(rails: bool, tmp_path: Pat
     plan = planned(of_design)
     counts = between_switches(plan)
     configs = {name: json.loads(path.read_text()) for name, path in files(of_design, "sonic", tmp_path).items()}
+    assert not [problem for config in configs.values() for problem in refused(config)]
     addresses = {
         name: {key.partition("|")[2].partition("/")[0] for key in config["VLAN_SUB_INTERFACE"] if "|" in key}
         for name, config in configs.items()

@@ -69,11 +69,11 @@ class Planter:
     # -- faults -----------------------------------------------------------------------------------------------------
 
     def _pair(self, cables: Sequence[CabledEnds], fits: Callable[[CabledEnds, CabledEnds], bool]) -> list[CabledEnds]:
-        """Two cables that fit; none where no two of many tries do."""
-        for _ in range(300):
-            first, second = self.draw.sample(cables, 2)
-            if fits(first, second):
-                return [first, second]
+        """Two cables that fit; none where there are no such."""
+        for first in self.draw.sample(cables, len(cables)):
+            others = [second for second in cables if second is not first and fits(first, second)]
+            if others:
+                return [first, self.draw.choice(others)]
         return []
 
     def swap(self, cables: list[CabledEnds]) -> Planted | None:

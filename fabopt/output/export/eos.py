@@ -17,8 +17,7 @@ from fabopt.operate.lossless import LosslessSwitch, lossless_switches
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.output.export.formats import Options
 from fabopt.output.export.roce import WATCHDOG_MS
-from fabopt.parts.lanes import signal_lanes
-from fabopt.schema.base import parse_split
+from fabopt.parts.lanes import lanes_of_slower, signal_lanes
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.units import mbps
@@ -155,14 +154,11 @@ def _speed(switch: Switch, port: NamedPort, link: NamedLink) -> Config:
 
     EOS makes the ports of a cage from the speeds that they are given (arista.com, EOS Layer 1 Profiles).
     """
-    cage = [cages for cages in switch.cages for _ in range(cages.count)][port.cage - 1]
-    fastest = max(split.ports * split.port_mbps for split in map(parse_split, cage.splits))
-    if port.lanes == 1 and mbps(link.gbps) >= fastest:
+    lanes = lanes_of_slower(switch, port.cage, port.lanes, mbps(link.gbps))
+    if not lanes:
         return {}
-    signals = signal_lanes(switch)[port.cage]
-    if signals == 1:
+    if signal_lanes(switch)[port.cage] == 1:
         return {"speed": f"forced {mbps(link.gbps)}full" if link.gbps < _LEAST_G else f"forced {link.gbps:g}gfull"}
-    lanes = max(1, min(signals // port.lanes, -(-signals * mbps(link.gbps) // fastest)))
     return {"speed": f"{link.gbps:g}g-{lanes}"}
 
 

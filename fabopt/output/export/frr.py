@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from fabopt.errors import InputError, fault
 from fabopt.operate.build import plan_of
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
 from fabopt.output.export.formats import Options
+from fabopt.output.export.lines import write_lines
+from fabopt.parts.lanes import lanes_of_slower
+from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
+from fabopt.units import mbps
+from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 from fabopt.wiring.port_names import LONGEST
 
@@ -23,25 +29,44 @@ Ends = list[tuple[NamedPort, NamedPort, NamedLink]]
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``frr/DEVICE.conf`` of every switch that routes; ``InputError`` where none does."""
+    """Write ``frr/DEVICE.conf`` of every switch that routes; ``InputError`` where none does.
+
+    Comments before it are what Cumulus Linux is told of ports that are split or slower than their cages.
+    """
     plan = plan_of(design, wiring, options.stage)
     routers = [device for device in plan.devices if device.asn]
     if not routers:
         problem = "no switch of this design routes: FRR is for fabrics of Ethernet that are not out-of-band"
         raise InputError([fault("--to frr", "", problem)])
-    own = folder / FOLDER
-    own.mkdir(exist_ok=True)
-    written = []
-    for router in routers:
-        path = own / f"{router.name}.conf"
-        path.write_text("".join(f"{line}\n" for line in router_lines(plan, router)), encoding="utf-8")
-        written.append(path)
-    return written
+    embedded = Embedded(design)
+    files = {
+        f"{router.name}.conf": chain(
+            port_lines(plan, embedded.part(router.product, Switch), router), router_lines(plan, router)
+        )
+        for router in routers
+    }
+    return write_lines(folder / FOLDER, files)
 
 
 def own_files(folder: Path) -> list[Path]:
     """Files there that this format may have written."""
     return sorted((folder / FOLDER).glob("*.conf"))
+
+
+def port_lines(plan: OperationPlan, switch: Switch, device: NamedDevice) -> Iterator[str]:
+    """Commands of NVUE, as comments, for ports of Cumulus Linux that are split or slower than their cages.
+
+    A cage is split with the lanes of each port (Cumulus Linux 5.4 and later), which then says its speed. Other systems
+    have none.
+    """
+    split: set[int] = set()
+    for port, link in plan.ports_at[device.row] if device.system == "cumulus" else ():
+        lanes = lanes_of_slower(switch, port.cage, port.lanes, mbps(link.gbps))
+        if port.lanes > 1 and port.cage not in split:
+            split.add(port.cage)
+            yield f"! nv set interface swp{port.cage} link breakout {port.lanes}x lanes-per-port {lanes}"
+        if lanes:
+            yield f"! nv set interface {port.name} link speed {link.gbps:g}G"
 
 
 def router_lines(plan: OperationPlan, router: NamedDevice) -> Iterator[str]:

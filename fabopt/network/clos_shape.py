@@ -87,14 +87,14 @@ class ClosShape:
         """Leaves of a plane."""
         return (self.groups - 1) * self.rails + self.last_rails if self.is_odd else self.groups * self.rails
 
-    @property
+    @cached_property
     def uplinks(self) -> Number:
         """Links from all leaves of a plane to spines."""
         if self.is_odd:
             return (self.groups - 1) * self.rails * self.u + self.last_rails * self.odd_u
         return self.leaves * self.u
 
-    @property
+    @cached_property
     def pods(self) -> Number:
         """n: pods of a plane, which hold all groups. Rule ``pods_cover_groups``."""
         per_rail = ceil_of(self.groups, self.groups_per_pod)
@@ -176,7 +176,7 @@ class ClosShape:
         links = self.links_per_pair * self.spines
         return np.where(links == self.u, self.u, links + np.maximum(0, 2 * (self.u - links) - self.spines))
 
-    @property
+    @cached_property
     def spine_down(self) -> Number:
         """Most down links of any spine: of its pod's leaves. Rule ``spines_serve_pods``."""
         if self.is_mixed:

@@ -92,6 +92,8 @@ class Context:
     anywhere: dict[AnywhereKey, Sizing] = field(default_factory=dict)
     # what the search of one fabric found, where that is asked for again and again
     sizings: dict[SearchKey, Sizing] = field(default_factory=dict)
+    # the least bound of a fabric in any layout of a floor, by its search without slack
+    least_met: dict[SearchKey, float] = field(default_factory=dict)
     # the best of each fabric on a floor that it shares, by its search without slack
     own_best: dict[SearchKey, OwnBest] = field(default_factory=dict)
     # what each costs at least before its spines are placed

@@ -14,6 +14,7 @@ from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.odd_groups import OddSizes, least_of_leaves
+from fabopt.topology.clos.pod_costs import least_in_pods
 from tests.samples.random_cases import generate
 from tests.samples.small import Json
 
@@ -28,12 +29,24 @@ CASES = [
     ("rails", 14),
     ("attached", 1),
 ]
+# the same on three tiers, where all networks are looked at in a second
+IN_PODS = [
+    ("linear", 5),
+    ("linear", 12),
+    ("linear", 25),
+    ("linear", 26),
+    ("linear", 30),
+    ("linear", 37),
+    ("rails", 11),
+    ("attached", 14),
+    ("attached", 26),
+]
 
 
-def opened(family: str, seed: int) -> tuple[Json, Json]:
+def opened(family: str, seed: int, tiers: int = 2) -> tuple[Json, Json]:
     """A random case whose lengths follow from its groups, so that its sizes fall into spans."""
     catalog, case = generate(family, seed)
-    fabric = {**case["fabrics"][0], "groups": "any", "tiers": 2}
+    fabric = {**case["fabrics"][0], "groups": "any", "tiers": tiers}
     return catalog, {**case, "fabrics": [fabric], "site": {"servers_per_rack": 1 + seed % 3}}
 
 
@@ -57,6 +70,38 @@ def test_no_bound_of_a_span_is_above_its_networks() -> None:
     assert exact > 10
 
 
+def test_pods_bound_no_network_of_three_tiers_above_what_it_costs() -> None:
+    met: Counter[bool] = Counter()
+    exact = 0
+    for family, seed in IN_PODS:
+        catalog, case = opened(family, seed, tiers=3)
+        given = inputs_from_objects(case, catalog)
+        expansion = Expansion(problem_of(given.case, given.catalog), Settings(prune=False), Clock(None), {})
+        costs = expansion.costs_of(0)
+        for batch in expansion.expand(np.zeros(len(expansion.caps) - 1), slack=1e15).sizings[0].batches:
+            if isinstance(batch, ClosBatch):
+                least = least_of_three_tiers(batch, expansion, costs)
+                assert (least <= batch.cost[0] * (1 + 1e-9)).all(), (family, seed)
+                exact += int((least >= batch.cost[0] * (1 - 1e-9)).sum())
+                met[batch.shape.is_odd] += len(batch)
+    assert min(met[True], met[False]) > 1000, met
+    assert exact > 10
+
+
+def least_of_three_tiers(batch: ClosBatch, expansion: Expansion, costs: BoundedCosts) -> np.ndarray:
+    """What NICs, leaves and links of servers cost at least, and what is above leaves by its pods, shape (rows,)."""
+    parts, shape = batch.parts, batch.shape
+    assert parts.leaf_up is not None
+    bounds = costs.bounds(expansion.problem, batch.fabric, False)
+    block = Block(parts.protocol, 3, parts.nic, parts.leaf, parts.leaf_down, parts.leaf_up, parts.last_leaf)
+    link = bounds.least_link(parts.nic.port, parts.leaf_down.port, "server-leaf", parts.protocol)
+    last = np.broadcast_to(shape.last_rails * shape.is_odd, np.shape(shape.g))
+    leaves = float(costs.of(parts.leaf.item)[0]) * (shape.leaves - last)
+    leaves = leaves + float(costs.of(block.of_last.leaf.item)[0]) * last
+    of_servers = float(bounds.of_servers(parts.nic, link)[0])
+    return np.asarray(of_servers + parts.nic.planes * leaves + least_in_pods(bounds, block, shape))
+
+
 def bounds_of(batch: ClosBatch, expansion: Expansion, costs: BoundedCosts) -> np.ndarray:
     """The highest bound of each network of a batch, from that of the span to that of its very sizes."""
     parts, shape = batch.parts, batch.shape
@@ -77,5 +122,5 @@ def bounds_of(batch: ClosBatch, expansion: Expansion, costs: BoundedCosts) -> np
     link = bounds.least_link(parts.nic.port, parts.leaf_down.port, "server-leaf", parts.protocol)
     of_servers = float(bounds.of_servers(parts.nic, link)[0])
     return np.maximum(
-        of_all, [of_servers + float(least_of_leaves(bounds, own, [one]).with_uplinks[0, 0]) for one in sizes]
+        of_all, [of_servers + float(least_of_leaves(bounds, [own], [one]).with_uplinks[0, 0]) for one in sizes]
     )

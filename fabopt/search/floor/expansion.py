@@ -75,11 +75,14 @@ class FloorExpansion(Expansion):
         known, key = self.context.sizings, self._key(costs, fabric, slack)._replace(most=most)
         if key in known:
             return known[key]
-        sizing = Sizing(least=most)
+        least_met, without = self.context.least_met, key._replace(slack=0.0)
+        sizing = Sizing(least=min(most, least_met.get(without, most)))
         spaces = [self.space(variant, costs) for variant in self.wanted(fabric, costs)]
         # what is cheap is met early: then less is looked at in the others
         for space in self.settings.share.over(sorted(spaces, key=lambda space: space.lowest_bound)):
             space.search(slack, sizing)
+        if not sizing.stopped:
+            least_met[without] = sizing.least
         if self.counts and not sizing.stopped:
             known[key] = sizing
         return sizing

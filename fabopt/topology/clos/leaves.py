@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabopt.parts.assemblies import Assembly
 from fabopt.schema.resilience import TWO_SWITCHES
@@ -20,7 +21,15 @@ from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.leaves_in_time import LeavesInTime
 from fabopt.topology.clos.mixed_spines import SpinesOfTwoTypes
-from fabopt.topology.clos.odd_groups import LeastOfLeaves, OddSizes, least_of_leaves, odd_sizes, ports_that_reach
+from fabopt.topology.clos.odd_groups import (
+    LeastOfLeaves,
+    OddSizes,
+    alike_that_reach,
+    least_of_leaves,
+    odd_sizes,
+    ports_that_reach,
+)
+from fabopt.topology.clos.pod_costs import least_in_pods
 from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice, ports_on_switch
 from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
 from fabopt.topology.clos.shape import (
@@ -28,7 +37,6 @@ from fabopt.topology.clos.shape import (
     Parts,
     Shape,
     chunks,
-    divisors,
     most_endpoints,
     ranges,
     uplinks_that_fit,
@@ -46,7 +54,7 @@ from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
 from fabopt.topology.spans import group_sizes, groups_wanted
-from fabopt.units import Number, ceil_of
+from fabopt.units import Number
 
 # Rows that are expanded at a time, by tiers: few enough that the cutoff falls soon, enough for NumPy to be quick.
 _CHUNK = {2: 512, 3: 64}
@@ -84,8 +92,7 @@ class Leaves:
         if not self.spines.stacks.may_be(block):
             return
         self.cutoff.begin_block()
-        may_be_odd = self.fabric.may_be_odd and block.tiers in self.fabric.odd_tiers
-        odd = may_be_odd and bool(ports_that_reach(self.bounds, block))
+        odd = self._may_be_odd(block)
         alike = self._sizes(block, self.rules) if self.fabric.may_be_alike else []
         worth = WorthOfLeaves(self.bounds, block, self.cutoff.limit)
         for shape, cost in alike:
@@ -102,8 +109,19 @@ class Leaves:
             kept = np.flatnonzero(cost[0] <= worth.most(shape.g, shape.k, shape.k))
             if kept.size:
                 self._with_uplinks(block, shape.take(kept), cost[:, kept])
-        for own_last in self._with_last_leaves(block) if odd else ():
+        blocks = self._with_last_leaves(block) if odd else []
+        if len(blocks) > 1 and not self._odd_below_cutoff(blocks, worth)[1].any():
+            return
+        for own_last in blocks:
             self._with_odd_sizes(own_last, worth)
+
+    def may_reach(self, block: Block) -> bool:
+        """Whether spines may have ports for the leaves of some groups; of one tier there are none."""
+        return block.tiers == 1 or self._may_be_odd(block) or bool(alike_that_reach(self.bounds, block))
+
+    def _may_be_odd(self, block: Block) -> bool:
+        may_be_odd = self.fabric.may_be_odd and block.tiers in self.fabric.odd_tiers
+        return may_be_odd and bool(ports_that_reach(self.bounds, block))
 
     def least_in_layout(self, block: Block) -> Floats:
         """The least that a block costs with each leaf in the rack that is best for its group, shape (metrics,).
@@ -119,14 +137,7 @@ class Leaves:
 
     def _with_odd_sizes(self, block: Block, worth: WorthOfLeaves) -> None:
         """Add uplinks to sizes whose last group is unlike the others."""
-        all_sizes, least = self._odd_sizes(block, self.rules)
-        self.sizes_met |= bool(all_sizes)
-        if self.plain or not all_sizes:
-            return
-        of_servers = self.bounds.of_servers(block.nic, self._near_links(block, least.g))
-        inside = self.cutoff.within(of_servers + least.with_uplinks)
-        if inside.any():
-            inside &= (of_servers + least.alone)[0] <= worth.most(least.g, *least.pairs)
+        all_sizes, inside = self._odd_below_cutoff([block], worth)
         if inside.any():
             ends = np.cumsum([len(sizes.g) for sizes in all_sizes])[:-1]
             for sizes, of_sizes in zip(all_sizes, np.split(inside, ends), strict=True):
@@ -134,6 +145,29 @@ class Leaves:
                 if kept.size:
                     shape, cost = self._odd_shape(block, sizes, self.rules)
                     self._with_uplinks(block, shape.take(kept), cost[:, kept])
+
+    def _odd_below_cutoff(
+        self, blocks: Sequence[Block], worth: WorthOfLeaves
+    ) -> tuple[list[OddSizes], NDArray[np.bool_]]:
+        """Sizes whose last group is unlike the others, and which of all of these in turn may stay below the cutoff.
+
+        ``blocks``: as of ``odd_sizes``; of several, those are told that may with the leaves of any of them.
+        """
+        all_sizes, least = self._odd_sizes(tuple(blocks), self.rules)
+        self.sizes_met |= bool(all_sizes)
+        if self.plain or not all_sizes:
+            return [], np.zeros(0, dtype=np.bool_)
+        block, shape = blocks[0], least.shape
+        of_servers = self.bounds.of_servers(block.nic, self._near_links(block, shape.g))
+        inside = self.cutoff.within(of_servers + least.with_uplinks)
+        alone = (of_servers + least.alone)[0]
+        if inside.any():
+            inside &= alone <= worth.most(shape.g, shape.k, shape.odd_k)
+        if block.tiers == 3 and inside.any():
+            rows = np.flatnonzero(inside)
+            in_pods = least_in_pods(self.bounds, block, shape.take(rows))
+            inside[rows] = alone[rows] + in_pods <= self.cutoff.limit
+        return all_sizes, inside
 
     def _with_last_leaves(self, block: Block) -> list[Block]:
         """The block alone, and with every other type of leaf that a last group may have."""
@@ -150,10 +184,10 @@ class Leaves:
         return [(shape, self._leaf_cost(block, shape)) for shape in shapes]
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
-    def _odd_sizes(self, block: Block, rules: Hashable) -> tuple[list[OddSizes], LeastOfLeaves]:
+    def _odd_sizes(self, blocks: tuple[Block, ...], rules: Hashable) -> tuple[list[OddSizes], LeastOfLeaves]:
         """The same where the last group is unlike the others, before any is sized, with the least that leaves cost."""
-        sizes = list(odd_sizes(self.bounds, block))
-        return sizes, least_of_leaves(self.bounds, block, sizes)
+        sizes = list(odd_sizes(self.bounds, blocks))
+        return sizes, least_of_leaves(self.bounds, blocks, sizes)
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
     def _odd_shape(self, block: Block, sizes: OddSizes, rules: Hashable) -> tuple[Shape, Floats]:
@@ -198,11 +232,11 @@ class Leaves:
     def _groups(self, block: Block) -> Iterator[Shape]:
         """Group sizes, for each number of ports on a leaf that the rails allow."""
         servers, ports = self.problem.servers, block.nic.ports_per_plane
-        for k in [one for one in divisors(ports) if block.nic.takes(one)]:
+        for k in alike_that_reach(self.bounds, block):
+            if not self._joins_servers(block, k):
+                continue
             most = min(servers, self.bounds.leaf_ports(block.leaf, block.down, block.uplinks) // k)
             most_groups = self.bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, ports // k)
-            if most < 1 or ceil_of(servers, most) > most_groups or not self._joins_servers(block, k):
-                continue
             g = group_sizes(self.fabric, most)
             # Rule ``rails_are_aligned``
             if self.fabric.aligned and k > 1:
@@ -281,6 +315,8 @@ class Leaves:
             spines = fewest_of_all_spines(self.bounds, block)
             whole = least_with_spines(self.bounds, block, block.nic.planes * shape.uplinks, spines)
             above[0] = np.maximum(above[0], whole)
+        if block.tiers == 3:
+            above[0] = np.maximum(above[0], least_in_pods(self.bounds, block, shape))
         if not self.bounds.early.stages:
             return above
         above[0] += self.bounds.early.of_uplink(block) @ self.bounds.early.uplinks(block.parts, shape)

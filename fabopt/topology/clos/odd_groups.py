@@ -47,6 +47,20 @@ class OddSizes(NamedTuple):
     g: tuple[int, ...]
 
 
+def alike_that_reach(bounds: Bounds, block: Block) -> list[int]:
+    """Ports k with which spines have ports for the leaves of the fewest equal groups, the largest."""
+    servers, ports, nic = bounds.problem.servers, block.nic.ports_per_plane, block.nic
+    leaf_ports = bounds.leaf_ports(block.leaf, block.down, block.uplinks)
+    return [
+        k
+        for k in divisors(ports)
+        if nic.takes(k)
+        and leaf_ports >= k
+        and ceil_div(servers, min(servers, leaf_ports // k))
+        <= bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, ports // k)
+    ]
+
+
 def ports_that_reach(bounds: Bounds, block: Block) -> list[tuple[int, int]]:
     """Pairs (k, k') with which spines have ports for the fewest leaves, those of the largest groups."""
     servers, ports = bounds.problem.servers, block.nic.ports_per_plane
@@ -60,10 +74,15 @@ def ports_that_reach(bounds: Bounds, block: Block) -> list[tuple[int, int]]:
     ]
 
 
-def odd_sizes(bounds: Bounds, block: Block) -> Iterator[OddSizes]:
-    """The sizes that leaves have ports for, for each number of ports on a leaf that rules and parts allow."""
-    fabric, servers, ports = bounds.fabric, bounds.problem.servers, block.nic.ports_per_plane
-    leaf_ports, last_ports = (bounds.leaf_ports(one.leaf, one.down, one.uplinks) for one in (block, block.of_last))
+def odd_sizes(bounds: Bounds, blocks: Sequence[Block]) -> Iterator[OddSizes]:
+    """The sizes that leaves have ports for, for each number of ports on a leaf that rules and parts allow.
+
+    ``blocks``: one, or several that differ in the leaves of the last group only; sizes are those of any of them.
+    """
+    block, fabric, servers = blocks[0], bounds.fabric, bounds.problem.servers
+    ports, leaf_ports = block.nic.ports_per_plane, bounds.leaf_ports(block.leaf, block.down, block.uplinks)
+    lasts = [block.of_last for block in blocks]
+    last_ports = max(bounds.leaf_ports(last.leaf, last.down, last.uplinks) for last in lasts)
     most_leaves = bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, 1)
     joins = cache(lambda k: bounds.server_joins(block.nic, block.down, k, block.protocol))
     for k, pairs in groupby(ports_that_reach(bounds, block), itemgetter(0)):
@@ -79,28 +98,28 @@ def odd_sizes(bounds: Bounds, block: Block) -> Iterator[OddSizes]:
 class LeastOfLeaves(NamedTuple):
     """The least of each metric that leaves of some sizes cost alone, and with the fewest uplinks and all above these.
 
-    Arrays have shape (metrics, g of all sizes in turn); ``g`` these, ``pairs`` their (k, k').
+    Arrays of costs have shape (metrics, g of all sizes in turn); ``shape`` has these sizes with their fewest uplinks.
     """
 
     alone: Floats
     with_uplinks: Floats
-    g: Ints
-    pairs: Ints
+    shape: Shape
 
 
-def least_of_leaves(bounds: Bounds, block: Block, sizes: Sequence[OddSizes]) -> LeastOfLeaves:
-    """The least that leaves of some sizes cost."""
+def least_of_leaves(bounds: Bounds, blocks: Sequence[Block], sizes: Sequence[OddSizes]) -> LeastOfLeaves:
+    """The least that leaves of some sizes cost; ``blocks``: as of ``odd_sizes``."""
+    block, lasts = blocks[0], [block.of_last for block in blocks]
     nic, servers = block.nic, bounds.problem.servers
     k, odd_k, g = np.array([(k, odd_k, g) for k, odd_k, all_g in sizes for g in all_g], dtype=np.int64).reshape(-1, 3).T
-    alike = ceil_of(servers, g) - 1
-    own = nic.planes * alike * (nic.ports_per_plane // k)
-    last = nic.planes * (nic.ports_per_plane // odd_k)
-    of_last, of_leaf = bounds.costs.of(block.of_last.leaf.item), bounds.costs.of(block.leaf.item)
-    alone = np.asarray(np.multiply.outer(of_leaf, own) + np.multiply.outer(of_last, last))
-    uplinks = own * bounds.leaf_uplinks(g * k, block.down, block.uplinks)
-    uplinks += last * bounds.leaf_uplinks((servers - alike * g) * odd_k, block.of_last.down, block.of_last.uplinks)
+    shape = Shape(servers, nic.ports_per_plane, nic.planes, k, g, odd_k=odd_k)
+    u = bounds.leaf_uplinks(g * k, block.down, block.uplinks)
+    odd_u = bounds.leaf_uplinks(shape.last_group * odd_k, lasts[0].down, lasts[0].uplinks)
+    shape = replace(shape, u=u, odd_u=odd_u)
+    of_last = np.min([bounds.costs.of(last.leaf.item) for last in lasts], axis=0)
+    last, own = nic.planes * shape.last_rails, nic.planes * (shape.groups - 1) * shape.rails
+    alone = np.asarray(np.multiply.outer(bounds.costs.of(block.leaf.item), own) + np.multiply.outer(of_last, last))
     upward = bounds.above(block.uplinks.port, block.protocol, block.tiers)
-    return LeastOfLeaves(alone, alone + np.multiply.outer(upward, uplinks), g, np.stack([k, odd_k]))
+    return LeastOfLeaves(alone, alone + np.multiply.outer(upward, nic.planes * shape.uplinks), shape)
 
 
 def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints, Shape]:

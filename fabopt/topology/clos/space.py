@@ -185,7 +185,7 @@ class ClosSpace:
                 for finer in [block] if has_uplinks else [block._replace(up=up) for up in block.leaf.up_uses]:
                     leaves.expand(finer)
         elif not has_uplinks:
-            yield from ((1, *finer, None) for finer in self._with_uplinks(queued, parts[0].cutoff.limit))
+            yield from ((1, *finer, None) for finer in self._with_uplinks(queued, parts[0]))
         elif level < block.tiers:
             yield level + 1, self._tighter(block, level, queued.bound), block, None
         elif len(parts) == 1 and not self.bounds.runs.differ:
@@ -195,13 +195,14 @@ class ClosSpace:
         else:
             yield from ((level + 1, leaves.bounds.of_block(block, level), block, leaves) for leaves in parts)
 
-    def _with_uplinks(self, queued: _Queued, limit: float) -> Iterator[tuple[Floats, Block]]:
+    def _with_uplinks(self, queued: _Queued, leaves: Leaves) -> Iterator[tuple[Floats, Block]]:
         """A block with each use of its leaves' cages for uplinks, and the least that it costs with these."""
+        limit = leaves.cutoff.limit
         for up in queued.block.leaf.up_uses:
             finer = queued.block._replace(up=up)
             least = queued.bound + self._least_uplinks(finer, limit - queued.bound)
             least += self.bounds.early.of_uplinks(finer)
-            if not least > limit:
+            if not least > limit and leaves.may_reach(finer):
                 yield np.array([least, *self.caps[1:]]), finer
 
     def _most_worth(self, block: Block) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import has_room, spine_uplinks
 from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.odd_groups import last_up_limit, with_last_uplinks
+from fabopt.topology.clos.pod_costs import SpineReach, core_share, farthest_reach
 from fabopt.topology.clos.redundancy import enough_cores, fewest_spines
 from fabopt.topology.clos.run_bounds import LinkRows
 from fabopt.topology.clos.shape import (
@@ -34,7 +36,7 @@ from fabopt.topology.clos.shape import (
     usable_ports,
 )
 from fabopt.topology.clos.share_costs import fewest_pods, least_with_spines
-from fabopt.topology.clos.stacks import SpineReach, Stacks, farthest_reach
+from fabopt.topology.clos.stacks import Stacks
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
@@ -191,16 +193,21 @@ class Spines:
 
     def _core_links(self, stack: Stack, use: CageUse, shape: Shape) -> Floats:
         """The least that a spine's uplink to a core costs, shape (metrics, rows or 1)."""
-        up = stack.spine_up
-        least = self.bounds.least_link(up.port, use.port, "spine-core", stack.block.protocol)[:, np.newaxis]
+        up, least = stack.spine_up, self._nearest_core(stack, use)
         return self.bounds.runs.raised(least, lambda runs: runs.core_links(self._link_rows(stack, up, use, shape)))
 
-    def _upward(self, stack: Stack, shape: Shape) -> Floats:
-        """The least that a spine's uplink costs with its share of a core, shape (metrics, rows)."""
-        best = np.full((stack.upward.size, np.size(shape.g)), np.inf)
+    def _nearest_core(self, stack: Stack, use: CageUse) -> Floats:
+        """The least that a spine's uplink to a core costs before any is placed, shape (metrics, 1)."""
+        ends = stack.spine_up.port, use.port
+        return self.bounds.least_link(*ends, "spine-core", stack.block.protocol)[:, np.newaxis]
+
+    def _upward(self, stack: Stack, pods: Ints, links: Callable[[CageUse], Floats]) -> Floats:
+        """The least that a spine's uplink costs with its share of a core, shape (metrics, rows); ``links``: what
+        uplinks to a core cost at least.
+        """
+        best = np.full((stack.upward.size, pods.size), np.inf)
         for core, use in stack.cores:
-            share = self.costs.of(core.item) / usable_ports(use, core)
-            best = np.minimum(best, self._core_links(stack, use, shape) + share[:, np.newaxis])
+            best = np.minimum(best, links(use) + core_share(self.bounds, core, use, pods))
         return best
 
     def _worth_their_spines(
@@ -280,12 +287,8 @@ class Spines:
         most = uplinks_that_fit(spine.switch, spine.down, up, shape.spine_down)
         num_spines, links = stack.planes * shape.pods * shape.spines, stack.planes * shape.uplinks
         switches = np.multiply.outer(self.costs.of(spine.switch.item), num_spines)
-        bound = (
-            base
-            + switches
-            + np.multiply.outer(stack.least, links)
-            + np.multiply.outer(stack.upward, num_spines * fewest)
-        )
+        upward = self._upward(stack, shape.pods, partial(self._nearest_core, stack)) * (num_spines * fewest)
+        bound = base + switches + np.multiply.outer(stack.least, links) + upward
         early_cores = self.bounds.early.of_any_cores(stack.parts(), shape, stack.cores)
         bound = self._with_early(stack, shape, bound)
         bound[0] += early_cores
@@ -298,17 +301,17 @@ class Spines:
         near = self._near_uplink_cost(stack, shape.take(kept))
         bound[:, kept] += near - np.multiply.outer(stack.least, links[kept])
         kept = kept[self.cutoff.within(bound[:, kept])]
-        beside = base + switches + np.multiply.outer(stack.upward, num_spines * fewest)
+        beside = base + switches + upward
         for rows in self._in_turn(stack, shape, bound, kept, beside):
             some = shape.take(rows)
             uplinks = self._uplink_cost(stack, some, down_cage_limit(spine.down, up, fewest[rows]))
             cost = self._with_early(stack, some, base[:, rows] + switches[:, rows] + uplinks)
-            upward = np.multiply.outer(stack.upward, num_spines[rows] * fewest[rows])
-            upward[0] += early_cores[rows]
-            inside = np.flatnonzero(self.cutoff.within(cost + upward))
+            with_cores = cost + upward[:, rows]
+            with_cores[0] += early_cores[rows]
+            inside = np.flatnonzero(self.cutoff.within(with_cores))
             # more uplinks of spines never slow a step
             at_best = self._pods_may_cost(stack, replace(some, x=most[rows]).take(inside))
-            inside = inside[(cost + upward)[0, inside] <= at_best]
+            inside = inside[with_cores[0, inside] <= at_best]
             if inside.size:
                 left = rows[inside]
                 self._with_cores(stack, shape.take(left), cost[:, inside], fewest[left], most[left])
@@ -328,7 +331,8 @@ class Spines:
     def _with_cores(self, stack: Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
         """Every number of spine uplinks, core switch and way to join them that stays below the cutoff."""
         num_spines = stack.planes * shape.pods * shape.spines
-        upward, x = self._upward(stack, shape), fewest.copy()
+        links = partial(self._core_links, stack, shape=shape)
+        upward, x = self._upward(stack, shape.pods, links), fewest.copy()
         early = self.bounds.early.of_any_cores(stack.parts(), shape, stack.cores)
         rows = np.arange(x.size)
         while rows.size:
@@ -353,7 +357,7 @@ class Spines:
         spine, up = stack.spine, stack.spine_up
         ports = usable_ports(use, core)
         link = self._core_links(stack, use, shape)
-        share = link + (self.costs.of(core.item) / ports)[:, np.newaxis]
+        share = link + core_share(self.bounds, core, use, shape.pods)
         num_spines = stack.planes * shape.pods * shape.spines
         bound = base + share * (num_spines * shape.x)
         bound[0] += early

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,23 +17,7 @@ from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.shape import Shape
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
-from fabopt.topology.remembered import remembered
 from fabopt.topology.subnet_manager import may_be_managed
-
-
-class SpineReach(NamedTuple):
-    """Down ports of a spine, and pods that cores above it join."""
-
-    ports: int
-    pods: int
-
-
-@remembered("spine-core")
-def farthest_reach(bounds: Bounds, port_mbps: int, protocol: str) -> SpineReach:
-    """The most of each that spines of three tiers have, for uplinks of leaves at a speed."""
-    uppers = bounds.uppers(port_mbps, protocol, 3)
-    ports = max(map(bounds.spine_ports, uppers), default=0)
-    return SpineReach(ports, max((bounds.most_pods(spine, protocol) for spine in uppers), default=0))
 
 
 class Stacks:

@@ -1,0 +1,126 @@
+"""What uplinks of leaves on three tiers cost at least with all above them, by the pods that groups can form.
+
+All pods of a fabric have as many spines with as many uplinks, the last one too, and all of them have as many ports of
+each core. So what is above leaves depends on how the groups fall into pods and the pods on cores, which is known
+before any spine is looked at. Rules ``pods_cover_groups``, ``cores_join_pods``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.parts.port_types import PortType
+from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.topology.clos.blocks import Block, Upper
+from fabopt.topology.clos.bounds import Bounds
+from fabopt.topology.clos.shape import Ints, Shape, ranges, uplinks_that_fit, usable_ports
+from fabopt.topology.link_parts import Floats
+from fabopt.topology.remembered import remembered
+from fabopt.topology.spans import pod_sizes
+from fabopt.units import ceil_of
+
+# Below three tiers or fewer pods there are no cores.
+FEWEST_PODS = 2
+
+
+class SpineReach(NamedTuple):
+    """Down ports of a spine, and pods that cores above it join."""
+
+    ports: int
+    pods: int
+
+
+class _LeafRows(NamedTuple):
+    """Leaves of some sizes: servers of a group, groups, leaves of a group, uplinks of a leaf of a full group and of all
+    leaves of a plane; arrays of shape (rows,).
+    """
+
+    g: Ints
+    groups: Ints
+    rails: Ints
+    u: Ints
+    uplinks: Ints
+
+
+class _SpineCosts(NamedTuple):
+    """The least objective of a leaf's uplink, shape (spines, 1), and of a spine's port for it with its share of the
+    spine and of all above by the number of pods, shape (spines, pods + 1); infinite where no core joins so many.
+    """
+
+    links: Floats
+    shares: Floats
+
+
+@remembered("spine-core")
+def farthest_reach(bounds: Bounds, port_mbps: int, protocol: str) -> SpineReach:
+    """The most of each that spines of three tiers have, for uplinks of leaves at a speed."""
+    uppers = bounds.uppers(port_mbps, protocol, 3)
+    ports = max(map(bounds.spine_ports, uppers), default=0)
+    return SpineReach(ports, max((bounds.most_pods(spine, protocol) for spine in uppers), default=0))
+
+
+def least_in_pods(bounds: Bounds, block: Block, shape: Shape) -> Floats:
+    """The least objective of the uplinks of leaves on three tiers with all above them, shape (rows,)."""
+    leaves = _LeafRows(*np.broadcast_arrays(shape.g, shape.groups, shape.rails, shape.u, shape.uplinks))
+    costs = _spine_costs(bounds, block.uplinks.port, block.protocol)
+    reach = farthest_reach(bounds, block.uplinks.lane.port_mbps, block.protocol)
+    least = np.full(leaves.g.shape, np.inf)
+    for rail_pods in (False, True) if (leaves.rails > 1).any() else (False,):
+        per_group, rails = (leaves.rails**0, leaves.rails) if rail_pods else (leaves.rails, leaves.rails**0)
+        # the last group's leaf may need fewer ports; and where pods are not of one rail there are two of them
+        most = np.minimum(reach.ports // per_group + 1, leaves.groups - (not rail_pods))
+        rows, size = ranges(*pod_sizes(bounds.fabric, leaves.g, leaves.g**0, most))
+        pods = ceil_of(leaves.groups[rows], size)
+        # all pods have the spines of a full one
+        down = np.where(pods > 1, pods * (rails * per_group * leaves.u)[rows] * size, leaves.uplinks[rows])
+        share = costs.shares[:, np.minimum(pods * rails[rows], costs.shares.shape[1] - 1)]
+        cost = (costs.links * leaves.uplinks[rows] + share * down).min(axis=0, initial=np.inf)
+        np.minimum.at(least, rows, cost)
+    return np.asarray(block.nic.planes * least)
+
+
+@remembered("leaf-spine", "spine-core")
+def _spine_costs(bounds: Bounds, up: PortType, protocol: str) -> _SpineCosts:
+    """Costs of the spines that may be above leaves, without those that are dearer than another one in both."""
+    links: list[float] = []
+    shares: list[Floats] = []
+    for spine in bounds.uppers(up.lane.port_mbps, protocol, 3):
+        link = float(bounds.least_link(up, spine.down.port, "leaf-spine", protocol)[0])
+        share = _shares_by_pods(bounds, spine, protocol)
+        if np.isfinite(link) and not any(
+            link >= other and (share >= others).all() for other, others in zip(links, shares, strict=True)
+        ):
+            links.append(link)
+            shares.append(share)
+    most = farthest_reach(bounds, up.lane.port_mbps, protocol).pods
+    return _SpineCosts(np.array(links).reshape(-1, 1), np.array(shares).reshape(-1, most + 2))
+
+
+@remembered("spine-core")
+def _shares_by_pods(bounds: Bounds, spine: Upper, protocol: str) -> Floats:
+    """The least objective of a spine's port for a leaf by the number of pods, shape (pods + 2,)."""
+    assert spine.up is not None
+    most = farthest_reach(bounds, spine.down.lane.port_mbps, protocol).pods
+    upward, pods = np.full(most + 2, np.inf), np.arange(most + 2)
+    for core, use in bounds.cores(spine.up.lane.port_mbps, protocol):
+        link = bounds.least_link(spine.up.port, use.port, "spine-core", protocol)
+        upward = np.minimum(upward, link[0] + core_share(bounds, core, use, pods)[0])
+    upward[:FEWEST_PODS] = np.inf
+    ports = np.arange(1, usable_ports(spine.down, spine.switch) + 1)
+    need = bounds.spine_uplinks(ports, spine.down, spine.up)
+    fits = need <= uplinks_that_fit(spine.switch, spine.down, spine.up, ports)
+    ports, need = ports[fits], need[fits]
+    switch = bounds.costs.of(spine.switch.item)[0]
+    return np.asarray(((switch + np.multiply.outer(upward, need)) / ports).min(axis=1, initial=np.inf))
+
+
+def core_share(bounds: Bounds, core: SwitchType, use: CageUse, pods: Ints) -> Floats:
+    """The least share of a core that a spine's uplink has, shape (metrics, rows): all pods have as many of its ports,
+    so that some may stay free; infinite where it cannot join them all.
+    """
+    joined = np.maximum(pods, 1)
+    in_use = usable_ports(use, core) // joined * joined
+    cost = np.broadcast_to(bounds.costs.of(core.item)[:, np.newaxis], (bounds.costs.table.shape[0], pods.size))
+    return np.asarray(np.divide(cost, in_use, out=np.full(cost.shape, np.inf), where=in_use > 0))

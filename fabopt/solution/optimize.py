@@ -183,8 +183,9 @@ def search(question: Question, problems: Iterable[Problem]) -> Answers:
         with question.clock.bounded():
             for answer in _searched(question, problems):
                 answers.append(answer)
-            asked = [answer.problem for answer in answers]
-            answers = best_answers(asked, answers, question.settings, question.clock)
+            if question.rules_yield:
+                asked = [answer.problem for answer in answers]
+                answers = best_answers(asked, answers, question.settings, question.clock)
     except StoppedError:
         if not answers:
             raise

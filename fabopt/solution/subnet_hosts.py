@@ -76,12 +76,15 @@ def _managed(question: Question, answers: Answers, search: Search, given_up: fro
     question.settings.progress(f"no switch manages {unmanaged.fabric}: looking at other switches, and at hosts")
     ways: list[Answered] = []
     is_decided = answers.is_decided
-    for way in _ways(question, answers.best.problem, unmanaged):
-        tried = (Answered(other, search(other)) for other in way)
-        first = next((one for one in tried if one.answers.best is not None or not one.answers.is_decided), None)
-        if first is not None:
-            is_decided &= first.answers.is_decided
-            ways += [_managed(*first, search, given_up)] if first.answers.best is not None else []
+    # other rules yield before that of managers, but none does where one of the ways keeps all
+    for rules_yield in (False, True):
+        is_asked = not rules_yield or (is_decided and not ways)
+        for way in _ways(question, answers.best.problem, unmanaged) if is_asked else ():
+            tried = (Answered(other, search(replace(other, rules_yield=rules_yield))) for other in way)
+            first = next((one for one in tried if one.answers.best is not None or not one.answers.is_decided), None)
+            if first is not None:
+                is_decided &= first.answers.is_decided
+                ways += [_managed(*first, search, given_up)] if first.answers.best is not None else []
     if not ways:
         barred = _barred_by_limits(question, answers.best.problem, unmanaged, search) if is_decided else None
         if barred is not None:

@@ -7,6 +7,7 @@ before any spine is looked at. Rules ``pods_cover_groups``, ``cores_join_pods``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -103,17 +104,31 @@ def _shares_by_pods(bounds: Bounds, spine: Upper, protocol: str) -> Floats:
     """The least objective of a spine's port for a leaf by the number of pods, shape (pods + 2,)."""
     assert spine.up is not None
     most = farthest_reach(bounds, spine.down.lane.port_mbps, protocol).pods
-    upward, pods = np.full(most + 2, np.inf), np.arange(most + 2)
-    for core, use in bounds.cores(spine.up.lane.port_mbps, protocol):
-        link = bounds.least_link(spine.up.port, use.port, "spine-core", protocol)
-        upward = np.minimum(upward, link[0] + core_share(bounds, core, use, pods)[0])
+    up = spine.up
+
+    def links(use: CageUse) -> Floats:
+        return bounds.least_link(up.port, use.port, "spine-core", protocol)[:, np.newaxis]
+
+    upward = least_upward(bounds, bounds.cores(up.lane.port_mbps, protocol), np.arange(most + 2), links)[0]
     upward[:FEWEST_PODS] = np.inf
     ports = np.arange(1, usable_ports(spine.down, spine.switch) + 1)
-    need = bounds.spine_uplinks(ports, spine.down, spine.up)
-    fits = need <= uplinks_that_fit(spine.switch, spine.down, spine.up, ports)
+    need = bounds.spine_uplinks(ports, spine.down, up)
+    fits = need <= uplinks_that_fit(spine.switch, spine.down, up, ports)
     ports, need = ports[fits], need[fits]
     switch = bounds.costs.of(spine.switch.item)[0]
     return np.asarray(((switch + np.multiply.outer(upward, need)) / ports).min(axis=1, initial=np.inf))
+
+
+def least_upward(
+    bounds: Bounds, cores: Sequence[tuple[SwitchType, CageUse]], pods: Ints, links: Callable[[CageUse], Floats]
+) -> Floats:
+    """The least that a spine's uplink costs with its share of a core, shape (metrics, rows); ``links``: what uplinks to
+    a core cost at least.
+    """
+    least = np.full((bounds.costs.table.shape[0], pods.size), np.inf)
+    for core, use in cores:
+        least = np.minimum(least, links(use) + core_share(bounds, core, use, pods))
+    return least
 
 
 def core_share(bounds: Bounds, core: SwitchType, use: CageUse, pods: Ints) -> Floats:

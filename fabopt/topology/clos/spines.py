@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -20,7 +20,7 @@ from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import has_room, spine_uplinks
 from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.odd_groups import last_up_limit, with_last_uplinks
-from fabopt.topology.clos.pod_costs import SpineReach, core_share, farthest_reach
+from fabopt.topology.clos.pod_costs import SpineReach, core_share, farthest_reach, least_upward
 from fabopt.topology.clos.redundancy import enough_cores, fewest_spines
 from fabopt.topology.clos.run_bounds import LinkRows
 from fabopt.topology.clos.shape import (
@@ -201,15 +201,6 @@ class Spines:
         ends = stack.spine_up.port, use.port
         return self.bounds.least_link(*ends, "spine-core", stack.block.protocol)[:, np.newaxis]
 
-    def _upward(self, stack: Stack, pods: Ints, links: Callable[[CageUse], Floats]) -> Floats:
-        """The least that a spine's uplink costs with its share of a core, shape (metrics, rows); ``links``: what
-        uplinks to a core cost at least.
-        """
-        best = np.full((stack.upward.size, pods.size), np.inf)
-        for core, use in stack.cores:
-            best = np.minimum(best, links(use) + core_share(self.bounds, core, use, pods))
-        return best
-
     def _worth_their_spines(
         self, block: Block, shape: Shape, tried: SpineRows, base: Floats, pods: Number
     ) -> NDArray[np.bool_]:
@@ -287,7 +278,9 @@ class Spines:
         most = uplinks_that_fit(spine.switch, spine.down, up, shape.spine_down)
         num_spines, links = stack.planes * shape.pods * shape.spines, stack.planes * shape.uplinks
         switches = np.multiply.outer(self.costs.of(spine.switch.item), num_spines)
-        upward = self._upward(stack, shape.pods, partial(self._nearest_core, stack)) * (num_spines * fewest)
+        upward = least_upward(self.bounds, stack.cores, shape.pods, partial(self._nearest_core, stack)) * (
+            num_spines * fewest
+        )
         bound = base + switches + np.multiply.outer(stack.least, links) + upward
         early_cores = self.bounds.early.of_any_cores(stack.parts(), shape, stack.cores)
         bound = self._with_early(stack, shape, bound)
@@ -332,7 +325,7 @@ class Spines:
         """Every number of spine uplinks, core switch and way to join them that stays below the cutoff."""
         num_spines = stack.planes * shape.pods * shape.spines
         links = partial(self._core_links, stack, shape=shape)
-        upward, x = self._upward(stack, shape.pods, links), fewest.copy()
+        upward, x = least_upward(self.bounds, stack.cores, shape.pods, links), fewest.copy()
         early = self.bounds.early.of_any_cores(stack.parts(), shape, stack.cores)
         rows = np.arange(x.size)
         while rows.size:

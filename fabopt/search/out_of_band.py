@@ -172,9 +172,10 @@ class Counted:
         is_all, first = np.isinf(slack), abs(sizing.least) * FIRST_DEARER
         slack = abs(sizing.least) if is_all else slack
         self._add_suiting(sizing, totals, slack)
-        if len(self.problem.stages) > 1 and not (sizing.batches or sizing.stopped):
+        if not (sizing.batches or sizing.stopped):
             self._add_guessed(sizing, totals)
-        for wider in (*(slack + first * DEARER**rise for rise in range(MOST_DEARER)), np.inf):
+        dearer = max(slack, self._least_beside(totals) - sizing.least)
+        for wider in (*(dearer + first * DEARER**rise for rise in range(MOST_DEARER)), np.inf):
             if sizing.batches or sizing.stopped:
                 break
             self._add_suiting(sizing, totals, wider)
@@ -184,33 +185,65 @@ class Counted:
 
     def _add_suiting(self, sizing: Sizing, totals: set[ByStage], slack: float) -> None:
         """Add what suits, number by number of its own switches, from the fewest that hold all ports."""
-        # how many ports there are in the end follows from the switches of the last stage
-        least_others = min(totals, key=lambda total: total[-1])
-        fewest = fewest_own(self.problem, self.context, self.fabric, least_others)
-        limit, left, added = sizing.least + slack, totals, dict[ByStage, _Added]()
-        is_staged = len(self.problem.stages) > 1
+        limit, added = sizing.least + slack, dict[ByStage, _Added]()
+        first = self._first_number(totals)
+        if len(self.problem.stages) == 1:
+            self._add_each(sizing, totals, limit, first)
+            return
+        fewest = first[-1] - min(total[-1] for total in totals)
         for own in count(fewest):
             if own >= fewest + MOST_OWN:
                 sizing.stopped = True
-            if own >= fewest + MOST_OWN or own * self.switch > limit * (1 + RELATIVE_SLACK) or not left:
+            if own >= fewest + MOST_OWN or own * self.switch > limit * (1 + RELATIVE_SLACK):
                 return
             if np.isinf(slack) and sizing.batches:
                 # whatever it costs, it is a first answer, which says how far to look
                 return
-            numbers = {plus(total, mine) for total in left for mine in self._own(own)}
-            if is_staged:
-                if not self._add_below(sizing, numbers, totals, limit, added):
-                    return
-                continue
-            numbers -= added.keys()
-            added |= {number: self._add(sizing, number, totals, sizing.least + slack) for number in numbers}
-            if own == fewest:
-                limit = max(limit, *(added[number].least for number in numbers))
-            # more ports never cost less, so that beside these others the cheapest that suits has been met
-            suits = {total: min(one.suiting.get(total, np.inf) for one in added.values()) for total in left}
-            least = {total: added[plus(total, (own,))].least for total in left}
-            left = {total for total in left if np.isfinite(least[total]) and least[total] <= max(limit, suits[total])}
+            numbers = {plus(total, mine) for total in totals for mine in self._own(own)}
+            if not self._add_below(sizing, numbers, totals, limit, added):
+                return
         raise AssertionError("counting has no end")
+
+    def _first_number(self, totals: set[ByStage]) -> ByStage:
+        """The fewest switches that there can be beside any of the others."""
+        # how many ports there are in the end follows from the switches of the last stage
+        least_others = min(totals, key=lambda total: total[-1])
+        own = fewest_own(self.problem, self.context, self.fabric, least_others)
+        return plus(least_others, (*[0] * (len(least_others) - 1), own))
+
+    def _least_beside(self, totals: set[ByStage]) -> float:
+        """No design beside the others costs less, where there is one stage; infinite if there is none."""
+        if len(self.problem.stages) > 1:
+            return -np.inf
+        numbered = self.context.numbered(self.fabric, self._first_number(totals))
+        return float(self.look(numbered, 0.0).least + self.attached(numbered))
+
+    def _add_each(self, sizing: Sizing, totals: set[ByStage], limit: float, fewest: ByStage) -> None:
+        """Add what suits and costs ``limit`` at most, where there is one stage.
+
+        What has ports for a number of switches has them for fewer, and is no dearer then: so it has as many switches of
+        its own as something that has ports for the ``fewest`` of all and is within the limit.
+        """
+        left, added = totals, dict[ByStage, _Added]()
+        for own in sorted(self._own_within(sizing, fewest, limit)):
+            if not left or (np.isinf(limit) and sizing.batches):
+                return
+            for total in left:
+                number = plus(total, own)
+                if number not in added:
+                    added[number] = self._add(sizing, number, totals, limit)
+            left = {total for total in left if added[plus(total, own)].is_within(limit * (1 + RELATIVE_SLACK))}
+
+    def _own_within(self, sizing: Sizing, number: ByStage, limit: float) -> set[ByStage]:
+        """How many switches designs with ports for a number of switches have that cost ``limit`` at most."""
+        numbered = self.context.numbered(self.fabric, number)
+        room = limit - self.look(numbered, 0.0).least - self.attached(numbered)
+        # sums of large numbers differ by less
+        if not room >= -RELATIVE_SLACK * abs(limit):
+            return set()
+        within = self.look(numbered, max(0.0, room))
+        sizing.stopped |= within.stopped
+        return self._numbers(within)
 
     def _add_below(
         self,

@@ -129,12 +129,10 @@ class Together:
 
 @dataclass
 class _Added:
-    """What was found for a number of switches: the least that any design costs, and by the switches of the others the
-    least that one which suits them does.
-    """
+    """What was found for a number of switches: the least that any design costs, and whether one suits the others."""
 
     least: float
-    suiting: dict[ByStage, float] = field(default_factory=dict)
+    suits: bool = False
 
     def is_within(self, limit: float) -> bool:
         """Whether there is any design that costs no more."""
@@ -277,14 +275,15 @@ class Counted:
         which says how far to look.
         """
         guessed: set[ByStage] = set()
+        fewest = self._first_number(totals)[-1] - min(total[-1] for total in totals)
         for total in sorted(totals):
-            own: ByStage = (1,) * len(total)
+            own: ByStage = (1,) * len(total) if len(total) > 1 else (fewest,)
             for _ in range(MOST_GUESSES):
                 number = plus(total, own)
                 if number in guessed:
                     break
                 guessed.add(number)
-                if self._add(sizing, number, totals, -np.inf).suiting:
+                if self._add(sizing, number, totals, -np.inf).suits:
                     return
                 best = self.look(self.context.numbered(self.fabric, number), 0.0)
                 ways = set().union(*(place for batch in best.batches for place in self._by_place(batch)))
@@ -326,12 +325,10 @@ class Counted:
         added = _Added(float(least))
         at_last = {number[-1] - total[-1] for total in totals}
         for batch in of_number.batches:
-            left = [{minus(number, own) for own in numbers} & totals for numbers in self._by_place(batch, at_last)]
-            kept = [place for place, totals_left in enumerate(left) if totals_left]
-            for place in kept:
-                cost = float(batch.cost[0, place]) + attached
-                added.suiting |= {total: min(cost, added.suiting.get(total, np.inf)) for total in left[place]}
+            numbers = enumerate(self._by_place(batch, at_last))
+            kept = [place for place, many in numbers if totals.intersection(minus(number, own) for own in many)]
             if kept:
+                added.suits = True
                 sizing.batches.append(batch.take(np.array(kept)))
         sizing.sized += of_number.sized
         sizing.stopped |= of_number.stopped

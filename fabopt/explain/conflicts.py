@@ -19,7 +19,7 @@ from fabopt.explain.exposure import exposure_conflicts
 from fabopt.explain.floor import floor_conflicts, no_layout_fits, rack_rule_conflicts
 from fabopt.explain.gaps import gap_sentences
 from fabopt.explain.lacking import lacking_conflicts
-from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_conflicts, unlimited
+from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_conflicts
 from fabopt.explain.runs import run_conflicts, uncovered_runs
 from fabopt.explain.sizes import size_advice
 from fabopt.explain.sources import source_conflicts
@@ -28,6 +28,7 @@ from fabopt.explain.supply import buying_conflicts
 from fabopt.explain.torus import torus_conflicts
 from fabopt.explain.what_if import NO_SINGLE_CHANGE, Inquiry, Watch, with_needed
 from fabopt.parts.nics import NicOption
+from fabopt.problem.lifted import unlimited
 from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
@@ -196,8 +197,10 @@ def _asked(inquiry: Inquiry, *lines: Lines) -> list[Conflict]:
 
 def _priced(inquiry: Inquiry, conflict: Conflict) -> Conflict | None:
     """A conflict with what the design costs that its change gives; None if that is the design of another word."""
-    if conflict.needed is None or conflict.capex_usd is not None:
+    question = conflict.limit, conflict.needed, conflict.together
+    if conflict.needed is None or conflict.capex_usd is not None or question in inquiry.priced:
         return conflict
+    inquiry.priced.add(question)
     if isinstance(conflict.needed, int | float) and not conflict.limit.startswith("catalog."):
         _meet(inquiry, conflict)
     answer = inquiry.answer_met()
@@ -214,9 +217,11 @@ def _priced(inquiry: Inquiry, conflict: Conflict) -> Conflict | None:
 def _meet(inquiry: Inquiry, conflict: Conflict) -> None:
     """Meet the design of the case with the very numbers that a conflict needs."""
     changes = conflict.together or (Needed(limit=conflict.limit, needed=conflict.needed),)
-    inquiry.met.clear()
     with suppress(StoppedError, InputError):
-        inquiry.design(with_needed(inquiry, inquiry.case, changes))
+        problem = inquiry.problem_of(with_needed(inquiry, inquiry.case, changes))
+        if not inquiry.met or inquiry.met[0].problem.asked != problem.asked:
+            inquiry.met.clear()
+            inquiry.design_of(problem)
 
 
 def _is_far_too_many(conflict: Conflict) -> bool:

@@ -15,18 +15,18 @@ from itertools import chain
 from fabopt.design.bill import order_date
 from fabopt.explain.freedoms import KINDS_ON_SALE
 from fabopt.explain.levers import Lever, alone, together, whole
-from fabopt.explain.limits import unlimited
 from fabopt.explain.quotas import quota_levers
 from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.parts.instalments import calendar_month
 from fabopt.parts.items import Item
 from fabopt.parts.procurement import is_late, lead_months, order_month, soonest_weeks, supply_by
+from fabopt.problem.lifted import unlimited
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import order_of
 from fabopt.program.settings import StoppedError
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import CableLength
+from fabopt.schema.catalog import KINDS, CableLength
 from fabopt.schema.design import Conflict, Needed, Number
 from fabopt.schema.product import Product, Purchasable, Supply, SupplyFrom
 from fabopt.schema.stages import QUARTER
@@ -43,7 +43,6 @@ LAST_MONTH = 1200
 MOST_MONTHS = 36
 FREE: dict[str, object] = {"price_usd": 0.0}
 DOLLAR: dict[str, object] = {"price_usd": 1.0}
-KINDS = (*KINDS_ON_SALE, "servers")
 Key = tuple[str, float | None]
 Update = Callable[[Key, Purchasable], dict[str, object]]
 

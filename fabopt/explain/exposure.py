@@ -91,7 +91,7 @@ def _larger_batch(inquiry: Inquiry, workload: ModelRun) -> Iterator[Conflict]:
     )
     needed = inquiry.first_with_design(cases)
     if needed is not None:
-        yield advice(limit, batch, needed, "as many times the sequences of a step, and so the micro-batches", True)
+        yield advice(limit, batch, needed, "as many times the sequences of a step, and so the micro-batches", False)
 
 
 def _reducing_switches(inquiry: Inquiry, name: str) -> Iterator[Conflict]:

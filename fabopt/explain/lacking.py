@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
 from fabopt.explain.gaps import gap_of
-from fabopt.explain.limits import unlimited
 from fabopt.explain.what_if import Inquiry, Supposition
+from fabopt.problem.lifted import unlimited
 from fabopt.program.orders import all_uses
 from fabopt.schema.design import Conflict
 

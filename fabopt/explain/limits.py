@@ -15,7 +15,6 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import all_uses, order_of, paid_in_periods, stage_power_mw, sums_of
 from fabopt.program.settings import StoppedError
-from fabopt.schema.case import Case, CaseLimits, Limits
 from fabopt.schema.design import Conflict, Number
 from fabopt.schema.stages import QUARTER, YEAR
 from fabopt.units import usd, watts
@@ -64,12 +63,6 @@ SPENDING_LIMITS = (
 
 
 PERIOD_WORDS = {QUARTER: "quarter", YEAR: "year"}
-
-
-def unlimited(case: Case) -> Case:
-    """A case without limits on spending, of its own and of its stages."""
-    stages = case.stages and tuple(stage.model_copy(update={"limits": Limits()}) for stage in case.stages)
-    return case.model_copy(update={"limits": CaseLimits(), "stages": stages})
 
 
 def _set(limits: ExactLimits) -> list[SpendingLimit]:

@@ -8,9 +8,9 @@ from fabopt.explain.levers import advice
 from fabopt.explain.relaxation import closest
 from fabopt.explain.runs import most_in_reach
 from fabopt.explain.torus import servers_are_points
-from fabopt.explain.what_if import Inquiry, servers_key, share_of_limits, sized
+from fabopt.explain.what_if import Inquiry, share_of_limits, size_of, sized
 from fabopt.problem.demand import stages_of
-from fabopt.schema.design import Conflict, Needed
+from fabopt.schema.design import Conflict
 from fabopt.topology.families import most_servers
 
 
@@ -19,19 +19,17 @@ def size_advice(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
     wanted = inquiry.problem.servers
     if any(map(servers_are_points, inquiry.problem.fabrics)):
         return  # fewer servers may be no torus, and more one
-    limit = servers_key(inquiry.case)
-    inquiry.tell(limit)
+    wanted_size = size_of(inquiry, wanted)
+    inquiry.tell(wanted_size.limit)
     most = min(wanted - 1, most_servers(inquiry.problem), most_in_reach(inquiry.problem))
     largest, is_largest = _largest(inquiry, most, int(most * share))
     if largest:
         detail = f"the largest number of servers reachable with this catalog and these limits is {largest:,}"
-        conflict = advice(limit, wanted, largest, detail, is_largest)
-        before = (stage for stage in stages_of(inquiry.case, inquiry.problem.server)[:-1])
-        more = [stage.name for stage in before if (stage.servers or 0) > largest]
-        if more:
-            along = (Needed(limit=f"stages.{name}.servers", needed=largest) for name in more)
-            conflict = conflict.model_copy(update={"together": (Needed(limit=limit, needed=largest), *along)})
-        yield conflict
+        size = size_of(inquiry, largest)
+        conflict = advice(size.limit, wanted_size.number, size.number, detail, is_largest)
+        before = enumerate(stages_of(inquiry.case, inquiry.problem.server)[:-1])
+        along = [size_of(inquiry, largest, place).needed for place, stage in before if (stage.servers or 0) > largest]
+        yield conflict.model_copy(update={"together": (size.needed, *along) if along else ()})
 
 
 def _largest(inquiry: Inquiry, most: int, first_guess: int) -> tuple[int, bool]:

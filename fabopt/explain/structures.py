@@ -9,12 +9,12 @@ from typing import NamedTuple
 from fabopt.explain.demands import changed, with_key
 from fabopt.explain.freedoms import OPEN_KEYS, ROLES, not_on_sale
 from fabopt.explain.what_if import Inquiry
+from fabopt.parts.rails import RAIL_ONLY
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.design import Conflict, Number
 from fabopt.schema.topologies import refused
 
-RAIL_ONLY = "rail-only"
 # Keys of products; all other open keys are of the shape of a network.
 OF_PRODUCTS = ("protocol", "nics", "nics_per_server", "switches")
 # Keys without which few servers may be all that can be reached.

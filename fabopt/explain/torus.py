@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.explain.what_if import Inquiry, servers_key, sized
+from fabopt.explain.what_if import Inquiry, size_of, sized
 from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.design import Conflict
 from fabopt.topology.direct.lattices import LONGEST_SIDE
@@ -59,15 +59,16 @@ def _nics(inquiry: Inquiry, fabric: FabricProblem) -> Conflict | None:
 def _size(inquiry: Inquiry) -> Conflict:
     """The nearest numbers of servers that fill a grid, and the nearer one of them with a design."""
     servers = inquiry.problem.servers
-    limit = servers_key(inquiry.case)
-    inquiry.tell(limit)
+    wanted = size_of(inquiry, servers)
+    inquiry.tell(wanted.limit)
     below = filter(lattices_of, range(min(servers, LARGEST_GRID), SMALLEST_GRID - 1, -1))
     above = filter(lattices_of, range(max(servers, SMALLEST_GRID), LARGEST_GRID + 1))
     near = [size for size in (next(below, None), next(above, None)) if size is not None]
     near.sort(key=lambda size: abs(size - servers))
     needed = inquiry.first_with_design((size, sized(inquiry.case, size)) for size in near)
     shown = " or ".join(f"{size:,} = {_sides(size)}" for size in near)
-    return Conflict(limit=limit, value=servers, needed=needed, detail=f"{RULE}; nearest are {shown}")
+    needs = None if needed is None else size_of(inquiry, needed).number
+    return Conflict(limit=wanted.limit, value=wanted.number, needed=needs, detail=f"{RULE}; nearest are {shown}")
 
 
 def _sides(servers: int) -> str:

@@ -29,6 +29,7 @@ from fabopt.program.settings import Clock, Settings, StoppedError, Work, unbroke
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict, Needed, Number
+from fabopt.schema.stages import Stage
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import relaxed
@@ -112,7 +113,7 @@ class Inquiry:
 
     ``case``: as it was asked, so that what follows from a key follows from its new value too. ``left_out``: of the
     default rules, what structure allows no design of the case to keep. ``met``: empty, or the last design;
-    ``choices``: networks that words of the case, changed alone, have led to.
+    ``choices``: networks that words of the case, changed alone, have led to; ``priced``: changes that were solved.
     """
 
     case: Case
@@ -126,6 +127,7 @@ class Inquiry:
     left_out: tuple[RulePart, ...] = ()
     met: list[Met] = field(default_factory=list)
     choices: set[str] = field(default_factory=set)
+    priced: set[object] = field(default_factory=set)
 
     def fabric(self, index: int) -> Fabric:
         """A fabric as it was asked for, by its place in the problem."""
@@ -338,9 +340,24 @@ def with_needed(inquiry: Inquiry, case: Case, changes: Iterable[Needed]) -> Case
     return with_change(Inputs(case, inquiry.catalog, ""), {change.limit: change.needed for change in changes}).case
 
 
-def servers_key(case: Case) -> str:
-    """The key of the number of servers, at the last stage if there are some."""
-    return "servers" if case.stages is None else f"stages.{case.stages[-1].name}.servers"
+class Size(NamedTuple):
+    """How many servers there are, by the key that a case says it with: servers, or GPUs."""
+
+    limit: str
+    number: int
+
+    @property
+    def needed(self) -> Needed:
+        """It as a change."""
+        return Needed(limit=self.limit, needed=self.number)
+
+
+def size_of(inquiry: Inquiry, servers: int, stage: int = -1) -> Size:
+    """A number of servers at a stage, by default the last one, as the case says it: in servers or in GPUs."""
+    stages = inquiry.case.stages
+    said: Case | Stage = inquiry.case if stages is None else stages[stage]
+    key, gpus = ("servers", 1) if said.gpus is None else ("gpus", inquiry.problem.server.gpus)
+    return Size(key if stages is None else f"stages.{said.name}.{key}", servers * gpus)
 
 
 def sized(case: Case, servers: int) -> Case:

@@ -13,11 +13,9 @@ from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
 from fabopt.schema.case import MAX_RACKS, MAX_ROWS, Case, CaseLimits, Limits
-from fabopt.schema.catalog import CableLength, Catalog
+from fabopt.schema.catalog import KINDS, CableLength, Catalog
 from fabopt.schema.product import Product, Purchasable
 
-# Kinds of products of a catalog that can be short or late.
-KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 # Rules of buying that count, with what they are where they count nothing.
 COUNTS: dict[str, object] = {
     "max_part_numbers": {},
@@ -50,11 +48,15 @@ def lifted(problem: Problem) -> Problem:
     return replace(other, asked=problem.asked)
 
 
-def lifted_case(case: Case) -> Case:
-    """The case without limits on spending, of its stages either, and without counts of what is bought."""
+def unlimited(case: Case) -> Case:
+    """A case without limits on spending, of its own and of its stages."""
     stages = case.stages and tuple(stage.model_copy(update={"limits": Limits()}) for stage in case.stages)
-    rules = case.procurement.model_copy(update=COUNTS)
-    return case.model_copy(update={"limits": CaseLimits(), "stages": stages, "procurement": rules})
+    return case.model_copy(update={"limits": CaseLimits(), "stages": stages})
+
+
+def lifted_case(case: Case) -> Case:
+    """The case without limits on spending, and without counts of what is bought."""
+    return unlimited(case).model_copy(update={"procurement": case.procurement.model_copy(update=COUNTS)})
 
 
 def lifted_catalog(catalog: Catalog, is_dated: bool) -> Catalog:

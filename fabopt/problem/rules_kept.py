@@ -11,9 +11,9 @@ from typing import Final, NamedTuple, TypeVar
 
 from fabopt.problem.attachments import LogicalFabric
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.nic_rules import Nics, parted, together
+from fabopt.problem.nic_rules import parted, together
 from fabopt.problem.problem import Problem
-from fabopt.problem.subnet_manager import INFINIBAND, ONE
+from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER, YIELDING, is_asked_for
 from fabopt.schema.resilience import REDUNDANCY
 
@@ -88,41 +88,6 @@ def without_rules(problem: Problem, rules: frozenset[str] = ALL_RULES) -> Proble
     return replace(problem, fabrics=tuple(fabrics))
 
 
-def left_out(problem: Problem, rules: frozenset[str]) -> Iterator[Problem]:
-    """The parts of the space that some rules leave out; of rules other than that of NICs, all of it without them.
-
-    Fabrics that the rules leave nothing out of are the very same ones, of which everything is known.
-    """
-    fabrics = zip(problem.fabrics, without_rules(problem, rules).fabrics, strict=True)
-    free = replace(problem, fabrics=tuple(free if _is_bound(fabric, rules) else fabric for fabric, free in fabrics))
-    if not rules <= OF_NICS:
-        yield _with_one_manager(free) if rules == OF_REDUNDANCY else free
-        return
-    for index, fabric in enumerate(free.fabrics):
-        nics = _that_break(fabric.nics, rules)
-        if any(nics.values()):
-            yield _with_fabric(free, index, replace(fabric, nics=nics))
-        for number, logical in enumerate(fabric.logical_fabrics):
-            nics = _that_break(logical.nics, rules)
-            if any(nics.values()):
-                others = list(fabric.logical_fabrics)
-                others[number] = replace(logical, nics=nics)
-                yield _with_fabric(free, index, replace(fabric, logical_fabrics=tuple(others)))
-
-
-def _that_break(nics: Nics, rules: frozenset[str]) -> Nics:
-    return {protocol: tuple(one for one in options if one.breaks & rules) for protocol, options in nics.items()}
-
-
-def _with_one_manager(problem: Problem) -> Problem:
-    """The problem with a single manager in each subnet, as it is without redundancy."""
-    fabrics = (
-        fabric if fabric.managers is None else replace(fabric, managers=replace(fabric.managers, fewest=ONE))
-        for fabric in problem.fabrics
-    )
-    return replace(problem, fabrics=tuple(fabrics))
-
-
 def _with_fabric(problem: Problem, index: int, fabric: FabricProblem) -> Problem:
     return replace(problem, fabrics=(*problem.fabrics[:index], fabric, *problem.fabrics[index + 1 :]))
 
@@ -135,12 +100,6 @@ def managed_by_switches(problem: Problem, names: frozenset[str]) -> Problem:
             bound = replace(fabric, managers=replace(fabric.managers, is_asked_for=True), kept_rules=kept)
             problem = _with_fabric(problem, index, bound)
     return problem
-
-
-def taken_up(problem: Problem, index: int, rule: str) -> Problem:
-    """Return a problem with one more rule of the fabric at a place."""
-    fabric = problem.fabrics[index]
-    return _with_fabric(problem, index, _bound_to(fabric, {*fabric.kept_rules, rule}))
 
 
 def bound_alike(problem: Problem, other: Problem) -> Problem:

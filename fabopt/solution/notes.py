@@ -29,6 +29,7 @@ from fabopt.solution.qualified import pair_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.quotes import doubt_notes, quote_notes
 from fabopt.solution.racks import rack_notes
+from fabopt.solution.rule_levers import UNSETTLED
 from fabopt.solution.rules_kept import rules_left_out
 from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.solution.switch_racks import strips_without_ports
@@ -86,6 +87,8 @@ def _cut_short(question: Question, design: Design) -> Iterator[str]:
         why = f"{question.alternatives_s:g} s for them (`--alternatives`) were over"
         if question.clock.is_over():
             why = question.clock.reason
+        elif not design.fabrics:
+            why = UNSETTLED
         elif isinf(question.alternatives_s):
             why = "the search for one of them failed"
         yield f"not all {what}: {why}"

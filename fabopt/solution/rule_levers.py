@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from fabopt.design.bill import bill, totals_of
-from fabopt.explain.limits import unlimited
 from fabopt.floor.rack_rules import with_parts
+from fabopt.problem.lifted import unlimited
 from fabopt.problem.rack_parts import parts_that_yield
-from fabopt.program.settings import StoppedError
+from fabopt.program.settings import StoppedError, Work
 from fabopt.schema.case import Case
 from fabopt.schema.default_rules import NO_RULES, RACK_SPREAD, YIELDING, is_asked_for, without
 from fabopt.schema.design import Conflict, Design, Needed, Totals
@@ -24,8 +24,10 @@ from fabopt.search.answer import Answer
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import summaries_of
 
-# For how long it is looked at what rules cost.
-MOST_SECONDS: Final = 60.0
+# What all searches for what rules cost may do, as ``program.settings.Work`` counts it; seconds only end what hangs.
+MOST_WORK: Final = 400_000
+MOST_SECONDS: Final = 240.0
+UNSETTLED: Final = "what it costs to turn off default rules takes more work to tell than that may"
 RACK_RULES: Final = "site.rack_rules."
 RULES: Final = "rules."
 WHOLE: Final = RULES + RACK_SPREAD
@@ -50,14 +52,14 @@ def with_rule_levers(question: Question, answers: Answers, design: Design, solve
         return design
     asked = _asked(question, answers)
     levers: list[Priced] = []
-    nearest = None
+    nearest, is_stopped = None, False
     try:
         with question.clock.shortened(MOST_SECONDS), question.clock.bounded():
             nearest = _nearest(asked, solve)
             for lever in _levers(asked, answers, solve):
                 levers.append(lever)
     except StoppedError:
-        pass
+        is_stopped = True
     conflicts = list(design.conflicts)
     for lever in sorted(levers, key=lambda lever: lever.usd):
         conflict = _conflict(lever)
@@ -68,7 +70,10 @@ def with_rule_levers(question: Question, answers: Answers, design: Design, solve
         else:
             detail = "; ".join(part for part in (conflicts[own].detail, conflict.detail) if part)
             conflicts[own] = conflicts[own].model_copy(update={"detail": detail, "capex_usd": conflict.capex_usd})
-    return design.model_copy(update={"conflicts": tuple(conflicts), "nearest": nearest})
+    design = design.model_copy(update={"conflicts": tuple(conflicts), "nearest": nearest})
+    if not is_stopped and not asked.settings.work.is_spent:
+        return design
+    return design.model_copy(update={"alternatives_complete": False})
 
 
 def _asked(question: Question, answers: Answers) -> Question:
@@ -76,7 +81,7 @@ def _asked(question: Question, answers: Answers) -> Question:
     case = question.inputs.case
     if question.problem is not None:
         case = case.model_copy(update={"limits": answers.shown.case.limits})
-    settings = replace(question.settings.quiet, told=lambda conflict: None)
+    settings = replace(question.settings.quiet, told=lambda conflict: None, work=Work(most=MOST_WORK))
     inputs = replace(question.inputs, case=case)
     return replace(question, inputs=inputs, settings=settings, alternatives_s=0, problem=None, managed=frozenset())
 
@@ -91,7 +96,7 @@ def _nearest(question: Question, solve: Solve) -> NearestDesign | None:
     if case.limits == question.inputs.case.limits and case.stages == question.inputs.case.stages:
         return None
     best = solve(_with(question, case)).best
-    if best is None:
+    if best is None or best.optimum.verdict != "optimal":
         return None
     totals = _totals(best)
     return NearestDesign(

@@ -17,6 +17,7 @@ from fabopt.cli import main
 from fabopt.errors import EXIT_INFEASIBLE
 from fabopt.explain.demands import LEFT_OUT
 from fabopt.io.case import Inputs, inputs_from_objects
+from fabopt.io.keys import with_change
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Conflict, Design
@@ -25,7 +26,7 @@ from fabopt.search.search import Search
 from fabopt.solution import optimize
 from fabopt.topology.families import most_servers
 from tests.samples.random_cases import generate
-from tests.samples.small import Json, case, catalog, inputs, product, solved
+from tests.samples.small import Json, case, catalog, inputs, product, solved, usd
 
 ENDLESS = 10_000_000
 
@@ -304,3 +305,13 @@ def test_a_fabric_without_any_nic_reaches_no_server_and_the_advice_is_what_cards
     found = conflict(optimize.solve(given, alternatives_s=0), "fabrics.compute.min_gbps_per_gpu")
     assert (found.value, found.needed, found.minimal) == (400, 200, True)
     assert LEFT_OUT in found.detail
+
+
+def test_servers_that_a_case_says_in_gpus_are_advised_in_gpus() -> None:
+    """Ten servers on one switch of twelve ports are too many: the change can be written as it is told."""
+    content = case({"tiers": 1, "nics": ["nic-400"], "nics_per_server": 2}, gpus=40)
+    found = conflict(solved(content), "gpus")
+    assert (found.value, found.needed) == (40, 24)
+    given = with_change(inputs(content, catalog()), {found.limit: found.needed})
+    design = optimize.solve(given, alternatives_s=0)
+    assert design.status == "optimal" and usd(design) == found.capex_usd

@@ -23,7 +23,7 @@ from fabopt.output.terminal.summary import summary
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
-from fabopt.solution import optimize
+from fabopt.solution import optimize, rule_levers
 from fabopt.study.sweep import sweep as sweeps
 from tests.samples import small
 from tests.samples.random_cases import generate
@@ -179,3 +179,14 @@ def test_under_any_limit_the_answer_keeps_what_it_keeps_without(seed: int) -> No
             limited = wanted | {"rules": off, "limits": {limit: round(value - 0.01, 2)}}
             design = optimize.solve(small.inputs(limited, parts), alternatives_s=0)
             assert design.status == "optimal" and usd(design) == lever.capex_usd
+
+
+def test_rules_whose_cost_takes_too_much_work_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that was not proven is named as the nearest design, and what was not settled is said."""
+    parts, wanted = pair(limits={"budget_usd": ONE_SPINE})
+    whole = optimize.solve(small.inputs(wanted, parts), alternatives_s=0)
+    assert whole.nearest is not None and not any(rule_levers.UNSETTLED in note for note in whole.notes)
+    monkeypatch.setattr(rule_levers, "MOST_WORK", 0)
+    design = optimize.solve(small.inputs(wanted, parts), alternatives_s=0)
+    assert design.status == "infeasible" and design.nearest is None and not design.alternatives_complete
+    assert any(note.endswith(rule_levers.UNSETTLED) for note in design.notes)

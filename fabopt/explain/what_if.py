@@ -348,7 +348,7 @@ class Size(NamedTuple):
 
     @property
     def needed(self) -> Needed:
-        """It as a change."""
+        """The number as a change of its key."""
         return Needed(limit=self.limit, needed=self.number)
 
 

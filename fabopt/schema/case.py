@@ -20,7 +20,7 @@ from fabopt.schema.homing import Homing, Pairing, check_pairs
 from fabopt.schema.operate import Operate, OperateSaid, Roce
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups, RackIds, RackRules
-from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Redundant, Resilience, keeps_default, losses_of
+from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Homed, Resilience, keeps_default, losses_of
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, SharedPort, StorageDemand
 from fabopt.schema.scenarios import GrowthScenario, check_probabilities, check_regret, scenarios_of
 from fabopt.schema.server import Role
@@ -134,9 +134,9 @@ class Fabric(Strict):
             return self.group_by.racks
         return 1 if self.group_by == "rack" else None
 
-    def asked_of(self, gpus: int) -> Redundant:
+    def asked_of(self, gpus: int) -> Homed:
         """What parts of the default rule of resilience follow from; ``gpus``: of all servers at last."""
-        return Redundant(self.role, self.homing, self.pairing, gpus)
+        return Homed(self.role, self.homing, self.pairing, gpus)
 
     @property
     def keeps_default(self) -> bool:

@@ -24,7 +24,7 @@ from fabopt.schema.resilience import (
     TWO_SPINES,
     TWO_SWITCHES,
     AnyResilience,
-    Redundant,
+    Homed,
     keeps_default,
     redundancy_of,
 )
@@ -150,7 +150,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
         ),
         DefaultRule(
             SUBNET_MANAGER,
-            "every subnet of InfiniBand has a switch that runs a subnet manager and manages so many ports, two where "
+            "every subnet of InfiniBand has a switch that runs a subnet manager for all of its ports, two where "
             "redundancy is on",
             "subnets_are_managed",
             "docs/cases.md#subnet-managers",
@@ -227,13 +227,13 @@ def is_asked_for(rules: Rules, name: str) -> bool:
     return not isinstance(rules, str) and rules.get(name, False)
 
 
-def redundancy_kept(rules: Rules, resilience: AnyResilience | None, asked: Redundant) -> tuple[str, ...]:
+def redundancy_kept(rules: Rules, resilience: AnyResilience | None, asked: Homed) -> tuple[str, ...]:
     """The parts of the default rule of resilience that hold for a fabric: as ``rules`` say, else as ``resilience``."""
     by_name = {} if isinstance(rules, str) else rules
     return tuple(rule for rule in redundancy_of(asked) if by_name.get(rule, keeps_default(resilience)))
 
 
-def rules_of_fabric(rules: Rules, resilience: AnyResilience | None, asked: Redundant) -> tuple[str, ...]:
+def rules_of_fabric(rules: Rules, resilience: AnyResilience | None, asked: Homed) -> tuple[str, ...]:
     """Rules that hold for a fabric of a role and may be left out; and parts of that of resilience, even if they are
     asked for by name. Others that are asked for are part of its space.
     """

@@ -97,15 +97,13 @@ TWO_SWITCHES: Final = "two-switches"
 PAIRING: Final = "pairing"
 # The parts of the default rule, in the order in which a design file lists them.
 REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES, PAIR, TWO_SWITCHES, PAIRING)
-# Roles whose servers are on two leaves where they can be.
-DUAL_HOMED: Final = PAIRED_ROLES
 
 
 # Compute of more GPUs does not stand on one switch.
 MOST_ON_ONE_SWITCH: Final = 128
 
 
-class Redundant(NamedTuple):
+class Homed(NamedTuple):
     """What a case says of a fabric that parts of the default rule follow from; ``gpus``: of all servers at last."""
 
     role: str
@@ -114,11 +112,11 @@ class Redundant(NamedTuple):
     gpus: int
 
 
-def redundancy_of(asked: Redundant) -> tuple[str, ...]:
+def redundancy_of(asked: Homed) -> tuple[str, ...]:
     """The names of the parts that the default rule has for a fabric."""
     role, homing, pairing, gpus = asked
     has = {
-        TWO_LEAVES: role in DUAL_HOMED,
+        TWO_LEAVES: role in PAIRED_ROLES,
         PAIR: asks_for_pair(role, homing),
         TWO_SWITCHES: role == "compute" and gpus > MOST_ON_ONE_SWITCH,
         PAIRING: asks_for_pairing(role, homing, pairing),

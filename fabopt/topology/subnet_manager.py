@@ -165,22 +165,6 @@ def _exchanged(
     return replace(candidate, devices=devices, twins=tuple(twins), order=(*candidate.order, rank))
 
 
-def without_twins(candidate: Candidate) -> Candidate:
-    """A candidate whose switches are those of its tiers again; itself where what was exchanged is not clear."""
-    twins = {twin.id for twin in candidate.twins}
-    tiers = [
-        tier for tier in candidate.design.file_part().tiers if tier.role in {twin.role for twin in candidate.twins}
-    ]
-    own = {tier.switch.item for tier in tiers}
-    if len(own) != 1 or any(tier.switch.id in twins for tier in candidate.design.file_part().tiers):
-        return candidate
-    devices: dict[tuple[int, Item], int] = {}
-    for (stage, item), count in candidate.devices.items():
-        key = stage, next(iter(own)) if item.kind == "switch" and item.id in twins else item
-        devices[key] = devices.get(key, 0) + count
-    return replace(candidate, devices=devices, twins=(), order=candidate.order[:-1])
-
-
 def managers_in(
     fabric: FabricProblem, servers: int, design: NetworkDesign, twins: Sequence[TwinUse]
 ) -> SubnetManagerUse | None:

@@ -21,7 +21,7 @@ from fabopt.verify.paths import (
 )
 from fabopt.verify.ports import cages_keep_one_use, endpoints_are_cabled, planes_stay_apart
 from fabopt.verify.proof import Proof, prove
-from fabopt.verify.structure import switch_counts_close
+from fabopt.verify.structure import peer_cages, switch_counts_close
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import NOTHING, Ints, at_stage
 
@@ -290,10 +290,12 @@ def _fewest_links(cabling: FabricCabling, kind: str) -> int:
 
 
 def _room(fabric: FabricEvidence, role: str) -> int:
-    """Ports of a switch towards the servers beside the uplinks that it has at last."""
+    """Ports of a switch towards the servers beside the uplinks that it has at last, and its peer link."""
     tier, most = fabric.tier(role), fabric.switch(role).max_ports
-    cages = fabric.cage(role, tier.down).count
+    cages, of_peers = fabric.cage(role, tier.down).count, peer_cages(fabric, tier)
     if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
         cages -= ceil_div(tier.up_ports, fabric.up(role).ports)
+    if of_peers and fabric.peer_use is not None and fabric.peer_use.cage_group == tier.down.cage_group:
+        cages -= of_peers
     ports = cages * fabric.down(role).ports
-    return ports if most is None else min(ports, most - tier.up_ports)
+    return ports if most is None else min(ports, most - tier.up_ports - of_peers)

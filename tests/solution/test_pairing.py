@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify
@@ -21,6 +22,7 @@ from tests.oracles import brute_pairs
 from tests.oracles.brute_redundancy import best_kept, rules_of
 from tests.samples import small
 from tests.samples.adapter import differences, outline, outline_of_best, run
+from tests.samples.growth_samples import grown
 from tests.samples.random_cases import generate
 from tests.samples.small import assert_proven, designed, usd
 from tests.solution.test_brute_force import cable, cage, card, case, catalog, switch
@@ -172,6 +174,24 @@ def test_peer_links_carry_nothing_that_is_counted() -> None:
     with_, without = (designed(*in_band(parts_of(one), 4)) for one in ("mlag", "evpn-multihoming"))
     assert with_.fabrics[0].metrics == without.fabrics[0].metrics
     assert with_.fabrics[0].failures == without.fabrics[0].failures
+
+
+def test_peer_links_come_with_their_leaves() -> None:
+    wanted = grown(4, 8, fabric={"role": "in-band", "name": "fabric"}, resilience="default")
+    design = optimize.solve(inputs_from_objects(wanted, parts_of("mlag", ports=8)), alternatives_s=0)
+    rows = [row for row in design.fabrics[0].links if row.scope]
+    assert [(row.stages, row.count) for row in rows] == [(("stage-1",), 4), (("stage-2",), 2)]
+    assert [check for check in verify(design) if not check.ok] == []
+
+
+def test_runs_of_peer_links_are_measured_on_a_floor() -> None:
+    parts, wanted = in_band(parts_of("mlag", ports=8), 8)
+    parts["servers"][0]["rack_units"] = 4
+    wanted["site"] = {"floor": {"rows": 2, "racks_per_row": 6, "rack_units": 20}, "servers_per_rack": 2}
+    design = designed(parts, wanted)
+    (row,) = [row for row in design.fabrics[0].links if row.scope]
+    assert (row.count, row.runs_m) == (6, (3,))
+    assert [check for check in verify(design) if not check.ok] == []
 
 
 # -- the proof --------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fabopt.output.words import plain
 from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.homing import CABLES_OF_PEER_LINK, MULTIHOMING
 
 
 def pair_lines(design: Design) -> Iterator[str]:
@@ -15,9 +16,16 @@ def pair_lines(design: Design) -> Iterator[str]:
         if fabric.homing == "pair" and left is not None:
             whole = plain(fabric.metrics.injection_gbps_per_gpu)
             yield (
-                f"{fabric.name}: every server is on two switches, whose ports together give {whole} Gb/s per GPU; "
-                f"without the worst leaf {plain(left)} are left"
+                f"{fabric.name}: every server is on two switches{_joined(fabric)}, whose ports together give {whole} "
+                f"Gb/s per GPU; without the worst leaf {plain(left)} are left"
             )
+
+
+def _joined(fabric: FabricDesign) -> str:
+    """What joins the two switches of a server, in words; nothing where nothing does."""
+    if fabric.peer_links is not None:
+        return f" that {CABLES_OF_PEER_LINK} cables of {plain(fabric.peer_links.gbps)} Gb/s join"
+    return " that run EVPN multihoming" if fabric.pairing == MULTIHOMING else ""
 
 
 def _without_a_leaf(fabric: FabricDesign) -> int | float | None:

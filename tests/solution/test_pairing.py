@@ -13,6 +13,7 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
+from fabopt.output.terminal.answer import leading_notes
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify
@@ -192,6 +193,29 @@ def test_runs_of_peer_links_are_measured_on_a_floor() -> None:
     (row,) = [row for row in design.fabrics[0].links if row.scope]
     assert (row.count, row.runs_m) == (6, (3,))
     assert [check for check in verify(design) if not check.ok] == []
+
+
+def test_the_first_lines_say_what_joins_a_pair() -> None:
+    told = {one: leading_notes(designed(*in_band(parts_of(one))))[0] for one in ("mlag", "evpn-multihoming")}
+    assert told["mlag"].startswith(
+        "fabric: every server is on two switches that 2 cables of 100 Gb/s join, whose ports"
+    )
+    assert "two switches that run EVPN multihoming, whose ports" in told["evpn-multihoming"]
+
+
+def test_devices_with_two_ports_are_on_both_leaves_of_a_pair() -> None:
+    filers = {"name": "filer", "kind": "storage", "ports": 6, "boxes": 3, "rack_units": 1, "power_w": 1, "buys": "none"}
+    last = {"name": "odd", "ports": 1, "buys": "none"}
+    design = designed(*in_band(parts_of("mlag", ports=12), 10, attachments=[filers, last], max_oversubscription=3))
+    wiring, peer_of = wiring_of(design), dict[int, int]()
+    rows = zip(wiring.links.kind.tolist(), wiring.links.a.tolist(), wiring.links.b.tolist(), strict=True)
+    on: dict[int, list[int]] = {}
+    for kind, near, far in rows:
+        if KINDS[kind] == "leaf-leaf":
+            peer_of |= {near: far, far: near}
+        elif "filer" in wiring.devices.name[near]:
+            on.setdefault(near, []).append(far)
+    assert len(on) == 3 and all(peer_of[first] == second for first, second in on.values())
 
 
 # -- the proof --------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from fabopt.schema.base import Strict, parse_split
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch
 from fabopt.schema.distances import Distances
+from fabopt.schema.homing import UNJOINED
 from fabopt.schema.product import Cage, Product
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")
@@ -26,6 +27,7 @@ OPEN_KEYS: tuple[tuple[str, object], ...] = (
     ("rails", "any"),
     ("striping", "any"),
     ("homing", "any"),
+    ("pairing", UNJOINED),
     ("torus_nodes", "any"),
     ("nics", "any"),
     ("nics_per_server", "any"),
@@ -111,6 +113,9 @@ def _of_fabric(inquiry: Inquiry, fabric: Fabric) -> Iterator[Freedom]:
     for key in ("protocol", "planes", "homing", "nics", "nics_per_server"):
         if getattr(fabric, key) != "any":
             yield Freedom(changed(inquiry.case, fabric, **{key: "any"}), inquiry.catalog, _with(f"`{path}.{key}: any`"))
+    if fabric.pairing not in (None, UNJOINED):
+        words = _with(f"`{path}.pairing: {UNJOINED}`")
+        yield Freedom(changed(inquiry.case, fabric, pairing=UNJOINED), inquiry.catalog, words)
     for role in ROLES:
         if getattr(fabric.switches, role) != "any":
             switches = fabric.switches.model_copy(update={role: "any"})

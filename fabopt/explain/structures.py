@@ -69,7 +69,7 @@ def open_keys(inquiry: Inquiry, fabric: Fabric) -> Iterator[OpenKey]:
     limit = f"fabrics.{fabric.name}"
     for key, free in OPEN_KEYS:
         value, needed = getattr(fabric, key), free if isinstance(free, tuple) else _shown(free)
-        if value != free:
+        if value != free and (key != "pairing" or value is not None):
             named = value if key == "nics" and isinstance(value, tuple) else ()
             detail = "; ".join([f"with {key}: {_shown(free)} there is a design", *not_on_sale(inquiry, named)])
             conflict = Conflict(limit=f"{limit}.{key}", value=_shown(value), needed=needed, detail=detail)

@@ -96,7 +96,9 @@ def test_a_switch_of_which_nothing_is_known_is_in_no_pair() -> None:
         {"fabrics": [wanted["fabrics"][0] | {"pairing": "peer-link"}]},
         {"fabrics": [wanted["fabrics"][0] | {"pairing": "multihoming"}]},
     ):
-        assert optimize.solve(small.inputs(wanted | asked, parts), alternatives_s=0).status == "infeasible"
+        refused = optimize.solve(small.inputs(wanted | asked, parts), alternatives_s=0)
+        told = {one.limit for one in refused.conflicts}
+        assert refused.status == "infeasible" and told & {"rules.pairing", "fabrics.fabric.pairing"}
 
 
 def test_of_two_switches_the_one_that_can_be_in_a_pair_is_taken() -> None:

@@ -145,7 +145,12 @@ class OperationPlan:
 
     @cached_property
     def ports_at(self) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
-        """Ports with their links by the device's row, in the order of links; peer links left aside."""
+        """Ports with their links by the device's row, in the order of links."""
+        return self._by_device(self.links)
+
+    @cached_property
+    def configured_ports(self) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
+        """Ports that the configuration of a switch has, likewise: those of peer links are left out."""
         return self._by_device([link for link in self.links if link.kind != KINDS[OF_PEERS]])
 
     @cached_property

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
+from fabopt.output.export.formats import Options, export
 from fabopt.output.terminal.answer import leading_notes
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
@@ -218,6 +220,20 @@ def test_devices_with_two_ports_are_on_both_leaves_of_a_pair() -> None:
         elif "filer" in wiring.devices.name[near]:
             on.setdefault(near, []).append(far)
     assert len(on) == 3 and all(peer_of[first] == second for first, second in on.values())
+
+
+@pytest.mark.parametrize(
+    "name", ("cables", "ports", "netbox", "plan", "frr", "eos", "topo", "containerlab", "hedgehog")
+)
+def test_exports_have_the_ports_of_peer_links(name: str, tmp_path: Path) -> None:
+    design = designed(*in_band(parts_of("mlag", ports=8), 8))
+    for one in design.parts.values():
+        if one["kind"] == "switch":
+            one["nos"] = ["eos"]
+    files = export(design, wiring_of(design), [name], tmp_path, Options())
+    text = "".join(path.read_text() for path in files if path.suffix != ".xlsx")
+    told = "swp8" in text or "Ethernet8" in text or "eth8" in text or "E1/8" in text
+    assert told == (name not in ("frr", "eos"))
 
 
 # -- the proof --------------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def _lines(plan: OperationPlan, config: Config) -> Iterator[str]:
 
 def config_of(plan: OperationPlan, switch: Switch, device: NamedDevice, lossless: LosslessSwitch | None) -> Config:
     """All keys of a switch of a product; ``lossless``: its queues where RDMA goes over it."""
-    links = [(port, plan.other(port, link), link) for port, link in plan.ports_at[device.row]]
+    links = [(port, plan.other(port, link), link) for port, link in plan.configured_ports[device.row]]
     tagged = [(port, plan.other(port, link), link) for port, link in plan.vrf_ports_at[device.row]]
     config = {
         "hostname": device.name,

@@ -71,7 +71,7 @@ def port_lines(plan: OperationPlan, switch: Switch, device: NamedDevice) -> Iter
 
 def router_lines(plan: OperationPlan, router: NamedDevice) -> Iterator[str]:
     """The configuration of a switch, as ``vtysh -C`` reads it."""
-    links: Ends = [(port, plan.other(port, link), link) for port, link in plan.ports_at[router.row]]
+    links: Ends = [(port, plan.other(port, link), link) for port, link in plan.configured_ports[router.row]]
     tagged: Ends = [(port, plan.other(port, link), link) for port, link in plan.vrf_ports_at[router.row]]
     upwards = [(port, far) for port, far, _ in links if plan.device_at[far.device].role in SWITCHES]
     yield from ("frr defaults datacenter", f"hostname {router.name}", "service integrated-vtysh-config", "!")

@@ -95,7 +95,7 @@ def _refused(plan: OperationPlan, embedded: Embedded, switches: Sequence[NamedDe
 def config_of(plan: OperationPlan, embedded: Embedded, device: NamedDevice, lossless: LosslessSwitch | None) -> Tables:
     """All tables of a switch; ``lossless``: its queues where it routes."""
     switch = embedded.part(device.product, Switch)
-    links = [(port, plan.other(port, link), link) for port, link in plan.ports_at[device.row]]
+    links = [(port, plan.other(port, link), link) for port, link in plan.configured_ports[device.row]]
     tables: dict[str, Table] = {
         "DEVICE_METADATA": {"localhost": _metadata(device)},
         "MGMT_PORT": {_MANAGEMENT_PORT: {"alias": _MANAGEMENT_PORT, "admin_status": "up"}},

@@ -146,8 +146,11 @@ def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
         own = not any(what_keeps_leaves_alike(Embedded(design).case, protocol))
         own_leaves = own and not any(what_keeps_groups_equal(Embedded(design).case, asked))
         alike += " but for the leaves of that group, of the same ports" if own_leaves else ""
-    if design.fabrics and _may_have_stand_ins(design, asked):
+    stand_ins = list(_stand_ins(design, asked))
+    if any(one != other for one, other in stand_ins):
         alike += ", but for interchangeable ones in place of what cannot be had"
+    elif stand_ins:
+        alike += ", of several vendors"
     if asked.spines == "one-type" or 2 not in switched_tiers(asked):
         return alike
     kept = list(what_keeps_spines_alike(Embedded(design).case, asked, protocol))
@@ -155,9 +158,12 @@ def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
     return f"{alike} ({two})"
 
 
-def _may_have_stand_ins(design: Design, asked: Fabric) -> bool:
-    """Whether switches of the design stand in for others; where none do, one product a tier is no dearer."""
-    return any(tier.stand_ins for fabric in design.fabrics if fabric.name == asked.name for tier in fabric.tiers)
+def _stand_ins(design: Design, asked: Fabric) -> Iterator[tuple[object, object]]:
+    """Products of switches that stand beside those of their tier, with the product of these, whoever sells them."""
+    for tier in (tier for fabric in design.fabrics if fabric.name == asked.name for tier in fabric.tiers):
+        for own in tier.stand_ins:
+            one, other = (design.parts.get(id_, {}).get("offer_of") or id_ for id_ in (own.id, tier.id))
+            yield one, other
 
 
 def _planes(planes: int | tuple[int, ...]) -> str:

@@ -39,7 +39,8 @@ def without_dominated_products(
             lengths = tuple(item.length_m for item in items)
             pairs = (qualified or {}).get(product.id), frozenset(devices_of.get(product.id, ()))
             tested = frozenset(one.id for one in catalog.servers if product.is_among(one.tested_for("compute")))
-            alike.setdefault((type(product), product.vendor, lengths, _fit(product), pairs, tested), []).append(product)
+            vendors = product.vendor, product.seller
+            alike.setdefault((type(product), vendors, lengths, _fit(product), pairs, tested), []).append(product)
     dominated = {product_id for products in alike.values() for product_id in _dominated(item_table, products, named)}
     return item_table.without(dominated)
 

@@ -19,7 +19,7 @@ Key = tuple[str, float | None]
 
 
 class Believed(NamedTuple):
-    """From which share of a known price to which one a quoted price is believed."""
+    """The lowest and the highest share of a known price at which a quoted price is believed."""
 
     low: Fraction
     high: Fraction
@@ -29,7 +29,7 @@ class Believed(NamedTuple):
 
 
 class PriceBand(NamedTuple):
-    """Believeds of what is paid (street prices, quotes, estimates), and of list prices."""
+    """What is believed beside paid prices (street prices, quotes, estimates), and beside list prices."""
 
     paid: Believed
     listed: Believed

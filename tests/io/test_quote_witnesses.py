@@ -269,3 +269,30 @@ def test_prices_that_rise_with_the_quantity_are_left_over() -> None:
 )  # fmt: skip
 def test_lead_times(text: str, weeks: float | None) -> None:
     assert only(f"Part,Qty,Price USD,Lead time\nMMA4Z00-NS,8,700,{text}\n").lead_time_weeks == weeks
+
+
+@pytest.mark.parametrize("said", [
+    "Net weight 14 KGS", "with CRC and FEC", "weight 14 pounds each", "Peso neto 14 kg", "TOP and SOS LEDs", "SLE 15",
+])  # fmt: skip
+def test_words_that_are_codes_of_currencies_too(said: str) -> None:
+    line = only(f"Part number,Description,Qty,Unit price USD,Remarks\nMMA4Z00-NS,Twin-port 800G SR8,8,880,{said}\n")
+    assert (line.status, line.unit_price) == ("matched", 880), line.reason
+
+
+@pytest.mark.parametrize("said", ["880,00 UZS", "price in EUR", "BHD 1,234"])
+def test_another_currency_in_a_remark_is_told(said: str) -> None:
+    line = only(f'Part number,Description,Qty,Unit price USD,Remarks\nMMA4Z00-NS,Twin-port SR8,8,880,"{said}"\n')
+    assert line.status == "left over" and "currency" in line.reason
+
+
+def test_a_discount_on_all_is_taken_off_every_price_by_quantity() -> None:
+    rows = "MMA4Z00-NS,Twin-port 800G SR8,10,900,880,8800\nDiscount 10 %,,,,,-880\nTotal,,,,,7920\n"
+    quote = read(write_csv(f"Part number,Description,Qty,1-9,10+,Total\n{rows}"))
+    (line,) = quote.with_status("matched")
+    assert (line.breaks, line.unit_price) == (((1, 810), (10, 792)), 792)
+
+
+def test_a_minimum_stays_beside_prices_by_quantity() -> None:
+    rows = "MMA4Z00-NS,SR8,1,900,5\nMMA4Z00-NS,SR8,10,880,5\n"
+    quote = read(write_csv(f"Part number,Description,Qty from,Unit price USD,MOQ\n{rows}"))
+    assert {line.minimum_order for line in quote.with_status("matched")} == {5}

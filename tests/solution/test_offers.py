@@ -161,3 +161,14 @@ def test_prices_are_firm_until_a_day(firm_until: str | None, usd: int) -> None:
     designed = run(parts, wanted)
     later = {row["unit_price_usd"] for row in designed["bom"] if row["kind"] == "switch" and row["stage"] == "second"}
     assert later == {usd} and all(check["ok"] for check in designed["checks"])
+
+
+def test_the_dearer_of_two_offers_is_a_source_too() -> None:
+    """Two sources are asked for: an offer that another vendor's undercuts everywhere is one of them."""
+    offers = {"switch": {"One": {"price_usd": 900}, "Two": {"price_usd": 901}}}
+    wanted = case(8, site={"distances_m": {"server-leaf": 3, "leaf-spine": 30}})
+    wanted["procurement"] = {"min_sources": {"switch": 2}}
+    designed, _ = both(catalog(), offers, wanted)
+    assert designed["status"] == "optimal" and all(check["ok"] for check in designed["checks"])
+    bought = {row["sold_by"]: row["quantity"] for row in designed["bom"] if row["kind"] == "switch"}
+    assert bought == {"One": 5, "Two": 1}

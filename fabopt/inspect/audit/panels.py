@@ -15,6 +15,8 @@ _PANEL = re.compile(r"patch|panel|\bodf\b|\bfdp\b|cassette|\blgx\b|(?:^|[^a-z])p
 # What says which side of a panel a port is on; the rest is which port it is.
 _SIDE = re.compile(r"front|rear|back|(?<![a-z])[fbr](?=[-_ ]?\d)|(?<=\d)[-_ ]?[fbr](?![a-z])", re.IGNORECASE)
 _MARKS = re.compile(r"[^a-z0-9]+")
+# By panel and front port: its rear port, and its position there.
+_Mapped = Mapping[tuple[str, str], tuple[str, int]]
 
 
 class PanelPort(NamedTuple):
@@ -41,7 +43,8 @@ def traced(hand: HandMade) -> HandMade:
     panels &= {name for link in hand.links for name in (link.a, link.b)}
     if not panels:
         return hand
-    pieces = [piece for link in hand.links for piece in _pieces(link, panels, hand.panel_ports)]
+    positions = _positions(hand.panel_ports)
+    pieces = [piece for link in hand.links for piece in _pieces(link, panels, hand.panel_ports, positions)]
     pieces_at: dict[PanelPort, list[_Piece]] = defaultdict(list)
     for piece in pieces:
         for port in {piece.a, piece.b} - {None}:
@@ -66,10 +69,21 @@ def traced(hand: HandMade) -> HandMade:
     return replace(hand, devices=devices, links=[*links, *chains], half=[*hand.half, *half], notes=(*hand.notes, note))
 
 
-def _pieces(link: HandLink, panels: set[str], mapped: Mapping[tuple[str, str], tuple[str, int]]) -> Iterator[_Piece]:
+def _positions(mapped: _Mapped) -> dict[tuple[str, str], list[int]]:
+    """By panel and rear port the positions of it that front ports have."""
+    positions: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for (panel, _), (rear, place) in mapped.items():
+        positions[panel, rear].add(place)
+    return {rear: sorted(places) for rear, places in positions.items()}
+
+
+def _pieces(
+    link: HandLink, panels: set[str], mapped: _Mapped, positions: Mapping[tuple[str, str], Sequence[int]]
+) -> Iterator[_Piece]:
     """A cable as one piece; a trunk between rears of panels as one for each position in use."""
     near, far = (
-        _ports(device, port, panels, mapped) for device, port in ((link.a, link.a_port), (link.b, link.b_port))
+        _ports(device, port, panels, mapped, positions)
+        for device, port in ((link.a, link.a_port), (link.b, link.b_port))
     )
     count = max(len(near), len(far))
     for place in range(count):
@@ -77,7 +91,11 @@ def _pieces(link: HandLink, panels: set[str], mapped: Mapping[tuple[str, str], t
 
 
 def _ports(
-    device: str, port: str, panels: set[str], mapped: Mapping[tuple[str, str], tuple[str, int]]
+    device: str,
+    port: str,
+    panels: set[str],
+    mapped: _Mapped,
+    positions: Mapping[tuple[str, str], Sequence[int]],
 ) -> Sequence[PanelPort | None]:
     """Where an end is in a panel: a front is at its position of its rear, a rear at all of its positions."""
     if device not in panels:
@@ -85,8 +103,8 @@ def _ports(
     if (device, port) in mapped:
         rear, position = mapped[device, port]
         return [PanelPort(device, rear, position)]
-    positions = sorted({own for (panel, _), (rear, own) in mapped.items() if panel == device and rear == port})
-    return [PanelPort(device, port, own) for own in positions] or [PanelPort(device, _bare(port), 1)]
+    own = positions.get((device, port), ())
+    return [PanelPort(device, port, place) for place in own] or [PanelPort(device, _bare(port), 1)]
 
 
 def _bare(port: str) -> str:

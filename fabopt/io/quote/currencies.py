@@ -57,6 +57,10 @@ _SIGN = re.compile(r"(?:US|AU?|CAN?|S|HK|NT|NZ|R|MX)\$|[€£₹₩₺₪฿₫�
 _CODE = re.compile(r"(?<![A-Za-z])([A-Z]{3})(?![A-Za-z])")
 _BEFORE_WORDLIKE = re.compile(r"(?:^|[(\[/:]|[0-9]|\b(?:IN|in|In|Currency|CURRENCY))\s*$")
 _AFTER_WORDLIKE = re.compile(r"\s*(?:$|[)\]/]|[0-9])")
+# Beside a code: an amount of money. And what weights are said with, which share words with currencies.
+_AMOUNT = r"(?:[0-9]{1,3}(?:[.,' ][0-9]{3})+|[0-9]+[.,][0-9]{2}|[0-9]{3,})"
+_AMOUNT_BEFORE, _AMOUNT_AFTER = re.compile(rf"(?<![\w.]){_AMOUNT}\s?$"), re.compile(rf"\s?{_AMOUNT}(?![\w.])")
+_WEIGHT = re.compile(r"\b(?:kgs?|lbs?|weight|weighs|gewicht|poids|peso (?:neto|bruto)|pounds? each)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W\d_]+")
 # Endings that words of these languages take in a sentence; both sides are compared without.
 _ENDING = re.compile(r"(?<=[^\W\d_]{4})(?:e[nrms]?|n|s)$")
@@ -154,6 +158,17 @@ def _coded(text: str) -> Iterator[Mention]:
 def signs_in(text: str) -> list[str]:
     """Currencies that a text names, as codes or as plain signs that stand for several, each once."""
     return list(dict.fromkeys(mention.currency for mention in mentions_in(text)))
+
+
+def signs_in_words(text: str) -> list[str]:
+    """Currencies that running text names, each once: rarer codes only beside an amount, and no words for weights."""
+    is_weight = _WEIGHT.search(text) is not None
+    return list(dict.fromkeys(
+        mention.currency for mention in mentions_in(text)
+        if not (is_weight and mention.currency in ("pound", "peso", "KGS"))
+        and (not _CODE.fullmatch(text, mention.start, mention.end) or mention.currency in COMMON
+             or _AMOUNT_BEFORE.search(text[: mention.start]) or _AMOUNT_AFTER.match(text, mention.end))
+    ))  # fmt: skip
 
 
 def without_currencies(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fabopt.errors import Fault, fault
-from fabopt.io.quote.currencies import ALLOWED, DOLLAR, HOME, agreed_sign, is_sign, may_mean, signs_in
+from fabopt.io.quote.currencies import ALLOWED, DOLLAR, HOME, agreed_sign, is_sign, may_mean, signs_in, signs_in_words
 from fabopt.io.quote.facts import QuoteFacts
 from fabopt.io.quote.headings import IDENTITY, PRICES, SHARE, Header
 from fabopt.io.quote.line_words import is_of_service
@@ -156,7 +156,7 @@ class RowCells:
                 if both is None and wider == facts.currency and not facts.is_aside:
                     return "", f"its currency is not clear: {own} beside it, {wider} for the whole quote"
                 own = both or own
-        others = [sign for text in self.words(row) for sign in signs_in(text) if not may_mean(sign, own or HOME)]
+        others = [sign for text in self.words(row) for sign in signs_in_words(text) if not may_mean(sign, own or HOME)]
         if others:
             return "", f"its currency is not clear: `{others[0]}` stands on the line"
         if not own:

@@ -243,9 +243,11 @@ def _taken_off(
     lines: Sequence[QuoteLine], discount: QuoteLine, rows: set[int], share: Fraction
 ) -> tuple[QuoteLine, ...]:
     remark = f"less {float(share):g} % on all lines, as row {discount.row} and the sum below it say"
+    left = 1 - share / 100
     reason = f"a discount of {float(share):g} % on all lines, which is taken off each price"
     return tuple(
         replace(line, status="subtotal", reason=reason) if line.row == discount.row
-        else replace(line, unit_price=line.unit_price * (1 - share / 100), remarks=(*line.remarks, remark))
+        else replace(line, unit_price=line.unit_price * left, remarks=(*line.remarks, remark),
+                     breaks=tuple((start, price * left) for start, price in line.breaks))
         if line.row in rows and line.status == "matched" and line.unit_price is not None else line for line in lines
     )  # fmt: skip

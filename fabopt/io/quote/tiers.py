@@ -89,8 +89,8 @@ def _tiers_of_rows(group: Sequence[QuoteLine]) -> tuple[Tier, ...]:
 
 
 def _with_breaks(line: QuoteLine, tiers: Sequence[Tier]) -> QuoteLine:
-    first = tiers[0][0]
-    minimum = first if first > 1 else None
-    remark = f"the price from {line.tier_from or line.minimum_order or 1:,} on, one of {len(tiers)} by quantity"
+    least = max(tiers[0][0], line.minimum_order or 1) if line.tier_from else tiers[0][0]
+    minimum = least if least > 1 else None
+    remark = f"one of {len(tiers)} prices by quantity, that of {line.tier_from or line.minimum_order or 1:,} and more"
     breaks = ((1, tiers[0][1]), *tiers[1:]) if len(tiers) > 1 else ()
     return replace(line, breaks=breaks, minimum_order=minimum, remarks=(*line.remarks, remark))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fabopt.output.words import listed, money, percent, plain, power
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.design import Design, FabricDesign

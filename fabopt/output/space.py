@@ -149,7 +149,7 @@ def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
         own_leaves = own and not any(what_keeps_groups_equal(Embedded(design).case, asked))
         alike += " but for the leaves of that group, of the same ports" if own_leaves else ""
     stand_ins = list(_stand_ins(design, asked))
-    if any(one != other for one, other in stand_ins):
+    if any(product != beside for product, beside in stand_ins):
         alike += ", but for interchangeable ones in place of what cannot be had"
     elif stand_ins:
         alike += ", of several vendors"
@@ -164,8 +164,8 @@ def _stand_ins(design: Design, asked: Fabric) -> Iterator[tuple[object, object]]
     """Products of switches that stand beside those of their tier, with the product of these, whoever sells them."""
     for tier in (tier for fabric in design.fabrics if fabric.name == asked.name for tier in fabric.tiers):
         for own in tier.stand_ins:
-            one, other = (design.parts.get(id_, {}).get("offer_of") or id_ for id_ in (own.id, tier.id))
-            yield one, other
+            product, beside = (design.parts.get(id_, {}).get("offer_of") or id_ for id_ in (own.id, tier.id))
+            yield product, beside
 
 
 def _planes(planes: int | tuple[int, ...]) -> str:

@@ -19,7 +19,9 @@ from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import is_bound
 from fabopt.problem.separation import combinations
 from fabopt.program.orders import all_uses
+from fabopt.schema.base import parse_split
 from fabopt.schema.case import Case, Fabric
+from fabopt.schema.catalog import Catalog
 from fabopt.schema.default_rules import INTERCHANGEABLE, NIC_RULES, ONE_GENERATION, SUBNET_MANAGER, is_kept
 from fabopt.schema.resilience import NO_RULE, keeps_default, losses_of
 from fabopt.schema.stages import Stage
@@ -89,7 +91,7 @@ def changes_of(inputs: Inputs, answer: Answer) -> Iterator[CaseChange]:
     yield from chain.from_iterable(_other_structure(case, place) for place in compute)
     yield from chain.from_iterable(_other_topology(place) for place in own)
     yield from _without_rules(case, problem)
-    yield from chain.from_iterable(_other_hardware(place) for place in own)
+    yield from chain.from_iterable(_other_hardware(place, inputs.catalog) for place in own)
     yield from _other_sources(case, answer)
     yield from chain.from_iterable(_other_switch(case, place) for place in own)
     yield from chain.from_iterable(_other_groups(case, place) for place in own)
@@ -164,17 +166,33 @@ def _other_groups(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
 # -- hardware --------------------------------------------------------------------------------------------------------
 
 
-def _other_hardware(place: FabricPlace) -> Iterator[CaseChange]:
+def _other_hardware(place: FabricPlace, catalog: Catalog) -> Iterator[CaseChange]:
     for protocol in place.fabric.protocols:
         if protocol != place.design.protocol:
             yield CaseChange("protocol", protocol, {place.key("protocol"): protocol}, index=place.index)
-    options = [
-        option for of_protocol in place.fabric.nics.values() for option in of_protocol if option.item is not None
-    ]
-    own = place.design.nic.port.lane.port_mbps
-    for speed in sorted({option.port.lane.port_mbps for option in options} - {own}, reverse=True):
-        ids = sorted({option.nic_id for option in options if option.port.lane.port_mbps == speed})
-        yield CaseChange("port speed", f"{gbps(speed)}G", {place.key("nics"): ids}, index=place.index)
+    speeds = nics_by_speed(place.fabric, catalog)
+    own = next((speed for speed, ids in speeds.items() if place.design.nic.nic_id in ids), None)
+    if place.design.nic.item is not None:
+        for speed in sorted(speeds.keys() - {own}, reverse=True):
+            change = {place.key("nics"): speeds[speed]}
+            yield CaseChange("port speed", f"{gbps(speed)}G", change, index=place.index)
+
+
+def nics_by_speed(fabric: FabricProblem, catalog: Catalog) -> dict[int, list[str]]:
+    """The NICs that a fabric may have, by the Mb/s of their fastest ports.
+
+    They keep the default rules, if any does: those that are listed in a case are free of some.
+    """
+    kept, others = (
+        {option.nic_id for of_protocol in nics.values() for option in of_protocol}
+        for nics in (fabric.nics, fabric.left_out_nics)
+    )
+    by_speed: dict[int, list[str]] = {}
+    for nic in catalog.nics:
+        if nic.id in (kept or others):
+            fastest = max(parse_split(split).port_mbps for cage in nic.cages for split in cage.splits)
+            by_speed.setdefault(fastest, []).append(nic.id)
+    return by_speed
 
 
 def _other_switch(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
@@ -216,14 +234,19 @@ def _fewer_part_numbers(case: Case, answer: Answer) -> Iterator[CaseChange]:
 def _other_growth(case: Case, problem: Problem) -> Iterator[CaseChange]:
     if not problem.first_servers or case.is_uncertain:
         return
-    first, last = problem.case.stages or (), (case.stages or ())[-1:]
-    if first and last:
-        keys = {"stages": [dumped(Stage(name=last[0].name, month=first[0].month, servers=problem.servers,
-                                        fabrics=last[0].fabrics))]}  # fmt: skip
-        yield CaseChange("growth", "all on day 1", keys)
+    if case.stages:
+        yield CaseChange("growth", "all on day 1", all_at_once(case, problem))
     other = "forbid" if case.growth.recabling == "allow" else "allow"
     shown = RowsShown.SAID if other == "allow" else RowsShown.ANY
     yield CaseChange("recabling", other, {"growth.recabling": other}, shown)
+
+
+def all_at_once(case: Case, problem: Problem) -> Keys:
+    """The stages of a case as one: at the first month all that the last has, with its limits of power and racks."""
+    first, last = (case.stages or ())[0], (case.stages or ())[-1]
+    limits = last.limits.model_copy(update={"budget_usd": None})
+    stage = Stage(name=last.name, month=first.month, servers=problem.servers, limits=limits, fabrics=last.fabrics)
+    return {"stages": [dumped(stage)]}
 
 
 def _other_separations(inputs: Inputs, problem: Problem) -> Iterator[CaseChange]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,15 @@ import pytest
 from fabopt.inspect.decisions.decide import Decision, Decisions, Wanted, decided
 from fabopt.inspect.decisions.questions import questions_of
 from fabopt.inspect.decisions.rent import HOURS_PER_MONTH, compared_rent, rents_of
-from fabopt.io.case import Inputs, inputs_from_objects
+from fabopt.io.case import Inputs, inputs_from_objects, read_inputs
+from fabopt.io.keys import with_change
+from fabopt.output.decisions import differences_of
 from fabopt.output.terminal.decide import rent_lines
 from fabopt.schema.catalog import Rent
 from fabopt.schema.design import Design
 from fabopt.schema.product import Source
 from fabopt.solution import optimize
+from tests.paths import ROOT
 from tests.samples.as_built import shipped
 from tests.samples.cli_samples import Run
 
@@ -60,25 +62,49 @@ def test_sides_are_what_they_are_called(by_question: Mapping[str, Decision]) -> 
     assert at_once.design is not None and len(at_once.design.stages) == 1
 
 
-def test_the_cheaper_side_is_better_by_the_difference(by_question: Mapping[str, Decision], inputs: Inputs) -> None:
-    cases = {question.name: [side.case for side in question.sides] for question in questions_of(inputs)}
-    decision = by_question["protocol"]
-    costs = {}
-    for side, case in zip(decision.sides, cases["protocol"], strict=True):
-        assert case is not None
-        again = solve(replace(inputs, case=case))
-        assert again.totals is not None and again.totals.capex_usd == side.capex_usd
-        costs[side.name] = float(again.totals.capex_usd)
-    assert decision.better == min(costs, key=lambda name: costs[name])
-    assert decision.by_usd == pytest.approx(max(costs.values()) - min(costs.values()))
+def hold(inputs: Inputs, decision: Decision) -> None:
+    """Solve both sides again as their keys say: figures, status and which is better follow from that alone."""
+    values = {}
+    for side in decision.sides:
+        if side.design is None:
+            continue
+        again = solve(with_change(inputs, side.change))
+        assert (again.status, again.totals) == (side.status, side.design.totals), side.change
+        assert again.objective.model_copy(update={"solve_s": 0}) == side.design.objective.model_copy(
+            update={"solve_s": 0}
+        )
+        assert (again.workload, again.rules_left_out) == (side.design.workload, side.design.rules_left_out)
+        values[side.name] = again.objective.value or 0
+    assert decision.better == (min(values, key=lambda name: values[name]) if values else "")
+    if len(values) > 1:
+        assert decision.by == pytest.approx(max(values.values()) - min(values.values()))
+
+
+def test_sides_are_their_cases_solved(by_question: Mapping[str, Decision], inputs: Inputs) -> None:
+    for question in ("protocol", "buying"):
+        hold(inputs, by_question[question])
+    assert by_question["protocol"].by == by_question["protocol"].by_usd
 
 
 def test_the_best_design_is_no_dearer_than_any_side_that_keeps_its_case(decisions: Decisions) -> None:
     assert decisions.best.totals is not None
     best = float(decisions.best.totals.capex_usd)
-    # naming NICs, as both sides of speed do, sets rules about them aside
-    kept = [decision for decision in decisions.decisions if decision.question in ("protocol", "tiers")]
+    kept = [decision for decision in decisions.decisions if decision.question in ("protocol", "tiers", "speed")]
     assert all(side.capex_usd is None or side.capex_usd >= best for decision in kept for side in decision.sides)
+
+
+@pytest.mark.long
+def test_what_a_working_gpu_costs_decides_where_that_is_minimized() -> None:
+    """Mixtral on 512 GPUs: three tiers cost less to buy, and more for what they do."""
+    given = read_inputs(str(ROOT / "tests" / "solution" / "answers" / "decide-mixtral.yaml"))
+    decisions = decided(given, solve, Wanted())
+    for decision in decisions.decisions:
+        hold(given, decision)
+        rows = {what: sides for what, *sides in differences_of(decision)}
+        if all(side.design is not None for side in decision.sides):
+            assert "-" not in rows["step"] + rows["utilization"] + rows["cost per effective GPU"]
+    tiers = next(decision for decision in decisions.decisions if decision.question == "tiers")
+    assert tiers.metric == "usd_per_effective_gpu"
 
 
 def test_tips_make_both_sides_cost_the_same(by_question: Mapping[str, Decision]) -> None:
@@ -143,14 +169,16 @@ def test_other_sizes_are_asked_again(inputs: Inputs) -> None:
     decisions = decided(inputs, noted, Wanted((2,)))
     assert set(asked) == {8, 16}
     assert all([size.servers for size in decision.sizes] == [16] for decision in decisions.decisions)
-    assert all(decision.by_usd == 0 for decision in decisions.decisions)
+    assert all(decision.by_usd == 0 for decision in decisions.decisions if decision.by is not None)
+    (sides,) = [decision.sizes for decision in decisions.decisions if decision.question == "buying"]
+    assert [stage["servers"] for change in sides[0].changes for stage in change["stages"]] == [8, 16, 16]
 
 
 def test_a_side_that_cannot_be_says_why() -> None:
     """Servers with 400G NICs built in have no side of 800G."""
     built_in = inputs_from_objects({"name": "dgx", "server": "nvidia-dgx-h100", "servers": 4})
     (speed,) = [question for question in questions_of(built_in) if question.name == "speed"]
-    assert speed.sides[0].case is not None
+    assert speed.sides[0].change == {"fabrics.compute.nics": ["nvidia-mcx75310aas-neat"]}
     assert speed.sides[1].why_not == "the NICs built into nvidia-dgx-h100 are not of 800 Gb/s a port"
 
 
@@ -166,6 +194,8 @@ def test_command(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     assert asked == ["protocol", "tiers", "servers to leaves", "speed"]
     assert all(side["name"] in page for decision in content["decisions"] for side in decision["sides"])
     assert content["rent"]["gpus"] == 32
+    designed = [side for decision in content["decisions"] for side in decision["sides"] if side["status"] == "optimal"]
+    assert all(side["change"] and side["objective"]["metric"] == "capex_usd" for side in designed)
     for words, message in (
         (("--rent", "-1"), "not a price; found -1"),
         (("--size", "0"), "not factors of the servers"),

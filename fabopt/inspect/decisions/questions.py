@@ -1,4 +1,4 @@
-"""The questions that a case leaves open, as two cases each that differ in the one thing."""
+"""The questions that a case leaves open, as two sides each: the keys in which their cases differ from it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fabopt.io.case import Inputs
-from fabopt.problem.demand import stages_of
-from fabopt.schema.base import parse_split
-from fabopt.schema.case import Case, Fabric
-from fabopt.schema.catalog import Nic
-from fabopt.units import MBPS_PER_GBPS
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import problem_of
+from fabopt.problem.separation import first_combination
+from fabopt.solution.changed import Keys
+from fabopt.solution.changes import all_at_once, nics_by_speed
+from fabopt.units import gbps
+
+SPEEDS_MBPS = (400_000, 800_000)
 
 
 @dataclass(frozen=True)
 class QuestionSide:
-    """One side of a question: what it is called, and its case; ``why_not``: why there is none, where that is known."""
+    """One side of a question: what it is called, and the keys of the case that have other values.
+
+    ``why_not``: why there is no such case, where that is known.
+    """
 
     name: str
-    case: Case | None
+    change: Keys
     why_not: str = ""
 
 
@@ -33,7 +39,8 @@ class OpenQuestion:
 def questions_of(inputs: Inputs) -> Iterator[OpenQuestion]:
     """The questions on a case's compute fabric, and on its stages."""
     case = inputs.case
-    index = next((number for number, fabric in enumerate(case.fabrics) if fabric.role == "compute"), 0)
+    problem = problem_of(first_combination(case, inputs.catalog), inputs.catalog)
+    fabric = next((fabric for fabric in problem.fabrics if fabric.role == "compute"), problem.fabrics[0])
     open_questions: tuple[tuple[str, list[tuple[str, dict[str, object]]]], ...] = (
         ("protocol", [("InfiniBand", {"protocol": "infiniband"}), ("Ethernet", {"protocol": "ethernet"})]),
         ("tiers", [("two tiers", {"tiers": 2}), ("three tiers", {"tiers": 3})]),
@@ -41,48 +48,27 @@ def questions_of(inputs: Inputs) -> Iterator[OpenQuestion]:
                                ("top of rack", {"rails": "any", "group_by": "rack"})]),
     )  # fmt: skip
     for name, sides in open_questions:
-        first, second = (QuestionSide(label, _with(case, index, update)) for label, update in sides)
+        first, second = (
+            QuestionSide(label, {f"fabrics.{fabric.name}.{key}": value for key, value in keys.items()})
+            for label, keys in sides
+        )
         yield OpenQuestion(name, (first, second))
-    yield OpenQuestion("speed", (_of_speed(inputs, index, 400), _of_speed(inputs, index, 800)))
-    if case.stages is not None and len(case.stages) > 1:
-        yield OpenQuestion("buying", (QuestionSide("in stages", case), QuestionSide("all now", _at_once(inputs))))
+    slow, fast = (_of_speed(inputs, fabric, mbps) for mbps in SPEEDS_MBPS)
+    yield OpenQuestion("speed", (slow, fast))
+    if len(case.stages or ()) > 1:
+        yield OpenQuestion(
+            "buying", (QuestionSide("in stages", {}), QuestionSide("all now", all_at_once(case, problem)))
+        )
 
 
-def _with(case: Case, index: int, update: dict[str, object]) -> Case:
-    """A case with its compute fabric changed."""
-    fabrics: tuple[Fabric, ...] = tuple(
-        fabric.model_copy(update=update) if number == index else fabric for number, fabric in enumerate(case.fabrics)
-    )
-    return case.model_copy(update={"fabrics": fabrics})
-
-
-def _of_speed(inputs: Inputs, index: int, gbps: int) -> QuestionSide:
-    """The case with NICs whose fastest port has a speed."""
-    name = f"{gbps}G NICs"
-    fabric = inputs.case.fabrics[index]
-    server = next((server for server in inputs.catalog.servers if server.id == inputs.case.server), None)
-    built_in = {nic.id for nic in server.nics if nic.role == fabric.role} if server is not None else set()
-    allowed = None if fabric.nics == "any" else set(fabric.nics)
-    ids = tuple(
-        nic.id
-        for nic in inputs.catalog.nics
-        if _fastest(nic) == gbps * MBPS_PER_GBPS and (allowed is None or nic.id in allowed)
-        and (not built_in or nic.id in built_in)
-    )  # fmt: skip
-    if not ids:
-        what = f"the NICs built into {inputs.case.server} are not" if built_in else "no NIC of the catalog is"
-        return QuestionSide(name, None, f"{what} of {gbps} Gb/s a port")
-    return QuestionSide(name, _with(inputs.case, index, {"nics": ids}))
-
-
-def _fastest(nic: Nic) -> int:
-    return max(parse_split(split).port_mbps for cage in nic.cages for split in cage.splits)
-
-
-def _at_once(inputs: Inputs) -> Case | None:
-    """The case with all that its last stage has from the start."""
-    server = next((server for server in inputs.catalog.servers if server.id == inputs.case.server), None)
-    if server is None:
-        return None
-    last = stages_of(inputs.case, server)[-1]
-    return inputs.case.model_copy(update={"stages": None, "servers": last.servers, "gpus": None})
+def _of_speed(inputs: Inputs, fabric: FabricProblem, mbps: int) -> QuestionSide:
+    """The NICs whose fastest port has a speed, of those that give what is asked for and keep the default rules."""
+    speed = f"{gbps(mbps):g}"
+    ids = nics_by_speed(fabric, inputs.catalog).get(mbps, [])
+    if ids:
+        return QuestionSide(f"{speed}G NICs", {f"fabrics.{fabric.name}.nics": ids})
+    if any(option.item is None for options in fabric.nics.values() for option in options):
+        what = f"the NICs built into {inputs.case.server} are not of {speed} Gb/s a port"
+    else:
+        what = f"no NIC of {speed} Gb/s a port gives what is asked for and keeps the default rules"
+    return QuestionSide(f"{speed}G NICs", {}, what)

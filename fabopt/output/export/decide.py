@@ -7,6 +7,9 @@ from dataclasses import asdict
 
 from fabopt.inspect.decisions.decide import Decision, Decisions, SolvedSide
 from fabopt.inspect.decisions.rent import RentComparison
+from fabopt.output.decisions import differences_of
+
+_OF_A_STEP = ("step_s", "gpu_utilization", "usd_per_effective_gpu")
 
 
 def decisions_json(decisions: Decisions) -> bytes:
@@ -41,23 +44,27 @@ def _rent(rent: RentComparison) -> dict[str, object]:
 def _decision(decision: Decision) -> dict[str, object]:
     return {
         "question": decision.question,
+        "metric": decision.metric,
         "better": decision.better,
+        "by": decision.by,
         "by_usd": decision.by_usd,
         "sides": [_side(side) for side in decision.sides],
-        "differences": [{"what": what, "sides": [first, second]} for what, first, second in decision.differences],
+        "differences": [{"what": what, "sides": [first, second]} for what, first, second in differences_of(decision)],
         "tips": list(decision.tips),
         "sizes": [asdict(size) for size in decision.sizes],
     }
 
 
 def _side(side: SolvedSide) -> dict[str, object]:
-    design = side.design
+    design, content = side.design, {"name": side.name, "change": dict(side.change), "status": side.status}
     if design is None or design.totals is None:
-        return {"name": side.name, "status": "infeasible", "why_not": side.why_not}
+        return {**content, "why_not": side.why_not}
+    whole = design.model_dump(mode="json", include={"objective", "totals", "rules_left_out"})
+    use = design.workload
     return {
-        "name": side.name,
-        "status": design.status,
-        "totals": design.totals.model_dump(mode="json"),
+        **content,
+        **whole,
+        **({} if use is None else {key: getattr(use, key) for key in _OF_A_STEP}),
         "tiers": [tier.model_dump(mode="json") for fabric in design.fabrics for tier in fabric.tiers],
         "oversubscription": {fabric.name: dict(fabric.oversubscription) for fabric in design.fabrics},
     }

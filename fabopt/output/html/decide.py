@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabopt.inspect.decisions.decide import Decisions
+from fabopt.output.decisions import differences_of
 from fabopt.output.html.rendering import render
 from fabopt.output.terminal.decide import rent_lines, tip_lines, verdict_words
 from fabopt.schema.version import VERSION
@@ -19,7 +20,7 @@ def decisions_page(decisions: Decisions) -> bytes:
                 decision.question,
                 verdict_words(decision),
                 [side.name for side in decision.sides],
-                decision.differences,
+                differences_of(decision),
                 list(tip_lines(decision)),
             )
             for decision in decisions.decisions

@@ -103,7 +103,7 @@ def served(design: Design) -> str:
 def _claim(design: Design) -> str:
     decision = design.objective.decision
     if design.status == "optimal" and decision is not None:
-        return f"the {_CHOSEN[decision.by, decision.error is not None]}{_above_least(design, decision)}; proven"
+        return f"the {chosen_words(design, decision)}; proven"
     if design.status == "optimal":
         return f"the {_least(design.objective.metric)}{space_line(design) or 'design that was searched for'}; proven"
     if design.objective.gap is None:
@@ -118,6 +118,11 @@ _CHOSEN = {
     ("regret", False): "design with the least worst regret over the scenarios",
     ("regret", True): "most robust of the designs whose worst regret the model cannot tell apart",
 }
+
+
+def chosen_words(design: Design, decision: DecidedBy) -> str:
+    """What a design is that was picked by more than its objective, and how far it is above the least."""
+    return f"{_CHOSEN[decision.by, decision.error is not None]}{_above_least(design, decision)}"
 
 
 def _above_least(design: Design, decision: DecidedBy) -> str:

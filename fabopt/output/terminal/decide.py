@@ -9,6 +9,8 @@ from rich.text import Text
 
 from fabopt.inspect.decisions.decide import Decision, Decisions
 from fabopt.inspect.decisions.rent import RentComparison, RentOffer
+from fabopt.output.decisions import differences_of
+from fabopt.output.terminal.answer import metric_name, metric_value
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import money, printable
 
@@ -27,7 +29,7 @@ def _block(decision: Decision) -> Iterator[RenderableType]:
     first, second = decision.sides
     yield Text(printable(f"{decision.question}: {verdict_words(decision)}"), style="bold")
     columns = (("", False), (first.name, False), (second.name, False))
-    yield table(columns, decision.differences)
+    yield table(columns, differences_of(decision))
     yield from map(_line, tip_lines(decision))
 
 
@@ -36,14 +38,18 @@ def _line(text: str) -> Text:
 
 
 def verdict_words(decision: Decision) -> str:
-    """``Ethernet, by $128,000``; why there is nothing to choose otherwise."""
+    """``Ethernet, by $128,000``, by what is minimized where that is not capex; why there is nothing to choose else."""
     if not decision.better:
         return "neither side has a design"
-    if decision.by_usd is None:
+    if decision.by is None:
         return f"{decision.better}; the other side has no design"
-    if decision.by_usd == 0:
-        return "both cost the same"
-    return f"{decision.better}, by {money(decision.by_usd)}"
+    metric = decision.metric
+    of_metric = "" if metric == "capex_usd" else f" of {metric_name(metric)}"
+    if decision.by == 0:
+        return f"both have the same{of_metric}" if of_metric else "both cost the same"
+    is_proven = all(side.status == "optimal" for side in decision.sides)
+    words = f"{decision.better}, by {metric_value(metric, decision.by)}{of_metric}"
+    return words if is_proven else f"{words} (of the best found)"
 
 
 def tip_lines(decision: Decision) -> Iterator[str]:
@@ -51,7 +57,7 @@ def tip_lines(decision: Decision) -> Iterator[str]:
     for tip in decision.tips:
         yield f"would tip it: {tip}"
     for size in decision.sizes:
-        by = f", by {money(size.usd)}" if size.usd else ""
+        by = f", by {metric_value(decision.metric, size.by)}" if size.by else ""
         yield f"with {size.servers:,} servers: {size.better or 'neither side has a design'}{by}"
 
 

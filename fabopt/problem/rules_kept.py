@@ -17,12 +17,9 @@ from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER, YIELDING, is_asked_for
 from fabopt.schema.resilience import REDUNDANCY
 
-# Rules that can be left out: those of resilience, those of NICs, that of generations, that of subnet managers, and all.
-OF_REDUNDANCY: Final = frozenset(REDUNDANCY)
+# Rules that can be left out: those of NICs, that of generations and that of subnet managers.
 OF_NICS: Final = frozenset(NIC_RULES)
-OF_GENERATIONS: Final = frozenset({ONE_GENERATION})
-OF_MANAGERS: Final = frozenset({SUBNET_MANAGER})
-ALL_RULES: Final = OF_REDUNDANCY | OF_NICS | OF_GENERATIONS | OF_MANAGERS
+OF_INFINIBAND: Final = frozenset({ONE_GENERATION, SUBNET_MANAGER})
 
 
 AnyFabric = TypeVar("AnyFabric", FabricProblem, LogicalFabric)
@@ -44,13 +41,13 @@ class RulePart(NamedTuple):
         return f"rules.{self.rule}" if self.key is None else f"site.rack_rules.{self.key}"
 
 
-def is_bound(problem: Problem, rules: frozenset[str] = ALL_RULES) -> bool:
+def is_bound(problem: Problem, rules: frozenset[str]) -> bool:
     """Whether any of some rules holds that may leave a design out."""
     return any(_is_bound(fabric, rules) for fabric in problem.fabrics)
 
 
 def _is_bound(fabric: FabricProblem, rules: frozenset[str]) -> bool:
-    if rules <= OF_GENERATIONS | OF_MANAGERS and not any(fabric.nics.get(INFINIBAND, ())):
+    if rules <= OF_INFINIBAND and not any(fabric.nics.get(INFINIBAND, ())):
         return False
     return any(rule in rules and fabric.is_bound_by(rule) for rule in fabric.kept_rules)
 
@@ -80,12 +77,6 @@ def left_out_of_fabrics(problem: Problem) -> Iterator[RulePart]:
     """What fabrics are without, although the case asks for it, in the order of ``YIELDING``."""
     for rule in YIELDING:
         yield from (RulePart(rule, fabric.name) for fabric in problem.fabrics if rule in fabric.left_out)
-
-
-def without_rules(problem: Problem, rules: frozenset[str] = ALL_RULES) -> Problem:
-    """Return a problem in the space without some rules."""
-    fabrics = (_bound_to(fabric, set(fabric.kept_rules) - rules) for fabric in problem.fabrics)
-    return replace(problem, fabrics=tuple(fabrics))
 
 
 def _with_fabric(problem: Problem, index: int, fabric: FabricProblem) -> Problem:

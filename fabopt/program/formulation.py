@@ -30,7 +30,8 @@ from fabopt.program.regret import RULES_OF_REGRET, Regrets
 from fabopt.program.sourcing import RULES_OF_VENDORS, Sourcing
 from fabopt.topology.candidate import Candidate, Option, Uses, by_fabric
 
-Key = tuple[str, Hashable]
+# Of links of a kind: their fabric, and a number.
+Key = tuple[str, int]
 # of one unit of an item that a stage adds
 Weight = Callable[[int, Item], int]
 
@@ -50,13 +51,14 @@ class Program:
     candidates: Sequence[Candidate]
     lp: pulp.LpProblem = field(init=False)
     pick: list[pulp.LpVariable] = field(init=False)
+    numbers: dict[Hashable, int] = field(init=False, default_factory=dict)
     links: dict[tuple[Key, int], pulp.LpVariable] = field(init=False, default_factory=dict)
     purchases: Purchases = field(init=False)
     regrets: Regrets | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.lp = pulp.LpProblem("fabopt", pulp.LpMinimize)
-        self._add_picks()
+        self.pick = [PICK.binary(index) for index in range(len(self.candidates))]
         self._add_links()
         self.purchases = Purchases(self.problem, self.lp, *self._purchased())
         for rule in RULES_OF_LINKS:
@@ -78,15 +80,12 @@ class Program:
 
     # -- variables --------------------------------------------------------------------------------------------
 
-    def _add_picks(self) -> None:
-        self.pick = [PICK.binary(index) for index in range(len(self.candidates))]
-
     def _add_links(self) -> None:
         self.options: dict[Key, tuple[Option, ...]] = {}
         self.counts: dict[Key, dict[int, int]] = {}
         for index, candidate in enumerate(self.candidates):
             for choice in candidate.choices:
-                key = (candidate.fabric, choice.key)
+                key = candidate.fabric, self.numbers.setdefault(choice.key, len(self.numbers))
                 self.options.setdefault(key, choice.options)
                 counts = self.counts.setdefault(key, {})
                 counts[index] = counts.get(index, 0) + choice.count
@@ -242,13 +241,11 @@ class Program:
             offset += least
         return Level(name, pulp.LpAffineExpression(terms), offset)
 
-    def _rank_levels(self) -> list[Level]:
-        levels = []
+    def _rank_levels(self) -> Iterator[Level]:
         for fabric, indices in by_fabric(self.candidates).items():
             ranked = sorted(indices, key=lambda index: self.candidates[index].order)
             terms = [(self.pick[index], rank) for rank, index in enumerate(ranked)]
-            levels.append(Level(f"rank_{fabric}", pulp.LpAffineExpression(terms), 0))
-        return levels
+            yield Level(f"rank_{fabric}", pulp.LpAffineExpression(terms), 0)
 
     def _option_level(self) -> Level:
         names = sorted({option.name for options in self.options.values() for option in options})
@@ -276,7 +273,7 @@ class Program:
         for index, candidate in enumerate(self.candidates):
             for number, clash in enumerate(candidate.clashes):
                 taken = [self.pick[index]]
-                taken += [self.links[(candidate.fabric, key), a] for key, a in clash]
+                taken += [self.links[(candidate.fabric, self.numbers[key]), a] for key, a in clash]
                 self.lp += pulp.lpSum(taken) <= 2, f"ports_fit_radix_{index}_{number}"
 
     def nics_fit_slots(self) -> None:
@@ -357,15 +354,18 @@ class Program:
         }
         return [chosen[fabric.name] for fabric in self.problem.fabrics]
 
+    def keys_of(self, candidate: Candidate) -> list[Key]:
+        """The choices of a candidate, each once."""
+        return list(dict.fromkeys((candidate.fabric, self.numbers[choice.key]) for choice in candidate.choices))
+
     def units(self, values: Mapping[str, int], candidate: Candidate) -> list[tuple[Option, int]]:
         """How many units of each option a picked candidate's links take."""
-        units: list[tuple[Option, int]] = []
-        for key in dict.fromkeys((candidate.fabric, choice.key) for choice in candidate.choices):
-            for a, option in enumerate(self.options[key]):
-                count = values.get(self.links[key, a].name, 0)
-                if count:
-                    units.append((option, count))
-        return units
+        return [
+            (option, count)
+            for key in self.keys_of(candidate)
+            for a, option in enumerate(self.options[key])
+            if (count := values.get(self.links[key, a].name, 0))
+        ]
 
 
 MODEL = "docs/formulation.md"

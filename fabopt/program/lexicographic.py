@@ -127,7 +127,7 @@ def _levels_of_links(program: Program, values: Mapping[str, int]) -> Iterator[Le
     Only what is ordered or short couples kinds of links, so that one has more of a part where another has less.
     """
     for candidate in program.picked(values) if program.purchases.buy else ():
-        for key in dict.fromkeys((candidate.fabric, choice.key) for choice in candidate.choices):
+        for key in program.keys_of(candidate):
             for a in reversed(range(1, len(program.options[key]))):
                 yield Level("links", pulp.LpAffineExpression([(program.links[key, a], 1)]), 0)
 

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Strict
+from fabopt.schema.case import is_empty
+from fabopt.schema.left_out import RuleLeftOut
 
 Number = int | float
 
@@ -17,6 +19,7 @@ class Alternative(Strict):
 
     ``what`` is another, and ``value`` which; deltas are against the answer. ``finished``: whether the case was solved
     to its end; if not there are no figures. ``step_s`` and what follows: where the case has a model.
+    ``rules_left_out``: as in the design file that the changed case has.
     """
 
     what: str
@@ -34,3 +37,4 @@ class Alternative(Strict):
     step_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
     gpu_utilization: Annotated[Number | None, Field(exclude_if=is_open)] = None
     usd_per_effective_gpu: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    rules_left_out: Annotated[tuple[RuleLeftOut, ...], Field(exclude_if=is_empty)] = ()

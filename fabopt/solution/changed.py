@@ -8,14 +8,19 @@ from typing import Any, Final
 
 from fabopt.errors import InputError
 from fabopt.io.keys import with_change
-from fabopt.problem.problem import Problem
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rack_parts import rack_parts_left_out
+from fabopt.problem.rules_kept import left_out_of_fabrics
 from fabopt.program.lexicographic import EXACT, Optimum
 from fabopt.program.settings import Settings, Work
 from fabopt.program.share_done import ShareDone
 from fabopt.schema.base import Strict
+from fabopt.schema.left_out import RuleLeftOut
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
+from fabopt.solution.designs import design_of
 from fabopt.solution.question import Answers, DearerError, Question
+from fabopt.solution.rules_kept import rules_left_out
 
 # The way from a question to what its search comes to; see ``solution.optimize``.
 Settled = Callable[[Question], tuple[Question, Answers]]
@@ -24,23 +29,23 @@ LEAST_OF_ROW: Final = 500
 # How many times what the answer took a row may take, if so much is left, and with how much less none is begun.
 AS_THE_ANSWER: Final = 1.5
 TOO_LITTLE: Final = 0.3
-# A sketch of a fabric may take the inverse of this of what is left.
-SKETCHES: Final = 8
+# The inverse of the share of all work that is set aside for sketches and bounds, and of the share of that for one.
+SHARE_ASIDE: Final = 4
+LOOKS_ASIDE: Final = 2
 
 Keys = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a changed case comes to. ``finished``: it was solved to its end; then no ``answer``: it has no design."""
+    """What a changed case comes to. ``finished``: it was solved to its end; then no ``answer``: it has no design.
+
+    ``rules_left_out``: as in its design file.
+    """
 
     answer: Answer | None
     finished: bool = True
-
-    @property
-    def is_infeasible(self) -> bool:
-        """Whether it is proven that there is no design."""
-        return self.finished and self.answer is None
+    rules_left_out: tuple[RuleLeftOut, ...] = ()
 
 
 NO_CASE: Final = Outcome(None)
@@ -55,7 +60,9 @@ class ChangedCases:
         self.asked = asked
         self.answer = answer
         self.settled = settled
-        self.left = work
+        # what looks that tell little may do, and what cases that are solved may
+        self.aside = work // SHARE_ASIDE
+        self.left = work - self.aside
 
     def solve(self, change: Keys, lower_than: int | None = None, share: float = 0.5) -> Outcome:
         """Solve the case with a change, in a share of the work that is left.
@@ -82,40 +89,65 @@ class ChangedCases:
             lower_than=None if any(one.separation == "any" for one in inputs.case.fabrics) else lower_than,
         )
         try:
-            _, answers = self.settled(question)
+            question, answers = self.settled(question)
         except DearerError:
             return NO_CASE
         finally:
             self.left -= min(self.left, work.in_all)
         self.asked.clock.look()
-        return Outcome(answers.best, finished=not work.is_spent and answers.complete)
+        is_finished = not work.is_spent and answers.complete
+        return Outcome(answers.best, is_finished, _left_out(question, answers) if is_finished else ())
 
-    def may_be_lower(self, problem: Problem) -> bool:
-        """Whether any design of a problem may have a lower objective than the answer; True where it is not known."""
-        value = self.answer.optimum.value
-        if value is None or self.answer.ratio is not None:
-            return True
-        settings = self._settings(self.left)
+    def problem_of(self, change: Keys) -> Problem | None:
+        """What a changed case means, nothing attached to it; None if there is no case, or it may be put in more ways
+        than one, or the answer cannot be compared with what is a part of it.
+        """
+        answer = self.answer
+        is_uncertain = answer.ratio is not None or answer.problem.case.is_uncertain
+        if is_uncertain or any(left_out_of_fabrics(answer.problem)):
+            return None
+        try:
+            inputs = with_change(self.asked.inputs, change)
+        except InputError:
+            return None
+        if any(fabric.separation == "any" for fabric in inputs.case.fabrics):
+            return None
+        return problem_of(inputs.case, inputs.catalog, self.asked.settings.prune, answer.problem.offering)
+
+    def may_be_lower(self, problem: Problem, value: int) -> bool:
+        """Whether any design of a problem may have an objective that is lower than so much, by bounds alone."""
+        settings = self._settings(self.aside // LOOKS_ASIDE)
         search = search_of(problem, settings, self.asked.clock, context=self.answer.context.beside())
         may = search.may_beat(value)
-        self.left -= min(self.left, settings.work.in_all)
+        self.aside -= min(self.aside, settings.work.in_all)
         return may
 
     def sketched(self, problem: Problem, lower_than: int | None = None) -> Optimum:
-        """A best design of a problem that stands for another one, by what may be spent on sketches of the work left.
+        """A best design of a problem that stands for another one, or is a part of it, by the work that is aside.
 
         ``lower_than``: none is wanted whose objective is not lower.
         """
-        settings = self._settings(self.left // SKETCHES)
+        settings = self._settings(self.aside // LOOKS_ASIDE)
         context = self.answer.context.beside()
         search = search_of(problem, settings, self.asked.clock, context=context, lower_than=lower_than)
         optimum = search.run(ties=False)
-        self.left -= min(self.left, settings.work.in_all)
+        self.aside -= min(self.aside, settings.work.in_all)
         self.asked.clock.look()
         return optimum
 
     def _settings(self, most: int) -> Settings:
         return replace(self.asked.settings, engine=EXACT, work=Work(most=most), share=ShareDone())
+
+
+def _left_out(question: Question, answers: Answers) -> tuple[RuleLeftOut, ...]:
+    """The rules that the best design of a case is without; nothing is made of it where it keeps all for certain."""
+    best = answers.best
+    if best is None:
+        return ()
+    is_open = any(fabric.left_out or fabric.managers is not None for fabric in best.problem.fabrics)
+    if not is_open and not rack_parts_left_out(best.problem, question.inputs.case):
+        return ()
+    return rules_left_out(question, best.problem, design_of(best, question.settings.engine, 0.0))
 
 
 def dumped(value: object) -> Any:

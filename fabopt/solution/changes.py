@@ -7,13 +7,15 @@ ratio, a bandwidth, servers and attachments would save a little further on is lo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 
 from fabopt.io.case import Inputs
 from fabopt.parts.items import CABLE_KINDS
+from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import is_bound
@@ -120,7 +122,23 @@ def redundancy_of(case: Case) -> Iterator[CaseChange]:
 def _without_rules(case: Case, problem: Problem) -> Iterator[CaseChange]:
     for rule in (ONE_GENERATION, *NIC_RULES, SUBNET_MANAGER):
         if is_kept(case.rules, rule) and is_bound(problem, frozenset({rule})):
-            yield CaseChange(rule, NO_RULE, {f"rules.{rule}": False}, RowsShown.CHEAPER, rules=frozenset({rule}))
+            added = partial(_breaking, rule) if rule in NIC_RULES else None
+            is_apart = rule != SUBNET_MANAGER
+            yield CaseChange(rule, NO_RULE, {f"rules.{rule}": False}, RowsShown.CHEAPER, wider=is_apart, added=added)
+
+
+def _breaking(rule: str, fabric: FabricProblem) -> FabricProblem:
+    """A fabric with the NICs that break a rule alone."""
+    return _with_nics(fabric, lambda option: rule in option.breaks)
+
+
+def _in_planes(fabric: FabricProblem) -> FabricProblem:
+    """A fabric in two planes or more."""
+    return _with_nics(fabric, lambda option: option.planes > option.rails_per_plane)
+
+
+def _with_nics(fabric: FabricProblem, are_kept: Callable[[NicOption], bool]) -> FabricProblem:
+    return replace(fabric, nics={name: tuple(filter(are_kept, options)) for name, options in fabric.nics.items()})
 
 
 # -- structure -------------------------------------------------------------------------------------------------------
@@ -136,7 +154,9 @@ def _other_structure(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
         yield CaseChange("topologies", RAIL_ONLY, keys, RowsShown.SAID, place.index)
     for name, narrow in (("planes", 1), ("striping", "even"), ("rails", "aligned")):
         if getattr(asked, name) == narrow:
-            yield CaseChange(name, "any", {place.key(name): "any"}, RowsShown.SAID, place.index)
+            added = _in_planes if name == "planes" else None
+            change = {place.key(name): "any"}
+            yield CaseChange(name, "any", change, RowsShown.SAID, place.index, name == "planes", added)
 
 
 def _other_topology(place: FabricPlace) -> Iterator[CaseChange]:

@@ -25,7 +25,7 @@ from fabopt.schema.case import EFFECTIVE, Case, CaseLimits
 from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
-from fabopt.solution.changed import Keys
+from fabopt.solution.changed import Keys, Outcome
 from fabopt.solution.changes import MANAGEMENT, FabricPlace, places_of
 from fabopt.solution.rows import CaseChange, Rows, RowsShown
 from fabopt.topology.clos.design import ClosDesign
@@ -89,7 +89,7 @@ class _Look:
         rows = bill(answer.problem, answer.picked)
         return sum(cents(row.total_usd) for row in rows if row.fabric == self.fabric.name)
 
-    def _solved(self, figure: _Figure) -> tuple[Answer | None, Fraction, Alternative | None]:
+    def _solved(self, figure: _Figure) -> tuple[Outcome | None, Fraction, Alternative | None]:
         """The design at a figure, the share by which the bill falls; what is told where that was not finished."""
         self.solves -= 1
         outcome = self.rows.solved(figure.change)
@@ -97,11 +97,12 @@ class _Look:
             return None, Fraction(0), self.rows.unfinished(figure.change)
         if outcome.answer is None or not self._own_cents:
             return None, Fraction(0), None
-        return outcome.answer, 1 - Fraction(self._cents_of(outcome.answer), self._own_cents), None
+        return outcome, 1 - Fraction(self._cents_of(outcome.answer), self._own_cents), None
 
-    def _row(self, figure: _Figure, answer: Answer) -> Alternative:
-        row = self.rows.row(figure.change, answer)
-        tiers = answer.picked[self.place.index][0].design.file_part().tiers
+    def _row(self, figure: _Figure, outcome: Outcome) -> Alternative:
+        assert outcome.answer is not None
+        row = self.rows.row(figure.change, outcome)
+        tiers = outcome.answer.picked[self.place.index][0].design.file_part().tiers
         counts = " + ".join(str(tier.num_switches) for tier in tiers)
         return row.model_copy(update={"summary": f"{counts} switches: {row.summary}"})
 
@@ -253,12 +254,12 @@ class _Look:
     def _nearest(self, figures: Sequence[_Figure]) -> Iterator[Alternative]:
         """The first of some figures, the nearest first, at which the bill falls by more."""
         for figure in figures[: max(0, self.solves)]:
-            answer, fall, unfinished = self._solved(figure)
+            outcome, fall, unfinished = self._solved(figure)
             if unfinished is not None:
                 yield unfinished
                 return
-            if answer is not None and fall > figure.share:
-                yield self._row(figure, answer)
+            if outcome is not None and fall > figure.share:
+                yield self._row(figure, outcome)
                 return
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cached_property
 
-from fabopt.problem.rules_kept import without_rules
+from fabopt.problem.fabric import FabricProblem
 from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import StoppedError
 from fabopt.schema.case import EFFECTIVE
@@ -38,8 +38,10 @@ class RowsShown(Enum):
 
 @dataclass(frozen=True)
 class CaseChange:
-    """Keys of a case with other values. ``what`` is another then, and ``value`` which; ``index``: of which fabric;
-    ``rules``: what of the default rules it turns off and nothing else.
+    """Keys of a case with other values. ``what`` is another then, and ``value`` which; ``index``: of which fabric.
+
+    ``wider``: the changed case has all designs of the answered one. ``added``: of a fabric of the changed case, what
+    the answered one leaves out of it; None: that is no part that can be looked at.
     """
 
     what: str
@@ -47,7 +49,8 @@ class CaseChange:
     keys: Keys
     shown: RowsShown = RowsShown.ANY
     index: int | None = None
-    rules: frozenset[str] = frozenset()
+    wider: bool = False
+    added: Callable[[FabricProblem], FabricProblem] | None = None
 
 
 class DesignFigures:
@@ -86,23 +89,35 @@ class Rows:
         self.tell = tell
         self.answer = cases.answer
         self.own = DesignFigures(cases.answer)
-        self._may_save_any: bool | None = None
 
     def of(self, change: CaseChange) -> Iterator[Alternative]:
         """The row of a change, if it is shown."""
-        if change.rules and not self._may_save(change.rules):
-            return
-        outcome = self.solved(change)
+        outcome = self.solved(change) if self._may_differ(change) else Outcome(self.answer)
         if not outcome.finished:
             yield self.unfinished(change)
         elif outcome.answer is not None:
-            yield from self._shown(change, outcome.answer)
+            yield from self._shown(change, outcome)
 
-    def _may_save(self, rules: frozenset[str]) -> bool:
-        """Whether a design without some default rules may be cheaper, by bounds alone."""
-        if self._may_save_any is None:
-            self._may_save_any = self.cases.may_be_lower(without_rules(self.answer.problem))
-        return self._may_save_any and self.cases.may_be_lower(without_rules(self.answer.problem, rules))
+    def _may_differ(self, change: CaseChange) -> bool:
+        """Whether a wider case may have a design as good as is wanted which the answered one has not; False only where
+        little work tells that what is added has none, so that the answer stands.
+        """
+        wanted = self._wanted(change)
+        problem = self.cases.problem_of(change.keys) if change.wider and wanted is not None else None
+        if problem is None or wanted is None:
+            return True
+        if change.added is None:
+            return self.cases.may_be_lower(problem, wanted)
+        self.tell(f"looking at what {change.what} {change.value} adds")
+        for index, fabric in enumerate(problem.fabrics):
+            if fabric.logical_fabrics:
+                return True
+            added = change.added(fabric) if change.index in (None, index) else fabric
+            if added is not fabric and any(added.nics.values()):
+                part = replace(problem, fabrics=(*problem.fabrics[:index], added, *problem.fabrics[index + 1 :]))
+                if not self.cases.sketched(part, wanted).has_none_below(wanted):
+                    return True
+        return False
 
     def solved(self, change: CaseChange) -> Outcome:
         """What a changed case comes to; not finished where its search fails, which is no fault of the answer's."""
@@ -122,13 +137,14 @@ class Rows:
             return None
         return value + (change.shown is RowsShown.SAID)
 
-    def _shown(self, change: CaseChange, other: Answer) -> Iterator[Alternative]:
-        difference = DesignFigures(other).objective - self.own.objective
+    def _shown(self, change: CaseChange, outcome: Outcome) -> Iterator[Alternative]:
+        assert outcome.answer is not None
+        difference = DesignFigures(outcome.answer).objective - self.own.objective
         if change.shown is RowsShown.ANY or difference < 0:
-            if difference or self._looks_otherwise(other):
-                yield self.row(change, other)
+            if difference or self._looks_otherwise(outcome.answer):
+                yield self.row(change, outcome)
         elif change.shown is RowsShown.SAID and not difference:
-            yield self.row(change, other, NOTHING_CHEAPER)
+            yield self.row(change, outcome, NOTHING_CHEAPER)
 
     def _looks_otherwise(self, other: Answer) -> bool:
         """Whether a design of the same objective is another one."""
@@ -139,14 +155,16 @@ class Rows:
             for (own, _), (one, _) in pairs
         )
 
-    def row(self, change: CaseChange, other: Answer, summary: str | None = None) -> Alternative:
-        """The row of a design."""
-        figures, own = DesignFigures(other), self.own
+    def row(self, change: CaseChange, outcome: Outcome, summary: str | None = None) -> Alternative:
+        """The row of a case that has a design."""
+        assert outcome.answer is not None
+        other, own = outcome.answer, self.own
+        figures = DesignFigures(other)
         use = figures.use
         return Alternative(
             what=self.named(change),
             value=change.value,
-            summary=self._summary(change, other) if summary is None else summary,
+            summary=(self._summary(change, other) if summary is None else summary) + _without(outcome),
             change=dict(change.keys),
             status="optimal" if other.optimum.verdict == "optimal" else "feasible",
             objective=figures.objective,
@@ -158,6 +176,7 @@ class Rows:
             step_s=None if use is None else use.step_s,
             gpu_utilization=None if use is None else use.gpu_utilization,
             usd_per_effective_gpu=None if use is None else use.usd_per_effective_gpu,
+            rules_left_out=outcome.rules_left_out,
         )
 
     def unfinished(self, change: CaseChange) -> Alternative:
@@ -205,6 +224,12 @@ class Rows:
         if told:
             return "; ".join(f"{name}: {text}" for name, text in told)
         return summaries_beside(other.problem, other.picked, self.answer.picked)
+
+
+def _without(outcome: Outcome) -> str:
+    """Which rules a design is without, in words; nothing where it keeps all."""
+    parts = [row.part if row.fabric is None else f"{row.part} of {row.fabric}" for row in outcome.rules_left_out]
+    return f"; without {' and '.join(parts)}" if parts else ""
 
 
 def difference_of(objective: float, best: float) -> int | float:

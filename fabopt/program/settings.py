@@ -91,9 +91,7 @@ class Settings:
     ``still``: is entered where this process is copied; no thread of whoever watches may run within.
     ``told``: takes, where there is no design, first None and then what stands in the way, as it is found.
     ``compared``: takes each design of another kind, as it is found beside an answer.
-    ``most_candidates``: without a floor, a proof that takes more of them is not wanted; the likeliest will do.
     ``work``: what all searches with these settings have done together, and may.
-    ``patience``: batches of sizes of one block (NIC, leaf, cages) after which the next is looked at, with no proof.
     """
 
     engine: str = "cp-sat"
@@ -101,13 +99,11 @@ class Settings:
     prune: bool = True
     progress: Callable[[str], None] = lambda text: None
     told: Callable[[Conflict | None], None] = lambda conflict: None
-    most_candidates: int | None = None
     compared: Callable[[Alternative], None] = lambda alternative: None
     bracket: Callable[[Number | None, Number | None], None] = lambda best, bound: None
     share: ShareDone = field(default_factory=ShareDone)
     still: Callable[[], AbstractContextManager[None]] = nullcontext
     work: Work = field(default_factory=Work)
-    patience: float = inf
 
     @property
     def quiet(self) -> Settings:

@@ -281,7 +281,7 @@ class Expansion:
 
     def _request(self, fabric: FabricProblem, costs: BoundedCosts) -> SpaceRequest:
         restriction = self.restrictions.get(fabric.name, Restriction())
-        return SpaceRequest(costs, self.caps, restriction, self.settings.prune, self._is_enough, self.settings.patience)
+        return SpaceRequest(costs, self.caps, restriction, self.settings.prune, self._is_enough)
 
     def _is_enough(self, work: int) -> bool:
         """Count what a batch of bounds takes; whether time is over, or that is too much."""

@@ -154,7 +154,7 @@ def _equipped(bounds: Bounds, family: str, tiers: int) -> Iterator[_Equipped]:
     """Ways to equip servers, each with a bound that counts no uplinks."""
     for protocol in bounds.fabric.protocols:
         for nic in bounds.nics(protocol):
-            lowers = bounds.lowers(nic.port, protocol, None)
+            lowers = bounds.lowers(nic.port, protocol)
             if nic.topology == family and nic.allows(tiers) and lowers:
                 yield _Equipped(float(bounds.of_servers(nic, lowers[0].share)[0]), bounds, protocol, nic, lowers)
 

@@ -147,7 +147,7 @@ class Search:
             slack = expanded.slack
         for rise in range(MOST_RISES + MOST_STEPS + 1):
             self.expansion.left_out = False
-            solved = self._solve(self.expansion.candidates(expanded, self._most_candidates if best.picked else None))
+            solved = self._solve(self.expansion.candidates(expanded))
             best = outcome = self._better(solved, best)
             self._known_bound = known = max(known, self._bound_of(solved, expanded))
             self._tell()
@@ -224,11 +224,6 @@ class Search:
     def _is_out_of_room(self) -> bool:
         """Whether it is quickly known that there is no room for any design."""
         return False
-
-    @property
-    def _most_candidates(self) -> int | None:
-        """The number of candidates that is enough once a design is met, if the settings say so."""
-        return self.settings.most_candidates
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
         """The cutoff that proves the best design met, or that of a known one if it is lower and not expanded yet; at

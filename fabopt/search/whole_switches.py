@@ -45,7 +45,7 @@ def _of_leaves(spans: Sequence[Bounds], protocol: str, nic: NicOption, upward: U
     """The least of a leaf with 1, 2, ... ports of servers, the links of these and its uplinks, shape (ports,)."""
     least = np.full(1, np.inf)
     for bounds in spans:
-        for _, leaf, down in bounds.lowers(nic.port, protocol, None):
+        for _, leaf, down in bounds.lowers(nic.port, protocol):
             numbers = np.arange(1, min(bounds.most.on_leaf, usable_ports(down, leaf)) + 1)
             link = float(bounds.least_link(nic.port, down.port, "server-leaf", protocol)[0])
             below = float(bounds.costs.of(leaf.item)[0]) + link * numbers

@@ -30,7 +30,7 @@ LEAST_OF_ROW: Final = 500
 AS_THE_ANSWER: Final = 1.5
 TOO_LITTLE: Final = 0.3
 # The inverse of the share of all work that is set aside for sketches and bounds, and of the share of that for one.
-SHARE_ASIDE: Final = 4
+SHARE_ASIDE: Final = 3
 LOOKS_ASIDE: Final = 2
 
 Keys = Mapping[str, Any]

@@ -24,8 +24,8 @@ class Cutoff:
     Arrays of costs have shape (metrics, size): row 0 is the objective, the others those that ``caps``, shape
     (metrics,), limits. Without ``prune`` the objective cuts nothing. ``sizing``: of other parts of the space, which is
     added to. ``admits``: which candidates of a batch may be kept at all, shape (size,); None: all. Once
-    ``should_stop`` says so nothing more is within, if anything was met or there is a cost to beat; nor once as many
-    batches of a block were asked for as its ``patience`` allows. Raises ``ArithmeticError`` for what is not a number.
+    ``should_stop`` says so nothing more is within, if anything was met or there is a cost to beat. Raises
+    ``ArithmeticError`` for what is not a number.
     """
 
     def __init__(
@@ -36,7 +36,6 @@ class Cutoff:
         sizing: Sizing | None = None,
         admits: Callable[[AnyBatch], NDArray[np.bool_]] | None = None,
         should_stop: Callable[[int], bool] = lambda work: False,
-        patience: float = inf,
     ) -> None:
         self.sizing = Sizing() if sizing is None else sizing
         self._caps = [(metric, cap * (1 + RELATIVE_SLACK)) for metric, cap in enumerate(caps) if np.isfinite(cap)]
@@ -44,12 +43,6 @@ class Cutoff:
         self._prune = prune
         self._admits = admits
         self._should_stop = should_stop
-        self._patience = patience
-        self._asked = 0
-
-    def begin_block(self) -> None:
-        """Have all patience again: sizes of another block are asked for."""
-        self._asked = 0
 
     @property
     def limit(self) -> float:
@@ -61,8 +54,7 @@ class Cutoff:
 
     def within(self, cost: Floats) -> NDArray[np.bool_]:
         """Which of these costs (or bounds) are below the cutoff and the caps, shape (size,)."""
-        self._asked += 1
-        if (self._should_stop(OF_SIZES) and isfinite(self.sizing.least)) or self._asked > self._patience:
+        if self._should_stop(OF_SIZES) and isfinite(self.sizing.least):
             self.sizing.stopped = True
             return np.zeros(cost.shape[1:], dtype=np.bool_)
         return self._is_kept(cost)

@@ -42,9 +42,8 @@ def _direct_family(name: str) -> Family:
 
 
 def space_of(problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
-    """The spaces of all families of a fabric that have a part in what is wanted."""
-    wanted = (name for name in fabric.topologies if request.restriction.allows(name))
-    spaces = (family_of(name).space(problem, fabric, request) for name in wanted)
+    """The spaces of all families of a fabric."""
+    spaces = (family_of(name).space(problem, fabric, request) for name in fabric.topologies)
     return Spaces(tuple(part for space in spaces for part in (space.spaces if isinstance(space, Spaces) else [space])))
 
 

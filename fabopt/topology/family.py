@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import NamedTuple, Protocol
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.schema.topologies import TIERED
 from fabopt.topology.batch import Sizing
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.link_parts import Floats
@@ -23,26 +21,10 @@ from fabopt.topology.link_parts import Floats
 
 @dataclass(frozen=True)
 class Restriction:
-    """A part of the space: what the best design of another kind may be made of. None: anything.
+    """A part of the space: the number of a layout of the floor, and a family. None: any."""
 
-    ``tiers``: of leaves and spines, so that no other family is in it. ``policy``, ``layout``: on a floor, how switches
-    are placed, and the number of the layout. ``nodes``: what the devices of a torus are.
-    """
-
-    protocol: str | None = None
-    tiers: int | None = None
-    port_mbps: int | None = None
-    not_leaf: str | None = None
-    policy: str | None = None
     layout: int | None = None
     topology: str | None = None
-    nodes: str | None = None
-
-    def allows(self, topology: str) -> bool:
-        """Whether a family has candidates in this part."""
-        if self.nodes is not None and topology != "torus":
-            return False
-        return self.topology in (None, topology) and (self.tiers is None or topology in TIERED)
 
 
 ANYTHING = Restriction()
@@ -86,7 +68,7 @@ class SpaceRequest(NamedTuple):
 
     ``costs`` keeps the bounds that all families share. ``caps`` has shape (metrics,), infinite where there is no limit.
     ``should_stop`` counts each batch of bounds that is held against the cutoff, and is asked at no other time: 1 for a
-    block, ``OF_SIZES`` for sizes of one. ``patience``: so many batches of sizes of a block, and the next is looked at.
+    block, ``OF_SIZES`` for sizes of one.
     """
 
     costs: BoundedCosts
@@ -94,7 +76,6 @@ class SpaceRequest(NamedTuple):
     restriction: Restriction = ANYTHING
     prune: bool = True
     should_stop: Callable[[int], bool] = lambda work: False
-    patience: float = inf
 
 
 class Family(Protocol):

@@ -139,7 +139,7 @@ def test_leaves_that_nothing_joins_to_a_host_are_not_sized() -> None:
     problem = problem_of(given.case, given.catalog)
     (fabric,) = problem.fabrics
     bounds = Expansion(problem, Settings(), Clock(None), {}).costs_of(0).bounds(problem, fabric, True)
-    lowers = bounds.lowers(fabric.nics["ethernet"][0].port, "ethernet", None)
+    lowers = bounds.lowers(fabric.nics["ethernet"][0].port, "ethernet")
     assert [lower.leaf.id for lower in lowers] == ["dear"]
 
 

@@ -109,12 +109,12 @@ def bounds_of(batch: ClosBatch, expansion: Expansion, costs: BoundedCosts) -> np
     bounds = costs.bounds(expansion.problem, batch.fabric, False)
     block = Block(parts.protocol, 2, parts.nic, parts.leaf, parts.leaf_down, parts.leaf_up)
     place = next(
-        place for place, one in enumerate(bounds.lowers(parts.nic.port, parts.protocol, None))
+        place for place, one in enumerate(bounds.lowers(parts.nic.port, parts.protocol))
         if (one.leaf, one.down) == (parts.leaf, parts.leaf_down)
     )  # fmt: skip
     of_all = max(
-        bounds.lowest(parts.protocol, None, None),
-        float(bounds.of_leaves(place, parts.nic, parts.protocol, None)[0]),
+        bounds.lowest(parts.protocol),
+        float(bounds.of_leaves(place, parts.nic, parts.protocol)[0]),
         float(bounds.of_block(block, 2)[0]),
     )
     own = block._replace(last=parts.last_leaf)

@@ -165,7 +165,7 @@ class FloorExpansion(Expansion):
         return [
             placed
             for number, variant in enumerate(self.variants(fabric, costs))
-            if part.layout in (None, number) and part.policy in (None, variant.arrangement.policy)
+            if part.layout in (None, number)
             for placed in on_each_tier(self.problem, variant)
         ]
 

@@ -242,10 +242,6 @@ class FloorSearch(Search):
         """Whether the least bound that is known bounds the designs of all layouts."""
         return bool(known) and len(known) == len(bounds)
 
-    @property
-    def _most_candidates(self) -> int | None:
-        return None
-
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
         """The next slack: not at once that of the cutoff that proves, for a better design may lower that."""
         needed = min(needed, self._to_be_beaten(bound))

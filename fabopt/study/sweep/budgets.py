@@ -220,10 +220,10 @@ def _least_share(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, c
     least = np.inf
     for protocol in fabric.protocols:
         for nic in bounds.nics(protocol):
-            for place, lower in enumerate(bounds.lowers(nic.port, protocol, None)):
+            for place, lower in enumerate(bounds.lowers(nic.port, protocol)):
                 if 1 in fabric.tiers or fabric.topologies != ("clos",):
                     least = min(least, float(bounds.of_servers(nic, lower.share)[0]))
-                if float(bounds.of_leaves(place, nic, protocol, None)[0]) >= least:
+                if float(bounds.of_leaves(place, nic, protocol)[0]) >= least:
                     break
                 for tiers in set(fabric.tiers) - {1}:
                     blocks = (Block(protocol, tiers, nic, lower.leaf, lower.down, up) for up in lower.leaf.uses)

@@ -106,16 +106,16 @@ class Bounds(LinkBounds):
         return undominated_nics(options, by_injection=self.fabric.figure_demands is not None) if keep else options
 
     @remembered()
-    def switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
-        """Switches for a role, but one, without those that others beat."""
-        options = [one for one in self.fabric.switches[protocol][role] if one.id != without]
+    def switches(self, protocol: str, role: str) -> list[SwitchType]:
+        """Switches for a role, without those that others beat."""
+        options = list(self.fabric.switches[protocol][role])
         timed = self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
         return undominated_switches(options, self.fabric, timed) if self.prune else options
 
     @remembered("server-leaf", "attachment-leaf", "attachment-spine")
-    def lowers(self, port: PortType, protocol: str, without: str | None, of_last: bool = False) -> list[Lower]:
-        """Leaf switches but one that take a server's port, the cheapest share first; ``of_last``: for a last group."""
-        uses = self._leaf_uses(port.lane.port_mbps, protocol, without, of_last)
+    def lowers(self, port: PortType, protocol: str, of_last: bool = False) -> list[Lower]:
+        """Leaf switches that take a server's port, the cheapest share first; ``of_last``: for a last group."""
+        uses = self._leaf_uses(port.lane.port_mbps, protocol, of_last)
         spines = {use.port for one in self.switches(protocol, "spine") for use in one.uses}
         of_speed = [one for one in spines if one.lane.port_mbps == port.lane.port_mbps]
         ports = {down.port for _, _, down in uses if self._attaches({"leaf": [down.port], "spine": of_speed}, protocol)}
@@ -125,11 +125,11 @@ class Bounds(LinkBounds):
         return sorted((one for one in lowers if np.isfinite(one.share[0])), key=lambda one: float(one.share[0]))
 
     @remembered("server-leaf", "attachment-leaf")
-    def _leaf_uses(self, port_mbps: int, protocol: str, without: str | None, of_last: bool) -> list[Lower]:
-        """Leaf switches but one for server ports of a speed, with their share alone."""
+    def _leaf_uses(self, port_mbps: int, protocol: str, of_last: bool) -> list[Lower]:
+        """Leaf switches for server ports of a speed, with their share alone."""
         most = self.most.on_last if of_last else self.most.on_leaf
         share = self.share_alone if self.fabric.may_be_alike else partial(self._share_of_two_tiers, protocol)
-        uses = ((leaf, down) for leaf in self.switches(protocol, "leaf", without) for down in leaf.uses)
+        uses = ((leaf, down) for leaf in self.switches(protocol, "leaf") for down in leaf.uses)
         return [Lower(share(*use, most), *use) for use in uses if use[1].lane.port_mbps == port_mbps]
 
     @remembered("leaf-spine", "spine-core")
@@ -239,27 +239,24 @@ class Bounds(LinkBounds):
         nics = self.costs.of(nic.item) * nic.nics_per_server
         return np.asarray(self.problem.servers * (nics + nic.ports_per_server * share.T).T)
 
-    def lowest(self, protocol: str, port_mbps: int | None, without: str | None) -> float:
-        """No network costs less, whatever is above its leaves; of NICs of one speed, without one type of leaf."""
-        nics = tuple(nic for nic in self.nics(protocol) if port_mbps in (None, nic.port.lane.port_mbps))
-        return self._lowest_of(nics, protocol, without)
-
     @remembered("server-leaf", "attachment-leaf")
-    def _lowest_of(self, nics: tuple[NicOption, ...], protocol: str, without: str | None) -> float:
-        leasts = (self.of_leaves(0, nic, protocol, without) for nic in nics if self.lowers(nic.port, protocol, without))
+    def lowest(self, protocol: str) -> float:
+        """No network costs less, whatever is above its leaves."""
+        nics = [nic for nic in self.nics(protocol) if self.lowers(nic.port, protocol)]
+        leasts = (self.of_leaves(0, nic, protocol) for nic in nics)
         return min((float(least[0]) for least in leasts), default=np.inf)
 
     @remembered("server-leaf", "attachment-leaf")
-    def of_leaves(self, place: int, nic: NicOption, protocol: str, without: str | None) -> Floats:
+    def of_leaves(self, place: int, nic: NicOption, protocol: str) -> Floats:
         """The least that servers on leaves at a place of ``lowers`` cost, whatever their last group is on."""
-        lower = self.lowers(nic.port, protocol, without)[place]
-        return self.of_servers(nic, lower.share) + self._last_saving(nic, protocol, without).beside(lower.share)
+        lower = self.lowers(nic.port, protocol)[place]
+        return self.of_servers(nic, lower.share) + self._last_saving(nic, protocol).beside(lower.share)
 
     @remembered("server-leaf", "attachment-leaf")
-    def _last_saving(self, nic: NicOption, protocol: str, without: str | None) -> Saving:
+    def _last_saving(self, nic: NicOption, protocol: str) -> Saving:
         """What the leaves of a last group can save: of any type, for the bounds of leaves rise as their shares do."""
         differ = self.fabric.span is not None or protocol in self.fabric.last_leaf
-        lowers = self.lowers(nic.port, protocol, without, True) if differ and self.most.servers_in_last else []
+        lowers = self.lowers(nic.port, protocol, True) if differ and self.most.servers_in_last else []
         return Saving(lowers, nic, self.most.servers_in_last)
 
     def of_block(self, block: Block, tiers: int) -> Floats:
@@ -285,7 +282,7 @@ class Bounds(LinkBounds):
     @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
     def _saving_under(self, nic: NicOption, protocol: str, down: PortType, up: PortType, tiers: int) -> Saving:
         """What a last group can save on any leaves whose cages look so to parts, with so many tiers."""
-        uses = self._leaves_by_ports(protocol, None)[down, up]
+        uses = self._leaves_by_ports(protocol)[down, up]
         return self._saving_of([Block(protocol, tiers, nic, *use) for use in uses], tiers)
 
     def _saving_of(self, lasts: Sequence[Block], tiers: int) -> Saving:
@@ -302,17 +299,17 @@ class Bounds(LinkBounds):
         share = self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers, most)
         return np.asarray((link + share.T).T)
 
-    def last_leaves(self, block: Block, without: str | None) -> list[SwitchUse]:
-        """Other types of leaf for the last group of a block, whose cages look to parts as the block's do, but one."""
+    def last_leaves(self, block: Block) -> list[SwitchUse]:
+        """Other types of leaf for the last group of a block, whose cages look to parts as the block's do."""
         if not self.most.servers_in_last or block.protocol not in self.fabric.last_leaf:
             return []
-        alike = self._leaves_by_ports(block.protocol, without)[block.down.port, block.uplinks.port]
+        alike = self._leaves_by_ports(block.protocol)[block.down.port, block.uplinks.port]
         joined = block.leaf.peers is not None
         return [use for use in alike if use.switch.id != block.leaf.id and (use.switch.peers is not None) == joined]
 
     @remembered()
-    def _leaves_by_ports(self, protocol: str, without: str | None) -> LeavesByPorts:
-        return leaves_by_ports(self.switches(protocol, "leaf", without))
+    def _leaves_by_ports(self, protocol: str) -> LeavesByPorts:
+        return leaves_by_ports(self.switches(protocol, "leaf"))
 
     def share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
         """The least share of a switch that one down port, of ``most``, can have, what is above left aside."""

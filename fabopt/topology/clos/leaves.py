@@ -63,17 +63,16 @@ _CHUNK = {2: 512, 3: 64}
 class Leaves:
     """The sizes of the leaves of blocks, and through ``Spines`` of everything above, that stay below a cutoff.
 
-    ``plain``: only those with one link wherever one is enough. ``without``: a type of leaf that none has.
+    ``plain``: only those with one link wherever one is enough.
     ``sizes_met``: whether any size was looked at.
     """
 
-    def __init__(self, bounds: Bounds, cutoff: Cutoff, plain: bool, without: str | None = None) -> None:
+    def __init__(self, bounds: Bounds, cutoff: Cutoff, plain: bool) -> None:
         self.bounds = bounds
         self.problem = bounds.problem
         self.fabric = bounds.fabric
         self.cutoff = cutoff
         self.plain = plain
-        self.without = without
         self.sizes_met = False
         self.spines = Spines(bounds, cutoff, plain)
         self.mixed_spines = SpinesOfTwoTypes(self.spines)
@@ -91,7 +90,6 @@ class Leaves:
         """Offer every candidate of a block that stays below the cutoff."""
         if not self.spines.stacks.may_be(block):
             return
-        self.cutoff.begin_block()
         odd = self._may_be_odd(block)
         alike = self._sizes(block, self.rules) if self.fabric.may_be_alike else []
         worth = WorthOfLeaves(self.bounds, block, self.cutoff.limit)
@@ -171,7 +169,7 @@ class Leaves:
 
     def _with_last_leaves(self, block: Block) -> list[Block]:
         """The block alone, and with every other type of leaf that a last group may have."""
-        return [block, *(block._replace(last=last) for last in self.bounds.last_leaves(block, self.without))]
+        return [block, *(block._replace(last=last) for last in self.bounds.last_leaves(block))]
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
         """The scope of bounds that depend on these runs, as ``Bounds.scope``."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -80,7 +79,6 @@ class ClosSpace:
         restriction: Restriction = ANYTHING,
         prune: bool = True,
         should_stop: Callable[[int], bool] = lambda work: False,
-        patience: float = inf,
         parts: Sequence[FabricProblem] = (),
     ) -> None:
         self.problem = problem
@@ -89,7 +87,6 @@ class ClosSpace:
         self.restriction = restriction
         self.prune = prune
         self.should_stop = should_stop
-        self.patience = patience
         self.bounds = costs.bounds(problem, fabric, prune)
         self.parts = [costs.bounds(problem, part, prune) for part in parts] or [self.bounds]
         # what the least uplinks cost, by all that it follows from: blocks by the hundred have it in common
@@ -100,24 +97,22 @@ class ClosSpace:
 
         Without ``ties`` no more is looked at once nothing can cost less than what was met.
         """
-        cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._admits, self.should_stop, self.patience)
+        cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._admits, self.should_stop)
         if self.fabric.span is None or self.lowest_bound <= cutoff.limit:
-            leaves = [Leaves(bounds, cutoff, False, self.restriction.not_leaf) for bounds in self.parts]
+            leaves = [Leaves(bounds, cutoff, False) for bounds in self.parts]
             self._expand_all(cutoff, leaves, ties=ties)
         return cutoff.close()
 
     @property
     def lowest_bound(self) -> float:
         """No candidate costs less; infinite if there is none."""
-        part, protocols = self.restriction, self.fabric.protocols
-        wanted = [one for one in protocols if part.protocol in (None, one)] if self._has_tiers else []
-        return min((self.bounds.lowest(one, part.port_mbps, part.not_leaf) for one in wanted), default=np.inf)
+        return min(map(self.bounds.lowest, self.fabric.protocols), default=np.inf)
 
     def any_candidate(self) -> Sizing:
         """Some candidate: first among those with one link wherever one is enough, then among all."""
         for plain in (True, False):
             cutoff = Cutoff(self.caps, 0.0, self.prune, None, self._admits)
-            parts = [Leaves(bounds, cutoff, plain, self.restriction.not_leaf) for bounds in self.parts]
+            parts = [Leaves(bounds, cutoff, plain) for bounds in self.parts]
             self._expand_all(cutoff, parts, first=True)
             if cutoff.sizing.batches or cutoff.sizing.stopped or not any(leaves.sizes_met for leaves in parts):
                 break
@@ -248,27 +243,13 @@ class ClosSpace:
         early = self._early_leaves(block) + self.bounds.early.of_uplinks(block)
         return np.concatenate([np.maximum(tighter[:1] + early, bound), tighter[1:]])
 
-    @property
-    def _has_tiers(self) -> bool:
-        return self.restriction.tiers is None or self.restriction.tiers in self.fabric.tiers
-
     def _nics(self, cutoff: Cutoff) -> Iterator[Iterator[_Bounded]]:
         """The blocks of every NIC on every number of tiers."""
         for tiers in tiers_that_do(self.problem, self.fabric) if self.prune else self.fabric.tiers:
             for protocol in self.fabric.protocols:
-                if self.restriction.tiers in (None, tiers) and self.restriction.protocol in (None, protocol):
-                    for nic in self.bounds.nics(protocol):
-                        if self._is_wanted(nic, tiers):
-                            yield self._blocks(cutoff, protocol, tiers, nic)
-
-    def _is_wanted(self, nic: NicOption, tiers: int) -> bool:
-        """Whether networks of so many tiers with these NICs are in the part of the space that is searched."""
-        part = self.restriction
-        return (
-            part.port_mbps in (None, nic.port.lane.port_mbps)
-            and part.topology in (None, nic.topology)
-            and nic.allows(tiers)
-        )
+                for nic in self.bounds.nics(protocol):
+                    if self.restriction.topology in (None, nic.topology) and nic.allows(tiers):
+                        yield self._blocks(cutoff, protocol, tiers, nic)
 
     def _blocks(self, cutoff: Cutoff, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
         """A NIC's blocks, the lowest bound first, which counts no uplinks yet; made as far as they are asked for."""
@@ -279,13 +260,10 @@ class ClosSpace:
     def _blocks_by_share(self, cutoff: Cutoff, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
         """A NIC's blocks, those first whose leaves have the least share at the last stage."""
         fewest_ports = self._ports_of_one_tier(nic) if tiers == 1 else 1
-        without = self.restriction.not_leaf
-        for place, (share, leaf, down) in enumerate(self.bounds.lowers(nic.port, protocol, without)):
+        for place, (share, leaf, down) in enumerate(self.bounds.lowers(nic.port, protocol)):
             if usable_ports(down, leaf) >= fewest_ports and (tiers > 1 or leaf.stands_alone):
-                if tiers > 1:
-                    least = self.bounds.of_leaves(place, nic, protocol, without)
-                else:
-                    least = self.bounds.of_servers(nic, share)
+                bounds = self.bounds
+                least = bounds.of_leaves(place, nic, protocol) if tiers > 1 else bounds.of_servers(nic, share)
                 block = Block(protocol, tiers, nic, leaf, down)
                 if cutoff.possible(least):
                     yield _Bounded(float(least[0]) + self._early_leaves(block), block)

@@ -99,16 +99,13 @@ class SwitchedSpace(ABC):
     # -- hardware -----------------------------------------------------------------------------------------------
 
     def _blocks(self, cutoff: Cutoff) -> Iterator[BoundedHardware]:
-        wanted = self.request.restriction
         for protocol in self.fabric.protocols:
-            if wanted.protocol not in (None, protocol):
-                continue
             for nic in self.bounds.nics(protocol):
-                if not nic.apart and wanted.port_mbps in (None, nic.port.lane.port_mbps):
+                if not nic.apart:
                     yield from self._blocks_of(cutoff, protocol, nic)
 
     def _blocks_of(self, cutoff: Cutoff, protocol: str, nic: NicOption) -> Iterator[BoundedHardware]:
-        for share, leaf, down in self.bounds.lowers(nic.port, protocol, self.request.restriction.not_leaf):
+        for share, leaf, down in self.bounds.lowers(nic.port, protocol):
             alone = self.bounds.of_servers(nic, share)
             if float(alone[0]) > cutoff.limit:  # leaves come by their share, the cheapest first
                 return

@@ -27,13 +27,12 @@ class TorusFamily:
         return self.topology.name
 
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
-        """The tori of switches and of servers, as far as they are wanted; the smaller space first."""
-        wanted = [nodes for nodes in fabric.torus_nodes if request.restriction.nodes in (None, nodes)]
+        """The tori of switches and of servers, as far as the case has them; the smaller space first."""
         spaces: list[Space] = []
-        if NODES in wanted:
+        if NODES in fabric.torus_nodes:
             parts = spans_of(problem, fabric, "server-torus")
             spaces += [ServerTorusSpace(problem, one, self.topology, request) for one in parts]
-        if "switches" in wanted:
+        if "switches" in fabric.torus_nodes:
             spaces.append(self._of_switches.space(problem, fabric, request))
         return Spaces(tuple(spaces))
 

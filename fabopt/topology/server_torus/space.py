@@ -56,11 +56,6 @@ class ServerTorusSpace:
 
     def _batches(self) -> Iterator[ServerTorusBatch]:
         for protocol, nic in forwarding_nics(self.problem, self.fabric):
-            wanted = self.request.restriction
-            if wanted.not_leaf is not None or wanted.protocol not in (None, protocol):
-                continue
-            if wanted.port_mbps not in (None, nic.port.lane.port_mbps):
-                continue
             nets = self._nets(ServerTorusParts(protocol, nic))
             joins = equal_joins(self.problem, self.fabric, nic.port, "dim-1", protocol)
             if nets and joins:

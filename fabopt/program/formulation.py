@@ -173,6 +173,7 @@ class Program:
             yield self._weighed(metric, self.problem.weights_in(metric))
         if weights != Weights(1, 0, 0, 1):
             yield self._level("capex", self._cents, self.purchases.cost())
+        yield self._level_of_candidates("lacking_mbps", lambda one: one.evenness.lacking_mbps)
         yield self._level_of_candidates("own_last_groups", lambda one: one.evenness.own_last)
         yield self._level("power", self._of_network(lambda stage, item: item.power_mw))
         yield self._level("rack_units", self._of_network(lambda stage, item: item.rack_milliunits))

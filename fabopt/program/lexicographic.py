@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from math import floor, inf
 
 from fabopt.errors import NoAnswerError
+from fabopt.parts.finance import Weights
+from fabopt.problem.planes import planes_of
 from fabopt.problem.problem import Problem
 from fabopt.program.dominance import without_dominated_parts
 from fabopt.program.formulation import Program
@@ -31,6 +33,7 @@ LEFT_UNUSED = 0.25
 class Optimum:
     """A search's result. ``value``, ``bound``: objective integers (see ``Weights``); ``picked`` with its parts.
 
+    ``equal_planes``: by fabric, the numbers of planes in which it costs the same, if several.
     ``least``: none of the candidates that the program was made of has a lower objective (None: not known).
     """
 
@@ -43,6 +46,7 @@ class Optimum:
     program: Program | None = None
     least: int | None = None
     values: Mapping[str, int] = field(default_factory=dict)
+    equal_planes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def has_none_below(self, value: int) -> bool:
         """Whether it says that no design has a lower objective than so much."""
@@ -118,7 +122,26 @@ def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
         values, held = solution.values or values, level.expression
         if solution.verdict != "optimal" or clock.is_over():
             break
-    return replace(optimum, picked=picked_in(program, values), values=values)
+    return replace(
+        optimum, picked=picked_in(program, values), values=values, equal_planes=_equal_planes(program, values)
+    )
+
+
+def _equal_planes(program: Program, values: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """By fabric, the numbers of planes in which it costs the same, if several; nothing where more than its own parts
+    decides, and of other objectives than capex.
+    """
+    problem = program.problem
+    is_coupled = program.purchases.buy or problem.limits.are_set or problem.shares_slots
+    if is_coupled or problem.weights != Weights(1, 0, 0, 1):
+        return {}
+    weights, told = program.objective().expression, dict[str, set[int]]()
+    of_candidates = [weights.get(pick, 0) for pick in program.pick]
+    own = {one.fabric: of_candidates[program.candidates.index(one)] for one in program.picked(values)}
+    for candidate, weight in zip(program.candidates, of_candidates, strict=True):
+        if weight == own[candidate.fabric]:
+            told.setdefault(candidate.fabric, set()).add(planes_of(candidate.design.nic))
+    return {name: tuple(sorted(planes)) for name, planes in told.items() if len(planes) > 1}
 
 
 def _levels_of_links(program: Program, values: Mapping[str, int]) -> Iterator[Level]:

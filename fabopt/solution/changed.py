@@ -29,9 +29,9 @@ LEAST_OF_ROW: Final = 500
 # How many times what the answer took a row may take, if so much is left, and with how much less none is begun.
 AS_THE_ANSWER: Final = 1.5
 TOO_LITTLE: Final = 0.3
-# The inverse of the share of all work that is set aside for sketches and bounds, and of the share of that for one.
-SHARE_ASIDE: Final = 3
-LOOKS_ASIDE: Final = 2
+# The inverse of the share of all work that is set aside for sketches and bounds; a row may take so much of the rest.
+SHARE_ASIDE: Final = 4
+OF_A_ROW: Final = 0.75
 
 Keys = Mapping[str, Any]
 
@@ -64,7 +64,7 @@ class ChangedCases:
         self.aside = work // SHARE_ASIDE
         self.left = work - self.aside
 
-    def solve(self, change: Keys, lower_than: int | None = None, share: float = 0.5) -> Outcome:
+    def solve(self, change: Keys, lower_than: int | None = None, share: float = OF_A_ROW) -> Outcome:
         """Solve the case with a change, in a share of the work that is left.
 
         A change with which there is no case has no design; neither has one all of whose designs have an objective that
@@ -116,7 +116,7 @@ class ChangedCases:
 
     def may_be_lower(self, problem: Problem, value: int) -> bool:
         """Whether any design of a problem may have an objective that is lower than so much, by bounds alone."""
-        settings = self._settings(self.aside // LOOKS_ASIDE)
+        settings = self._settings(self.aside)
         search = search_of(problem, settings, self.asked.clock, context=self.answer.context.beside())
         may = search.may_beat(value)
         self.aside -= min(self.aside, settings.work.in_all)
@@ -127,7 +127,7 @@ class ChangedCases:
 
         ``lower_than``: none is wanted whose objective is not lower.
         """
-        settings = self._settings(self.aside // LOOKS_ASIDE)
+        settings = self._settings(self.aside)
         context = self.answer.context.beside()
         search = search_of(problem, settings, self.asked.clock, context=context, lower_than=lower_than)
         optimum = search.run(ties=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import isinf
 
+from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.problem import Problem
 from fabopt.problem.roles import role_notes, share_notes
 from fabopt.schema.default_rules import ATTACHMENT_RUNS, NO_RULES, is_kept
@@ -54,6 +55,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *_design_notes(answers.shown, design),
         *nic_rule_notes(answers.shown, design),
         *decision_notes(design),
+        *_equal_planes(answers, design),
         *generation_notes(answers.shown, design),
         *stand_in_notes(design),
         *pool_notes(answers, design),
@@ -70,6 +72,18 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
     )
     left_out = rules_left_out(question, answers.shown, design)
     return design.model_copy(update={"notes": notes, "rules_left_out": left_out})
+
+
+def _equal_planes(answers: Answers, design: Design) -> Iterator[str]:
+    """Which numbers of planes cost the same, and what the one that is taken leaves without a switch."""
+    for fabric in design.fabrics:
+        equal = answers.optimum.equal_planes.get(fabric.name, ())
+        if len(equal) > 1:
+            left = min(row.gbps_per_gpu for row in fabric.failures if row.failed in TIER_ROLES)
+            yield (
+                f"{fabric.name}: {' and '.join(map(str, equal))} planes cost the same; with {fabric.planes} there are "
+                f"{left:g} Gb/s per GPU without the worst switch"
+            )
 
 
 def _on_cliffs(question: Question, answers: Answers, design: Design) -> Iterator[str]:

@@ -8,6 +8,7 @@ from enum import Enum, auto
 from functools import cached_property
 
 from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.planes import planes_of
 from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import StoppedError
 from fabopt.schema.case import EFFECTIVE
@@ -144,7 +145,17 @@ class Rows:
             if difference or self._looks_otherwise(outcome.answer):
                 yield self.row(change, outcome)
         elif change.shown is RowsShown.SAID and not difference:
-            yield self.row(change, outcome, NOTHING_CHEAPER)
+            yield self.row(change, outcome, self._at_equal_cost(change, outcome.answer))
+
+    def _at_equal_cost(self, change: CaseChange, other: Answer) -> str:
+        """That nothing is cheaper; of another number of planes, what it gives in service for the same cost."""
+        if change.index is None:
+            return NOTHING_CHEAPER
+        design, own = other.picked[change.index][0].design, self.answer.picked[change.index][0].design
+        number = planes_of(design.nic)
+        if number == planes_of(own.nic):
+            return NOTHING_CHEAPER
+        return f"the same cost in {some(number, 'plane')}{service_beside(design, own, self.answer.problem)}"
 
     def _looks_otherwise(self, other: Answer) -> bool:
         """Whether a design of the same objective is another one."""

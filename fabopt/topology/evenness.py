@@ -12,20 +12,22 @@ from fabopt.problem.site import servers_per_rack
 
 
 class Evenness(NamedTuple):
-    """``own_last``: 1 where the last leaf group is unlike the others, 2 where its leaves are of a type of their own;
+    """``lacking_mbps``: less, the more is left per GPU without the worst single switch, where planes are open;
+    ``own_last``: 1 where the last leaf group is unlike the others, 2 where its leaves are of a type of their own;
     ``spread``: servers by which the largest leaf group exceeds the smallest; ``cut_racks``: racks in which there are
     servers of two groups or more.
     """
 
+    lacking_mbps: int
     own_last: int
     spread: int
     cut_racks: int
 
 
-EVEN: Final = Evenness(0, 0, 0)
+EVEN: Final = Evenness(0, 0, 0, 0)
 
 
-def evenness_of(problem: Problem, shape: ClosShape, own_leaf: bool = False) -> Evenness:
+def evenness_of(problem: Problem, shape: ClosShape, own_leaf: bool = False, lacking_mbps: int = 0) -> Evenness:
     """How even the groups of a network are at its last stage, its servers filling racks in order.
 
     ``shape``: of one row; ``own_leaf``: whether the last group has a type of leaf of its own. Where nothing says how
@@ -33,7 +35,8 @@ def evenness_of(problem: Problem, shape: ClosShape, own_leaf: bool = False) -> E
     """
     g, groups, per_rack = int(shape.g), int(shape.groups), servers_per_rack(problem.case, problem.site)
     spread = min(g, problem.servers) - int(shape.last_group)
-    return Evenness(int(shape.is_odd) + own_leaf, spread, 0 if per_rack is None else _cut_racks(g, groups, per_rack))
+    cut_racks = 0 if per_rack is None else _cut_racks(g, groups, per_rack)
+    return Evenness(lacking_mbps, int(shape.is_odd) + own_leaf, spread, cut_racks)
 
 
 def _cut_racks(g: int, groups: int, per_rack: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple, Protocol
 
+from fabopt.parts.switches import TIER_ROLES
 from fabopt.schema.design import Failure
 from fabopt.schema.resilience import Failed, Surviving
 from fabopt.units import MBPS_PER_GBPS, plain_fraction
@@ -42,6 +43,11 @@ def failures_left(failures: Failures, asked: Sequence[tuple[Surviving, int]]) ->
     """What is left when one device or link of each kind fails, and after the failures that the case asks about."""
     told: list[tuple[Failed, int]] = [(failed, 1) for failed in failures.kinds()]
     return tuple(_failure(failures, failed, count) for failed, count in dict.fromkeys([*told, *asked]))
+
+
+def left_by_a_switch(failures: Failures) -> Fraction:
+    """Mb/s per GPU without the worst single switch; raises ``ValueError`` where that is not known."""
+    return min(failures.bandwidth_left(kind, 1) for kind in failures.kinds() if kind in TIER_ROLES)
 
 
 def _failure(failures: Failures, failed: Failed, count: int) -> Failure:

@@ -78,9 +78,10 @@ class JointCandidate:
         return tuple(candidate.order for candidate in self.candidates)
 
     @cached_property
-    def own_last(self) -> int:
-        """What comes after capex where sums are equal: last groups of their own."""
-        return sum(candidate.evenness.own_last for candidate in self.candidates)
+    def after_capex(self) -> tuple[int, int]:
+        """What comes after capex where sums are equal: what is left without a switch, last groups of their own."""
+        pairs = [(candidate.evenness.lacking_mbps, candidate.evenness.own_last) for candidate in self.candidates]
+        return sum(lacking for lacking, _ in pairs), sum(own_last for _, own_last in pairs)
 
     @cached_property
     def evenness(self) -> tuple[int, int, int]:

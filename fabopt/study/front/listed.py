@@ -208,12 +208,12 @@ class Listing:
         order = sorted(range(len(self._joint)), key=lambda number: self._joint[number].rank)
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
-        ties = [(joint.own_last, *joint.evenness[:2]) for joint in self._joint]
-        even = np.array(ties, dtype=np.int64).reshape(-1, 3)[places[:, 0]]
+        ties = [(*joint.after_capex, *joint.evenness[:2]) for joint in self._joint]
+        even = np.array(ties, dtype=np.int64).reshape(-1, 4)[places[:, 0]]
         first_mix = np.cumsum([0, *map(len, self._part_numbers)])[places[:, 0]]
         parts = np.concatenate([np.zeros(0, dtype=np.int64), *self._part_numbers])[first_mix + places[:, 1]]
         kept = undominated(
-            np.column_stack([rows[:, :3], even[:, 0], rows[:, 3:-1], even[:, 1:], parts, rank[places[:, 0]]])
+            np.column_stack([rows[:, :3], even[:, :2], rows[:, 3:-1], even[:, 2:], parts, rank[places[:, 0]]])
         )
         self._rows, self._from = rows[kept], places[kept]
 
@@ -302,7 +302,7 @@ def _undominated(alike: Sequence[JointCandidate]) -> list[JointCandidate]:
 
 
 def _place(joint: JointCandidate) -> tuple[object, ...]:
-    return joint.fixed[:3], joint.own_last, joint.fixed[3:-1], joint.evenness, joint.rank
+    return joint.fixed[:3], joint.after_capex, joint.fixed[3:-1], joint.evenness, joint.rank
 
 
 class _Grades:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import floor
 from typing import Any
 
 from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.logical_fabrics import nics_of, order_of, slots_of
+from fabopt.problem.planes import weighs_planes
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
@@ -19,6 +21,7 @@ from fabopt.topology.clos.cabling import KindKey, LinkType
 from fabopt.topology.clos.cage_sharing import clashes_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.devices import devices_of
+from fabopt.topology.clos.failures import ClosFailures
 from fabopt.topology.clos.free_ports import with_free_ports
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.joint_links import with_attachments
@@ -27,6 +30,7 @@ from fabopt.topology.clos.network import ClosNetwork, clos_of, placed_in
 from fabopt.topology.clos.rack_losses import survives_racks
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.evenness import evenness_of
+from fabopt.topology.failures import left_by_a_switch
 from fabopt.units import Number
 
 
@@ -98,8 +102,15 @@ def _candidate(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, serve
         clashes=clashes_of(clos.parts, clos.shape, choices),
         counted=fabric.counted,
         logical_fabrics=tuple(one for one in fabric.attachments if one.network is not None),
-        evenness=evenness_of(problem, clos.shape, clos.parts.last_leaf is not None),
+        evenness=evenness_of(problem, clos.shape, clos.parts.last_leaf is not None, _lacking(problem, fabric, clos)),
     )
+
+
+def _lacking(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> int:
+    """What the worst single switch leaves of the bandwidth of a GPU, in Mb/s below 0, where planes are weighed."""
+    if not weighs_planes(problem, fabric):
+        return 0
+    return -floor(left_by_a_switch(ClosFailures(clos, problem.server.gpus)))
 
 
 def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, devices: Uses) -> Uses:

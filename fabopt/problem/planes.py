@@ -1,0 +1,25 @@
+"""Fabrics that may have several numbers of planes: of designs that cost the same, that counts which leaves more."""
+
+from __future__ import annotations
+
+from fabopt.parts.nics import NicOption
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.schema.resilience import keeps_default
+from fabopt.schema.topologies import TIERED
+
+
+def planes_of(nic: NicOption) -> int:
+    """Planes as a design file counts them: the rails of a rail-only fabric are one."""
+    return nic.planes // nic.rails_per_plane
+
+
+def weighs_planes(problem: Problem, fabric: FabricProblem) -> bool:
+    """Whether designs of a fabric are compared by what the loss of a switch leaves: where it may have other numbers of
+    planes, all its families are Clos, and the case does not turn ``resilience: default`` off.
+    """
+    if len({planes_of(option) for options in fabric.nics.values() for option in options}) < 2:
+        return False
+    asked = next((one for one in problem.case.fabrics if one.name == fabric.name), None)
+    is_kept = asked is not None and keeps_default(problem.case.resilience_of(asked))
+    return is_kept and set(fabric.topologies) <= set(TIERED)

@@ -30,7 +30,7 @@ LEAST_OF_ROW: Final = 500
 AS_THE_ANSWER: Final = 1.5
 TOO_LITTLE: Final = 0.3
 # The inverse of the share of all work that is set aside for sketches and bounds; a row may take so much of the rest.
-SHARE_ASIDE: Final = 4
+SHARE_ASIDE: Final = 3
 OF_A_ROW: Final = 0.75
 
 Keys = Mapping[str, Any]

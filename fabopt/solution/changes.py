@@ -19,7 +19,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import is_bound
-from fabopt.problem.separation import combinations
+from fabopt.problem.separation import combinations, is_open
 from fabopt.program.orders import all_uses
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Case, Fabric
@@ -271,10 +271,14 @@ def all_at_once(case: Case, problem: Problem) -> Keys:
 
 def _other_separations(inputs: Inputs, problem: Problem) -> Iterator[CaseChange]:
     """Every other combination of separations that the case leaves open."""
-    left_open = [fabric.name for fabric in inputs.case.fabrics if fabric.separation == "any"]
-    for said in combinations(inputs.case, problem.server) if left_open else ():
+    for said in combinations(inputs.case, problem.server) if is_open(inputs.case) else ():
         if said != problem.asked:
-            keys = {f"fabrics.{one.name}.separation": one.separation for one in said.fabrics if one.name in left_open}
+            keys = {
+                f"fabrics.{one.name}.{key}": getattr(one, key)
+                for one, asked in zip(said.fabrics, inputs.case.fabrics, strict=True)
+                for key in ("separation", "shared_port", "protocol")
+                if getattr(one, key) != getattr(asked, key)
+            }
             yield CaseChange("separation", words_of(inputs.case, said), keys)
 
 

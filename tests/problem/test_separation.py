@@ -17,6 +17,7 @@ from rich.console import Console
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
+from fabopt.io.keys import with_change
 from fabopt.output.export.cables import pull_list
 from fabopt.output.export.formats import Options, export
 from fabopt.output.terminal.networks import network_shares
@@ -219,6 +220,12 @@ def test_any_is_the_least_of_all_separations(seed: int) -> None:
     if known:
         assert found.status == "optimal"
         assert picked(found) == next(way for way in WAYS if costs[way] == min(known))
+        rows = [row for row in found.alternatives if row.what == "separation"]
+        assert {row.value.split()[1] for row in rows} == {way for way in WAYS if costs[way] is not None} - {
+            picked(found)
+        }
+        for row in rows:
+            assert row.finished and round((row.capex_usd or 0) * 100) == costs[row.value.split()[1]]
     else:
         assert found.status == "infeasible" and found.conflicts
 
@@ -284,6 +291,12 @@ def test_a_choice_for_two_fabrics_is_made_together() -> None:
     wanted["fabrics"].append({"name": "in-band", "role": "in-band", "separation": "any", "min_gbps_per_server": 100})
     design = solved(wanted, content)
     assert_proven(design)
+    rows = [row for row in design.alternatives if row.what == "separation"]
+    assert len(rows) == 8
+    for row in rows:
+        alone = optimize.solve(with_change(inputs_from_objects(wanted, content), row.change), alternatives_s=0)
+        assert row.finished and alone.totals is not None and alone.totals.capex_usd == row.capex_usd
+        assert (row.capex_delta_usd or 0) >= 0
 
 
 def test_what_is_asked_of_an_own_network_keeps_it() -> None:

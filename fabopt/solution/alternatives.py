@@ -80,8 +80,13 @@ def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[Look
         quiet = replace(asked, settings=asked.settings.quiet)
         rows = Rows(ChangedCases(quiet, beside, settled, work), tell)
         for place in range(lane, len(looks), LANES):
-            for alternative in looks[place](rows):
-                tell(_Told(place, alternative))
+            try:
+                for alternative in looks[place](rows):
+                    tell(_Told(place, alternative))
+            except StoppedError:
+                raise
+            except Exception as error:  # of one look, where its rows do not see to that themselves
+                tell(f"what else there is could not be looked at: {type(error).__name__}: {error}")
             tell(_Told(place, None))
 
     return look

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cached_property
@@ -19,6 +19,7 @@ from fabopt.search.step_time import use_on
 from fabopt.solution.changed import ChangedCases, Keys, Outcome
 from fabopt.solution.service import carries, last_group_words, service_beside
 from fabopt.solution.summaries import summaries_beside, summary_of
+from fabopt.topology.design import NetworkDesign
 from fabopt.units import some, usd, watts
 
 # What a row says of a design that is not proven to be the best of its case, of a case that has none better, and of one
@@ -92,12 +93,19 @@ class Rows:
         self.own = DesignFigures(cases.answer)
 
     def of(self, change: CaseChange) -> Iterator[Alternative]:
-        """The row of a change, if it is shown."""
-        outcome = self.solved(change) if self._may_differ(change) else Outcome(self.answer)
-        if not outcome.finished:
-            yield self.unfinished(change)
-        elif outcome.answer is not None:
-            yield from self._shown(change, outcome)
+        """The row of a change, if it is shown; what fails on the way is no fault of the answer's."""
+        try:
+            outcome = self.solved(change) if self._may_differ(change) else Outcome(self.answer)
+            rows = list(self._shown(change, outcome))
+        except StoppedError:
+            raise
+        except Exception as error:
+            self._say_failed(change, error)
+            rows = [self.unfinished(change)]
+        yield from rows
+
+    def _say_failed(self, change: CaseChange, error: Exception) -> None:
+        self.tell(f"{change.what} {change.value}: {FAILED} ({type(error).__name__}: {error})")
 
     def _may_differ(self, change: CaseChange) -> bool:
         """Whether a wider case may have a design as good as is wanted which the answered one has not; False only where
@@ -128,7 +136,7 @@ class Rows:
         except StoppedError:
             raise
         except Exception as error:
-            self.tell(f"{change.what} {change.value}: {FAILED} ({type(error).__name__}: {error})")
+            self._say_failed(change, error)
             return Outcome(None, finished=False)
 
     def _wanted(self, change: CaseChange) -> int | None:
@@ -139,7 +147,10 @@ class Rows:
         return value + (change.shown is RowsShown.SAID)
 
     def _shown(self, change: CaseChange, outcome: Outcome) -> Iterator[Alternative]:
-        assert outcome.answer is not None
+        if not outcome.finished:
+            yield self.unfinished(change)
+        if not outcome.finished or outcome.answer is None:
+            return
         difference = DesignFigures(outcome.answer).objective - self.own.objective
         if change.shown is RowsShown.ANY or difference < 0:
             if difference or self._looks_otherwise(outcome.answer):
@@ -149,12 +160,10 @@ class Rows:
 
     def _at_equal_cost(self, change: CaseChange, other: Answer) -> str:
         """That nothing is cheaper; of another number of planes, what it gives in service for the same cost."""
-        if change.index is None:
+        design, own = self._designs(change, other)
+        if design is None or own is None or planes_of(design.nic) == planes_of(own.nic):
             return NOTHING_CHEAPER
-        design, own = other.picked[change.index][0].design, self.answer.picked[change.index][0].design
         number = planes_of(design.nic)
-        if number == planes_of(own.nic):
-            return NOTHING_CHEAPER
         return f"the same cost in {some(number, 'plane')}{service_beside(design, own, self.answer.problem)}"
 
     def _looks_otherwise(self, other: Answer) -> bool:
@@ -207,11 +216,21 @@ class Rows:
             return change.what
         return f"{fabrics[change.index].name} {change.what}"
 
+    def _designs(self, change: CaseChange, other: Answer) -> Sequence[NetworkDesign | None]:
+        """The changed fabric in a design and in the answer; None where there is no such fabric."""
+        if change.index is None:
+            return None, None
+        name = self.answer.problem.fabrics[change.index].name
+        return [
+            next((built.design for built, _ in answer.picked if built.fabric == name), None)
+            for answer in (other, self.answer)
+        ]
+
     def _summary(self, change: CaseChange, other: Answer) -> str:
         text = self._differing(other) + ("" if other.optimum.verdict == "optimal" else BEST_FOUND)
-        if change.index is None or change.index >= len(other.picked):
+        design, own = self._designs(change, other)
+        if design is None or own is None:
             return text
-        design, own = other.picked[change.index][0].design, self.answer.picked[change.index][0].design
         if change.what in ("topology", "torus of"):
             text += f"; {some(DesignFigures(other).sums.cables, 'cable')}; {carries(design, other.problem.gpus)}"
         if change.shown is RowsShown.SAID or change.what == "groups":

@@ -28,7 +28,7 @@ def summaries_of(problem: Problem, picked: Sequence[Picked]) -> str:
 def summaries_beside(problem: Problem, other: Sequence[Picked], best: Sequence[Picked]) -> str:
     """``summaries_of`` another design; where those of the best one are the same, what else differs."""
     summary = summaries_of(problem, other)
-    if summary != summaries_of(problem, best):
+    if len(other) != len(best) or summary != summaries_of(problem, best):
         return summary
     for (theirs, _), (ours, _) in zip(other, best, strict=True):
         structure, own = theirs.design.file_part().structure, ours.design.file_part().structure

@@ -23,6 +23,7 @@ from fabopt.solution import optimize
 from tests.paths import ROOT
 from tests.samples.as_built import shipped
 from tests.samples.cli_samples import Run
+from tests.solution.test_rows import random_inputs
 
 CASE = {"name": "choices", "server": "generic-hgx-h100", "stages": [
     {"name": "day-1", "servers": 4}, {"name": "later", "month": 12, "servers": 8}]}  # fmt: skip
@@ -91,6 +92,13 @@ def test_the_best_design_is_no_dearer_than_any_side_that_keeps_its_case(decision
     best = float(decisions.best.totals.capex_usd)
     kept = [decision for decision in decisions.decisions if decision.question in ("protocol", "tiers", "speed")]
     assert all(side.capex_usd is None or side.capex_usd >= best for decision in kept for side in decision.sides)
+
+
+@pytest.mark.parametrize("seed", [pytest.param(s, marks=[pytest.mark.long] if s % 10 else []) for s in range(40)])
+def test_sides_of_random_cases_are_their_cases_solved(seed: int) -> None:
+    given = random_inputs(seed)
+    for decision in decided(given, solve, Wanted()).decisions:
+        hold(given, decision)
 
 
 @pytest.mark.long

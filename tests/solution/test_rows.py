@@ -70,11 +70,9 @@ def test_rows_are_what_solving_gives(seed: int) -> None:
 
 
 @pytest.mark.long
-def test_three_hundred_rows_are_what_solving_gives() -> None:
-    count, seed = 0, 10
-    while count < 300:
-        count += hold(random_inputs(seed), MOST_OF_A_CASE, seed)
-        seed += 1
+@pytest.mark.parametrize("first", range(10, 210, 20))
+def test_three_hundred_rows_are_what_solving_gives(first: int) -> None:
+    assert sum(hold(random_inputs(seed), MOST_OF_A_CASE, seed) for seed in range(first, first + 20)) >= 15
 
 
 def test_rows_of_several_fabrics_are_what_solving_gives() -> None:

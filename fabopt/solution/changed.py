@@ -28,10 +28,12 @@ Settled = Callable[[Question], tuple[Question, Answers]]
 LEAST_OF_ROW: Final = 500
 # How many times what the answer took a row may take, if so much is left, and with how much less none is begun.
 AS_THE_ANSWER: Final = 1.5
-TOO_LITTLE: Final = 0.3
-# The inverse of the share of all work that is set aside for sketches and bounds; a row may take so much of the rest.
-SHARE_ASIDE: Final = 3
-OF_A_ROW: Final = 0.75
+TOO_LITTLE: Final = 0.1
+# A row may take so much of what is left, but no more than this beside twice what the answer took; a sketch or a bound
+# may take the inverse of ``LOOKS``.
+OF_A_ROW: Final = 0.6
+BESIDE_TWICE: Final = 2000
+LOOKS: Final = 4
 
 Keys = Mapping[str, Any]
 
@@ -60,9 +62,7 @@ class ChangedCases:
         self.asked = asked
         self.answer = answer
         self.settled = settled
-        # what looks that tell little may do, and what cases that are solved may
-        self.aside = work // SHARE_ASIDE
-        self.left = work - self.aside
+        self.left = work
 
     def solve(self, change: Keys, lower_than: int | None = None, share: float = OF_A_ROW) -> Outcome:
         """Solve the case with a change, in a share of the work that is left.
@@ -78,7 +78,8 @@ class ChangedCases:
         of_answer = self.asked.settings.work.on_any_engine
         if self.left < max(LEAST_OF_ROW, TOO_LITTLE * of_answer):
             return UNFINISHED
-        settings = self._settings(max(int(self.left * share), min(self.left, int(AS_THE_ANSWER * of_answer))))
+        of_left = min(int(self.left * share), 2 * of_answer + BESIDE_TWICE)
+        settings = self._settings(max(of_left, min(self.left, int(AS_THE_ANSWER * of_answer))))
         work = settings.work
         question = replace(
             self.asked,
@@ -116,22 +117,22 @@ class ChangedCases:
 
     def may_be_lower(self, problem: Problem, value: int) -> bool:
         """Whether any design of a problem may have an objective that is lower than so much, by bounds alone."""
-        settings = self._settings(self.aside)
+        settings = self._settings(self.left // LOOKS)
         search = search_of(problem, settings, self.asked.clock, context=self.answer.context.beside())
         may = search.may_beat(value)
-        self.aside -= min(self.aside, settings.work.in_all)
+        self.left -= min(self.left, settings.work.in_all)
         return may
 
     def sketched(self, problem: Problem, lower_than: int | None = None) -> Optimum:
-        """A best design of a problem that stands for another one, or is a part of it, by the work that is aside.
+        """A best design of a problem that stands for another one, or is a part of it, by little of the work left.
 
         ``lower_than``: none is wanted whose objective is not lower.
         """
-        settings = self._settings(self.aside)
+        settings = self._settings(self.left // LOOKS)
         context = self.answer.context.beside()
         search = search_of(problem, settings, self.asked.clock, context=context, lower_than=lower_than)
         optimum = search.run(ties=False)
-        self.aside -= min(self.aside, settings.work.in_all)
+        self.left -= min(self.left, settings.work.in_all)
         self.asked.clock.look()
         return optimum
 

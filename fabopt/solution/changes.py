@@ -94,6 +94,7 @@ def changes_of(inputs: Inputs, answer: Answer) -> Iterator[CaseChange]:
     yield from chain.from_iterable(_other_topology(place) for place in own)
     yield from _without_rules(case, problem)
     yield from chain.from_iterable(_other_hardware(place, inputs.catalog) for place in own)
+    yield from chain.from_iterable(_other_tiers(place) for place in own)
     yield from _other_sources(case, answer)
     yield from chain.from_iterable(_other_switch(case, place) for place in own)
     yield from chain.from_iterable(_other_groups(case, place) for place in own)
@@ -160,16 +161,19 @@ def _other_structure(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
 
 
 def _other_topology(place: FabricPlace) -> Iterator[CaseChange]:
-    """Other families that the case allows, and other numbers of tiers."""
+    """Other families that the case allows."""
     for topology in place.fabric.topologies:
         if topology != place.topology:
             yield CaseChange("topology", topology, {place.key("topologies"): [topology]}, index=place.index)
-    for tiers in place.fabric.tiers:
-        if place.design.tiers is not None and tiers != place.design.tiers:
-            yield CaseChange("tiers", str(tiers), {place.key("tiers"): tiers}, index=place.index)
     if place.topology == "torus" and place.asked.torus_nodes == "any":
         nodes = "switches" if place.design.leaf is None else "servers"
         yield CaseChange("torus of", nodes, {place.key("torus_nodes"): nodes}, index=place.index)
+
+
+def _other_tiers(place: FabricPlace) -> Iterator[CaseChange]:
+    for tiers in place.fabric.tiers:
+        if place.design.tiers is not None and tiers != place.design.tiers:
+            yield CaseChange("tiers", str(tiers), {place.key("tiers"): tiers}, index=place.index)
 
 
 def _other_groups(case: Case, place: FabricPlace) -> Iterator[CaseChange]:

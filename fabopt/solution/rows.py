@@ -124,7 +124,8 @@ class Rows:
             added = change.added(fabric) if change.index in (None, index) else fabric
             if added is not fabric and any(added.nics.values()):
                 part = replace(problem, fabrics=(*problem.fabrics[:index], added, *problem.fabrics[index + 1 :]))
-                if not self.cases.sketched(part, wanted).has_none_below(wanted):
+                may = self.cases.may_be_lower(part, wanted)
+                if may and not self.cases.sketched(part, wanted).has_none_below(wanted):
                     return True
         return False
 

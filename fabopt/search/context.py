@@ -44,13 +44,6 @@ class SearchKey(NamedTuple):
     most: float = inf
 
 
-class SizingAhead(NamedTuple):
-    """What a search of one fabric on a floor found in some slack above its least bound."""
-
-    slack: float
-    sizing: Sizing
-
-
 class OwnBest(NamedTuple):
     """The least bound of a fabric on a floor, and what its best design costs at least with its switches placed."""
 

@@ -93,8 +93,8 @@ AnyBatch = Batch[Any, Any]
 class Sizing:
     """Result of a search. ``least``: least objective met; ``sized``: candidates whose cost was worked out.
 
-    ``aside``: what every candidate costs at least beside what ``least`` counts. ``within``: nothing dearer is wanted;
-    ``enough``: so many of the cheapest are; None: all. ``cheapest``: the costs of these, rising.
+    ``aside``: what every candidate costs at least beside what ``least`` counts. ``enough``: so many of the cheapest are
+    all that is wanted; None: all. ``cheapest``: the costs of these, rising.
     """
 
     batches: list[AnyBatch] = field(default_factory=list)
@@ -102,7 +102,6 @@ class Sizing:
     sized: int = 0
     stopped: bool = False
     aside: float = 0.0
-    within: float = np.inf
     enough: int | None = None
     cheapest: list[float] = field(default_factory=list)
 
@@ -115,9 +114,9 @@ class Sizing:
 
     @property
     def most(self) -> float:
-        """What costs more is not wanted, or not among so many as are."""
+        """What costs more is not among so many as are wanted."""
         is_full = self.enough is not None and len(self.cheapest) == self.enough
-        return min(self.within, self.cheapest[-1]) if is_full else self.within
+        return self.cheapest[-1] if is_full else np.inf
 
 
 def candidates_in(problem: Problem, batch: AnyBatch, index: int, prune: bool) -> tuple[Candidate, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -479,3 +480,32 @@ def test_a_docstring_that_points_elsewhere_is_found() -> None:
     wrong = ("It is so.", "The same of spines.", "As in the file.", "All of them.", "Those with servers.", "One.")
     right = ("One growth stage.", "Other endpoints.", "The other end.", "All fabrics.", "Items that are offered.")
     assert [text for text in (*wrong, *right) if POINTS_ELSEWHERE.match(text)] == list(wrong)
+
+
+# Used by tests alone, which read a case without what it names.
+NAMED_ELSEWHERE = {"read_case"}
+
+
+def defined_names() -> Iterator[tuple[str, Path]]:
+    """Functions, classes and fields of the package that no decorator hands on, with the file of each."""
+    for path in MODULES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.decorator_list:
+                yield node.name, path
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                yield node.target.id, path
+
+
+def test_nothing_is_defined_that_nothing_names() -> None:
+    """A name that stands in the package as often as it is defined there is used by nobody."""
+    files = (*MODULES, *PACKAGE.rglob("*.html"))
+    words = Counter(word for path in files for word in re.findall(r"\w+", path.read_text()))
+    defined = Counter(name for name, _ in defined_names())
+    places = {name: path.relative_to(PACKAGE).as_posix() for name, path in defined_names()}
+    unused = {
+        name: places[name]
+        for name, count in defined.items()
+        if words[name] == count and not name.startswith("__") and name not in NAMED_ELSEWHERE
+        and not places[name].startswith("schema/")
+    }  # fmt: skip
+    assert unused == {}

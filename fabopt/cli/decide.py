@@ -19,6 +19,7 @@ from fabopt.output.html.decide import decisions_page
 from fabopt.output.terminal.decide import decisions_report
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
+from fabopt.solution.designs import stopped_design
 
 _PAGES = (".html", ".htm")
 MOST_SIZES = 5
@@ -41,25 +42,25 @@ def decide_case(request: DecideRequest, json: str | None, html: str | None) -> i
     check_targets(targets)
     inputs = request.solve.inputs()
     clock = request.solve.clock()
-    try:
-        with progress_shown(limit_s=request.solve.time_limit_s) as progress, engines_silenced():
+    with progress_shown(limit_s=request.solve.time_limit_s) as progress, engines_silenced():
 
-            def solve(asked: Inputs) -> Design:
+        def solve(asked: Inputs) -> Design:
+            try:
                 return optimize.solve(
                     asked, engine=request.solve.engine, clock=clock, progress=progress.say, alternatives_s=0
                 )
+            except NoAnswerError as error:
+                return stopped_design(asked, request.solve.engine, str(error))
 
-            wanted = Wanted(request.sizes, request.rent_usd, request.server_usd)
-            decisions = decided(inputs, solve, wanted)
-    except (NoAnswerError, KeyboardInterrupt):
-        tell("decide: stopped before the questions were answered; a longer --time-limit answers more")
-        return EXIT_NO_ANSWER
+        decisions = decided(inputs, solve, Wanted(request.sizes, request.rent_usd, request.server_usd))
     for path, content in ((json, decisions_json), (html, decisions_page)):
         if path is not None:
             deliver(path, content(decisions))
     if STANDARD_STREAM not in targets:
         say(decisions_report(decisions))
-    return EXIT_DONE
+    if not decisions.complete:
+        tell("decide: stopped before all questions were answered with proof; a longer --time-limit answers more")
+    return EXIT_NO_ANSWER if clock.is_stopped or decisions.best.status == "unknown" else EXIT_DONE
 
 
 def _check(request: DecideRequest, html: str | None) -> None:

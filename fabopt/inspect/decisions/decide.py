@@ -63,7 +63,8 @@ class SideAtSize:
 @dataclass(frozen=True)
 class Decision:
     """A question with both sides solved. ``better``: the side with less of the case's objective, which is ``metric``;
-    empty where neither has a design. ``by``: how much less; ``by_usd``: how much less it costs, negative if more.
+    empty where neither has a design, or one was not answered in time. ``by``: how much less; ``by_usd``: how much less
+    it costs, negative if more.
 
     ``tips``: sentences on what would turn it; ``sizes``: as asked.
     """
@@ -80,11 +81,15 @@ class Decision:
 
 @dataclass(frozen=True)
 class Decisions:
-    """All decisions on a case, and renting beside building where a price is known."""
+    """All decisions on a case, and renting beside building where a price is known.
+
+    ``complete``: every design is proven, and where there is none, that.
+    """
 
     best: Design
     decisions: Sequence[Decision]
     rent: RentComparison | None
+    complete: bool = True
 
 
 @dataclass(frozen=True)
@@ -98,11 +103,18 @@ class Wanted:
 
 def decided(inputs: Inputs, solve: Solve, wanted: Wanted) -> Decisions:
     """Solve both sides of all questions on a case; ``solve`` gives the best design of inputs."""
-    best = solve(inputs)
-    decisions = [_decision(inputs, question, solve, wanted.sizes) for question in questions_of(inputs)]
+    statuses: set[str] = set()
+
+    def noted(asked: Inputs) -> Design:
+        design = solve(asked)
+        statuses.add(design.status)
+        return design
+
+    best = noted(inputs)
+    decisions = [_decision(inputs, question, noted, wanted.sizes) for question in questions_of(inputs)]
     rents = rents_of(best, inputs.catalog.facts.rents, wanted.rent_usd) if best.totals is not None else ()
     rent = compared_rent(best, inputs.case, rents, wanted.server_usd) if rents else None
-    return Decisions(best, decisions, rent)
+    return Decisions(best, decisions, rent, statuses <= {"optimal", "infeasible"})
 
 
 def _decision(inputs: Inputs, question: OpenQuestion, solve: Solve, sizes: Sequence[float]) -> Decision:
@@ -126,7 +138,9 @@ def _decision(inputs: Inputs, question: OpenQuestion, solve: Solve, sizes: Seque
 
 
 def _ranked(first: SolvedSide, second: SolvedSide) -> list[SolvedSide]:
-    """The sides that have a design, that with less of the objective first."""
+    """The sides that have a design, that with less of the objective first; none while one is not answered."""
+    if "unknown" in (first.status, second.status):
+        return []
     return sorted(
         (side for side in (first, second) if side.objective is not None), key=lambda side: side.objective or 0
     )
@@ -149,7 +163,8 @@ def _solved(inputs: Inputs, side: QuestionSide, solve: Solve) -> SolvedSide:
     if design.totals is None:
         limits = [conflict.limit for conflict in design.conflicts]
         why = next((limit for limit in limits if limit.startswith("limits.")), limits[0] if limits else design.status)
-        return SolvedSide(side.name, side.change, None, f"no design ({design.status}: {why})", design.status)
+        why = "not answered in time" if design.status == "unknown" else f"no design ({design.status}: {why})"
+        return SolvedSide(side.name, side.change, None, why, design.status)
     return SolvedSide(side.name, side.change, design, status=design.status)
 
 

@@ -16,6 +16,7 @@ def decisions_json(decisions: Decisions) -> bytes:
     """Return all decisions as JSON: figures of both sides, what differs, what would tip it."""
     content = {
         "case": decisions.best.case.name,
+        "complete": decisions.complete,
         "decisions": [_decision(decision) for decision in decisions.decisions],
         "rent": None if decisions.rent is None else _rent(decisions.rent),
     }

@@ -39,6 +39,8 @@ def _line(text: str) -> Text:
 
 def verdict_words(decision: Decision) -> str:
     """``Ethernet, by $128,000``, by what is minimized where that is not capex; why there is nothing to choose else."""
+    if any(side.status == "unknown" for side in decision.sides):
+        return "not answered in time"
     if not decision.better:
         return "neither side has a design"
     if decision.by is None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fabopt.errors import NoAnswerError
 from fabopt.inspect.decisions.decide import Decision, Decisions, Wanted, decided
 from fabopt.inspect.decisions.questions import questions_of
 from fabopt.inspect.decisions.rent import HOURS_PER_MONTH, compared_rent, rents_of
@@ -212,3 +213,27 @@ def test_command(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> N
         ran = run("decide", "case.yaml", *words)
         assert (ran.code, ran.out) == (2, "")
         assert message in ran.err
+
+
+@pytest.mark.parametrize(("known", "code"), [(0, 4), (1, 0), (2, 0)])
+def test_questions_that_time_leaves_open_are_said(
+    known: int, code: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a question of which one side was answered neither is better."""
+    monkeypatch.chdir(tmp_path)
+    Path("case.yaml").write_text(json.dumps({"name": "small", "server": "nvidia-dgx-h100", "servers": 4}))
+    answers = iter([solve(inputs_from_objects(json.loads(Path("case.yaml").read_text())))] * known)
+
+    def cut_off(*_: object, **__: object) -> Design:
+        design = next(answers, None)
+        if design is None:
+            raise NoAnswerError("the time limit was over")
+        return design
+
+    monkeypatch.setattr(optimize, "solve", cut_off)
+    ran = run("decide", "case.yaml", "--json", "out.json", "--html", "out.html")
+    content = json.loads(Path("out.json").read_text())
+    assert ran.code == code and not content["complete"] and "not answered in time" in ran.out
+    assert [decision["better"] for decision in content["decisions"]] == [""] * 4
+    statuses = [side["status"] for decision in content["decisions"] for side in decision["sides"]]
+    assert statuses.count("optimal") == max(0, known - 1)

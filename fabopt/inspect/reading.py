@@ -14,11 +14,17 @@ from fabopt.inspect.ibnetdiscover import discovered
 from fabopt.inspect.lldp_json import neighbours
 from fabopt.inspect.lldp_text import key_values, table
 from fabopt.inspect.sightings import Discovery, text_of
-from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
+from fabopt.io.files import (
+    MAX_LINES,
+    MAX_LIST_BYTES,
+    STANDARD_STREAM,
+    check_lines,
+    read_bytes,
+    read_standard_input,
+    shown,
+)
 from fabopt.units import some
 
-# Of one file: what ibnetdiscover writes of some 65,000 GPUs.
-MAX_BYTES = 64_000_000
 MOST_FILES = 20_000
 # Endings that are no part of the name of a device; others are, as in ``leaf-1.example.com``.
 _ENDINGS = re.compile(r"(?:\.(?:json0?|txt|log|out|lldp|keyvalue|csv|table))+$", re.IGNORECASE)
@@ -53,7 +59,7 @@ def _files(path: str) -> list[str]:
 
 
 def _bytes(path: Path) -> bytes:
-    return read_bytes(path, MAX_BYTES)
+    return read_bytes(path, MAX_LIST_BYTES)
 
 
 def device_of(file: str) -> str:
@@ -77,23 +83,24 @@ def _by_host(text: str) -> dict[str, str]:
     each line.
     """
     lines = text.splitlines()
-    heads = [_ANSIBLE.fullmatch(line) for line in lines]
     texts: dict[str, list[str]] = {}
-    if any(heads):
+    if any(_ANSIBLE.fullmatch(line) for line in lines):
         host = ""
-        for line, head in zip(lines, heads, strict=True):
+        for line in lines:
+            head = _ANSIBLE.fullmatch(line)
             if head is not None:
                 host = head[1]
                 texts.setdefault(host, [])
             elif host:
                 texts[host].append(line)
         return {host: "\n".join(own) + "\n" for host, own in texts.items() if any(line.strip() for line in own)}
-    tagged = [_TAGGED.fullmatch(line) for line in lines if line.strip()]
-    if not tagged or None in tagged or lines[0].lstrip()[:1] in "{[":
+    if lines[0].lstrip()[:1] in "{[":
         return {}
-    for match in tagged:
-        if match is not None:
-            texts.setdefault(match[1], []).append(match[2])
+    for line in filter(str.strip, lines):
+        match = _TAGGED.fullmatch(line)
+        if match is None:
+            return {}
+        texts.setdefault(match[1], []).append(match[2])
     return {host: "\n".join(own) + "\n" for host, own in texts.items()}
 
 
@@ -103,12 +110,13 @@ def recognised(text: str, file: str, device: str) -> Discovery:
     head = start[:4096]
     if head[0] in "{[":
         return neighbours(text, file, device)
+    if re.search(r'^(?:(?:vendid|switchguid|caguid)=|# Topology file|(?:Switch|Ca)\s+\d+\s+")', head, re.MULTILINE):
+        return discovered(text, file)
+    check_lines(text, file, MAX_LINES)
     if re.search(r"^lldp\.", head, re.MULTILINE):
         return key_values(text, file, device)
     if are_links(head):
         return listed_links(text, file)
-    if re.search(r'^(?:(?:vendid|switchguid|caguid)=|# Topology file|(?:Switch|Ca)\s+\d+\s+")', head, re.MULTILINE):
-        return discovered(text, file)
     if re.search(r"^\s*(?:LocalPort\s+RemoteDevice|Interface\s.*Remote Host)", head, re.MULTILINE):
         return table(text, file, device)
     titles = next((line.lower() for line in head.splitlines() if not line.startswith("#")), "")

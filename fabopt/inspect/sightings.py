@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabopt.errors import InputError, fault
+from fabopt.io.files import MAX_LIST_LINES, check_lines, check_values
 
 # How devices are called before anybody names them.
 _DEFAULT_NAMES = frozenset({"", "localhost", "localhost.localdomain", "ubuntu", "debian", "linux", "switch", "sonic",
@@ -67,7 +68,9 @@ def is_unnamed(device: str) -> bool:
 
 
 def text_of(data: bytes, file: str) -> str:
-    """The text of a file; ``InputError`` if it is empty or not UTF-8."""
+    """The text of a file; ``InputError`` if it is empty, not UTF-8, of too many lines, or JSON of too many values."""
+    if data.lstrip()[:1] in (b"{", b"["):
+        check_values(data, file)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -79,6 +82,7 @@ def text_of(data: bytes, file: str) -> str:
         raise InputError([fault(file, "", "the file has zero bytes in it", allowed="text in UTF-8")])
     if not text.strip():
         raise InputError([fault(file, "", "the file is empty")])
+    check_lines(text, file, MAX_LIST_LINES)
     return text
 
 

@@ -13,6 +13,7 @@ from fabopt.io.files import (
     MAX_FRONT_BYTES,
     MAX_INPUT_BYTES,
     STANDARD_STREAM,
+    check_values,
     read_bytes,
     read_standard_input,
     shown,
@@ -23,10 +24,6 @@ from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
 
-# What stands before every value of JSON but the first of a mapping, and how many of these a file may have: so many
-# empty lists fill 100 MB.
-_BEFORE_VALUES = (b"[", b"{", b",")
-MAX_VALUES = 1_500_000
 # The key that a sweep or front has and a design has not.
 _POINTS = "points"
 
@@ -89,8 +86,7 @@ def parse_json(data: bytes, file: str, kind: Kind | None = None) -> Any:
 
     ``kind``: what the file must be, before any message quotes it. Values are counted before any is made.
     """
-    if sum(map(data.count, _BEFORE_VALUES)) > MAX_VALUES:
-        raise InputError([fault(file, "", "the file has too many values", allowed=f"up to {MAX_VALUES:,}")])
+    check_values(data, file)
     faults: list[Fault] = []
     try:
         content = json.loads(

@@ -14,6 +14,14 @@ STANDARD_STREAM = "-"
 MAX_INPUT_BYTES = 20_000_000
 # Some 4,000 points, of 7,000 bytes each: what is read of so many fills 450 MB.
 MAX_FRONT_BYTES = 30_000_000
+# Of what others' tools write: the cables of some 30,000 GPUs as ibnetdiscover lists them.
+MAX_LIST_BYTES = 32_000_000
+# A line of such a list takes up to 0.6 kB once it is read, one of a table or a log up to 2 kB.
+MAX_LIST_LINES, MAX_LINES = 700_000, 200_000
+# Values of JSON are counted by what stands before each.
+MAX_VALUES = 1_500_000
+_BEFORE_VALUES = (b"[", b"{", b",")
+_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 DEVICE = "this is a device or a pipe, not a file"
 # How the names of files begin that are there only while another is written.
 TEMPORARY_PREFIX = ".fabopt-"
@@ -61,6 +69,18 @@ def read_standard_input() -> bytes:
 def too_large(file: str, most: int) -> InputError:
     """Return how a file that is longer than it may be is refused."""
     return InputError([fault(file, "", "the file is too large", allowed=f"up to {most:,} bytes")])
+
+
+def check_values(data: bytes, file: str) -> None:
+    """Raise ``InputError`` if JSON has too many values: so many empty lists fill 100 MB."""
+    if sum(map(data.count, _BEFORE_VALUES)) > MAX_VALUES:
+        raise InputError([fault(file, "", "the file has too many values", allowed=f"up to {MAX_VALUES:,}")])
+
+
+def check_lines(text: str, file: str, most: int) -> None:
+    """Raise ``InputError`` if a text has too many lines."""
+    if sum(map(text.count, _LINE_ENDS)) > most:
+        raise InputError([fault(file, "", "the file has too many lines", allowed=f"up to {most:,}")])
 
 
 def is_device(path: Path) -> bool:

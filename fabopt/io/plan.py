@@ -12,7 +12,8 @@ from fabopt.io.text import parse_yaml
 from fabopt.schema.plan import PlanFile
 
 PLAN = Kind("plan", tuple(PlanFile.model_fields), "`fabopt export DESIGN.json --to plan` writes one")
-MAX_PLAN_BYTES = 200_000_000
+# Twice what a plan of 24,576 GPUs has.
+MAX_PLAN_BYTES = 40_000_000
 
 
 def read_plan(path: str) -> PlanFile:

@@ -13,8 +13,9 @@ from fabopt.errors import InputError
 from fabopt.inspect.ibnetdiscover import gbps_of
 from fabopt.inspect.planned import PlannedDevice
 from fabopt.inspect.port_names import HostPorts, adapter_order, likeliest, planned_by_way, ports_by_way, switch_port
-from fabopt.inspect.reading import MAX_BYTES, collected, device_of, read, recognised
+from fabopt.inspect.reading import collected, device_of, read, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, address, is_unnamed, text_of
+from fabopt.io.files import MAX_LIST_BYTES
 from fabopt.schema.catalog import Switch
 from fabopt.wiring.port_names import spelled_out
 
@@ -386,7 +387,7 @@ def test_folders_and_sizes(tmp_path: Path) -> None:
     (tmp_path / ".hidden").write_text("x")
     assert [report.reporters for report in read([str(tmp_path)])] == [{"leaf-1.example.com"}]
     with (tmp_path / "large").open("wb") as stream:
-        stream.truncate(MAX_BYTES + 1)
+        stream.truncate(MAX_LIST_BYTES + 1)
     with pytest.raises(InputError, match="too large; allowed: up to 64,000,000 bytes"):
         list(read([str(tmp_path / "large")]))
     with pytest.raises(InputError, match="no such file"):

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from pydantic import TypeAdapter
 from fabopt.cli import main
 from fabopt.errors import InputError
 from fabopt.io.batches import MOST_VALUES, batches
-from fabopt.io.design import MAX_VALUES, read_design_or_front
+from fabopt.io.design import read_design_or_front
 from fabopt.io.faults import MAX_FAULTS
-from fabopt.io.files import DEVICE
+from fabopt.io.files import DEVICE, MAX_VALUES
+from fabopt.output.export.design import design_bytes
 from fabopt.output.words import json_bytes
 from fabopt.schema.design import Design
 from tests.mutations import document_of
@@ -73,6 +75,64 @@ def test_memory_that_ends_while_reading_is_told(more_mb: int, tmp_path: Path) ->
     command = [sys.executable, "-c", limited, "check", "large.json"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (done.returncode, "memory ended while the input was read" in done.stderr) == (2, True), done.stderr
+
+
+LINK_COLUMNS = "A-Node Name,A-Port,Z-Node Name,Z-Port\n"
+ROW = "  8  2  float  sum  -1  100.0  300.0  375.0  0  100.0  300.0  375.0  0\n"
+
+
+def rows(count: int) -> str:
+    """A table of so many cables, no two of them alike."""
+    cables = (f"l{link // 64},swp{link % 64},s{link % 997},swp{link // 997}\n" for link in range(count))
+    return LINK_COLUMNS + "".join(cables)
+
+
+def cables_of_an_api(count: int) -> str:
+    """So many cables as NetBox lists them."""
+
+    def ends(device: str, port: int) -> list[dict[str, object]]:
+        return [{"object": {"device": {"name": device}, "name": f"swp{port}"}}]
+
+    return json.dumps(
+        [
+            {"a_terminations": ends(f"l{link // 64}", link % 64), "b_terminations": ends(f"s{link}", 1)}
+            for link in range(count)
+        ]
+    )
+
+
+# Files that others send, as long as may be or longer, and what they are given as.
+LISTS: dict[str, tuple[str, Callable[[], str]]] = {
+    "rows of cables": ("csv", lambda: rows(199_000)),
+    "rows of links": ("p2p", lambda: rows(690_000)),
+    "more rows than may be": ("csv", lambda: LINK_COLUMNS + "a,1,b,1\n" * 3_000_000),
+    "letters that are wide": ("p2p", lambda: f"{LINK_COLUMNS}\N{GRINNING FACE}" + "a,1,b,1\n" * 690_000),
+    "a graph on one line": ("dot", lambda: "graph g {" + "a:1--b:1;" * 3_000_000 + "}"),
+    "cables of an API": ("netbox", lambda: cables_of_an_api(120_000)),
+    "lists in lists": ("netbox", lambda: '{"cables":[' + "[]," * 6_000_000 + "[]]}"),
+    "rows of a test": ("accept", lambda: "# all_reduce_perf\n" + ROW * 199_000),
+    "values of a report": ("accept", lambda: '{"results":[' + "1234567," * 3_900_000 + "1]}"),
+    "nodes of a plan": ("plan", lambda: "devices:\n" + "- {name: a}\n" * 490_000),
+}
+
+
+@pytest.mark.long(*(what for what in LISTS if what != "more rows than may be"))
+@pytest.mark.parametrize("what", LISTS)
+def test_no_list_of_others_takes_much_memory(what: str, tmp_path: Path) -> None:
+    """Read or refused in a sentence, whatever is in it."""
+    kind, text = LISTS[what]
+    (tmp_path / "list").write_text(text())
+    (tmp_path / "design.json").write_bytes(design_bytes(designed("clos, two tiers")))
+    words = {
+        "csv": ("as-built", "design.json", "--csv", "list"),
+        "accept": ("accept", "design.json", "list"),
+        "plan": ("check", "list", "--design", "design.json"),
+    }.get(kind, ("audit", "list", "--as", kind, "--claimed", "1:1"))
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, *words], cwd=tmp_path, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode in (0, 1, 2) and "internal" not in done.stderr
+    assert int(done.stdout.split()[-1]) < MOST_MB
 
 
 def test_what_is_wrong_in_a_large_file_is_told_where_it_is(tmp_path: Path) -> None:

@@ -13,9 +13,16 @@ from fabopt.inspect.acceptance.nccl_text import nccl_runs
 from fabopt.inspect.acceptance.perftest import perftest_json, perftest_kind, perftest_run
 from fabopt.inspect.acceptance.runs import MeasuredRun
 from fabopt.inspect.sightings import text_of
-from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
+from fabopt.io.files import (
+    MAX_LINES,
+    MAX_LIST_BYTES,
+    STANDARD_STREAM,
+    check_lines,
+    read_bytes,
+    read_standard_input,
+    shown,
+)
 
-MAX_BYTES = 64_000_000
 _CLOSES = {"{": "}", "[": "]"}
 
 
@@ -27,7 +34,7 @@ def measured(paths: Sequence[str]) -> list[MeasuredRun]:
             runs += runs_of(text_of(read_standard_input(), "<standard input>"), "<standard input>")
         else:
             file = shown(Path(path))
-            runs += runs_of(text_of(read_bytes(Path(path), MAX_BYTES), file), file)
+            runs += runs_of(text_of(read_bytes(Path(path), MAX_LIST_BYTES), file), file)
     return runs
 
 
@@ -35,6 +42,7 @@ def runs_of(text: str, file: str) -> list[MeasuredRun]:
     """The runs of one file."""
     if text.lstrip().startswith("{"):
         return [_reported(text, file)]
+    check_lines(text, file, MAX_LINES)
     kind = perftest_kind(text)
     runs = [perftest_run(text, file, kind)] if kind else nccl_runs(text, file)
     if not any(run.rows or run.failures or run.hosts for run in runs):

@@ -13,6 +13,7 @@ from fabopt.errors import InputError, fault
 from fabopt.inspect.audit.hand_made import HandDevice, HandLink, HandMade
 from fabopt.inspect.audit.tables import role_of_words
 from fabopt.inspect.sightings import cut_off
+from fabopt.io.files import MAX_LIST_LINES
 
 _ID = r'(?:"(?:[^"\\]|\\.)*"|[\w.-]*[\w.])'
 _ATTRIBUTES = r"\[(?:\"(?:[^\"\\]|\\.)*\"|[^\]\"])*\]"
@@ -45,6 +46,10 @@ def links_of_dot(text: str, file: str) -> HandMade:
             links.append(HandLink(line, a, a_port, b, b_port))
         elif match["node"] is not None and _plain(match["node"]) not in _KEYWORDS:
             devices[intern(_plain(match["node"]))] = _device(match["about"])
+        if len(links) + len(devices) > MAX_LIST_LINES:
+            raise InputError(
+                [fault(file, "", "the graph has too many statements", allowed=f"up to {MAX_LIST_LINES:,}")]
+            )
     if bare_edges or not links:
         what = f"{bare_edges:,} edges name no ports" if bare_edges else "no edge is in it"
         raise InputError([fault(file, "", what, allowed='edges such as "leaf":"swp1" -- "server":"eth0"')])

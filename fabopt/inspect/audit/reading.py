@@ -16,13 +16,12 @@ from fabopt.inspect.audit.netbox import netbox_of
 from fabopt.inspect.audit.running import configured_fabric, discovered_fabric, links_of_clab, links_of_topology
 from fabopt.inspect.audit.tables import has_both_ends, links_of_table
 from fabopt.inspect.sightings import text_of
-from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
+from fabopt.io.files import MAX_LIST_BYTES, STANDARD_STREAM, read_bytes, read_standard_input, shown, too_large
 from fabopt.io.quote.sheets import Sheet
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
 
-# Of one file: a million links as a point-to-point sheet have about 60 MB.
-MAX_BYTES = 200_000_000
 MOST_TABLES, MOST_DEVICES = 100, 20_000
+MAX_FOLDER_BYTES = 100_000_000
 # Kinds of which a folder may have several files, by the names of these: how they are read, which, and how many.
 _FOLDERS: Mapping[str, tuple[Callable[[Mapping[str, str], str], HandMade], tuple[str, ...], int]] = {
     "netbox": (netbox_of, (".csv", ".json"), MOST_TABLES),
@@ -67,13 +66,15 @@ def _of_folder(path: str, kind: str) -> HandMade:
     if not 0 < len(files) <= most:
         kinds = f" ({', '.join(endings)})" if any(endings) else ""
         raise InputError([fault(path, "", f"{len(files):,} files{kinds} are in it", allowed=f"1 to {most:,}")])
+    if sum(os.path.getsize(file) for file in files) > MAX_FOLDER_BYTES:
+        raise too_large(path, MAX_FOLDER_BYTES)
     return reader({shown(Path(file)): _text(file) for file in files}, shown(Path(path)))
 
 
 def _text(path: str, kind: str = "") -> str:
     """The text of a file; of a workbook that of the sheet which is of the kind, as a table."""
     file = shown(Path(path))
-    data = read_bytes(Path(path), MAX_BYTES)
+    data = read_bytes(Path(path), MAX_LIST_BYTES)
     if kind in _TITLED and data.startswith((ZIP, OLE)):
         return _sheet_text(read_workbook(data, file), file, _TITLED[kind])
     return text_of(data, file)

@@ -388,7 +388,7 @@ def test_folders_and_sizes(tmp_path: Path) -> None:
     assert [report.reporters for report in read([str(tmp_path)])] == [{"leaf-1.example.com"}]
     with (tmp_path / "large").open("wb") as stream:
         stream.truncate(MAX_LIST_BYTES + 1)
-    with pytest.raises(InputError, match="too large; allowed: up to 64,000,000 bytes"):
+    with pytest.raises(InputError, match="too large; allowed: up to 32,000,000 bytes"):
         list(read([str(tmp_path / "large")]))
     with pytest.raises(InputError, match="no such file"):
         list(read([str(tmp_path / "none")]))

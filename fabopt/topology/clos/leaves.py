@@ -96,7 +96,7 @@ class Leaves:
         for shape, cost in alike:
             self.sizes_met = True
             if self.bounds.prune:
-                there = np.flatnonzero(self.in_time.of(block.leaf.item, block.nic.planes, shape))
+                there = np.flatnonzero(self.in_time.of(block.leaf.item, block.nic, shape))
                 shape, cost = shape.take(there), cost[:, there]
             if not cost.size:
                 continue

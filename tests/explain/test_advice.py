@@ -12,8 +12,9 @@ import yaml
 
 from fabopt.cli import main
 from fabopt.errors import EXIT_INFEASIBLE
-from fabopt.explain import conflicts
+from fabopt.explain import conflicts, what_if
 from fabopt.explain.what_if import Inquiry
+from fabopt.io.case import read_inputs
 from fabopt.output.terminal.answer import infeasible_lines
 from fabopt.problem.problem import Problem
 from fabopt.problem.rack_parts import parts_that_yield
@@ -25,6 +26,7 @@ from tests.samples.infeasible import MAKERS, ONE_CARD, Sample, changes_of, fault
 from tests.samples.small import Json, case, catalog, inputs, product, solved
 from tests.solution.test_redundancy import three_ports
 
+ANSWERS = Path(__file__).parents[1] / "solution" / "answers"
 SWITCHES = ("large", "lean", "small")
 # Of the random cases of a limit, so many are looked at; ``python -m tests.samples.infeasible 300`` looks at more.
 SEEDS = range(2)
@@ -271,3 +273,12 @@ def test_three_keys_of_which_two_do_are_told_as_two() -> None:
     (told,) = design_of(sample).conflicts
     assert changes_of(told) == {"fabrics.compute.tiers": "any", "fabrics.compute.planes": "any"}
     assert told.minimal and list(faults_of(sample, told)) == []
+
+
+def test_a_budget_of_a_stage_is_settled_with_any_tiers_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NICs and leaves of its first stage alone are past the budget: no networks of three tiers are looked at."""
+    monkeypatch.setattr(what_if, "MOST_WORK", 10_000)
+    design = optimize.solve(read_inputs(ANSWERS / "stage-budget.yaml"), alternatives_s=0)
+    assert all(conflict.minimal for conflict in design.conflicts)
+    told = {conflict.limit: conflict.needed for conflict in design.conflicts}
+    assert told == {"stages.s2.servers": 4, "stages.s1.limits.budget_usd": 245_024}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.inspect.decisions.decide import Decision, SolvedSide
+from fabopt.output.left_out import left_out_cell
 from fabopt.output.terminal.answer import chosen_words, metric_name, metric_value
 from fabopt.output.terminal.workload import duration
 from fabopt.output.words import money, percent
@@ -37,7 +38,7 @@ def _figures(side: SolvedSide) -> Iterator[tuple[str, str]]:
     yield "switches, transceivers, cables", f"{totals.switches:,}, {totals.transceivers:,}, {totals.cables:,}"
     fabric = design.fabrics[0]
     yield "Gb/s a GPU, oversubscription", f"{fabric.metrics.injection_gbps_per_gpu:g}, {_ratios(design)}"
-    yield "default rules left out", "; ".join(_left_out(design)) or "none"
+    yield "default rules left out", left_out_cell(design.rules_left_out) or "none"
     yield "risk: parts of low confidence", _low_confidence(design)
     yield "risk: worst single failure", _worst_failure(design)
 
@@ -66,11 +67,6 @@ def _tiers(design: Design) -> Iterator[str]:
 def _ratios(design: Design) -> str:
     ratios = design.fabrics[0].oversubscription
     return " and ".join(f"{float(ratio):g}:1" for ratio in ratios.values()) or "none"
-
-
-def _left_out(design: Design) -> Iterator[str]:
-    """Parts of default rules that no design of a side keeps, by the key that turns each off."""
-    yield from (f"{row.part} of {row.fabric}" if row.fabric else row.part for row in design.rules_left_out)
 
 
 def _low_confidence(design: Design) -> str:

@@ -19,14 +19,9 @@ def left_out_claim(rows: Iterable[RuleLeftOut]) -> str:
 
 def left_out_lines(rows: Iterable[RuleLeftOut]) -> list[str]:
     """Each part that is left out, by the key that turns it off, and why."""
-    return [f"{left_out_name(row)}: {row.why}" for row in rows]
-
-
-def left_out_name(row: RuleLeftOut) -> str:
-    """A part that is left out: its key, and the fabric, if it is about one."""
-    return f"{row.part} of {row.fabric}" if row.fabric else row.part
+    return [f"{row.name}: {row.why}" for row in rows]
 
 
 def left_out_cell(rows: Iterable[RuleLeftOut]) -> str:
     """What is left out, in a cell of a table."""
-    return "; ".join(map(left_out_name, rows))
+    return "; ".join(row.name for row in rows)

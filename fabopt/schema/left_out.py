@@ -17,6 +17,11 @@ class RuleLeftOut(Strict):
     fabric: str | None = None
     why: str
 
+    @property
+    def name(self) -> str:
+        """The key, and the fabric, if it is about one."""
+        return f"{self.part} of {self.fabric}" if self.fabric else self.part
+
 
 class NearestDesign(Strict):
     """The cheapest design that keeps every rule, with the limits on spending lifted that leave none."""

@@ -269,7 +269,7 @@ def cliff_notes(problem: Problem, alternatives: Sequence[Alternative]) -> Iterat
     for row in alternatives:
         name = next((one.name for one in problem.fabrics if row.what.startswith(f"{one.name} ")), "")
         what = row.what.removeprefix(f"{name} ") if several else row.what
-        if what in (RATIO, BANDWIDTH, SERVERS, ATTACHMENTS) and row.capex_delta_usd:
-            of_fabric = f" of {name}" if several else ""
+        if what in (RATIO, BANDWIDTH, SERVERS, ATTACHMENTS) and (row.capex_delta_usd or 0) < 0:
+            of_fabric = f" of {name}" if several and what != SERVERS else ""
             counts = row.summary.partition(":")[0]
-            yield f"{CLIFF} at {row.value}{of_fabric}: {counts}, -${-row.capex_delta_usd:,.0f}"
+            yield f"{CLIFF} at {row.value}{of_fabric}: {counts}, -${-(row.capex_delta_usd or 0):,.0f}"

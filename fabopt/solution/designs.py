@@ -33,27 +33,29 @@ from fabopt.verify.editions import edition_of
 Looking = Callable[[Answer, Callable[[Alternative], None]], bool]
 
 
-def build(
-    question: Question, answers: Answers, rows: Callable[[Answer, Callable[[Alternative], None]], bool]
-) -> Design:
+def build(question: Question, answers: Answers, rows: Looking) -> Design:
     """The Design of the best answer with what else there is; without any, why."""
     if answers.best is None:
         return _without_answer(question, answers)
     seconds = question.clock.spent_s()
     # what a study has picked for two metrics is not the least of one
     least = None if question.answer is not None else floor_in_time(question, answers.best)
-    alternatives, complete = _compared(question, answers.best, rows)
+    alternatives, complete, failures = _compared(question, answers.best, rows)
     design = design_of(answers.best, question.settings.engine, seconds)
     objective = design.objective.model_copy(update={"floor": least})
-    compared = {"alternatives": alternatives, "alternatives_complete": complete and answers.complete}
+    compared = {"alternatives": alternatives, "alternatives_complete": complete and answers.complete, "notes": failures}
     return design.model_copy(update={"objective": objective, **compared})
 
 
-def _compared(question: Question, answer: Answer, rows: Looking) -> tuple[tuple[Alternative, ...], bool]:
-    """What else there is, as far as the seconds for it go, and whether all was looked at."""
+def _compared(
+    question: Question, answer: Answer, rows: Looking
+) -> tuple[tuple[Alternative, ...], bool, tuple[str, ...]]:
+    """What else there is, as far as the seconds for it go, whether all was looked at, and a note if that failed."""
     seconds, alternatives = question.alternatives_s, list[Alternative]()
     if not seconds:
-        return (), True
+        return (), True, ()
+
+    failures: tuple[str, ...] = ()
 
     def take(alternative: Alternative) -> None:
         alternatives.append(alternative)
@@ -66,9 +68,10 @@ def _compared(question: Question, answer: Answer, rows: Looking) -> tuple[tuple[
     except StoppedError:
         complete = False
     except Exception as error:  # whatever fails beside an answer, the answer stands
-        question.settings.progress(f"what else there is could not be looked at: {type(error).__name__}: {error}")
+        failures = (f"not all alternatives were compared: a search failed ({type(error).__name__}: {error})",)
+        question.settings.progress(failures[0])
         complete = False
-    return tuple(alternatives), complete
+    return tuple(alternatives), complete, failures
 
 
 def design_of(answer: Answer, engine: str, seconds: float) -> Design:

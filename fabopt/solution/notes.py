@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import isinf
 
 from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.problem import Problem
@@ -96,6 +95,8 @@ def _cut_short(question: Question, design: Design) -> Iterator[str]:
     """What the clock has left out beside the answer."""
     if design.futures is not None and not design.futures.plans:
         yield "plans that count on one future were not compared: the time for them was over"
+    elif design.notes:
+        yield from design.notes
     elif not design.alternatives_complete:
         what = "alternatives were compared" if design.fabrics else "that could help was looked at"
         why = f"{question.alternatives_s:g} s for them (`--alternatives`) were over"
@@ -103,8 +104,6 @@ def _cut_short(question: Question, design: Design) -> Iterator[str]:
             why = question.clock.reason
         elif not design.fabrics:
             why = UNSETTLED
-        elif isinf(question.alternatives_s):
-            why = "the search for one of them failed"
         yield f"not all {what}: {why}"
 
 

@@ -26,6 +26,7 @@ from fabopt.units import some, usd, watts
 # that was not solved to its end.
 BEST_FOUND = " (the best found)"
 NOTHING_CHEAPER = "nothing cheaper"
+NOTHING_LESS = "nothing less"
 NOT_FINISHED = "not finished"
 FAILED = "failed"
 
@@ -163,7 +164,9 @@ class Rows:
         """That nothing is cheaper; of another number of planes, what it gives in service for the same cost."""
         design, own = self._designs(change, other)
         if design is None or own is None or planes_of(design.nic) == planes_of(own.nic):
-            return NOTHING_CHEAPER
+            sums, own_sums = DesignFigures(other).sums, self.own.sums
+            is_alike = (sums.cents, sums.power_mw) == (own_sums.cents, own_sums.power_mw)
+            return NOTHING_CHEAPER if is_alike else NOTHING_LESS
         number = planes_of(design.nic)
         return f"the same cost in {some(number, 'plane')}{service_beside(design, own, self.answer.problem)}"
 
@@ -259,7 +262,7 @@ class Rows:
 
 def _without(outcome: Outcome) -> str:
     """Which rules a design is without, in words; nothing where it keeps all."""
-    parts = [row.part if row.fabric is None else f"{row.part} of {row.fabric}" for row in outcome.rules_left_out]
+    parts = [row.name for row in outcome.rules_left_out]
     return f"; without {' and '.join(parts)}" if parts else ""
 
 

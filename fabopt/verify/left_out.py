@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
 from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, RACK_SPREAD, SUBNET_MANAGER, YIELDING, is_asked_for
-from fabopt.schema.left_out import RuleLeftOut
 from fabopt.schema.rack_rules import SPREAD
 from fabopt.schema.resilience import REDUNDANCY
 from fabopt.verify.editions import since
@@ -55,7 +54,7 @@ def left_out_rules_are_broken(proof: Proof, evidence: Evidence) -> None:
             continue
         proof.equal(f"part of rule {row.rule}", row.part, f"rules.{row.rule}")
         proof.holds(BREAKS[row.rule](fabrics[row.fabric or ""], row.rule), f"{row.part} is listed, and kept")
-    proof.note(", ".join(map(_said, rows)) or "no rule is left out")
+    proof.note(", ".join(row.name for row in rows) or "no rule is left out")
 
 
 @since("0.3.0", "rules_left_out")
@@ -80,10 +79,6 @@ def left_out_spread_is_broken(proof: Proof, cabled: CabledDesign) -> None:
 def _fabrics(evidence: Evidence) -> Iterator[tuple[str, FabricEvidence]]:
     yield from ((fabric.designed.name, fabric) for fabric in evidence.fabrics)
     yield from ((fabric.designed.name, fabric) for fabric in logical_fabrics(evidence))
-
-
-def _said(row: RuleLeftOut) -> str:
-    return f"{row.part} of {row.fabric}" if row.fabric else row.part
 
 
 def _of_attachments(cabled: CabledDesign) -> Iterator[list[str]]:

@@ -13,7 +13,7 @@ from fabopt.io.keys import with_change
 from fabopt.schema.design import Alternative, Design
 from fabopt.solution import alternatives, optimize
 from fabopt.solution.changed import ChangedCases
-from fabopt.solution.rows import NOT_FINISHED
+from fabopt.solution.rows import NOT_FINISHED, NOTHING_CHEAPER
 from tests.paths import ROOT
 from tests.samples.random_cases import FAMILIES, generate
 from tests.samples.small import Json, case, catalog, inputs
@@ -46,6 +46,7 @@ def hold(given: Inputs, rows: int | None = None, seed: int = 0) -> int:
     for row in design.alternatives:
         assert row.change, f"{row.what} has no keys"
         assert row.finished or (row.summary, row.capex_usd) == (NOT_FINISHED, None)
+        assert row.summary != NOTHING_CHEAPER or (row.capex_delta_usd, row.power_delta_w) == (0, 0)
         if row.what == "sourcing" and row.finished:
             assert row.objective_delta is not None and row.objective_delta <= 0, "a rule less is never dearer"
     picked = finished if rows is None else random.Random(seed).sample(finished, min(rows, len(finished)))
@@ -107,7 +108,9 @@ def test_an_answer_outlives_what_fails_beside_it(monkeypatch: pytest.MonkeyPatch
     design = optimize.solve(inputs(case()))
     assert (design.status, design.totals, design.bom) == ("optimal", alone.totals, alone.bom)
     assert not design.alternatives_complete
-    assert design.notes[-1] == "not all alternatives were compared: the search for one of them failed"
+    assert design.notes[-1] == (
+        "not all alternatives were compared: a search failed (NoAnswerError: engine returned no usable answer)"
+    )
 
 
 def test_a_row_that_fails_says_so_and_has_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.output.left_out import left_out_name
 from fabopt.output.terminal.answer import metric_value
 from fabopt.schema.design import Design
 
@@ -22,7 +21,7 @@ def differences(design: Design, again: Design) -> Iterator[str]:
     if value != least:
         told = [_said(metric, one) for one in (value, least)]
         yield f"{metric} is {told[0]}, and solving it again gives {told[1]}"
-    listed, again_left_out = (sorted(map(left_out_name, one.rules_left_out)) for one in (design, again))
+    listed, again_left_out = (sorted(row.name for row in one.rules_left_out) for one in (design, again))
     yield from (
         f"{name} is listed as left out, and some design keeps it" for name in listed if name not in again_left_out
     )
@@ -39,7 +38,7 @@ def proven_again(design: Design) -> str:
         claim += f"no design of its space has less than {_said(objective.metric, objective.bound)}"
     if objective.decision is not None:
         claim += f"{'' if objective.bound is None else ', and '}the same design is picked"
-    names = list(map(left_out_name, design.rules_left_out))
+    names = [row.name for row in design.rules_left_out]
     return f"{claim}, and none keeps {', '.join(names)}, whatever its limits" if names else claim
 
 

@@ -210,7 +210,7 @@ def word_doubts(
         if match and not _PLAIN_WARRANTY.search(clause) and not _INCLUDED.search(clause):
             yield f"`{clause.strip()}` stands on the line: its price may be for that too, or for that alone"
 
-    for text in (description, *beside):
+    for text in dict.fromkeys((description, *beside)):
         plain = pattern("price_plain").sub(" ", text)
         if match := pattern("price_said").search(plain) or _another_line(plain):
             yield f"`{text.strip()}` is not understood: what does `{match.group(0).strip()}` say of the price?"

@@ -24,15 +24,19 @@ from fabopt.units import some
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: what it is called, the keys that it may have at its top, and where such files come from."""
+    """A kind of file: what it is called, the keys that it may have at its top, and where such files come from.
+
+    ``signs``: keys of which each tells that a file is of this kind, whatever else is in it.
+    """
 
     name: str
     keys: tuple[str, ...]
     hint: str = ""
+    signs: tuple[str, ...] = ()
 
     def refusal(self, content: object, file: str) -> InputError | None:
         """Return how content that is not a mapping of this kind is refused, by its type and length alone."""
-        if isinstance(content, dict) and are_mostly(content, self.keys):
+        if isinstance(content, dict) and (are_mostly(content, self.keys) or not content.keys().isdisjoint(self.signs)):
             return None
         return InputError([unlike(file, self.name, _described(content), f"keys with values ({', '.join(self.keys)})",
                                   self.hint)])  # fmt: skip

@@ -124,9 +124,8 @@ def test_every_planted_fault_is_found(name: str, seed: int) -> None:
     assert tried(name, seed) >= LEAST_FAULTS
 
 
-@pytest.mark.parametrize("name", ["InfiniBand, Ethernet", "splitters"])
-def test_some_planted_faults_are_found(name: str) -> None:
-    assert tried(name, 7) >= A_ROUND
+def test_some_planted_faults_are_found() -> None:
+    assert tried("splitters", 7) >= A_ROUND
 
 
 @pytest.mark.parametrize("shared", ["sonic", "sw", ""])

@@ -7,26 +7,32 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from fabopt.cli import main
 from fabopt.errors import EXIT_DONE
 from fabopt.inspect.as_built import AsBuilt, as_built
+from fabopt.inspect.audit.ports import per_cage, places_on
 from fabopt.inspect.cabling import Names
 from fabopt.inspect.planned import PlannedDevice
 from fabopt.inspect.port_names import likeliest, planned_by_way, ports_by_way
 from fabopt.inspect.reading import recognised
 from fabopt.inspect.sightings import Discovery
+from fabopt.io.case import read_inputs
 from fabopt.io.catalog import named_catalogs
 from fabopt.operate.build import plan_of
 from fabopt.output.export.design import design_bytes
+from fabopt.output.export.formats import Options, export
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS, port_name
 from fabopt.wiring.port_names import namer_of
 from tests.samples.round_trips import (
+    BARE,
     PAIRS,
     SERVERS,
     FabricVoice,
@@ -39,7 +45,7 @@ from tests.samples.round_trips import (
 FORMS = 5
 # Of a server's pairs of fabrics so many have a design at least.
 LEAST_PAIRS = 8
-TWINS = {"nvidia-dgx-b200": PAIRS[1:2], "nvidia-gb200-nvl72-tray": PAIRS[5:6]}
+TWIN, ITS_PAIR = "nvidia-gb200-nvl72-tray", PAIRS[5:6]
 SWITCHES = {switch.id: switch for switch in named_catalogs(["reference"]).switches}
 NAMES = {
     "leaf": "{site}-{fabric}-l{number:03d}.example.com",
@@ -83,9 +89,8 @@ def test_nothing_is_found_of_what_exports_say(server: str) -> None:
         reads_itself(design)
 
 
-@pytest.mark.parametrize("server", TWINS)
-def test_nothing_is_found_of_what_exports_of_some_say(server: str) -> None:
-    for design in designs(server, TWINS[server]):
+def test_nothing_is_found_of_what_exports_of_one_server_say() -> None:
+    for design in designs(TWIN, ITS_PAIR):
         reads_itself(design)
 
 
@@ -105,6 +110,7 @@ def test_names_that_the_case_gives_devices_are_known(tmp_path: Path) -> None:
     assert (code, result["findings"], result["notes"]) == (EXIT_DONE, [], [])
 
 
+@pytest.mark.long(but_every=8)
 @pytest.mark.parametrize("product", SWITCHES)
 def test_every_system_names_every_split_of_every_switch_so_that_it_is_read(product: str) -> None:
     """A half of the ports of each cage is planned and seen, whatever else is seen is read as the port it is."""
@@ -134,3 +140,46 @@ def test_every_system_names_every_split_of_every_switch_so_that_it_is_read(produ
             ports = likeliest(ways, names, planned_by_way(ways, device, names))
             read = {place: {ports.get(name) for name in names if name} for place, names in named.items()}
             assert read == {place: {planned[place]} for place in read}, (system, most)
+
+
+def test_cages_are_told_by_the_numbers_of_a_platform() -> None:
+    """SONiC from 1 and from 0; InfiniBand counts two ports a cage where that is enough for all numbers that are seen."""
+    from_one, from_zero = SWITCHES["micas-m2-w6940-64oc"], SWITCHES["arista-7060x6-64pe"]
+    assert places_on(from_one, ["Ethernet1", "Ethernet13", "Ethernet505"], 0, False) == {
+        "Ethernet1": (1, 0, False), "Ethernet13": (2, 1, True), "Ethernet505": (64, 0, False)
+    }  # fmt: skip
+    assert places_on(from_zero, ["Ethernet0", "Ethernet12"], 0, True)["Ethernet12"] == (2, 1, True)
+    assert places_on(from_one, ["Ethernet1", "Ethernet65"], 0, False)["Ethernet65"] == (9, 0, False)
+    assert places_on(from_one, ["Ethernet1", "Ethernet2", "Ethernet65"], 0, False)["Ethernet65"].cage == 65
+    infiniband = SWITCHES["nvidia-qm9790"]
+    ports = per_cage(infiniband, [[str(number) for number in range(1, 41)]])
+    assert ports == 2 and places_on(infiniband, ["33"], ports, False) == {"33": (17, 0, True)}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("product", ["micas-m2-w6940-64oc", "arista-7060x6-64pe"])
+def test_an_audit_reads_what_switches_with_sonic_say(product: str, tmp_path: Path) -> None:
+    """Numbers that begin at 0 and at 1, in reports and in configurations: ports are those of the product, no faults."""
+    fabric: dict[str, object] = {
+        "name": "compute",
+        "protocol": "ethernet",
+        "min_gbps_per_gpu": 200,
+        "max_oversubscription": 2,
+        "tiers": 2,
+    }
+    fabric["switches"] = {"leaf": [product], "spine": [product]}
+    case = {"name": "trip", "server": "generic-hgx-h100", "servers": 12, "fabrics": [fabric], **BARE}
+    case |= {"operate": {"systems": {product: "sonic"}}, "catalog": ["reference"]}
+    (tmp_path / "case.yaml").write_text(yaml.safe_dump(case))
+    design = optimize.solve(read_inputs(str(tmp_path / "case.yaml")), alternatives_s=0)
+    plan = plan_of(design, wiring_of(design))
+    voice = FabricVoice(design, plan, as_planned(plan))
+    (tmp_path / "lldp").mkdir()
+    for name, text in voice.texts(voice.switches(voice.ethernet)).items():
+        (tmp_path / "lldp" / f"{name}.txt").write_text(text)
+    export(design, wiring_of(design), ["sonic"], tmp_path, Options())
+    for kind, folder in (("lldp", "lldp"), ("config_db", "sonic")):
+        words = ["--as", kind, "--case", str(tmp_path / "case.yaml"), "--json", str(tmp_path / "result.json")]
+        code = main(["audit", str(tmp_path / folder), *words])
+        notes = json.loads((tmp_path / "result.json").read_text())["notes"]
+        assert code == EXIT_DONE and sum(f"taken for {product}" in note for note in notes) == len(("leaf", "spine"))

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from fabopt.inspect.audit.hand_made import SWITCH_ROLES, HandLink, HandMade, Role
-from fabopt.inspect.audit.ports import PortPlace, cages_of, counts_over_cages, numbered, place_of
+from fabopt.inspect.audit.ports import PortPlace, cages_of, per_cage, place_of, places_on
 from fabopt.inspect.audit.tables import role_of_words
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.recognition import bare
@@ -264,10 +264,11 @@ class HandContext:
     def _may_be(self, switch: Switch, names: Sequence[str]) -> bool:
         """Whether most of some devices have no port that a product has not."""
         cages, fitting = len(cages_of(switch)), 0
-        numbers = counts_over_cages(switch, [self.ports[name] for name in names])
+        ports = per_cage(switch, [self.ports[name] for name in names])
         for name in names:
-            places = filter(None, map(place_of, self.ports[name]))
-            fitting += all((numbered(place, switch) if numbers else place).cage <= cages for place in places)
+            places = places_on(switch, self.ports[name], ports, self._counts_lanes)
+            is_read = len(places) == len(self.ports[name]) or not self._counts_lanes
+            fitting += is_read and all(place.cage <= cages for place in places.values())
         return 2 * fitting > len(names)
 
     @property
@@ -280,30 +281,27 @@ class HandContext:
         ]
 
     @cached_property
-    def _over_cages(self) -> Mapping[str, bool]:
-        """By product: whether its ports are numbered over all cages."""
+    def _per_cage(self) -> Mapping[str, int]:
+        """By product: ports of a cage where plain numbers count over all cages, else 0."""
         devices: dict[str, list[str]] = defaultdict(list)
         for name, switch in self.switch_of.items():
             devices[switch.id].append(name)
         return {
-            product: counts_over_cages(self.switch_of[names[0]], [self.ports[name] for name in names])
+            product: per_cage(self.switch_of[names[0]], [self.ports[name] for name in names])
             for product, names in devices.items()
         }
 
     @cached_property
     def _counts_lanes(self) -> bool:
-        """Whether switches number their ports by lanes of the ASIC, as SONiC does: which cage one is, is not known."""
+        """Whether switches number their ports by lanes of the ASIC, as SONiC does."""
         return any("Ethernet0" in ports for ports in self.ports.values())
 
     def places(self, device: str) -> dict[str, PortPlace]:
         """Where the ports of a switch are, of those whose names tell it."""
-        switch = self.switch_of.get(device)
-        if self._counts_lanes:
-            return {}
-        own = {port: place for port in self.ports.get(device, ()) if (place := place_of(port))}
-        if switch is not None and self._over_cages[switch.id]:
-            return {port: place if place.is_split else numbered(place, switch) for port, place in own.items()}
-        return own
+        switch, names = self.switch_of.get(device), self.ports.get(device, {})
+        if switch is not None:
+            return places_on(switch, names, self._per_cage[switch.id], self._counts_lanes)
+        return {} if self._counts_lanes else {name: place for name in names if (place := place_of(name))}
 
     def nic_of(self, fabric: Fabric | None) -> Nic | None:
         """The NIC of servers in a fabric: the best design's, else the one that is built in."""

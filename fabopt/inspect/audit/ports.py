@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from math import gcd
 from typing import NamedTuple
 
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Nic, Switch
 from fabopt.schema.product import Cage
 from fabopt.units import MBPS_PER_GBPS
+from fabopt.wiring.port_names import namer_of, places_by_name, splits_of
 
 _CUMULUS = re.compile(r"swp(\d+)(?:s(\d+))?")
 _SLASHED = re.compile(r"(?:Ethernet|Et|E\d+/)?(\d+)(?:/(\d+))?")
 _ALIAS = re.compile(r"etp(\d+)([a-h])?")
+_OF_SONIC = re.compile(r"Ethernet(\d+)")
 _NUMBER = re.compile(r"P?(\d+)")
 # How a part of a split port is told from the port: swp1s0, Ethernet1/1/2, et-0/0/1:0, etp1a, port 7.3.
 _PART = re.compile(r"(?<=\d)(?:s\d+|[/:.]\d+|[a-h])")
@@ -67,24 +70,48 @@ def ports_at(switch: Switch, mbps: int | None) -> int:
     return min(ports, switch.max_ports) if switch.max_ports else ports
 
 
-def counts_over_cages(switch: Switch, devices: Iterable[Collection[str]]) -> bool:
-    """Whether plain numbers count ports over all cages, as InfiniBand does, in place of cages.
+def per_cage(switch: Switch, devices: Iterable[Collection[str]]) -> int:
+    """Ports that a cage has where plain numbers count over all cages, as InfiniBand does; 0 where they are cages.
 
-    So it is where at least half of the devices have numbers above their cages. ``devices``: names of ports of each.
+    So it is where at least half of the devices have numbers above their cages: then a cage has the fewest ports with
+    which all numbers fit. ``devices``: names of ports of each.
     """
-    cages, above, all_ = sum(cage.count for cage in switch.cages), 0, 0
+    cages, above, all_, highest = len(cages_of(switch)), 0, 0, 0
     for names in devices:
-        numbers = [int(match[1]) for match in map(_NUMBER.fullmatch, names) if match]
-        all_ += 1
-        above += bool(numbers) and max(numbers) > cages
-    return 0 < all_ <= 2 * above
+        most = max((int(match[1]) for match in map(_NUMBER.fullmatch, names) if match), default=0)
+        all_, above, highest = all_ + 1, above + (most > cages), max(highest, most)
+    ports = sorted(parse_split(split).ports for split in switch.cages[0].splits)
+    return next((own for own in ports if highest <= own * cages), ports[-1]) if 0 < all_ <= 2 * above else 0
 
 
-def numbered(place: PortPlace, switch: Switch) -> PortPlace:
-    """A port that is numbered over all cages, by cage and place."""
-    ports = max(parse_split(split).ports for split in switch.cages[0].splits)
+def places_on(switch: Switch, names: Collection[str], ports: int, is_sonic: bool) -> dict[str, PortPlace]:
+    """Where the ports of a switch are, of those whose names tell it.
+
+    ``ports``: of a cage, where plain numbers count over all cages, else 0. ``is_sonic``: whether numbers are known to
+    count lanes of the ASIC.
+    """
+    if is_sonic or _counts_from_one(switch, names):
+        way = namer_of("sonic", switch, 1)
+        table = places_by_name(way, splits_of(switch, {})) if way is not None else {}
+        return {name: PortPlace(own.cage, own.lane, own.lanes > 1) for name in names if (own := table.get(name))}
+    places = {name: place for name in names if (place := place_of(name))}
+    if ports:
+        return {name: place if place.is_split else numbered(place, ports) for name, place in places.items()}
+    return places
+
+
+def _counts_from_one(switch: Switch, names: Iterable[str]) -> bool:
+    """Whether numbers are SONiC's of a platform that begins at 1: some are above the cages, and all are steps apart."""
+    numbers = [int(match[1]) for match in map(_OF_SONIC.fullmatch, names) if match]
+    if switch.sonic_ports is None or max(numbers, default=0) <= len(cages_of(switch)):
+        return False
+    return gcd(*(number - switch.sonic_ports.first for number in numbers)) > 1
+
+
+def numbered(place: PortPlace, ports: int) -> PortPlace:
+    """A port that is numbered over all cages, which have so many each, by cage and place."""
     cage, lane = divmod(place.cage - 1, ports)
-    return PortPlace(cage + 1, lane, True)
+    return PortPlace(cage + 1, lane, ports > 1)
 
 
 def speeds(cage: Cage, lanes: int) -> set[int]:

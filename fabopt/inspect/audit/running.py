@@ -7,7 +7,7 @@ from sys import intern
 from typing import Any, Final, NamedTuple
 
 from fabopt.errors import InputError, fault
-from fabopt.inspect.audit.hand_made import NO_CABLE, HandCable, HandDevice, HandLink, HandMade
+from fabopt.inspect.audit.hand_made import NO_CABLE, HandCable, HandDevice, HandLink, HandMade, Role
 from fabopt.inspect.audit.tables import role_of_words
 from fabopt.inspect.reading import device_of, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, is_unnamed
@@ -20,11 +20,14 @@ CONFIG_DB: Final = Kind(
     ("DEVICE_METADATA", "DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "PORT", "MGMT_PORT", "MGMT_INTERFACE",
      "CABLE_LENGTH", "INTERFACE", "LOOPBACK_INTERFACE", "BGP_NEIGHBOR", "VLAN", "VLAN_MEMBER", "FEATURE"),
     "copy /etc/sonic/config_db.json of every switch into a folder",
+    ("DEVICE_METADATA", "DEVICE_NEIGHBOR"),
 )  # fmt: skip
 EXPECTED: Final = Kind(
     "topology of `fabopt export --to topo`", ("topology", "case", "sha256", "stage", "interfaces"),
     "name its expected-topology.json",
 )  # fmt: skip
+# Tiers as SONiC calls them, from the servers up; names of devices tell first.
+_TIERS: Final[Mapping[str, Role]] = {"torrouter": "leaf", "leafrouter": "spine", "spinerouter": "core"}
 # Words of containerlab's groups and of SONiC's neighbours for what is no switch.
 _HOST_WORDS: Final = ("server", "host", "client", "node", "gpu")
 
@@ -119,7 +122,8 @@ def configured_fabric(texts: Mapping[str, str], file: str) -> HandMade:
         own = _rows(_rows(config.get("DEVICE_METADATA")).get("localhost"))
         device = intern(str(own.get("hostname") or device_of(name)))
         configs[device] = config
-        devices[device] = HandDevice(role_of_words(str(own.get("type") or "")) or role_of_words(device), "", "", False)
+        role = role_of_words(device) or _TIERS.get(str(own.get("type") or "").lower(), "")
+        devices[device] = HandDevice(role, "", "", False)
         for port, about in _rows(config.get("PORT")).items():
             port_by_alias[_LinkEnd(device, str(_rows(about).get("alias") or port))] = port
     for config in configs.values():

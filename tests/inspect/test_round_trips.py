@@ -143,7 +143,7 @@ def test_every_system_names_every_split_of_every_switch_so_that_it_is_read(produ
 
 
 def test_cages_are_told_by_the_numbers_of_a_platform() -> None:
-    """SONiC from 1 and from 0; InfiniBand counts two ports a cage where that is enough for all numbers that are seen."""
+    """SONiC from 1 and from 0; InfiniBand with two ports a cage where that is enough for all numbers."""
     from_one, from_zero = SWITCHES["micas-m2-w6940-64oc"], SWITCHES["arista-7060x6-64pe"]
     assert places_on(from_one, ["Ethernet1", "Ethernet13", "Ethernet505"], 0, False) == {
         "Ethernet1": (1, 0, False), "Ethernet13": (2, 1, True), "Ethernet505": (64, 0, False)

@@ -302,10 +302,11 @@ class Search:
         return max(0.0, value - self.fixed - bound)
 
     def _finished(self, outcome: Optimum, bound: float, complete: bool) -> Optimum:
+        """The outcome as an answer: optimal if all was looked at, or if none is below it, wherever a search stopped."""
         assert outcome.value is not None
-        if complete and outcome.verdict == "optimal":
-            return replace(outcome, bound=outcome.value, sized=self.expansion.sized)
         lower = min(outcome.value, floor(bound) + self.fixed) if isfinite(bound) else None
+        if (complete and outcome.verdict == "optimal") or (self.near is None and lower == outcome.value):
+            return replace(outcome, verdict="optimal", bound=outcome.value, sized=self.expansion.sized)
         return replace(outcome, verdict="feasible", bound=lower, sized=self.expansion.sized)
 
     def _solve(self, candidates: Sequence[Candidate]) -> Optimum:

@@ -49,7 +49,15 @@ def cheapest(answers: Sequence[Answer]) -> Answer | None:
     bounds = [answer.optimum.bound for answer in answers if answer.optimum.verdict != "infeasible"]
     known = [bound for bound in bounds if bound is not None]
     bound = min(known) if len(known) == len(bounds) else None
-    return replace(best, optimum=replace(best.optimum, verdict="feasible", bound=bound))
+    return replace(best, optimum=bounded_by(best.optimum, bound))
+
+
+def bounded_by(optimum: Optimum, bound: int | None) -> Optimum:
+    """The best optimum of several of which some are open: optimal if none of them can be below it."""
+    assert optimum.value is not None
+    if bound is not None and bound >= optimum.value:
+        return replace(optimum, verdict="optimal", bound=optimum.value)
+    return replace(optimum, verdict="feasible", bound=bound)
 
 
 def without_design(answers: Sequence[Answer]) -> Optimum:

@@ -13,7 +13,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.losses import SinglePoint, WorstRack
 from fabopt.search.answer import Answer
-from fabopt.search.separations import PROVEN, cheapest, without_design
+from fabopt.search.separations import PROVEN, bounded_by, cheapest, without_design
 
 # How long what else there is is looked at, if nobody says it: a count of work ends it, and no clock.
 ALTERNATIVES_S: Final = inf
@@ -81,11 +81,16 @@ class Answers:
         best = cheapest(self.tried)
         if best is None or self.complete:
             return best
-        return replace(best, optimum=replace(best.optimum, verdict="feasible", bound=self.bound))
+        return replace(best, optimum=bounded_by(best.optimum, self.bound))
 
     def cut_short(self) -> Answers:
-        """These where what is asked besides, which only makes designs dearer, was not answered in time."""
-        return replace(self, complete=False, bound=self.optimum.bound)
+        """These where what is asked besides, which only makes designs dearer, was not answered in time.
+
+        They lack it, so that it proves nothing that no design is below them.
+        """
+        optimum = self.optimum
+        is_below = optimum.bound is not None and optimum.value is not None and optimum.bound < optimum.value
+        return replace(self, complete=False, bound=optimum.bound if is_below else None)
 
     @property
     def is_decided(self) -> bool:

@@ -89,13 +89,15 @@ def _managed(question: Question, answers: Answers, search: Search, given_up: fro
         barred = _barred_by_limits(question, answers.best.problem, unmanaged, search) if is_decided else None
         if barred is not None:
             return barred
-        ways = [_managed(question, answers, search, given_up | {unmanaged.fabric})]
+        without = _managed(question, answers, search, given_up | {unmanaged.fabric})
+        return without if is_decided else without._replace(answers=without.answers.cut_short())
     ways = [way for way in ways if way.answers.best is not None] or ways
     cheapest = min(ways, key=lambda way: way.answers.optimum.value or 0)
     if is_decided and all(way.answers.complete for way in ways):
         return cheapest
     # the answers that were looked at first cost no more than any with a manager
-    return cheapest._replace(answers=replace(cheapest.answers, complete=False, bound=answers.optimum.bound))
+    bound = answers.optimum.bound if cheapest.answers.complete else cheapest.answers.bound
+    return cheapest._replace(answers=replace(cheapest.answers, complete=False, bound=bound))
 
 
 def _barred_by_limits(question: Question, problem: Problem, unmanaged: Unmanaged, search: Search) -> Answered | None:

@@ -6,18 +6,21 @@ with ``tier: leaf``, which are then sized for it. So ``any`` has every network t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 from itertools import product
 from typing import Final
 
 from fabopt.parts.lookup import Lookup
+from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.attachment import AttachmentTier
 
 # In this order designs that are equal in all else come first.
 TIERS: Final[tuple[AttachmentTier, ...]] = ("any", "spine", "leaf")
+# What attachments of a kind have in common: of these it is decided together where how many ports are.
+_KIND = tuple(field.name for field in fields(AttachmentDemand) if field.name not in ("name", "ports", "adds"))
 _PLACED: Lookup[FabricProblem, tuple[()], tuple[FabricProblem, ...]] = Lookup()
 
 
@@ -32,7 +35,26 @@ def on_each_tier(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem
 
 
 def _placed(fabric: FabricProblem) -> Iterator[FabricProblem]:
-    ways = [TIERS if one.tier == "any" else (one.tier,) for one in fabric.attachments]
-    for tiers in list(product(*ways))[1:]:
-        demands = zip(fabric.attachments, tiers, strict=True)
-        yield replace(fabric, attachments=tuple(replace(demand, tier=tier) for demand, tier in demands))
+    """The fabric with its attachments on other tiers; of choices with as many ports of a kind on each tier, which have
+    the same networks, the first.
+    """
+    kinds: dict[tuple[object, ...], list[AttachmentDemand]] = {}
+    for demand in fabric.attachments:
+        kinds.setdefault(tuple(getattr(demand, name) for name in _KIND), []).append(demand)
+    tiers = TIERS if max(fabric.tiers) > 1 else tuple(tier for tier in TIERS if tier != "spine")
+    for choices in list(product(*(_choices(demands, tiers) for demands in kinds.values())))[1:]:
+        placed = {demand: tier for of_kind in choices for demand, tier in of_kind.items()}
+        yield replace(fabric, attachments=tuple(replace(one, tier=placed[one]) for one in fabric.attachments))
+
+
+def _choices(
+    demands: Sequence[AttachmentDemand], tiers: Sequence[AttachmentTier]
+) -> list[dict[AttachmentDemand, AttachmentTier]]:
+    """A tier for each attachment of a kind, for every number of ports on each tier."""
+    ports = [demand.ports for demand in demands]
+    ways = product(tiers if demands[0].tier == "any" else (demands[0].tier,), repeat=len(demands))
+    by_ports: dict[tuple[int, ...], dict[AttachmentDemand, AttachmentTier]] = {}
+    for way in ways:
+        on_each = tuple(sum(many for many, on in zip(ports, way, strict=True) if on == tier) for tier in TIERS)
+        by_ports.setdefault(on_each, dict(zip(demands, way, strict=True)))
+    return list(by_ports.values())

@@ -86,11 +86,12 @@ class Answers:
     def cut_short(self) -> Answers:
         """These where what is asked besides, which only makes designs dearer, was not answered in time.
 
-        They lack it, so that it proves nothing that no design is below them.
+        They lack it, so that they are not proven though no design is below them: the bound is the least step lower.
         """
         optimum = self.optimum
-        is_below = optimum.bound is not None and optimum.value is not None and optimum.bound < optimum.value
-        return replace(self, complete=False, bound=optimum.bound if is_below else None)
+        if optimum.bound is None or optimum.value is None:
+            return replace(self, complete=False, bound=optimum.bound)
+        return replace(self, complete=False, bound=min(optimum.bound, optimum.value - 1))
 
     @property
     def is_decided(self) -> bool:

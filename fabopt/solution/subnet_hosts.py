@@ -30,6 +30,11 @@ HOST = "subnet-manager"
 # What is bought for hosts, and in which words: what their cables need at the switch, or cables like the servers'.
 AT_SWITCH, LIKE_SERVERS = "with what their cables need at the switch", "with NICs and cables like the servers'"
 
+NOT_IN_TIME = (
+    f"rule `{SUBNET_MANAGER}`: time was over before all managers of subnets were looked at; no design with them is "
+    "below this one"
+)
+
 Search = Callable[[Question], Answers]
 
 
@@ -61,7 +66,8 @@ def with_managers_of_subnets(question: Question, answers: Answers, search: Searc
     try:
         managed = _managed(question, answers, search, frozenset())
     except StoppedError:
-        return Answered(question, answers.cut_short())
+        noted = replace(question.inputs, notes=(*question.inputs.notes, NOT_IN_TIME))
+        return Answered(replace(question, inputs=noted), answers.cut_short())
     return Answered(_costed(managed.question, answers, managed.answers), managed.answers)
 
 

@@ -1,7 +1,8 @@
 """``python -m tests.fuzz``: run items from a seed on until the time is over, on all cores.
 
 What breaks a promise is printed with its seed, its input is kept in ``fuzz-findings/``, and the exit code is 1. One
-item again: ``python -m tests.fuzz --seed SEED --items 1``. After several seeds, so many items are run of each.
+item again: ``python -m tests.fuzz --seed SEED --items 1``. After several seeds, so many items are run of each. A run is
+done in blocks, each told with the seed at which it goes on.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from tests.samples.designs_of_families import MAKERS, designed
 
 FINDINGS = Path("fuzz-findings")
 # What commands import when they run: processes that are copies of this one have it.
+# Items of a block for each core.
+BLOCK = 25
 IMPORTED = ("app", "export", "fronts", "report", "sensitivity", "solving")
 
 
@@ -37,8 +40,8 @@ def prepare(kinds: Iterable[str] = MAKERS) -> None:
     swept()
 
 
-def findings(seeds: Iterable[int], until: float) -> tuple[Counter[str], int]:
-    """Run the items of these seeds until the time is over, one at least; print what does not hold.
+def findings(seeds: Iterable[int]) -> tuple[Counter[str], int]:
+    """Run the items of these seeds; print what does not hold.
 
     Returns how many commands ended with which exit code, and the number of broken promises.
     """
@@ -56,15 +59,13 @@ def findings(seeds: Iterable[int], until: float) -> tuple[Counter[str], int]:
                     print(f"{told}: {ending.err[-300:]}", flush=True)
                 if problems:
                     shutil.copytree(inside, FINDINGS / str(seed), dirs_exist_ok=True)
-        if time.monotonic() >= until:
-            break
     return codes, broken
 
 
-def run(seeds: range, until: float, cores: int) -> tuple[Counter[str], int]:
+def run(seeds: range, cores: int) -> tuple[Counter[str], int]:
     """Run the items of the seeds, each core its share of them; what came of it as for ``findings``."""
     with ProcessPoolExecutor(cores, multiprocessing.get_context("fork")) as pool:
-        turns = [pool.submit(findings, seeds[core::cores], until) for core in range(cores)]
+        turns = [pool.submit(findings, seeds[core::cores]) for core in range(cores)]
         ends = [turn.result() for turn in turns]
     return sum((codes for codes, _ in ends), Counter[str]()), sum(broken for _, broken in ends)
 
@@ -72,7 +73,8 @@ def run(seeds: range, until: float, cores: int) -> tuple[Counter[str], int]:
 def main() -> int:
     """Print what was found."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=300, help="stop after so many")
+    parser.add_argument("--seconds", type=float, default=300, help="stop after the block in which they end")
+    parser.add_argument("--commands", type=int, default=sys.maxsize, help="stop after so many")
     parser.add_argument("--items", type=int, default=sys.maxsize // 2, help="stop after so many")
     now = int(time.time()) * 1000
     parser.add_argument("--seed", type=int, nargs="+", default=[now], help="of the first items; else the time")
@@ -82,9 +84,16 @@ def main() -> int:
     faults = 0
     for seed in given.seed:
         until = time.monotonic() + given.seconds
-        codes, broken = run(range(seed, seed + given.items), until, min(given.cores, given.items))
-        exits = ", ".join(f"{name} {number:,}" for name, number in sorted(codes.items()))
-        print(f"from seed {seed}: {codes.total():,} commands ({exits}), {broken} broken promises", flush=True)
+        codes, broken, cores = Counter[str](), 0, min(given.cores, given.items)
+        for first in range(seed, seed + given.items, BLOCK * cores):
+            block = range(first, min(first + BLOCK * cores, seed + given.items))
+            new_codes, new_broken = run(block, cores)
+            codes, broken = codes + new_codes, broken + new_broken
+            exits = ", ".join(f"{name} {number:,}" for name, number in sorted(codes.items()))
+            told = f"from seed {seed}: {codes.total():,} commands ({exits}), {broken} broken promises"
+            print(f"{told}; --seed {block.stop} goes on", flush=True)
+            if time.monotonic() >= until or codes.total() >= given.commands:
+                break
         faults += broken
     return faults > 0
 

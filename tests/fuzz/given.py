@@ -18,12 +18,15 @@ from fabopt.wiring.build import wiring_of
 from tests.fuzz.mutants import mutant, spoilt
 from tests.inspect.test_acceptance import nccl_text
 from tests.samples.designs_of_families import designed
+from tests.samples.hand_fabrics import FORMS, drawn
 
 # File, and what an audit takes it for.
 HAND_MADE = MappingProxyType(
     {"point-to-point.csv": "p2p", "cables.csv": "p2p", "cables.dot": "dot", "bill.csv": "counts"}
 )
 PLAN, RESULTS, LINES = "plan.yaml", "results.txt", "lines.json"
+# Fabrics in forms of other programs are drawn by seeds below this.
+FABRICS = 40
 RATE_GBPS, SIZES = 375.0, (2**29, 2**33)
 
 
@@ -54,6 +57,19 @@ def hand_made(dice: Random, kind: str, limit: Sequence[str], case: str, catalog:
     against = dice.choice([["--case", case, *limit], ["--catalog", f"./{catalog}"]])
     outputs = ["--json", "audit.json", "--findings", "findings.csv", "--html", "audit.html"]
     return name, wrong(dice, texts[name]), ["audit", name, "--as", HAND_MADE[name], *against, *outputs]
+
+
+def of_others(dice: Random) -> tuple[Mapping[str, bytes], list[str]]:
+    """A fabric in a form that other programs write, something wrong in a file, and the words of its audit."""
+    kind, form = dice.choice(list(FORMS.values()))
+    written_by = form(drawn(dice.randrange(FABRICS)))
+    texts = written_by if isinstance(written_by, dict) else {"fabric": written_by}
+    wrong_one = dice.choice(sorted(texts))
+    files = {name: wrong(dice, text) if name == wrong_one else text.encode() for name, text in texts.items()}
+    outputs = ["--json", "audit.json", "--findings", "findings.csv", "--html", "audit.html"]
+    return {f"given/{name}": data for name, data in files.items()}, [
+        "audit", "given" if isinstance(written_by, dict) else "given/fabric", "--as", kind, *outputs,
+    ]  # fmt: skip
 
 
 def quoted(dice: Random, kind: str, design: str, catalog: str) -> tuple[str, bytes, list[str]]:

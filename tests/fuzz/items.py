@@ -55,6 +55,7 @@ def item(seed: int) -> Item:
     weights: dict[Callable[[Random], Item], int] = {
         _changed_case: 8, _changed_catalog: 6, _changed_design: 6, _spoilt: 2, _odd_words: 4, _changed_book: 2,
         _changed_model: 2, _changed_front: 3, _taken_up: 3, _in_processes: 1, _starter: 2, _given: 6, _decided: 1,
+        _of_others: 6,
     }  # fmt: skip
     return dice.choices(list(weights), list(weights.values()))[0](dice)
 
@@ -228,6 +229,17 @@ def _given(dice: Random) -> Item:
     name, text, words = dice.choice(ways)()
     files = {CASE: as_text(case), CATALOG: as_text(catalog), DESIGN: as_text(document_of(designed(kind))), name: text}
     return Item(f"{words[0]} of {kind}", files, [words])
+
+
+def _of_others(dice: Random) -> Item:
+    """A fabric as other programs write it, judged alone, or as what was found of a design."""
+    files, words = given.of_others(dice)
+    if words[3] in ("lldp", "ibnetdiscover") and dice.random() < 0.5:
+        kind = dice.choice(WITH_CATALOG)
+        option = f"--{words[3]}"
+        compared = ["as-built", DESIGN, option, words[1], "--json", "found.json", "--propose-names", "names.csv"]
+        return Item(f"found as {words[3]}", {**files, DESIGN: as_text(document_of(designed(kind)))}, [compared])
+    return Item(f"fabric as {words[3]}", files, [words])
 
 
 def _decided(dice: Random) -> Item:

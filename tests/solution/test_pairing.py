@@ -262,6 +262,8 @@ def test_what_a_file_says_of_pairs_is_proven() -> None:
 # -- brute force ------------------------------------------------------------------------------------------------------
 
 FAMILIES = {"linear": 5, "limited": 2, "attached": 4, "rails": 2, "planes": 3, "hosted": 2}
+# Families of which one case takes less than a second.
+SMALL = ("attached", "planes")
 FEATURES: tuple[list[str], ...] = (["mlag"], ["mlag"], ["mlag"], ["evpn-multihoming"], ["mlag", "evpn-multihoming"], [])
 
 
@@ -274,7 +276,14 @@ def sample(family: str, seed: int) -> tuple[Json, Json]:
     return parts, wanted | {"fabrics": [wanted["fabrics"][0] | {"role": role}]}
 
 
-@pytest.mark.long(*(f"{family}-{seed}" for family, number in FAMILIES.items() for seed in range(1, number)))
+@pytest.mark.long(
+    *(
+        f"{family}-{seed}"
+        for family, number in FAMILIES.items()
+        for seed in range(number)
+        if seed or family not in SMALL
+    )
+)
 @pytest.mark.parametrize(
     ("family", "seed"), [(family, seed) for family, number in FAMILIES.items() for seed in range(number * MORE_SEEDS)]
 )

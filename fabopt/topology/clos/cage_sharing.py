@@ -21,8 +21,9 @@ from fabopt.topology.link_parts import Side
 
 
 def clashes_of(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> tuple[Clash, ...]:
-    """Pairs of options of a candidate that no switch has the cages for."""
-    return tuple(dict.fromkeys(_clashes(parts, shape, choices)))
+    """Pairs of options of a candidate that no switch has the cages for; peer links have cages of their own."""
+    of_tiers = [choice for choice in choices if choice.options[0].rows[0].scope is None]
+    return tuple(dict.fromkeys(_clashes(parts, shape, of_tiers)))
 
 
 def _clashes(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> Iterator[Clash]:

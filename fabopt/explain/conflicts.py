@@ -48,6 +48,7 @@ from fabopt.schema.default_rules import (
     without,
 )
 from fabopt.schema.design import Conflict, Needed
+from fabopt.schema.front import BUDGET_KEY
 from fabopt.search.context import Context
 from fabopt.units import gbps, usd
 
@@ -200,6 +201,10 @@ def _priced(inquiry: Inquiry, conflict: Conflict) -> Conflict | None:
     question = conflict.limit, conflict.needed, conflict.together
     if conflict.needed is None or conflict.capex_usd is not None or question in inquiry.priced:
         return conflict
+    if conflict.limit == BUDGET_KEY and conflict.minimal and not conflict.together:
+        # no design takes less, and one takes no more
+        inquiry.met.clear()
+        return conflict.model_copy(update={"capex_usd": conflict.needed})
     inquiry.priced.add(question)
     if isinstance(conflict.needed, int | float) and not conflict.limit.startswith("catalog."):
         _meet(inquiry, conflict)

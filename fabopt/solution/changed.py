@@ -76,7 +76,8 @@ class ChangedCases:
             return NO_CASE
         self.asked.clock.look()
         of_answer = self.asked.settings.work.on_any_engine
-        if self.left < max(LEAST_OF_ROW, TOO_LITTLE * of_answer):
+        was_tried = any(answer.problem.asked == inputs.case for answer in self.asked.tried)
+        if self.left < max(LEAST_OF_ROW, TOO_LITTLE * of_answer) and not was_tried:
             return UNFINISHED
         of_left = min(int(self.left * share), 2 * of_answer + BESIDE_TWICE)
         settings = self._settings(max(of_left, min(self.left, int(AS_THE_ANSWER * of_answer))))

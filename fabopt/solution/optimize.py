@@ -102,7 +102,7 @@ def answered(question: Question) -> Design:
     _begin(question, "search")
     question, answers = settled(asked)
     _begin(question, "what else")
-    design = build(question, answers, partial(_rows, asked))
+    design = build(question, answers, partial(_rows, replace(asked, tried=answers.tried)))
     design = with_rule_levers(asked, answers, design, lambda other: settled(other)[1])
     _begin(question, "futures")
     design = with_futures(question, answers, design)
@@ -197,12 +197,32 @@ def _searched(question: Question, problems: Iterable[Problem]) -> Iterator[Answe
     """The answer to one problem after the other."""
     context = Context() if question.known is None else question.known.context.beside()
     for problem in problems:
+        answer = _tried(question, problem)
+        if answer is not None:
+            yield answer
+            continue
         problem, context = _knowing(question.known, problem, context)
         question.clock.reserve(finishing_s(problem))
         words = words_of(question.inputs.case, problem.asked)
         question.settings.progress(f"sizing candidates with {words}" if words else "sizing candidates")
         yield _as_cheap(question, problem, context) or answer_in(problem, question.settings, question.clock, context)
         context = context.beside()
+
+
+def _tried(question: Question, problem: Problem) -> Answer | None:
+    """The proven answer to a problem that was met before, with no rule left out of it."""
+    if question.managed:
+        return None
+    return next(
+        (
+            answer
+            for answer in question.tried
+            if answer.problem.asked == problem.asked
+            and answer.optimum.verdict in ("optimal", "infeasible")
+            and not any(left_out_of_fabrics(answer.problem))
+        ),
+        None,
+    )
 
 
 def _as_cheap(question: Question, problem: Problem, context: Context) -> Answer | None:

@@ -64,6 +64,8 @@ class Question:
     answer: Answer | None = None
     known: Answer | None = None
     lower_than: int | None = None
+    # answers to other questions about the same inputs or some of their separations, taken where they answer this one
+    tried: tuple[Answer, ...] = ()
 
 
 @dataclass(frozen=True)

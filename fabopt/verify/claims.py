@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.io.keys import is_case
-from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER
 from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign, Metrics
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
@@ -29,13 +28,6 @@ SMALL_GRAPH = 1_000_000
 # Of a difference of objectives, which is written to three.
 HALF_A_DIGIT = Fraction(1, 2000)
 OTHER_SEPARATION = "separation"
-# Keys of a case, and of its fabrics, that resolving it fills in or changes.
-RESOLVED_KEYS = {"servers", "gpus", "stages", "site", "fabrics"}
-RESOLVED_OF_FABRICS = {
-    "attachments", "carries", "max_oversubscription", "min_allreduce_gbps_per_gpu", "min_alltoall_gbps_per_gpu",
-    "min_bisection_gbps_per_gpu", "min_gbps_per_gpu", "min_gbps_per_server", "oob", "resilience", "separation",
-    "storage",
-}  # fmt: skip
 # What rows of *what else* have another of, each with a word of a key that they change; of files before 0.3.0 without.
 KEYS_OF_ALTERNATIVES = {
     "redundancy": "resilience", "resilience": "resilience", "oversubscription": "max_oversubscription",
@@ -61,29 +53,6 @@ def case_is_resolved(proof: Proof, evidence: Evidence) -> None:
         there = key in content and content[key] == whole.get(key)
         proof.holds(there, f"`{key}` is not written out in full, as a resolved case is")
     proof.note(some(len(whole), "key"))
-
-
-@since("0.3.0", "case.asked")
-def case_is_as_asked(proof: Proof, evidence: Evidence) -> None:
-    """The case as it was written says the same as the resolved one, but for keys that resolving fills in.
-
-    asked[key] = content[key]. Source: design file, ``case``.
-    """
-    asked = evidence.asked
-    if asked is None:
-        proof.note("not stated: a point of a study, or of an earlier version")
-        return
-    for key in sorted(Case.model_fields.keys() - RESOLVED_KEYS):
-        same = getattr(asked, key) == getattr(evidence.case, key)
-        proof.holds(same, f"`{key}` is not that of the resolved case")
-    fabrics = {fabric.name: fabric for fabric in asked.fabrics}
-    for fabric in evidence.case.fabrics:
-        proof.holds(fabric.name in fabrics, f"it has no fabric {fabric.name}")
-        own = fabrics.get(fabric.name, fabric)
-        for key in sorted(Fabric.model_fields.keys() - RESOLVED_OF_FABRICS):
-            same = getattr(own, key) == getattr(fabric, key)
-            proof.holds(same, f"`fabrics.{fabric.name}.{key}` is not that of the resolved case")
-    proof.note(f"{some(len(asked.fabrics), 'fabric')} asked for")
 
 
 @since("0.2.0", "parts_sha256")

@@ -34,7 +34,6 @@ from fabopt.verify.choices import (
 )
 from fabopt.verify.claims import (
     alternatives_add_up,
-    case_is_as_asked,
     case_is_resolved,
     facts_match_hash,
     nothing_is_left_out,
@@ -167,7 +166,7 @@ DesignRule = Callable[[Proof, Evidence], None]
 LEFT_OUT_RULES: tuple[DesignRule, ...] = (left_out_rules_are_broken,)
 LEFT_OUT_FLOOR_RULES: tuple[FloorRule, ...] = (left_out_spread_is_broken,)
 FILE_RULES: tuple[DesignRule, ...] = (
-    content_matches_hash, status_is_honest, rules_are_named, case_is_resolved, case_is_as_asked,
+    content_matches_hash, status_is_honest, rules_are_named, case_is_resolved,
 )  # fmt: skip
 DESIGN_RULES: tuple[DesignRule, ...] = (
     parts_are_known, facts_match_hash, prices_match_hash, one_candidate_per_fabric, nics_fit_slots,

@@ -193,6 +193,8 @@ def _without_answer(question: Question, answers: Answers) -> Design:
         question.settings.told(None)
         question.settings.progress("no design meets the case: looking for what would help")
     conflicts = tuple(_conflicts(question, answers))
+    # a limit of which the least that gives a design is known, and is more, rules the case out
+    infeasible |= len(answers.tried) == 1 and any(one.minimal and not one.together for one in conflicts)
     return Design(
         fabopt=VERSION,
         rules=edition_of(VERSION),

@@ -98,19 +98,19 @@ def test_points_say_which_families_and_cards_are_left_out() -> None:
     assert [point.notes for point in swept(content, budget="10M", catalog=small_catalog())] == [alone.notes]
 
 
-def test_a_point_is_ruled_out_only_by_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a floor that is too large for proofs a budget just below the best design found rules nothing out."""
+def test_a_point_is_ruled_out_as_its_case_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a floor that is too large for proofs, where the bound of the best design is what it costs: by any way."""
     large(monkeypatch)
     content = case(floor={"rack_units": 20}, limits={})
-    best = solved(content, parts()).objective.value
-    assert best is not None
-    limits = {"budget_usd": floor(best) - 1}
-    assert solved({**content, "limits": limits}, parts()).status == "unknown"
+    best = solved(content, parts()).objective
+    assert best.value is not None and best.value == best.bound
+    limits = {"budget_usd": floor(best.value) - 1}
+    assert solved({**content, "limits": limits}, parts()).status == "infeasible"
     [point] = swept({**content, "limits": limits}, "servers=4")
-    assert (point.status, point.conflicts[0].needed) == ("unknown", best)
-    [poor] = swept(content, budget=f"{floor(best) - 1}")
-    assert (poor.status, poor.conflicts[0].needed) == ("unknown", best)
-    assert "the cheapest design that was found costs" in poor.conflicts[0].detail
+    assert (point.status, point.conflicts[0].needed) == ("infeasible", best.value)
+    [poor] = swept(content, budget=f"{floor(best.value) - 1}")
+    assert (poor.status, poor.conflicts[0].needed) == ("infeasible", best.value)
+    assert "the cheapest design costs" in poor.conflicts[0].detail
 
 
 def test_demands_of_bought_servers_are_told() -> None:

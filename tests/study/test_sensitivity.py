@@ -238,7 +238,8 @@ def test_ends_on_a_small_floor_equal_brute_force() -> None:
 def test_large_floors_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for most in ("MOST_SERVERS_PROVEN_ON_FLOOR", "MOST_SERVERS_OF_SEVERAL_FABRICS", "MOST_SERVERS_ANYWHERE"):
         monkeypatch.setattr(sites, most, 0)
-    content, parts = toy(FLOOR_SEED)
+    # of others the bound is no less than what the answer costs
+    content, parts = toy(8)
     found = ranges(parts, content, kinds=("switch",))
     assert FLOOR_NOTE in found.notes and [one.proven for one in found.ranges] == [False]
 

@@ -70,7 +70,7 @@ def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) 
             "objective": design.objective,
             "summary": summaries_of(problem, answer.picked),
             "complete": finder.complete,
-            "notes": (*inputs.notes, *_notes(problem)),
+            "notes": (*inputs.notes, *_notes(problem, ranges)),
             "ranges": ranges,
         }
     )
@@ -91,10 +91,10 @@ def _empty(inputs: Inputs, problem: Problem, settings: Settings) -> Sensitivity:
     )
 
 
-def _notes(problem: Problem) -> Iterator[str]:
+def _notes(problem: Problem, ranges: Sequence[PriceRange]) -> Iterator[str]:
     if problem.case.objective == "power_w":
         yield POWER_NOTE
-    if problem.site.method == "estimates":
+    if problem.site.method == "estimates" and not any(one.proven for one in ranges):
         yield FLOOR_NOTE
 
 

@@ -14,8 +14,10 @@ from fabopt.schema.left_out import RuleLeftOut
 from fabopt.solution.generations import mixed_generations
 from fabopt.solution.nic_rules import broken_nic_rules
 from fabopt.solution.question import Question
+from fabopt.solution.subnet_hosts import NOT_IN_TIME
 
 NO_DESIGN = "no design of the case keeps it, whatever its limits"
+OUT_OF_TIME = "time was over before what manages it was looked for"
 NOT_IN_STUDIES = "hosts that manage it, or dearer switches, are looked for where a case is solved alone"
 
 
@@ -25,11 +27,16 @@ def rules_left_out(question: Question, problem: Problem, design: Design) -> tupl
     broken = list(_broken(asked, problem, design))
     told = []
     for part, detail in sorted(broken, key=lambda pair: YIELDING.index(pair[0].rule)):
-        was_looked_for = question.problem is None or part.fabric in question.managed
-        why = NO_DESIGN if was_looked_for or part.rule != SUBNET_MANAGER else NOT_IN_STUDIES
+        why = NO_DESIGN if part.rule != SUBNET_MANAGER else _why_not_managed(question, part)
         words = f"{detail}; {why}" if detail else why
         told.append(RuleLeftOut(rule=part.rule, part=part.path, fabric=part.fabric, why=words))
     return tuple(told)
+
+
+def _why_not_managed(question: Question, part: RulePart) -> str:
+    if question.problem is not None and part.fabric not in question.managed:
+        return NOT_IN_STUDIES
+    return OUT_OF_TIME if NOT_IN_TIME in question.inputs.notes else NO_DESIGN
 
 
 def _broken(asked: Case, problem: Problem, design: Design) -> Iterator[tuple[RulePart, str]]:

@@ -22,6 +22,7 @@ from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
 from fabopt.solution import optimize, subnet_hosts
+from fabopt.solution.rules_kept import OUT_OF_TIME
 from fabopt.study.front import fronts
 from fabopt.verify import verify
 from tests.oracles.brute_force import solve
@@ -210,6 +211,8 @@ def test_a_search_for_managers_that_is_cut_short_keeps_its_bound(monkeypatch: py
     # no design with a manager is below this one, which is none of those: a bound equal to the value would prove it
     assert design.objective.bound == pytest.approx(usd(bare) - 0.01)
     assert subnet_hosts.NOT_IN_TIME in design.notes
+    assert all(OUT_OF_TIME in left.why for left in design.rules_left_out if left.rule == "subnet-manager")
+    assert "subnet-manager" in {left.rule for left in design.rules_left_out}
 
 
 def test_points_of_a_sweep_have_their_hosts_too() -> None:

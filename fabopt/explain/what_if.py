@@ -180,11 +180,13 @@ class Inquiry:
         ``in_reach``: arithmetic is known not to rule out its number of servers.
         """
         stopped: StoppedError | None = None
+        self.clock.ask()
         try:
             optimum = self._design_of(problem, in_reach)
             if optimum is not None:
                 return optimum
         except StoppedError as error:
+            self.clock.look()
             stopped = error  # what structure keeps from every rule is sooner known than what limits do
         bound_less = relaxed(problem, self._with_work(MOST_OF_RULES), self.clock, self.context.beside())
         if bound_less is not None:
@@ -194,7 +196,6 @@ class Inquiry:
         return None
 
     def _design_of(self, problem: Problem, in_reach: bool) -> Optimum | None:
-        self.clock.ask()
         watch = Watch(DESIGN_SECONDS, self.clock)
         if problem.limits.are_set:
             lean = _lean(problem)

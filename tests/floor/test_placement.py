@@ -230,7 +230,7 @@ def test_leaves_of_a_last_group_of_its_own_stand_near_its_servers(spread: bool, 
             assert set(leaves.rack[~of_last].tolist()) <= set(layout.server_racks[:4].tolist())
 
 
-@pytest.mark.long("25")
+@pytest.mark.long
 @pytest.mark.parametrize("least", [25, 50])
 def test_a_last_group_of_its_own_outlives_a_rack(least: int) -> None:
     """What is left counts each leaf with its own ports and uplinks, in the search and in the checks."""

@@ -68,9 +68,10 @@ def test_what_is_no_time_is_refused(seconds: float) -> None:
         SolveRequest("case.yaml", alternatives_s=seconds).inputs()
 
 
-@pytest.mark.long("48-1-floor0")
+@pytest.mark.long("48-1-floor1", "64-0.001-floor2")
 @pytest.mark.parametrize(
-    ("servers", "share", "floor"), [(48, 1, {}), (64, 0.001, {"site": {"floor": {"rows": 4, "racks_per_row": 10}}})]
+    ("servers", "share", "floor"),
+    [(8, 0.001, {}), (48, 1, {}), (64, 0.001, {"site": {"floor": {"rows": 4, "racks_per_row": 10}}})],
 )
 def test_rows_are_alike_however_many_processors_there_are(
     monkeypatch: pytest.MonkeyPatch, servers: int, share: float, floor: Json

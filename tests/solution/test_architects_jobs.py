@@ -196,10 +196,11 @@ def test_no_leaf_and_no_rack_takes_a_firewall() -> None:
     assert not any("nothing measures" in note for note in design.notes)
 
 
-def test_infiniband_has_a_subnet_manager() -> None:
-    for job in ("96 DGX B200", "32 DGX H200, four fabrics"):
-        managers = design_of(job).fabrics[0].subnet_manager
-        assert managers is not None and managers.kept
+@pytest.mark.long("32 DGX H200, four fabrics")
+@pytest.mark.parametrize("job", ["96 DGX B200", "32 DGX H200, four fabrics"])
+def test_infiniband_has_a_subnet_manager(job: str) -> None:
+    managers = design_of(job).fabrics[0].subnet_manager
+    assert managers is not None and managers.kept
 
 
 def test_groups_of_nvl72_are_racks() -> None:

@@ -17,6 +17,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
+from fabopt.schema.front import BUDGET_KEY
 from fabopt.schema.futures import EXPECTED
 from fabopt.schema.objective import DecidedBy
 from fabopt.schema.prediction import WorkloadUse
@@ -193,8 +194,8 @@ def _without_answer(question: Question, answers: Answers) -> Design:
         question.settings.told(None)
         question.settings.progress("no design meets the case: looking for what would help")
     conflicts = tuple(_conflicts(question, answers))
-    # a limit of which the least that gives a design is known, and is more, rules the case out
-    infeasible |= len(answers.tried) == 1 and any(one.minimal and not one.together for one in conflicts)
+    # what the cheapest design costs is known to the cent; the least of other limits only to a thousandth
+    infeasible |= len(answers.tried) == 1 and any(one.limit == BUDGET_KEY and one.minimal for one in conflicts)
     return Design(
         fabopt=VERSION,
         rules=edition_of(VERSION),

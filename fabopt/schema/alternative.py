@@ -15,11 +15,26 @@ Number = int | float
 
 
 class Alternative(Strict):
-    """The best design of a case in which keys have other values (``change``): dotted keys, entries of lists by name.
+    """The best design of the case with other values of some keys.
 
-    ``what`` is another, and ``value`` which; deltas are against the answer. ``finished``: whether the case was solved
-    to its end; if not there are no figures. ``step_s`` and what follows: where the case has a model.
-    ``rules_left_out``: as in the design file that the changed case has.
+    Attributes:
+        what: What is another, in words.
+        value: The other value, in words.
+        summary: The design in one line.
+        change: Keys with their other values, dotted, entries of lists by name; solving the case with them gives these
+            figures.
+        finished: Whether the case was solved to its end; if not, there are no figures.
+        status: Status of that answer.
+        objective: Its objective.
+        objective_delta: Its objective less that of the answer.
+        capex_usd: Its purchase price, in US dollars.
+        capex_delta_usd: Its purchase price less that of the answer, in US dollars.
+        power_w: Its power, in watts.
+        power_delta_w: Its power less that of the answer, in watts.
+        step_s: Predicted step of the case's model, in seconds.
+        gpu_utilization: Share of the GPUs' peak that the model reaches.
+        usd_per_effective_gpu: Servers and network over GPUs that work, in US dollars.
+        rules_left_out: Default rules that it does not keep.
     """
 
     what: str

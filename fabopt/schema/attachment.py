@@ -36,16 +36,28 @@ def is_open(value: object) -> bool:
 
 
 class Attachment(Strict):
-    """Other endpoints: each port takes one port at fabric speed of a switch of ``tier``.
+    """Other endpoints beside servers; each port takes one switch port at the speed of the servers' ports.
 
-    ``tier``: ``leaf``: dealt over all leaves, like servers; ``spine``, ``any``: on ports that are free; None: as
-    ``kind`` has it (management: any). ``counts_in_ratio``: whether they count as endpoints in the oversubscription
-    above their switch; None: as ``kind`` has it (management: not).
-    ``boxes``: that these ports belong to, each with one port of management. ``rack_units``, ``power_w``: of a device,
-    which then stands in one of ``racks`` of the floor, or in a rack for attachments alone. ``max_oversubscription``: of
-    their traffic at the leaf, where it is not the fabric's. ``network``: filled in where they belong to a logical
-    fabric of the case. ``adds``: ports that each stage adds, filled in where they are counted; empty: all are there
-    from the first stage on.
+    Attributes:
+        name: What the devices are; tells them apart from others of the fabric.
+        ports: Number of ports.
+        kind: Kind of device, from which the defaults of `tier` and `counts_in_ratio` follow.
+        tier: Switches that may have the ports. `leaf`: dealt over all leaves. `spine`, `any`: on ports that are free.
+            Null: `leaf`, of management `any`.
+        counts_in_ratio: Whether the ports count in the oversubscription above their switch. Null is yes, of management
+            no.
+        boxes: Devices that the ports belong to, each with one port of management.
+        rack_units: Height of a device in rack units; with it devices are told apart and stand in racks.
+        power_w: Power of a device in watts, which counts in its rack.
+        racks: Racks of the floor for these devices, in this order. Null is the last ones that are free.
+        max_oversubscription: Most oversubscription of their traffic at the leaf. Null is the fabric's.
+        gbps: Speed of each port, in Gb/s. Null is that of the servers' ports.
+        form_factor: Form factor of the cage at the attachment, as in the catalog.
+        split: How the cage at the attachment is split into ports, as `1x400`.
+        lane_gbps: Speed of a lane of that cage, in Gb/s.
+        buys: What is bought for the links; `both` ends, the switch's end and the cable (`near`), or `none`.
+        network: The logical fabric that they belong to. Filled in when a case is resolved.
+        adds: Ports that each stage adds, where fabopt counts them. Filled in when a case is resolved.
     """
 
     name: Name

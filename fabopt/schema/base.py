@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 from unicodedata import category
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler
+from pydantic_core import CoreSchema
 
+from fabopt.schema.words import summary_of, words_of
 from fabopt.units import exact, mbps
 
 SPLIT_PATTERN = re.compile(r"([1-9][0-9]{0,3})x([0-9]{1,6}(?:\.[0-9]{1,3})?)")
@@ -22,7 +24,13 @@ NAME_PATTERN = r"^[A-Za-z0-9]+(?:[ ._-][A-Za-z0-9]+)*$"
 
 
 class Strict(BaseModel):
-    """Frozen, no unknown keys, no coercion (``"3"`` is not 3), no infinities."""
+    """Frozen, no unknown keys, no coercion (``"3"`` is not 3), no infinities.
+
+    What its keys mean is said in the ``Attributes`` of its docstring. ``like``: the class whose keys mean the same, for
+    those that its own docstring leaves out.
+    """
+
+    like: ClassVar[type[BaseModel] | None] = None
 
     model_config = ConfigDict(
         frozen=True,
@@ -34,6 +42,16 @@ class Strict(BaseModel):
         # most classes are only ever looked at as part of another one; not products, which designs have one by one
         defer_build=True,
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler, /) -> dict[str, Any]:
+        """The JSON Schema with a sentence for every key."""
+        written = handler(schema)
+        own, words = handler.resolve_ref_schema(written), words_of(cls)
+        own["description"] = summary_of(cls)
+        for name, field in cls.model_fields.items():
+            own["properties"][field.alias or name]["description"] = words[name]
+        return written
 
 
 class Lane(NamedTuple):

@@ -19,7 +19,11 @@ DOLLAR = "USD"
 class Payment(Strict):
     """The shares of an order that are paid when it is placed, when it arrives, and when it is accepted.
 
-    It arrives in the month of its stage, and is accepted ``acceptance_months`` later.
+    Attributes:
+        on_order: Share paid in the month in which the order is placed.
+        on_delivery: Share paid in the month of the stage, when the order arrives.
+        on_acceptance: Share paid when the order is accepted.
+        acceptance_months: Months from arrival to acceptance.
     """
 
     on_order: Share = 0
@@ -38,7 +42,12 @@ class Payment(Strict):
 
 
 class Rate(Strict):
-    """What one unit of a currency is worth in dollars, and on which day."""
+    """What one unit of a currency is worth.
+
+    Attributes:
+        usd: Worth of one unit, in US dollars.
+        date: Day of the rate, as `2026-11-02`.
+    """
 
     usd: Annotated[float, Field(gt=0, le=1e6)]
     date: Annotated[str, Field(pattern=DAY)]

@@ -13,6 +13,8 @@ from pydantic import Field, model_validator
 from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Count, Gbps, Metres, Split, Strict, Text, Watts, Word, parse_split
 from fabopt.schema.chassis import Modular
+from fabopt.schema.facts import Facts as Facts
+from fabopt.schema.facts import Rent as Rent
 from fabopt.schema.price_book import PriceBook
 from fabopt.schema.product import (
     PROTOCOLS,
@@ -23,7 +25,6 @@ from fabopt.schema.product import (
     Product,
     Protocol,
     Purchasable,
-    Source,
 )
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import Manageable
@@ -34,12 +35,24 @@ KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 
 
 class Switch(Modular, Manageable, Product, Purchasable, defer_build=False):
-    """A switch. ``max_ports``: logical ports the ASIC can drive (absent: what the cages split into).
+    """A switch.
 
-    ``ports_per_cage_pair``: the same of two neighbouring cages of a group, the first and second, third and fourth ...
-    ``accepts_coding``: whose coding parts must have to run in it; absent: any.
-    ``power_supplies``: of which half are on each feed of its rack; absent: not known. ``airflows``: the directions that
-    it is sold in, each with the part number to order it by, None where that is not known; absent: not known.
+    Attributes:
+        asic: Switch ASIC, with a number where there are several, as `4x Quantum-3`.
+        protocol: Ethernet or InfiniBand.
+        cages: Groups of equal cages.
+        max_ports: Most logical ports that the ASIC drives. Absent is what the cages split into.
+        ports_per_cage_pair: Most logical ports of two neighbouring cages.
+        rack_units: Height in rack units.
+        power_w: Typical power without optics, in watts. Without one a switch is listed, never chosen.
+        power_max_w: Most power that its maker states, in watts.
+        power_supplies: Power supplies, half of them on each feed. Absent is not known.
+        airflows: Airflows that it is sold with, each with its part number, or null where that is not known.
+        latency_ns: Latency from port to port, in nanoseconds.
+        buffer_mb: Packet memory, in megabytes.
+        works_with: Vendors whose parts work in it. Empty is any.
+        accepts_coding: Vendors whose coding parts must have to run in it. Empty is any.
+        features: What it can do, such as `roce`, `sharp`, `mlag`, `evpn-multihoming`.
     """
 
     asic: Word | None = None
@@ -98,9 +111,16 @@ class Switch(Modular, Manageable, Product, Purchasable, defer_build=False):
 
 
 class Nic(Product, Purchasable, defer_build=False):
-    """A network interface card. ``forwards``: it passes on what is for other servers, to any NIC of its server.
+    """A network interface card.
 
-    ``accepts_coding``: as of a switch.
+    Attributes:
+        protocols: Protocols that it runs.
+        cages: Groups of equal cages.
+        pcie: Its PCI Express edge.
+        power_w: Typical power, in watts. Without one a card is listed, never chosen.
+        forwards: Whether it passes on traffic for other servers, as in a torus of servers.
+        works_with: Vendors whose parts work in it. Empty is any.
+        accepts_coding: Vendors whose coding parts must have to run in it. Empty is any.
     """
 
     protocols: Annotated[tuple[Protocol, ...], Field(min_length=1)]
@@ -117,13 +137,28 @@ Retiming = Literal["full", "half", "none"]
 
 
 class Transceiver(Product, Purchasable, defer_build=False):
-    """A pluggable module: for each split it can run, the optical standard of one port.
+    """A pluggable module, with the optical standard of one port for each split that it can run.
 
-    Its ports are spread over its ``connectors``; where these are more, a port takes several, and a fibre that has them.
+    Its ports are spread over its connectors; where these are more, a port takes several, and a fibre that has them.
 
-    ``coded_for``: whose devices it is coded for, or can be ordered for; absent: not known. ``power_max_w``: what a cage
-    must give it. ``retiming``: ``none`` of linear optics, ``half`` where only one direction is retimed.
-    ``split_protocols``: of splits that not all of ``protocols`` run at, those that do.
+    Attributes:
+        form_factor: Form factor; plain `OSFP` fits finned and flat cages.
+        split: Its one split, in the short form.
+        standard: Optical standard of its one split, in the short form.
+        splits: Splits that it can run, as `2x400`.
+        standards: Optical standard of one port, by split.
+        fibre: Kind of fibre, such as `smf`, `om4`.
+        connector: Kind of connector.
+        connectors: Number of connectors.
+        reach_m: Longest run, in metres.
+        lane_gbps: Speed of a lane, in Gb/s.
+        protocols: Protocols that it runs. Empty is any.
+        split_protocols: Protocols of splits that not all of `protocols` run at.
+        works_with: Vendors whose devices it works in. Empty is any.
+        coded_for: Vendors whose devices it is coded for, or can be ordered for. Empty is not known.
+        power_w: Typical power, in watts.
+        power_max_w: Power that a cage must give it, in watts.
+        retiming: `none` of linear optics, `half` where one direction is retimed, else `full`.
     """
 
     form_factor: Word
@@ -185,7 +220,13 @@ class Transceiver(Product, Purchasable, defer_build=False):
 
 
 class CableLength(Purchasable):
-    """One length that is sold. ``source``: of its price, where that is not the one of ``provenance.lengths``."""
+    """One length that is sold.
+
+    Attributes:
+        m: Length, in metres.
+        part_number: Part number of this length.
+        source: Where its price comes from, where that is not `provenance.lengths`.
+    """
 
     m: Metres
     part_number: Word | None = None
@@ -201,7 +242,14 @@ def _check_lengths(lengths: tuple[CableLength, ...]) -> None:
 
 
 class CableEnd(Strict):
-    """``count`` connectors of a cable; an end with more than one makes it a splitter."""
+    """One end of a cable; more than one connector makes it a splitter.
+
+    Attributes:
+        form_factor: Form factor of its connectors.
+        split: Ports of each connector, as `1x400`.
+        count: Number of connectors.
+        lane_gbps: Speed of a lane, in Gb/s.
+    """
 
     form_factor: Word
     split: Split
@@ -210,9 +258,19 @@ class CableEnd(Strict):
 
 
 class Cable(Product, defer_build=False):
-    """A cable with its ends on: DAC, ACC, AEC, AOC. ``power_w`` is the whole assembly's.
+    """A cable with its ends on (DAC, ACC, AEC, AOC).
 
-    ``retiming``: ``none`` of active copper that is linear; absent: nothing is asked of its cages.
+    Attributes:
+        medium: Kind of cable, such as `DAC` or `AOC`.
+        protocols: Protocols that it runs. Empty is any.
+        ends: Its two ends.
+        lengths: Lengths that are sold.
+        lane_gbps: Speed of a lane, in Gb/s.
+        reach_m: Longest run, in metres.
+        works_with: Vendors whose devices it works in. Empty is any.
+        coded_for: Vendors whose devices it is coded for. Empty is not known.
+        power_w: Power of the whole assembly, in watts.
+        retiming: `none` of linear active copper, `half` where one direction is retimed, else `full`.
     """
 
     medium: Word
@@ -240,14 +298,26 @@ class Cable(Product, defer_build=False):
 
 
 class FibreEnd(Strict):
-    """``count`` connectors at one end of a fibre assembly."""
+    """One end of a fibre assembly.
+
+    Attributes:
+        connector: Kind of connector.
+        count: Number of connectors.
+    """
 
     connector: Word
     count: Count = 1
 
 
 class Fibre(Product, defer_build=False):
-    """A fibre assembly: straight (``connectors``) or a breakout (``ends`` with counts)."""
+    """A fibre assembly, straight (``connectors``) or a breakout (``ends`` with counts).
+
+    Attributes:
+        fibre: Kind of fibre, such as `smf`, `om4`.
+        connectors: Connectors of a straight one, at both ends.
+        ends: Ends of a breakout.
+        lengths: Lengths that are sold.
+    """
 
     fibre: Word
     connectors: tuple[Word, Word] | None = None
@@ -273,42 +343,21 @@ class Fibre(Product, defer_build=False):
         return FibreEnd(connector=near), FibreEnd(connector=far)
 
 
-class Rent(Strict):
-    """What a provider takes for a GPU by the hour, and the network between servers that it says it has.
-
-    ``gpu``: how the name of a server's GPU begins. Dollars for a GPU and hour, from ``low_usd`` to ``high_usd``.
-    ``gbps_per_gpu`` and ``fabric`` are None where the provider says nothing of them.
-    """
-
-    gpu: Word
-    provider: Text
-    low_usd: Annotated[float, Field(gt=0, le=1e6)]
-    high_usd: Annotated[float, Field(gt=0, le=1e6)]
-    gbps_per_gpu: Gbps | None = None
-    fabric: Text | None = None
-    source: Source
-
-    @model_validator(mode="after")
-    def _rises(self) -> Self:
-        if self.low_usd > self.high_usd:
-            raise ValueError(f"`low_usd` is above `high_usd`: {self.low_usd:g} > {self.high_usd:g}")
-        return self
-
-    @property
-    def middle_usd(self) -> float:
-        """Halfway between both prices."""
-        return round((self.low_usd + self.high_usd) / 2, 4)
-
-
-class Facts(Strict):
-    """Numbers that are not of one product."""
-
-    pcie_x16_gbps: dict[int, Gbps] = {}
-    rents: tuple[Rent, ...] = ()
-
-
 class Catalog(Strict):
-    """One catalog, or several merged."""
+    """One catalog, or several merged.
+
+    Attributes:
+        name: Name of the catalog.
+        description: Free text.
+        facts: Numbers that are not of one product.
+        switches: Switches.
+        nics: Network interface cards.
+        transceivers: Pluggable modules.
+        cables: Cables with their ends on.
+        fibres: Fibre assemblies.
+        servers: Servers.
+        prices: Price books.
+    """
 
     name: Text | None = None
     description: Text | None = None

@@ -16,11 +16,25 @@ PARTS: Final = "parts"
 
 
 class Charge(Strict):
-    """What a case pays beside the price of parts; see docs/cases.md.
+    """What a case pays beside the price of parts.
 
-    ``usd``: dollars ``per`` unit that is bought, fabric, or server; ``percent``: ``of`` the price of ``parts`` and of
-    charges above it, by name. ``kinds``, ``vendors``, ``asics``, ``parts``, ``protocol``: which parts (of a fabric or
-    server: in which networks) it is for; absent: all. ``yearly``: due every year. ``vendor``: who is paid.
+    Attributes:
+        name: Name of the charge; other charges and the bill refer to it.
+        what: Kind of charge.
+        description: What the line of the bill says.
+        usd: Dollars for each unit bought, fabric or server, as `per` says.
+        percent: Percentage of the price of parts, or of charges above this one, as `of` says.
+        per: What `usd` is paid for, each `unit` bought, each `fabric` once, or each `server` of a fabric.
+        of: What `percent` is taken of, the price of `parts` and names of charges above this one.
+        yearly: Whether it is due every year, ahead; it then counts in `tco_usd` alone.
+        kinds: Kinds of parts that it is for. Null is all.
+        vendors: Makers whose parts it is for. Null is all.
+        asics: Switch ASICs that it is for. Null is all.
+        parts: Ids of the parts that it is for. Null is all.
+        protocol: Networks that it is for, of Ethernet or InfiniBand. Null is both.
+        fabrics: Names of the fabrics that it is for, of charges per fabric or server. Null is all.
+        vendor: Who is paid.
+        source: Where the figure comes from.
     """
 
     name: Identifier

@@ -15,7 +15,16 @@ def _none(said: object) -> bool:
 
 
 class LineCards(Strict):
-    """The line cards of a chassis, from ``fewest`` to ``most``; ``price_usd`` and ``power_w`` are of one."""
+    """The line cards of a chassis.
+
+    Attributes:
+        most: Most line cards.
+        fewest: Fewest line cards.
+        part_number: Part number of one.
+        price_usd: Price of one, in US dollars.
+        power_w: Typical power of one, in watts.
+        power_max_w: Most power of one that its maker states, in watts.
+    """
 
     most: Annotated[int, Field(ge=1, le=64)]
     fewest: Annotated[int, Field(ge=1, le=64)] = 1
@@ -32,8 +41,12 @@ class LineCards(Strict):
 
 
 class Modular(Operable):
-    """What a switch says of its line cards: its cages and ``max_ports`` are then those of one, its price and power
-    those of the chassis with its fabric and without any. ``chassis``: of one that is filled, the id of the chassis.
+    """What a switch says of its line cards.
+
+    Attributes:
+        line_cards: Line cards; `cages` and `max_ports` are then those of one, price and power those of the chassis
+            without any.
+        chassis: Id of the chassis, of one that is filled. Filled in when a catalog is read.
     """
 
     line_cards: Annotated[LineCards | None, Field(exclude_if=_none)] = None

@@ -13,19 +13,29 @@ Number = int | float
 
 
 class Needed(Strict):
-    """What one of several limits, which have to change together, would have to be."""
+    """What one of several limits, which have to change together, would have to be.
+
+    Attributes:
+        limit: Dotted key of the limit.
+        needed: Its value that would do.
+    """
 
     limit: str
     needed: Number | str | tuple[str, ...] | None
 
 
 class Conflict(Strict):
-    """A limit that clashes: its value, and what it alone would have to be for the case to have a design.
+    """A limit that clashes, and what it alone would have to be for the case to have a design.
 
-    ``direction``: which way a number would have to go; ``minimal``: whether no number nearer to its value would do, to
-    a thousandth; null of what is no number; false without ``needed``, where it took too much work to tell whether any
-    value of it would do. ``together``: all changes that are needed at once, this one first; empty where it alone would
-    do. ``capex_usd``: what the design costs that solving the case with the change gives, as far as that is known.
+    Attributes:
+        limit: Dotted key of the limit.
+        value: Its value in the case.
+        needed: Its value that would do. Null where none was found.
+        direction: Which way a number has to go.
+        minimal: Whether no number nearer to its value would do, to a thousandth. Null of what is no number.
+        together: All changes that are needed at once, this one first. Empty where it alone would do.
+        capex_usd: What the design costs that solving with the change gives, in US dollars, as far as that is known.
+        detail: What is in the way, in words.
     """
 
     limit: str

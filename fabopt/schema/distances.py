@@ -11,7 +11,18 @@ from fabopt.schema.base import Metres, Strict
 
 
 class Distances(Strict):
-    """Flat cable lengths in metres; those left out follow from the size of the groups (``lengths`` of ``rules``)."""
+    """Lengths of links in metres, where no floor is given; those left out follow from the size of the groups.
+
+    Attributes:
+        server_leaf: From servers to leaves.
+        leaf_spine: From leaves to spines; also within a group of a dragonfly, and along a dimension of a torus or
+            HyperX.
+        spine_core: From spines to cores; also between groups of a dragonfly.
+        leaf_leaf: Of peer links between two leaves. Null is as `server-leaf`.
+        attachment_leaf: From attached devices to leaves. Null is as a given `server-leaf`.
+        attachment_spine: From attached devices to spines. Null is the longer of `attachment-leaf` and a given
+            `leaf-spine`.
+    """
 
     server_leaf: Annotated[Metres | None, Field(alias="server-leaf")] = None
     leaf_spine: Annotated[Metres | None, Field(alias="leaf-spine")] = None

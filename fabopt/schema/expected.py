@@ -12,14 +12,25 @@ EXPECTED_FORMAT = 1
 
 
 class ExpectedPeer(Strict):
-    """The port at the other end, by the names that systems have."""
+    """The port at the other end, by the names that systems have.
+
+    Attributes:
+        device: Name of the device.
+        interface: Name of the port.
+    """
 
     device: str
     interface: str
 
 
 class ExpectedCable(Strict):
-    """The cable that was bought: its label, medium, and length in metres."""
+    """The cable that was bought.
+
+    Attributes:
+        label: Label of the cable.
+        medium: Medium of the cable.
+        length_m: Length, in metres.
+    """
 
     label: str
     medium: str
@@ -27,10 +38,18 @@ class ExpectedCable(Strict):
 
 
 class ExpectedInterface(Strict):
-    """A port in use, with the far end of its link. Every link is there from both ends.
+    """A port in use, with the far end of its link; every link is there from both ends.
 
-    ``role``: of the device; ``rail``: that the link serves, from 1, null where there are none; ``cable`` is null where
-    nothing is bought.
+    Attributes:
+        device: Name of the device.
+        interface: Name of the port.
+        role: Role of the device.
+        fabric: Fabric of the device.
+        network: Fabric that the link serves.
+        rail: Rail that the link serves, from 1. Null where there are none.
+        speed_gbps: Speed, in Gb/s.
+        peer: The far end.
+        cable: The cable. Null where nothing is bought.
     """
 
     device: str
@@ -45,7 +64,15 @@ class ExpectedInterface(Strict):
 
 
 class ExpectedTopology(Strict):
-    """What ``fabopt export --to topo`` writes. ``topology``: the edition of this format; ``sha256``: of the case."""
+    """What is to be joined to what, as ``fabopt export --to topo`` writes it.
+
+    Attributes:
+        topology: Edition of this format.
+        case: Name of the case.
+        sha256: SHA-256 of the case.
+        stage: Name of the stage.
+        interfaces: Ports in use.
+    """
 
     topology: Literal[1]
     case: str

@@ -26,12 +26,20 @@ def is_nothing(value: object) -> bool:
 
 
 class Finance(Strict):
-    """What turns power and dates into money; see docs/formulation/procurement.md.
+    """What turns power and dates into money.
 
-    ``discount_rate`` and ``price_decline`` are shares of a year. Defaults: nothing changes over time; 0.10 USD/kWh (US
-    industrial), PUE 1.4 (a current data hall; the 2025 survey average of all is 1.54), five years (usual depreciation).
-    ``payment``: when orders are paid; ``currency``: in which cash is shown too, at its rate in ``rates``; ``residual``:
-    the share of the price that parts are sold for in the end; ``depreciation_years``: in which they are written off.
+    Attributes:
+        discount_rate: Yearly discount rate, 0.08 for 8 %.
+        price_decline: Share by which prices of a kind of part fall each year, by kind.
+        energy_usd_per_kwh: Price of energy, in US dollars for a kWh; 0.10 is that of US industry.
+        pue: Power of the hall over that of its equipment; 1.4 is a current hall, 1.54 the average of all in the 2025
+            survey.
+        years: Years of operation that `tco_usd` counts; five is the usual depreciation.
+        payment: Which shares of an order are paid when. Given, the answer has a cash flow.
+        currency: Currency in which the cash flow is shown too, at its rate in `rates`.
+        rates: Worth of other currencies, by their code.
+        residual: Share of their price that parts are sold for in the end.
+        depreciation_years: Years in which parts are written off. Null is `years`.
     """
 
     discount_rate: YearlyRate = 0

@@ -15,6 +15,7 @@ from fabopt.schema.design import (
     BomRow,
     CaseRecord,
     Conflict,
+    Design,
     FabricDesign,
     FloorUse,
     Number,
@@ -34,22 +35,33 @@ BUDGET_KEY = "limits.budget_usd"
 
 
 class FrontObjective(Strict):
-    """One of the quantities that a front trades; its values are in ``FrontPoint.values`` under ``metric``."""
+    """One of the quantities that a front trades.
+
+    Attributes:
+        metric: Name of the quantity, under which points have its values.
+        sense: Whether less or more is better.
+    """
 
     metric: str
     sense: Sense
 
 
 class FrontPoint(Strict):
-    """The best design at one point.
+    """The best design at one point of a front or sweep; in a whole file without keys and parts that are the file's.
 
-    ``label``: tells it from the others of its file: its keys and budget, or what it reaches of what is traded.
-    ``over``: keys of the case as they are at this point; ``budget_usd``: its budget, in a budget sweep. ``values``:
-    figures of the design by metric. ``capex_by_kind``: dollars by kind of bill row. ``marginal``: dollars of capex for
-    one more of what is maximized, against the point before (None on the first, and without money or a maximum).
-    ``objective_floor``: of what the case minimizes, as ``floor`` of a design's objective.
-    ``case`` and ``parts``: of the design, in a whole file without the keys and parts that are as the file has them.
+    Attributes:
+        label: Tells the point from the others of its file.
+        budget_usd: Its budget, in a budget sweep, in US dollars.
+        over: Keys of the case as they are at this point.
+        summary: The design in one line.
+        values: Figures of the design, by metric.
+        objective_floor: What no Clos of as many tiers is below.
+        capex_by_kind: Purchase price by kind of bill row, in US dollars.
+        knee: Whether the front bends most here.
+        marginal: Purchase price of one more of what is maximised, against the point before, in US dollars.
     """
+
+    like = Design
 
     label: str = ""
     budget_usd: Number | None = None
@@ -82,8 +94,11 @@ class FrontPoint(Strict):
 class FrontAnswer(Strict):
     """What a front asked for, and what came of it; grades are cents, milliwatts, thousandths of units, kb/s, counts.
 
-    ``best``: metrics to be best in, in their order, none for a point that was found together with all others;
-    ``demands``: the worst grade allowed by metric. No ``grades`` and no ``point`` where nothing meets the demands.
+    Attributes:
+        best: Metrics to be best in, in their order; none for a point found together with all others.
+        demands: Worst grade allowed, by metric.
+        grades: Grades of the point. Null where nothing meets the demands.
+        point: The point. Null where nothing meets the demands.
     """
 
     best: tuple[str, ...] = ()
@@ -93,13 +108,23 @@ class FrontAnswer(Strict):
 
 
 class Front(Strict):
-    """A whole file. ``kind``: a sweep over ``keys`` (a budget is the key ``limits.budget_usd``) or a Pareto front.
+    """A whole front or sweep.
 
-    ``complete``: False if it was stopped before all points were done, or if not all are in the file; ``size``: how many
-    there are then, if that is known. ``catalog_sha256``: of the products and their prices as applied. ``notes``: what a
-    reader must know of the whole, ``notes_on_inputs`` those of them that hold for every design (None: all).
-    ``answers``: of a front that was stopped, what it had asked for by then. ``rules``: as in a design file. ``parts``:
-    the catalog entries of all points, once.
+    Attributes:
+        fabopt: Version of fabopt that wrote it.
+        rules: Version of fabopt whose rules it is judged by.
+        case: The case.
+        parts: Catalog entries of all points, once, by id.
+        catalog_sha256: Hash of the products and their prices as applied.
+        kind: A sweep over keys, or a Pareto front.
+        keys: Keys that a sweep goes over.
+        objectives: What a front trades.
+        complete: Whether all points were done, and are in the file.
+        size: How many points there are, where not all are in the file.
+        notes: What a reader must know of the whole.
+        notes_on_inputs: Notes that hold for every design. Null is all of them.
+        points: The points.
+        answers: What a front that was stopped had asked for by then.
     """
 
     fabopt: str

@@ -15,11 +15,17 @@ EXPECTED: Final = "expected_tco_usd"
 
 
 class Future(Strict):
-    """One way in which growth may come: how likely, and what is spent and installed in it.
+    """One way in which growth may come, and what is spent and installed in it.
 
-    ``ends_after``: its last stage; ``scenario``: its name, where the case gives scenarios. ``tco_usd``: the present
-    value of what is bought in it, and of the energy to the end of the years of ``finance``. ``best_tco_usd``: what the
-    best plan for it alone would have cost (None: not looked at); ``regret_usd`` is what this design costs more.
+    Attributes:
+        ends_after: Its last stage.
+        scenario: Name of its scenario, where the case gives scenarios.
+        probability: How likely it is.
+        servers: Servers in the end.
+        capex_usd: Money spent on purchases, in US dollars.
+        tco_usd: Present value of purchases and of energy to the end of `finance.years`, in US dollars.
+        best_tco_usd: What the best plan for it alone would have cost, in US dollars. Null where that was not looked at.
+        regret_usd: What this design costs more than that, in US dollars.
     """
 
     ends_after: str
@@ -33,9 +39,13 @@ class Future(Strict):
 
 
 class OneFuturePlan(Strict):
-    """The plan of somebody who counts on one future, by the name of its scenario or last stage.
+    """The plan of somebody who counts on one future.
 
-    ``tco_usd``: in each future, in their order; ``regret_usd``: the most that it costs beyond the best in any.
+    Attributes:
+        made_for: Name of the scenario or last stage that it counts on.
+        expected_tco_usd: Its expected total cost, in US dollars.
+        regret_usd: The most that it costs beyond the best in any future, in US dollars.
+        tco_usd: Its total cost in each future, in their order, in US dollars.
     """
 
     made_for: str
@@ -47,7 +57,11 @@ class OneFuturePlan(Strict):
 class Futures(Strict):
     """All futures of a growth, and what the design costs for not knowing which will come.
 
-    ``hedge_usd``: what is expected beyond the best of each future, ``regret_usd``: the most in any (None: not known).
+    Attributes:
+        futures: The futures.
+        hedge_usd: What is expected beyond the best of each future, in US dollars. Null is not known.
+        regret_usd: The most beyond the best in any future, in US dollars. Null is not known.
+        plans: Plans that count on one future.
     """
 
     futures: tuple[Future, ...]

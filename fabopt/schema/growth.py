@@ -15,11 +15,14 @@ def is_mean(decide_by: str) -> bool:
 
 
 class Growth(Strict):
-    """Whether a cable in place may be moved to another port when the cluster grows, and what each move costs.
+    """Whether a cable in place may be moved when the cluster grows, and what decides between uncertain futures.
 
-    Defaults are estimates: twenty minutes of a technician for each move, with planning and test. ``decide_by``: where
-    growth is not certain, the expected total cost of ownership (``mean``), or the worst regret, which is how much more
-    is spent in a future than with the best plan for it alone.
+    Attributes:
+        recabling: Whether a later stage may move cables that an earlier one installed.
+        usd_per_moved_cable: Cost of moving one cable, in US dollars; an estimate of twenty minutes of a technician with
+            planning and test.
+        minutes_per_moved_cable: Time to move one cable, in minutes; an estimate.
+        decide_by: What decides where growth is uncertain; the expected total cost (`mean`), or the worst `regret`.
     """
 
     recabling: Literal["forbid", "allow"] = "forbid"

@@ -9,7 +9,11 @@ from fabopt.schema.conflict import Number
 class RuleLeftOut(Strict):
     """A default rule, or a part of one, that no design of the case keeps with every limit lifted.
 
-    ``part``: the dotted key of the case that turns it off; ``fabric``: which it is about, None: the whole case.
+    Attributes:
+        rule: Name of the rule.
+        part: Dotted key of the case that turns it off.
+        fabric: Fabric that it is about. Null is the whole case.
+        why: Why it cannot be kept.
     """
 
     rule: str
@@ -24,7 +28,15 @@ class RuleLeftOut(Strict):
 
 
 class NearestDesign(Strict):
-    """The cheapest design that keeps every rule, with the limits on spending lifted that leave none."""
+    """The cheapest design that keeps every rule, with the limits on spending lifted that leave none.
+
+    Attributes:
+        capex_usd: Purchase price, in US dollars.
+        power_w: Power, in watts.
+        rack_units: Rack units of switches.
+        switches: Number of switches.
+        summary: The design in one line.
+    """
 
     capex_usd: Number
     power_w: Number

@@ -10,10 +10,17 @@ Exposed = Literal["leaf", "spine", "core", "rack"]
 
 
 class SinglePoint(Strict):
-    """Devices of a kind without any one of which something is lost. ``count``: how many there are; ``worst``: the name
-    of the one that takes most, the first of such. ``loses``: ``every path`` of servers, some of their NICs, or an
-    attachment. ``servers``: that it hits; ``fewest_servers``: that the mildest hits; 0 of attachments. ``degraded``:
-    servers that it hits keep other NICs.
+    """Devices of a kind without any one of which something is lost.
+
+    Attributes:
+        fabric: Name of the fabric.
+        device: Kind of device.
+        count: How many such devices there are.
+        worst: Name of the one that takes most, the first of such.
+        loses: What is lost; every path of servers, some of their NICs, or an attachment.
+        servers: Servers that its loss hits; 0 of attachments.
+        fewest_servers: Servers that the mildest loss hits.
+        degraded: Whether servers that it hits keep other NICs.
     """
 
     fabric: str
@@ -27,7 +34,13 @@ class SinglePoint(Strict):
 
 
 class RuleStanding(Strict):
-    """A part of the default rule of resilience. ``kept``: None where it does not apply; ``detail``: what there is."""
+    """A part of the default rule of resilience in a fabric.
+
+    Attributes:
+        rule: Name of the part.
+        kept: Whether it is kept. Null where it does not apply.
+        detail: What there is, in words.
+    """
 
     rule: str
     kept: bool | None
@@ -35,8 +48,13 @@ class RuleStanding(Strict):
 
 
 class WorstRack(Strict):
-    """The rack whose loss hits most servers: those in it; those elsewhere that it cuts off from a fabric, and that lose
-    a NIC.
+    """The rack whose loss hits most servers.
+
+    Attributes:
+        rack: Id of the rack.
+        servers: Servers in it.
+        servers_cut_off: Servers elsewhere that it cuts off from a fabric.
+        servers_degraded: Servers elsewhere that lose a NIC.
     """
 
     rack: str

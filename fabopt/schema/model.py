@@ -28,10 +28,15 @@ SHARED_GRADIENTS, SHARED_PARAMETERS = 2, 3
 class Experts(Strict):
     """Routed experts in the place of a layer's feed-forward part.
 
-    ``feed_forward``: the width of one expert; absent, the architecture's. ``shared``: experts that every token takes
-    besides. ``dense_layers``: layers without experts. ``servers_per_token``: the most scale-up domains that a token is
-    sent to (node-limited routing); within a domain it is passed on. ``gated``: of one expert; absent, the
-    architecture's. ``router_bias``: a number for each expert that balances their load (DeepSeek-V3).
+    Attributes:
+        count: Experts of a layer.
+        top_k: Experts that a token takes.
+        feed_forward: Width of one expert. Absent is the architecture's.
+        shared: Experts that every token takes besides.
+        dense_layers: Layers without experts.
+        servers_per_token: Most scale-up domains that a token is sent to (node-limited routing).
+        gated: Whether an expert has three matrices in place of two. Absent is the architecture's.
+        router_bias: Whether each expert has a number that balances their load (DeepSeek-V3).
     """
 
     count: Size
@@ -51,7 +56,13 @@ class Experts(Strict):
 
 
 class LatentAttention(Strict):
-    """Multi-head latent attention: queries, and keys with values, go through vectors of low rank (DeepSeek-V2)."""
+    """Multi-head latent attention; queries, and keys with values, go through vectors of low rank (DeepSeek-V2).
+
+    Attributes:
+        query_rank: Rank of queries.
+        kv_rank: Rank of keys and values.
+        rope_dim: Dimensions of a head with rotary positions.
+    """
 
     query_rank: Size
     kv_rank: Size
@@ -61,10 +72,23 @@ class LatentAttention(Strict):
 class Architecture(Strict):
     """Sizes of a decoder-only transformer.
 
-    ``kv_heads`` absent: as many as ``heads``; ``head_dim`` absent: hidden / heads. ``gated``: three matrices in the
-    feed-forward part instead of two. ``biases``: of every matrix and norm, or ``qkv``: of queries, keys, values only.
-    ``sequence``: tokens of a training sample, or of a prompt. ``learned_positions``: as many as its tokens, or so many.
-    ``embedding_norm``: a norm after the embedding. ``query_key_norms``: one for all query heads, one for all key heads.
+    Attributes:
+        layers: Number of layers.
+        hidden: Width of the residual stream.
+        heads: Query heads.
+        kv_heads: Key and value heads. Absent is as many as `heads`.
+        head_dim: Width of a head. Absent is `hidden` over `heads`.
+        feed_forward: Width of the feed-forward part.
+        vocabulary: Tokens of the vocabulary.
+        sequence: Tokens of a training sample, or of a prompt.
+        gated: Whether the feed-forward part has three matrices in place of two.
+        biases: Biases of every matrix and norm, or of queries, keys and values only (`qkv`).
+        learned_positions: Learned positions, as many as `sequence` or a number.
+        embedding_norm: Whether a norm follows the embedding.
+        query_key_norms: Whether queries and keys have norms, one for all heads of each.
+        tied_embeddings: Whether the output takes the matrix of the embedding.
+        experts: Routed experts, of a mixture of experts.
+        latent: Multi-head latent attention.
     """
 
     layers: Annotated[int, Field(ge=1, le=10**4)]
@@ -102,7 +126,14 @@ def _is_absent(value: object) -> bool:
 
 
 class Formats(Strict):
-    """The number format that matrices are multiplied in, and the bytes of a number that is sent."""
+    """The number format that matrices are multiplied in, and the bytes of a number that is sent.
+
+    Attributes:
+        compute: Number format of matrix products.
+        parameter_bytes: Bytes of a parameter that is sent.
+        gradient_bytes: Bytes of a gradient that is sent.
+        activation_bytes: Bytes of an activation that is sent.
+    """
 
     compute: Precision = "bf16"
     parameter_bytes: Bytes = 2
@@ -113,7 +144,13 @@ class Formats(Strict):
 class Overlap(Strict):
     """The share of each communicator's time that can run behind computation, where there is enough of that.
 
-    ``tensor`` absent: of t ranks that split the sequence (t-1)/t with tuned software within a domain, else nothing.
+    Attributes:
+        tensor: Of tensor ranks. Absent is (t-1)/t of t ranks that split the sequence with tuned software in a domain,
+            else 0.
+        context: Of context ranks.
+        pipeline: Of pipeline stages.
+        expert: Of expert ranks.
+        data: Of data ranks.
     """
 
     tensor: Annotated[Share | None, Field(exclude_if=_is_absent)] = None
@@ -125,6 +162,8 @@ class Overlap(Strict):
 
 class OverlapChanges(Strict):
     """What a case says otherwise of the overlap."""
+
+    like = Overlap
 
     tensor: Share | None = None
     context: Share | None = None
@@ -143,18 +182,28 @@ Order = Annotated[tuple[Dimension, ...], Field(min_length=4, max_length=4), Afte
 
 
 class Plan(Strict):
-    """How a model is split over GPUs.
+    """How a model is split over GPUs; `tensor` x `context` x `pipeline` x `data` is their number.
 
-    ``tensor`` x ``context`` x ``pipeline`` x ``data`` is the number of GPUs; ``data`` absent: what is left of them.
-    ``expert_tensor``: ways that each expert is split. Absent, these are the tensor ways, and ``expert`` divides
-    ``data``; or, where it does not, 1. Given or 1, groups of experts are folded over the tensor, context and data ranks
-    of a stage: ``expert`` x ``expert_tensor`` divides these. ``batch``: sequences of a step over all GPUs;
-    ``micro_batch``: those that one replica works on at once. ``virtual_stages``: parts of a pipeline stage that are
-    interleaved. ``shard_group``: ranks that share what ``zero_stage`` splits; absent, all context and data ranks do.
-    Given, they are neighbours, and gradients are reduced between such groups. ``reduce_gradients``: once a step, or in
-    every micro-batch; absent, in every one where gradients are kept in shares. ``sequence_parallel``: tensor ranks
-    split the tokens of norms and residuals; absent, they do where there is more than one. ``fused_attention``: scores
-    are not kept in memory; absent, they are not. ``order``: innermost first, as ranks are dealt to GPUs.
+    Attributes:
+        tensor: Ways that each matrix is split.
+        context: Ways that each sequence is split.
+        pipeline: Stages that layers are split into.
+        expert: Ways that experts are dealt to GPUs.
+        expert_tensor: Ways that each expert is split. Absent is the tensor ways where `expert` divides `data`, else 1.
+        data: Replicas of the model. Absent is what is left of the GPUs.
+        batch: Sequences of a step, over all GPUs.
+        micro_batch: Sequences that a replica works on at once.
+        virtual_stages: Parts of a pipeline stage that are interleaved.
+        zero_stage: What data ranks keep in shares (ZeRO); 1 optimizer states, 2 gradients too, 3 parameters too.
+        shard_group: Ranks that share what `zero_stage` splits. Absent is all context and data ranks.
+        reduce_gradients: Whether gradients are reduced once a step or in every micro-batch. Absent follows
+            `zero_stage`.
+        recomputation: Activations that are computed again in the backward pass.
+        sequence_parallel: Whether tensor ranks split the tokens of norms and residuals. Absent is yes where there are
+            several.
+        fused_attention: Whether attention scores stay out of memory. Absent is yes.
+        overlap: Share of communication that can run behind computation.
+        order: Order in which ranks are dealt to GPUs, innermost first.
     """
 
     tensor: Ways = 1
@@ -205,9 +254,12 @@ class Plan(Strict):
 class PlanChanges(Strict):
     """What a case says otherwise of the model's plan.
 
-    ``auto``: tensor, pipeline, context and expert ways, the micro-batch, recomputation and
-    sharding are picked by the predicted step among what fits; keys that are given stay.
+    Attributes:
+        auto: Whether ways, micro-batch, recomputation and sharding are picked by the predicted step; keys that are
+            given stay.
     """
+
+    like = Plan
 
     auto: Annotated[bool, Field(exclude_if=operator.not_)] = False
     tensor: Ways | None = None
@@ -242,7 +294,21 @@ class PlanChanges(Strict):
 
 
 class Model(Strict):
-    """A whole model file. ``parameters_b``, ``active_parameters_b``: as published, in billions."""
+    """A whole model file.
+
+    Attributes:
+        name: Name of the model.
+        description: Free text.
+        task: Whether it is trained or serves (inference).
+        parameters_b: Parameters as published, in billions.
+        active_parameters_b: Parameters that each token takes, as published, in billions.
+        architecture: Its sizes.
+        precision: Number formats.
+        plan: How it is split over GPUs.
+        sources: Where the figures come from.
+        notes: What else there is to say of it.
+        confidence: How sure the figures are.
+    """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+(?:[.-][a-z0-9]+)*$", max_length=100)]
     description: Text = ""

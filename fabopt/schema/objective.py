@@ -13,16 +13,22 @@ Number = int | float
 
 
 class DecidedBy(Strict):
-    """``by``: robustness among designs that the model cannot tell apart, or the worst regret of the case's scenarios.
+    """By what a design was picked where that is not the least value alone.
 
-    ``least_usd``: what a working GPU costs with the design that has the least; ``error``: the share by which others may
-    be above it and count as equal (of regret: in their worst scenario, over what is best for it);
-    ``most_oversubscription``: of those that count, None where no design keeps it; ``least_in_ratio_usd``: the least of
-    designs that keep it, where none of these is so near to the least; ``stressed_usd``: what a working GPU costs under
-    stress; ``designs``: how many such designs were met, and ``leaf_oversubscription``, ``spine_oversubscription``:
-    between which ratios at the leaves, and above pods, they are. ``regret``: the worst of the design,
-    ``least_regret``: the least of any;
-    ``regret_usd``: that of growth that is not certain.
+    Attributes:
+        by: Robustness among designs that the model cannot tell apart, or the worst regret of the scenarios.
+        least_usd: What a working GPU costs with the design that has the least, in US dollars.
+        error: Share by which others may be above the least and count as equal.
+        least_in_ratio_usd: Least of the designs that keep `most_oversubscription`, where none of these is so near, in
+            US dollars.
+        most_oversubscription: Most oversubscription of the designs that count. Null where no design keeps it.
+        stressed_usd: What a working GPU costs under stress, in US dollars.
+        designs: Designs that count as equal and were met.
+        leaf_oversubscription: Least and most oversubscription at the leaves of these designs.
+        spine_oversubscription: Least and most oversubscription above pods of these designs.
+        regret: Worst regret of the design, as a share.
+        least_regret: Least worst regret of any design, as a share.
+        regret_usd: Worst regret of a growth that is not certain, in US dollars.
     """
 
     by: Literal["robustness", "regret"]
@@ -40,9 +46,19 @@ class DecidedBy(Strict):
 
 
 class Objective(Strict):
-    """What was minimized, and the proof, in the metric's unit. ``floor``: no Clos of as many tiers has less.
+    """What was minimised, and the proof, in the metric's unit.
 
-    ``decision``: by what the design was picked, where that is not the least value alone.
+    Attributes:
+        metric: What was minimised.
+        value: Its value.
+        bound: What no design is below. Null is not known.
+        gap: The value less the bound, over the value.
+        engine: Engine of integer programming.
+        solve_s: Time of the search, in seconds.
+        candidates: Candidates that were sized.
+        candidates_in_program: Candidates that were in the last program.
+        floor: What no Clos of as many tiers is below, whatever its groups, rails and stripes.
+        decision: By what the design was picked, where that is not the least value alone.
     """
 
     metric: str

@@ -86,7 +86,15 @@ Priority = Annotated[int, Field(ge=0, le=7)]
 
 
 class NameTemplates(Strict):
-    """What devices are called, by role; ``{name}`` is the design's own name."""
+    """What devices are called, by role; ``{name}`` is the design's own name.
+
+    Attributes:
+        server: Template of names of servers.
+        attachment: Template of names of attached devices.
+        leaf: Template of names of leaves.
+        spine: Template of names of spines.
+        core: Template of names of cores.
+    """
 
     server: Template = "{name}"
     attachment: Template = "{name}"
@@ -96,9 +104,15 @@ class NameTemplates(Strict):
 
 
 class Queues(Strict):
-    """How traffic is told apart. Of RDMA, the lossless class, and of its congestion notifications (CNP).
+    """How traffic is told apart; of RDMA, the lossless class, and of its congestion notifications (CNP).
 
-    ``rdma_share``: per cent of a busy link that the lossless class has at least.
+    Attributes:
+        rdma_dscp: DSCP of RDMA traffic.
+        rdma_priority: Priority of RDMA traffic, which is lossless.
+        rdma_share: Least share of a busy link that RDMA traffic has, in per cent.
+        cnp_dscp: DSCP of congestion notifications.
+        cnp_priority: Priority of congestion notifications.
+        mtu: Largest packet, in bytes.
     """
 
     rdma_dscp: Dscp = 26
@@ -116,13 +130,22 @@ class Queues(Strict):
 
 
 class Operate(Strict):
-    """Templates and pools of the plan.
+    """Templates and pools of the plan that a fabric is run by; no part of the design.
 
-    ``links``: addresses of links between switches, or none of their own; ``vrf_links``: of what a VRF has of such a
-    link, which always has addresses; ``host_addresses``: two addresses for every
-    port of a host (``routed``), or a subnet for every leaf (``rails``), of ``hosts``. ``systems``: what runs on a
-    product, where that is not the first of its ``nos``. ``hcas``: names of a server's RDMA devices by fabric, one for
-    each of its ports there in their order.
+    Attributes:
+        site: Name of the site, used in names of devices.
+        names: What devices are called, by role.
+        management: Pool of addresses for management ports.
+        loopbacks: Pool of loopback addresses of switches.
+        links: Pool of addresses of links between switches, or `unnumbered`.
+        vrf_links: Pool of addresses for what a VRF has of such a link.
+        hosts: Pool of addresses of servers.
+        host_addresses: Two addresses for every port of a host (`routed`), or a subnet for every leaf (`rails`).
+        asns: Pool of autonomous system numbers.
+        vlans: Pool of VLAN numbers.
+        systems: System that runs on a switch, by product id, where that is not the first of its `nos`.
+        hcas: Names of a server's RDMA devices, by fabric; one for each of its ports there, in order.
+        queues: How classes of traffic are told apart.
     """
 
     site: Annotated[str, Field(pattern=r"^[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*$", max_length=40)] = "site"
@@ -154,7 +177,12 @@ class Operate(Strict):
 
 
 class Roce(Strict):
-    """What a fabric has to hold without loss: on so many priorities of each port, with packets of up to ``mtu``."""
+    """What a fabric has to hold without loss.
+
+    Attributes:
+        lossless_priorities: Lossless priorities of each port.
+        mtu: Largest packet, in bytes.
+    """
 
     lossless_priorities: Annotated[int, Field(ge=1, le=7)] = 1
     mtu: Annotated[int, Field(ge=1500, le=9216)] = 9216
@@ -169,10 +197,15 @@ OperateSaid = Annotated[Operate, Field(exclude_if=is_usual)]
 
 
 class SonicPorts(Strict):
-    """How SONiC numbers the ports of a switch: the first, by how many cages are apart, and what their index is.
+    """How SONiC numbers the ports of a switch.
 
-    ``alias``: of the first cage, as in ``etp1``; ``lanes``: the first lane of the ASIC behind each cage, cage by cage,
-    others follow it; None: not known. ``most_per_cage``: ports into which it parts a cage at most; None: as the switch.
+    Attributes:
+        first: Number of the first port.
+        step: Numbers from one cage to the next.
+        index_from: Index of the first cage.
+        alias: Alias of the first cage, as `etp1`.
+        lanes: First lane of the ASIC behind each cage, cage by cage. Null is not known.
+        most_per_cage: Most ports into which it splits a cage. Null is as the switch.
     """
 
     first: Annotated[int, Field(ge=0, le=100)]
@@ -184,9 +217,13 @@ class SonicPorts(Strict):
 
 
 class BufferPool(Strict):
-    """Packet memory of a switch in bytes, and what of it is kept for what is under way when a port pauses.
+    """Packet memory of a switch, and what of it is kept for what is under way when a port pauses.
 
-    Of Spectrum ``size`` is all of it, and what is kept follows from its ports (``shared_headroom`` is None then).
+    Of Spectrum ``size`` is all of it, and what is kept follows from its ports.
+
+    Attributes:
+        size: Packet memory, in bytes.
+        shared_headroom: What of it all ports share for traffic under way, in bytes. Null of Spectrum.
     """
 
     size: Annotated[int, Field(gt=0)]
@@ -194,7 +231,13 @@ class BufferPool(Strict):
 
 
 class Operable(Strict):
-    """What runs on a switch, the usual system first; empty: not known. Others absent: not known."""
+    """What runs on a switch.
+
+    Attributes:
+        nos: Network operating systems, the usual one first. Empty is not known.
+        sonic_ports: How SONiC numbers its ports. Absent is not known.
+        buffer_pool: Its packet memory. Absent is not known.
+    """
 
     nos: tuple[System, ...] = ()
     sonic_ports: SonicPorts | None = None

@@ -14,7 +14,14 @@ Shown = Annotated[str, Field(max_length=300)]
 
 
 class PoolRow(Strict):
-    """How many places of a pool are given out."""
+    """How many places of a pool are given out.
+
+    Attributes:
+        key: Key of the case that gives the pool.
+        pool: The pool.
+        used: Places given out.
+        size: Places of the pool.
+    """
 
     key: Shown
     pool: Shown
@@ -23,14 +30,30 @@ class PoolRow(Strict):
 
 
 class SubnetRow(Strict):
-    """The subnet of a leaf."""
+    """The subnet of a leaf.
+
+    Attributes:
+        device: Name of the leaf.
+        subnet: The subnet.
+    """
 
     device: Shown
     subnet: Shown
 
 
 class NetworkRow(Strict):
-    """A fabric, or a logical one on its switches."""
+    """A fabric, or a logical one on its switches.
+
+    Attributes:
+        name: Name of the network.
+        fabric: Fabric whose switches carry it.
+        role: What it is for.
+        protocol: Ethernet or InfiniBand.
+        vlan: Its VLAN.
+        vrf: Its VRF.
+        routed: Whether ports of hosts have addresses of their own.
+        subnets: Subnets of leaves.
+    """
 
     name: Shown
     fabric: Shown
@@ -43,7 +66,26 @@ class NetworkRow(Strict):
 
 
 class DeviceRow(Strict):
-    """A device by its name; ``device``: the design's name of it."""
+    """A device.
+
+    Attributes:
+        name: Its name.
+        device: The design's name of it.
+        role: Its role.
+        product: Id of the product.
+        fabric: Its fabric.
+        plane: Its plane.
+        pod: Its pod.
+        group: Its leaf group.
+        rail: Its rail.
+        rack: Its rack.
+        unit: Its lowest rack unit.
+        stage: Number of the stage that installs it.
+        system: System that runs on it.
+        management: Its management address.
+        loopback: Its loopback address.
+        asn: Its autonomous system number.
+    """
 
     name: Shown
     device: Shown
@@ -64,7 +106,18 @@ class DeviceRow(Strict):
 
 
 class PortRow(Strict):
-    """A port in use: the device's name, what its system calls the port, what the design does; where it is."""
+    """A port in use.
+
+    Attributes:
+        device: Name of the device.
+        name: What its system calls the port.
+        alias: Alias of the port.
+        port: What the design calls the port.
+        cage: Its cage.
+        lane: Its first lane in the cage.
+        lanes: Its lanes.
+        address: Its address.
+    """
 
     device: Shown
     name: Shown
@@ -77,14 +130,31 @@ class PortRow(Strict):
 
 
 class EndRow(Strict):
-    """An end of a link, by the names that systems have."""
+    """An end of a link, by the names that systems have.
+
+    Attributes:
+        device: Name of the device.
+        port: Name of the port.
+    """
 
     device: Shown
     port: Shown
 
 
 class PlannedLinkRow(Strict):
-    """A link; ``a`` is nearer the servers."""
+    """A link.
+
+    Attributes:
+        network: Network that it serves.
+        kind: Kind of link.
+        a: The end nearer to the servers.
+        b: The other end.
+        gbps: Speed, in Gb/s.
+        cable: Label of the cable.
+        medium: Medium of the cable.
+        length_m: Length, in metres.
+        subnet: Subnet of the link.
+    """
 
     network: Shown
     kind: Shown
@@ -98,7 +168,17 @@ class PlannedLinkRow(Strict):
 
 
 class VrfLinkRow(Strict):
-    """What a VRF has of a link between switches: the ports of the link, which carry it with its VLAN, and addresses."""
+    """What a VRF has of a link between switches.
+
+    Attributes:
+        network: The logical network.
+        vlan: VLAN on the link.
+        a: The end nearer to the servers.
+        b: The other end.
+        a_address: Address at that end.
+        b_address: Address at the other end.
+        subnet: Subnet of the two.
+    """
 
     network: Shown
     vlan: int
@@ -110,7 +190,25 @@ class VrfLinkRow(Strict):
 
 
 class PlanFile(Strict):
-    """A plan of one stage of a design. ``plan``: the edition of this format; ``sha256``: of the case."""
+    """A plan of one stage of a design.
+
+    Attributes:
+        plan: Edition of this format.
+        case: Name of the case.
+        sha256: SHA-256 of the case.
+        stage: Name of the stage.
+        number: Number of the stage.
+        site: Name of the site.
+        asns: Pool of autonomous system numbers.
+        pools: Pools, and what is given out.
+        queues: How classes of traffic are told apart.
+        networks: Networks.
+        devices: Devices.
+        ports: Ports in use.
+        links: Links.
+        vrf_links: What VRFs have of links between switches.
+        notes: What a reader must know.
+    """
 
     plan: Literal[1]
     case: Shown

@@ -25,10 +25,18 @@ NO_BANDWIDTH_GBPS = 1_000_000
 class WorkloadNeeds(Strict):
     """What the workload needs of a fabric, whatever design is picked.
 
-    ``min_gbps_per_gpu``: the least bandwidth that will do if it is the same everywhere, 0 where nothing leaves the
-    scale-up domains. ``offered_gbps_per_gpu``: the least that NICs on sale can give of what the fabric must give; with
-    it, the ratios are the most that will do. ``sets``: keys of the fabric that the case left out, and that are set from
-    this. ``leaf_gpus``: neighbours that are on one leaf for certain. ``binding``: what exposes most at the limit.
+    Attributes:
+        fabric: Name of the fabric.
+        min_gbps_per_gpu: Least bandwidth that will do if it is the same everywhere, in Gb/s; 0 where nothing leaves
+            domains.
+        offered_gbps_per_gpu: Least that NICs on sale can give of what the fabric must give, in Gb/s.
+        max_oversubscription: Most oversubscription that will do with it, by boundary.
+        leaf_gbps_per_gpu: Least bandwidth that will do above leaves, in Gb/s for each GPU.
+        pod_gbps_per_gpu: Least bandwidth that will do above pods, in Gb/s for each GPU.
+        sets: Keys of the fabric that the case left out, and that are set from this.
+        leaf_gpus: Neighbouring GPUs that are on one leaf for certain.
+        in_network_reduction: Whether switches reduce what goes through them.
+        binding: Communicator that exposes most at the limit.
     """
 
     fabric: str
@@ -44,7 +52,21 @@ class WorkloadNeeds(Strict):
 
 
 class CommunicatorUse(Strict):
-    """A communicator on the design. ``place``: the smallest that holds its groups; ``bytes_over``: each boundary."""
+    """A communicator of the model on the design.
+
+    Attributes:
+        communicator: Its name.
+        group: Ranks of each of its groups.
+        operations: Its collective operations.
+        algorithms: Algorithms that they run by.
+        place: Smallest part of the network that holds its groups.
+        calls: Calls in a step.
+        bytes_sent: Bytes that each GPU sends in a step.
+        bytes_over: Bytes over each boundary, for each GPU in a step.
+        time_s: Time in a step, in seconds.
+        hidden_s: Time behind computation, in seconds.
+        exposed_s: Time in which GPUs wait, in seconds.
+    """
 
     communicator: str
     group: int
@@ -60,8 +82,13 @@ class CommunicatorUse(Strict):
 
 
 class MemoryUse(Strict):
-    """Gigabytes of a GPU's memory on the fullest stage. ``least_gb``: that the plan can do with; ``likely_gb``: as it
-    is written, of which ``parts_gb``; ``gpu_gb``: that the GPU has, None where the server does not say it.
+    """Memory of a GPU on the fullest stage, in gigabytes.
+
+    Attributes:
+        least_gb: Memory that the plan can do with.
+        likely_gb: Memory of the plan as it is written.
+        parts_gb: The same by what it is for.
+        gpu_gb: Memory that the GPU has. Null where the server does not say it.
     """
 
     least_gb: Number
@@ -71,7 +98,15 @@ class MemoryUse(Strict):
 
 
 class PlacedStep(Strict):
-    """A step of the workload on the design with ranks put in another way."""
+    """A step of the workload on the design with ranks put in another way.
+
+    Attributes:
+        placement: Where neighbouring ranks are put.
+        step_s: Step, in seconds.
+        exposed_communication: Share of the step in which GPUs wait for the network.
+        gpu_utilization: Share of the GPUs' peak that is reached.
+        usd_per_effective_gpu: Servers and network over GPUs that work, in US dollars.
+    """
 
     placement: Placement
     step_s: Number
@@ -83,8 +118,13 @@ class PlacedStep(Strict):
 class ScenarioStep(Strict):
     """A step of the workload on the design in a scenario of the case, in the case's order.
 
-    Where regret decides, ``usd_per_effective_gpu`` there, the ``least`` of any design, and the share ``regret`` that it
-    is above that.
+    Attributes:
+        weight: Weight of the scenario.
+        step_s: Step, in seconds.
+        gpu_utilization: Share of the GPUs' peak that is reached.
+        usd_per_effective_gpu: Servers and network over GPUs that work, in US dollars, where regret decides.
+        least_usd_per_effective_gpu: Least of any design in the scenario, in US dollars.
+        regret: Share that the design is above that.
     """
 
     weight: Number
@@ -98,7 +138,11 @@ class ScenarioStep(Strict):
 class TaperedStep(Strict):
     """A step on the design's NICs, groups and pods with another ratio at one boundary, for both ends of placement.
 
-    ``leaf_ratio``: at the leaves; or ``spine_ratio``: above pods, whose leaves are as they are.
+    Attributes:
+        leaf_ratio: Oversubscription at the leaves.
+        spine_ratio: Oversubscription above pods, whose leaves are as they are.
+        packed_s: Step with ranks packed, in seconds.
+        scattered_s: Step with ranks scattered, in seconds.
     """
 
     leaf_ratio: Annotated[Number | None, Field(exclude_if=is_open)] = None
@@ -110,15 +154,32 @@ class TaperedStep(Strict):
 class WorkloadUse(Strict):
     """A step of the workload on the design.
 
-    ``free_s``: a step on a network that takes no time. ``software``: how well kernels are made; ``step_band_s``:
-    between which the step is in two of three published runs of that kind. ``exposed_communication``: the share of the
-    step in which GPUs wait for the network. ``gpu_utilization``: the model's operations over the peak.
-    ``usd_per_effective_gpu``: servers and network over GPUs times utilization; None where the server has no price.
-    ``binding``: what exposes most.
-    ``placement``: where ranks are put in this step; ``ends``: packed and scattered; ``tapers``: with other ratios at
-    the leaves, and above pods; ``allowed_oversubscription``: the most at each boundary with the design's groups and
-    pods that keeps the limit of exposed communication, none where there is no limit. ``scenarios``: those of the case,
-    over whose mean step ``gpu_utilization`` and ``usd_per_effective_gpu`` are.
+    Attributes:
+        model: Name of the model.
+        gpus: GPUs that run it.
+        plan: How it is split over them.
+        parameters: Parameters of the model.
+        flops_per_step: Operations of a step.
+        tokens_per_step: Tokens of a step.
+        needs: What the workload needs of a fabric, whatever design is picked.
+        memory: Memory of a GPU.
+        communicators: Its communicators.
+        binding: Communicator that exposes most.
+        compute_s: Computation of a step, in seconds.
+        free_s: A step on a network that takes no time, in seconds.
+        step_s: Predicted step, in seconds.
+        software: How well kernels are made.
+        step_band_s: Between which figures the step is in two of three published runs of that kind, in seconds.
+        exposed_communication: Share of the step in which GPUs wait for the network.
+        gpu_utilization: Share of the GPUs' peak that is reached.
+        tokens_per_s: Tokens a second.
+        usd_per_effective_gpu: Servers and network over GPUs that work, in US dollars. Null where the server has no
+            price.
+        placement: Where neighbouring ranks are put in this step.
+        ends: The step with ranks packed and scattered.
+        tapers: The step with other ratios.
+        allowed_oversubscription: Most oversubscription at each boundary that keeps the limit of exposed communication.
+        scenarios: The step in each scenario of the case.
     """
 
     model: str

@@ -24,9 +24,14 @@ PriceByLength = dict[float, Price]
 class OrderTerms(Strict):
     """Terms of sale that come with a price; those that are not said stay the catalog's.
 
-    ``in_stock``: units that the vendor has, which take no lead time; ``expedite``: what a shorter lead time costs;
-    ``supply``: how many can be had in all, or by month. ``valid_until``: the last day on which this price can be
-    ordered at, where it is not the book's.
+    Attributes:
+        lead_time_weeks: Weeks from order to delivery.
+        minimum_order: Smallest order, in units.
+        pack_size: Units of a pack.
+        in_stock: Units that the vendor has, which take no lead time.
+        expedite: What a shorter lead time costs.
+        supply: Units that can be had in all, or by month.
+        valid_until: Last day on which it can be ordered at this price, where that is not the book's.
     """
 
     lead_time_weeks: LeadTime | None = None
@@ -47,12 +52,17 @@ OrderTermsByLength = dict[float, OrderTerms]
 
 
 class PriceBook(Strict):
-    """Prices that replace the catalog's, by id; for what is sold by length, by length in metres.
+    """Prices that replace the catalog's.
 
-    ``terms``: other terms of sale of what has a price here, written in the same way; ``doubts``: what the reader of a
-    quote has against a price, for a person to settle. ``vendor``: whose offer it is: then it stands beside those of
-    others in place of the catalog's prices and of books without a vendor. ``firm_until``: the last day until which its
-    prices do not fall by the case's ``price_decline``.
+    Attributes:
+        name: Name of the book.
+        description: Free text.
+        vendor: Whose offer it is; it then stands beside those of other vendors.
+        firm_until: Last day on which its prices do not fall with `price_decline`.
+        source: Where the prices come from.
+        prices: Price by id, in US dollars; for what is sold by length, by length in metres.
+        doubts: What speaks against a price, by id, for a person to settle.
+        terms: Other terms of sale of what has a price here, written in the same way.
     """
 
     name: BookName | None = None

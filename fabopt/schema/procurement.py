@@ -65,9 +65,12 @@ def kinds_of_one_vendor(what: OfOneVendor) -> tuple[str, ...]:
 
 
 class Spares(Strict):
-    """How many spares of a kind are kept: ``fraction`` of what is in use, rounded up, and at least ``minimum``.
+    """How many spares of a kind of part are kept.
 
-    ``per``: ``sku`` counts each part number on its own, ``site`` all of the kind together.
+    Attributes:
+        fraction: Spares as a share of what is in use, rounded up.
+        minimum: Fewest spares.
+        per: Whether each part number is counted on its own (`sku`), or all of the kind together (`site`).
     """
 
     fraction: Annotated[float, Field(ge=0, le=1)] = 0
@@ -82,13 +85,25 @@ class Spares(Strict):
 
 
 class Procurement(Strict):
-    """Rules of buying; see docs/formulation/procurement.md. Absent lists forbid nothing.
+    """Rules of buying; what is left out forbids nothing.
 
-    ``order_from_month``: the first month in which orders can be placed (null: month 0, while what stands at month 0 has
-    been ordered in time). ``approved_asics``, ``forbidden_asics``: ASICs of switches, their families or makers.
-    ``max_vendors``, ``min_sources``: most and fewest vendors of what is in use, by kind or tier; ``single_vendor``:
-    what of a fabric is of one vendor. ``quarterly_supply``: the most of a maker's parts that come in a quarter, in all
-    or by kind. ``qualified``: parts that go into a device, for the devices that it names.
+    Attributes:
+        approved_vendors: Makers whose products alone are bought; a list, or one for each kind, tier, fabric or ASIC.
+        forbidden_vendors: Makers whose products are never bought; a list, or one for each kind, tier, fabric or ASIC.
+        approved_asics: ASICs of switches that alone are bought; names, families or makers.
+        forbidden_asics: ASICs of switches that are never bought; names, families or makers.
+        approved_parts: Ids that alone are bought, of the kinds of which one is named.
+        forbidden_parts: Ids that are never bought.
+        max_part_numbers: Most different part numbers in use, by kind; a length of a cable is one.
+        spares: Spares to keep, by kind.
+        max_vendors: Most makers of what is in use, by kind of part or tier of switches.
+        min_sources: Fewest makers of what is in use, by kind of part or tier of switches.
+        single_vendor: Which parts of a fabric come from one maker, by fabric; `switches`, `optics` or `both`.
+        quarterly_supply: Most parts of a maker that come in each quarter, in all or by kind; one number, or one for
+            each quarter.
+        qualified: Parts that a maker supports in a device, as pairs or as paths of files with such pairs.
+        order_from_month: First month in which orders can be placed. Null is month 0, with what stands at month 0
+            ordered in time.
     """
 
     approved_vendors: VendorsByPlace | None = None

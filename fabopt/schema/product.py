@@ -39,7 +39,15 @@ Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValida
 
 
 class Source(Strict):
-    """Where a number comes from. ``url`` is free text."""
+    """Where a number comes from.
+
+    Attributes:
+        url: Address or title of the source; free text.
+        date: Day or month on which it was read.
+        kind: Kind of price or figure.
+        confidence: How sure the figure is.
+        note: What else there is to say of it.
+    """
 
     url: Text | None = None
     date: Word | None = None
@@ -49,14 +57,24 @@ class Source(Strict):
 
 
 class PriceSource(Source):
-    """Where a price comes from. ``valid_until``: the last day of a quote; ``book``: of ``only_priced_by``, which."""
+    """Where a price comes from.
+
+    Attributes:
+        valid_until: Last day on which a quote holds.
+        book: Price book that gave the price, where `only_priced_by` names several.
+    """
 
     valid_until: Day | None = None
     book: Text | None = None
 
 
 class PriceBreak(Strict):
-    """From ``from`` units on, every unit costs ``usd`` (all-units discount)."""
+    """From ``from`` units on, every unit costs ``usd`` (all-units discount).
+
+    Attributes:
+        from_: Smallest number of units at this price.
+        usd: Price of a unit, in US dollars.
+    """
 
     from_: Annotated[int, Field(alias="from", ge=1, le=10**9)]
     usd: Money
@@ -91,7 +109,12 @@ def check_packs(minimum_order: int | None, pack_size: int | None) -> None:
 
 
 class SupplyFrom(Strict):
-    """So many can have been bought by any time from ``from_month`` on, counted from the start."""
+    """So many can have been bought by any time from a month on, counted from the start.
+
+    Attributes:
+        from_month: Month from which the quantity holds.
+        quantity: Units that can have been bought since the start.
+    """
 
     from_month: Annotated[int, Field(ge=0, le=1200)]
     quantity: Annotated[int, Field(ge=0)]
@@ -122,7 +145,12 @@ LeadTime = Annotated[float, Field(ge=0, le=5200)]
 
 
 class Expedite(Strict):
-    """A vendor delivers so many weeks sooner; every unit of such an order costs ``price_usd`` more."""
+    """A shorter lead time for more money.
+
+    Attributes:
+        weeks: Weeks that are saved.
+        price_usd: Surcharge on every unit of such an order, in US dollars.
+    """
 
     weeks: Annotated[float, Field(gt=0, le=5200)]
     price_usd: Money
@@ -147,12 +175,21 @@ def _none(said: object) -> bool:
 
 
 class Purchasable(Strict):
-    """What can be ordered: a price, and what limits the order.
+    """What can be ordered, its price and what limits the order.
 
-    ``price_breaks``: what a break's price is paid for, every unit of an order or those from the break on. An order is
-    of at least ``minimum_order`` units, in whole packs of ``pack_size``. ``stock``: one's own; ``in_stock``: the
-    vendor's, which is paid and takes no lead time; ``expedite``: what a shorter lead time costs;
-    ``firm_until``: the last day on which its price does not fall.
+    Attributes:
+        price_usd: Price of a unit, in US dollars; or breaks by quantity. Without a price a product is listed, never
+            chosen.
+        price_breaks: Which units of an order a break's price is for; all of them, or those from the break on
+            (`incremental`).
+        minimum_order: Smallest order, in units.
+        pack_size: Units of a pack; orders are whole packs.
+        stock: Units of one's own, which are used first and cost nothing.
+        in_stock: Units that the vendor has, which are paid and take no lead time.
+        supply: Units that can be had in all, or by month.
+        lead_time_weeks: Weeks from order to delivery.
+        expedite: What a shorter lead time costs.
+        firm_until: Last day on which the price does not fall with `price_decline`.
     """
 
     price_usd: Price | None = None
@@ -178,7 +215,15 @@ ChargeWord = Literal["licence", "support", "freight", "installation", "tax", "ot
 
 
 class ProductCharge(Strict):
-    """What is paid for every unit that is bought of a product beside its price; ``yearly``: for every year."""
+    """What is paid for every unit bought of a product, beside its price.
+
+    Attributes:
+        name: Name of the charge; a charge of the case by this name takes its place.
+        what: Kind of charge.
+        usd: US dollars for each unit.
+        yearly: Whether it is due every year.
+        source: Where the figure comes from.
+    """
 
     name: Identifier
     what: ChargeWord = "licence"
@@ -188,10 +233,22 @@ class ProductCharge(Strict):
 
 
 class Product(Strict):
-    """What every product may say about itself. ``other_part_numbers``: others that order the same thing.
+    """What every product may say about itself.
 
-    ``sold_by``: the vendor whose offer its price is; ``offer_of``: the id of the product of which it is an offer of one
-    more vendor.
+    Attributes:
+        id: Id of the product; in a file of its own, the name of the file.
+        vendor: Maker.
+        part_number: Part number to order it by.
+        other_part_numbers: Other part numbers that order the same thing.
+        description: What it is, in the maker's words.
+        source: Where the facts come from.
+        provenance: Sources of single figures, by key.
+        confidence: How sure the facts are.
+        notes: What else there is to say of it.
+        end_of_life: Whether it is no longer sold as new; then it is used only where the case names it.
+        charges: What is paid for every unit beside its price.
+        sold_by: Vendor whose offer its price is. Filled in from price books.
+        offer_of: Product of which it is an offer of one more vendor. Filled in from price books.
     """
 
     id: Identifier
@@ -230,12 +287,18 @@ class Product(Strict):
 
 
 class Cage(Strict):
-    """``count`` equal cages: what fits, and into which ports each can be split.
+    """Equal cages of a device, what fits and into which ports each can be split.
 
-    ``split_protocols``: of splits that not every protocol of the device runs at, those that do. ``module_power_w``: the
-    most that a module in it may use; absent: not known. ``equalises``: whether it drives parts without a retimer,
-    ``copper``: linear active copper, not linear optics.
-    ``every_second``: splits of which two neighbours, the first and second, third and fourth ..., never both are.
+    Attributes:
+        count: Number of cages.
+        form_factor: Form factor, such as `OSFP-IHS` or `QSFP-DD`.
+        accepts: Other form factors that fit.
+        splits: Ports that a cage can be used as, as `2x400`, two ports of 400 Gb/s.
+        every_second: Splits that only one of two neighbouring cages can have.
+        split_protocols: Protocols of splits that not every protocol of the device runs at.
+        lane_gbps: Speed of a lane, in Gb/s.
+        module_power_w: Most power that a module in it may use, in watts. Absent is not known.
+        equalises: Whether it drives parts without a retimer; `copper` is linear active copper only.
     """
 
     count: Count
@@ -281,7 +344,12 @@ Cages = Annotated[tuple[Cage, ...], Field(min_length=1)]
 
 
 class Pcie(Strict):
-    """A PCI Express slot or card edge."""
+    """A PCI Express slot or card edge.
+
+    Attributes:
+        generation: Generation of PCI Express.
+        lanes: Number of lanes.
+    """
 
     generation: Annotated[int, Field(ge=1, le=9)]
     lanes: Literal[1, 2, 4, 8, 16, 32]

@@ -18,17 +18,24 @@ Spare = Annotated[float, Field(ge=0, le=10)]
 class RackRules(Strict):
     """What holds in every rack of a floor that has servers or switches.
 
-    ``switches``: the most in it, None being no limit. ``manager_units_per_switch``: units of cable managers, below each
-    switch in turn. ``patch_panel_units``, ``pdu_units``, ``management_units``: kept at its top; the last are of a
-    management switch, None being one unit where the case has no out-of-band fabric, else none. ``cable_ends``: the most
-    that the ports of its switches may have, None being no limit. ``power``: whether a switch counts in
-    ``rack_power_w`` with the larger of what its maker states at most and what it uses with its modules, or the latter.
-    ``side_m``: added to cables that stay in a rack, out to its side and back; ``spare_m``, ``spare_fraction``: of its
-    way, the least that every cable is longer. ``spread_spines``, ``spread_leaves``, ``spread_attachments``:
-    whether spines and cores, leaves, and devices of an attachment are in two racks at least (rule ``rack-spread``).
-    ``airflow``: that all switches have to be sold with, None being any; it is not given up.
-    ``feeds``: of power of every rack, each of which gives
-    ``rack_power_w``; not a part of the rules that can be given up.
+    Attributes:
+        switches: Most switches in a rack. Null is no limit.
+        manager_units_per_switch: Rack units of cable managers for each switch, below each in turn.
+        patch_panel_units: Rack units kept for patch panels, at the top.
+        pdu_units: Rack units kept for power strips, at the top.
+        management_units: Rack units kept for a management switch, at the top. Null is one where the case has no
+            out-of-band fabric, else none.
+        cable_ends: Most cable ends on the switches of a rack. Null is no limit.
+        power: Power by which a switch counts against `rack_power_w`; the `largest` of its maker's maximum and its use,
+            or the `typical` use.
+        side_m: Metres added to cables that stay in a rack, out to its side and back.
+        spare_m: Least metres that a cable is longer than its way.
+        spare_fraction: Least share of its way that a cable is longer.
+        spread_spines: Whether the spines of a pod, and all cores, stand in two racks at least.
+        spread_leaves: Whether the leaves of a group of several racks stand in two racks at least.
+        spread_attachments: Whether the devices of an attachment, and its ports, are in two racks at least.
+        airflow: Airflow that all switches have to be sold with. Null is any.
+        feeds: Power feeds of every rack, each of which gives `rack_power_w`.
     """
 
     switches: Annotated[int, Field(ge=1, le=1000)] | None = 20
@@ -71,7 +78,13 @@ RackIds = Annotated[tuple[RackId, ...], Field(min_length=1)]
 
 
 class PinnedRacks(Strict):
-    """Racks of the floor for the switches of each tier, which are in no others; None: in any."""
+    """Racks of the floor for the switches of each tier, which are in no others.
+
+    Attributes:
+        leaf: Racks for leaves. Null is any.
+        spine: Racks for spines. Null is any.
+        core: Racks for cores. Null is any.
+    """
 
     leaf: RackIds | None = None
     spine: RackIds | None = None
@@ -85,6 +98,10 @@ class PinnedRacks(Strict):
 
 
 class RackGroups(Strict):
-    """Leaf groups of whole racks of servers. ``racks``: of each group."""
+    """Leaf groups of whole racks of servers.
+
+    Attributes:
+        racks: Racks of servers in each leaf group.
+    """
 
     racks: Count

@@ -38,10 +38,12 @@ def _check_survived(text: str) -> str:
 
 
 class Resilience(Strict):
-    """What must be left per GPU when so many devices or links of one kind fail, at the worst places: ``1 leaf``.
+    """What must be left for each GPU when devices or links of one kind fail at the worst places.
 
-    Of ``1 rack`` the servers that are in it are not asked for it. ``1 feed`` takes nothing where it is survived, so
-    there the bandwidth may be left out.
+    Attributes:
+        survive: What fails, a number and a kind, as `1 leaf`, `2 spines`, `1 rack` or `1 feed`.
+        min_gbps_per_gpu: Bandwidth that each GPU must still get, in Gb/s; of `1 feed`, which takes nothing, it may be
+            left out.
     """
 
     survive: Annotated[str, AfterValidator(_check_survived)]

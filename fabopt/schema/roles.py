@@ -21,8 +21,10 @@ SHARED_PORTS = "shared ports:"
 class StorageDemand(Strict):
     """What storage traffic is made of.
 
-    ``checkpoint_gb``: gigabytes (10^9 bytes) that all servers write together within ``checkpoint_window_s`` seconds;
-    ``loading_gbps_per_gpu``: training data that each GPU reads, which goes on meanwhile.
+    Attributes:
+        checkpoint_gb: Size of a checkpoint that all servers write together, in gigabytes of 10^9 bytes.
+        checkpoint_window_s: Time within which the checkpoint is written, in seconds.
+        loading_gbps_per_gpu: Training data that each GPU reads meanwhile, in Gb/s.
     """
 
     checkpoint_gb: Annotated[float, Field(gt=0, le=1e9)] | None = None
@@ -39,8 +41,13 @@ class StorageDemand(Strict):
 
 
 class OutOfBand(Strict):
-    """What an out-of-band fabric counts beside servers. ``pdus``: of the whole site, instead of ``pdus_per_rack``;
-    ``switch_racks``: racks with switches and no servers, filled in on a floor once it is known how many there are.
+    """What an out-of-band fabric counts beside servers.
+
+    Attributes:
+        ports_per_switch: Management ports of each switch of all fabrics.
+        pdus_per_rack: Power strips in each rack, with a port each.
+        pdus: Power strips of the whole site, in place of `pdus_per_rack`.
+        switch_racks: Racks with switches and no servers. Filled in on a floor, once it is known how many there are.
     """
 
     ports_per_switch: Count = 1
@@ -50,10 +57,20 @@ class OutOfBand(Strict):
 
 
 class Carried(Strict):
-    """A fabric that has no switches of its own: what it adds to the one that carries it.
+    """A fabric that has no switches of its own, as what it adds to the one that carries it.
 
-    ``separation``: whether it shares NICs too, or has its own ``nics``; ``shared_port``: of one that shares them,
-    whether its bandwidth is part of what they give a GPU, or on top; absent in files from before it was: on top.
+    Attributes:
+        name: Name of the fabric.
+        role: What the fabric is for.
+        separation: Whether it shares NICs too (`shared`), or has its own (`logical`).
+        isolation: The least separation that was allowed.
+        shared_port: Of one that shares NICs, whether its bandwidth is part of the port (`reserved`) or on top
+            (`added`); absent in files from before it was, on top.
+        nics: NICs that it may have of its own.
+        nics_per_server: NICs of its own in each server.
+        min_gbps_per_gpu: Bandwidth that each GPU must get of it, in Gb/s.
+        max_oversubscription_leaf: Most oversubscription of its traffic at the leaves.
+        max_oversubscription_spine: Most oversubscription of its traffic at the spines.
     """
 
     name: Word
@@ -69,8 +86,13 @@ class Carried(Strict):
 
 
 class SharedUse(Strict):
-    """A fabric of the case on this one's NICs: ``gbps_per_gpu`` of what these give a GPU, or on top of what the case
-    asks of them (``shared_port``).
+    """A fabric of the case on this one's NICs.
+
+    Attributes:
+        name: Name of the fabric.
+        role: What the fabric is for.
+        shared_port: Whether its bandwidth is part of the port (`reserved`) or on top (`added`).
+        gbps_per_gpu: Its bandwidth, in Gb/s for each GPU.
     """
 
     name: str

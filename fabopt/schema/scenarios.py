@@ -21,10 +21,14 @@ Month = Annotated[int, Field(ge=0, le=1200)]
 
 
 class GrowthScenario(Strict):
-    """One way in which growth may come. ``months``: of the stages that it comes to, by name; the first comes as it is.
+    """One way in which growth may come.
 
-    A stage that is left out comes with the next one that does, or never. ``price_change``: shares by which kinds cost
-    more or less after the first stage, ``energy_change``: by which energy does.
+    Attributes:
+        name: Name of the scenario.
+        probability: How likely it is; all scenarios add up to 1.
+        months: Month of each stage that it comes to, by name; one left out comes with the next larger one, or never.
+        price_change: Share by which a kind of part costs more (below 0, less) after the first stage.
+        energy_change: Share by which energy costs more (below 0, less).
     """
 
     name: Annotated[str, Field(pattern=KEBAB, max_length=100)]

@@ -10,10 +10,14 @@ from fabopt.schema.design import CaseRecord, Conflict, Number, Objective, Status
 
 
 class Takeover(Strict):
-    """What is best at ``factor``, the first step past an end of a range.
+    """What is best at the first step past an end of a range.
 
-    ``objective``: what it comes to there, ``answer_objective``: what the answer would come to; ``changes``: what is
-    different from the answer, a line each. Where nothing is left within the budget, ``objective`` is None.
+    Attributes:
+        factor: Factor on the price at that step.
+        summary: The design in one line.
+        changes: What is different from the answer, a line each.
+        objective: What it comes to there. Null where nothing is left within the budget.
+        answer_objective: What the answer would come to there.
     """
 
     factor: Number
@@ -24,12 +28,21 @@ class Takeover(Strict):
 
 
 class PriceRange(Strict):
-    """How far the prices of a kind, or of one part, can move alone while the answer stays: one of the two is named.
+    """How far the prices of a kind, or of one part, can move alone while the answer stays.
 
-    ``factor_low`` is 0 where it stays at any lower price, then ``low`` is None; ``factor_high`` and ``high`` are None
-    where it stays up to the file's ``most_factor``. ``unit_price_usd``: of a part bought at one price. ``proven``: both
-    ends are exact to a step of the file's ``step``, and what takes over is the best there is. ``low_known``,
-    ``high_known``: False for an end that was not found before the work was stopped; its factor is 1.
+    Attributes:
+        kind: The kind of part, of a range of a kind.
+        part: The part, of a range of one part.
+        unit_price_usd: Price of a part bought at one price, in US dollars.
+        factor_low: Lowest factor on the price at which the answer stays; 0 at any lower price.
+        factor_high: Highest factor at which the answer stays. Null up to the file's `most_factor`.
+        price_low_usd: Price at the lowest factor, in US dollars.
+        price_high_usd: Price at the highest factor, in US dollars.
+        low: What takes over below. Null where nothing does.
+        high: What takes over above. Null where nothing does.
+        proven: Whether both ends are exact to a step, and what takes over is the best there is.
+        low_known: Whether the low end was found before the work was stopped.
+        high_known: Whether the high end was found before the work was stopped.
     """
 
     kind: str | None = None
@@ -47,8 +60,21 @@ class PriceRange(Strict):
 
 
 class Sensitivity(Strict):
-    """A whole file. ``status``, ``objective`` and ``summary`` are those of the answer; ``complete`` is False if the
-    work was stopped before all ranges were known; ``conflicts`` say why there is no answer.
+    """A whole file of price ranges.
+
+    Attributes:
+        fabopt: Version of fabopt that wrote it.
+        case: The case.
+        catalog_sha256: Hash of the products and their prices as applied.
+        status: Status of the answer.
+        objective: Objective of the answer.
+        summary: The answer in one line.
+        step: Step of factors.
+        most_factor: Largest factor that was looked at.
+        complete: Whether all ranges are known.
+        conflicts: Why there is no answer.
+        notes: What a reader must know.
+        ranges: Ranges of kinds and parts.
     """
 
     fabopt: str

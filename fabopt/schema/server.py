@@ -34,9 +34,14 @@ Role = Literal["compute", "storage", "in-band", "oob"]
 
 
 class BuiltInNic(Strict):
-    """NICs that come with the server: not chosen, not bought, all cabled.
+    """NICs that come with the server; they are not chosen, not bought, and all cabled.
 
-    ``hcas``: names of their RDMA devices, port by port; empty: not known.
+    Attributes:
+        id: Id of the NIC.
+        count: NICs in the server.
+        role: Role of the fabrics that they are for.
+        cages: Cages that they share, in place of the cards' own.
+        hcas: Names of their RDMA devices, port by port. Empty is not known.
     """
 
     id: Identifier
@@ -47,7 +52,13 @@ class BuiltInNic(Strict):
 
 
 class TestedNic(Strict):
-    """A NIC that the maker of a server sells or tests it with, for one use; ``source``: where that is said."""
+    """A NIC that the maker of a server sells or tests it with, for one use.
+
+    Attributes:
+        id: Id of the NIC.
+        role: Role of the fabrics that it is for.
+        source: Where the maker says so.
+    """
 
     id: Identifier
     role: Role = "compute"
@@ -55,7 +66,12 @@ class TestedNic(Strict):
 
 
 class ScaleUp(Strict):
-    """The NVLink-class domain: its size, and what each GPU can send into it, one direction."""
+    """The NVLink-class domain of a server.
+
+    Attributes:
+        domain_gpus: GPUs of the domain, which may be of several servers.
+        gbps_per_gpu: What each GPU can send into it, in Gb/s, one direction.
+    """
 
     domain_gpus: Count
     gbps_per_gpu: Gbps
@@ -74,7 +90,11 @@ def _are_none(entries: object) -> bool:
 class RackDevices(Strict):
     """Devices of one kind that stand one above the other in a whole rack.
 
-    ``rack_units``: of each; ``management_ports``: of each, in an out-of-band network (the servers' are their NICs').
+    Attributes:
+        device: What they are; `server` is the server itself.
+        count: Number of devices.
+        rack_units: Height of each, in rack units.
+        management_ports: Management ports of each in an out-of-band fabric; servers have NICs for that.
     """
 
     device: Word
@@ -89,9 +109,11 @@ class RackDevices(Strict):
 
 
 class WholeRack(Strict):
-    """A rack that is sold, installed and powered as one thing: a rack-scale system.
+    """A rack that is sold, installed and powered as one thing, a rack-scale system.
 
-    ``rack_units``: of its frame; nothing else is installed there. ``devices``: what is in it, from the lowest unit up.
+    Attributes:
+        rack_units: Height of its frame, in rack units; nothing else is installed there.
+        devices: What is in it, from the lowest unit up.
     """
 
     rack_units: Count
@@ -121,13 +143,22 @@ class WholeRack(Strict):
 
 
 class Server(Product, Purchasable, defer_build=False):
-    """The device with one set of rails (for a rack-scale system: the compute tray).
+    """The device with one set of rails; of a rack-scale system, the compute tray.
 
-    ``gpu_peak_tflops``: of one GPU, dense matrix products, by number format. ``gpu_memory_gb``: of one GPU, as makers
-    say it (80 for 80 x 2^30 bytes). ``rack``: of a rack-scale system; price
-    and power are then the whole rack's, ``rack_units`` those of one server in it. ``power_supplies``: of which half
-    are on each feed of the rack; absent: not known. ``nics_tested``: NICs that it is sold or tested with beside those
-    that are built in, ids being of NICs for compute fabrics; absent: not known.
+    Attributes:
+        gpu: Name of its GPU.
+        gpu_peak_tflops: Peak of one GPU for dense matrix products, in TFLOP/s, by number format.
+        gpu_memory_gb: Memory of one GPU as makers say it, in gigabytes (80 for 80 x 2^30 bytes).
+        gpus: Number of GPUs.
+        nic_slots: Slots for NICs that are chosen.
+        pcie: PCI Express of these slots.
+        rack_units: Height in rack units.
+        power_w: Power, in watts; of a rack-scale system that of the whole rack.
+        power_supplies: Power supplies, half of them on each feed. Absent is not known.
+        scale_up: Its NVLink-class domain.
+        nics: NICs that are built in.
+        nics_tested: NICs that it is sold or tested with beside those; ids alone are of compute. Absent is not known.
+        rack: The whole rack, of a rack-scale system; price and power are then the rack's.
     """
 
     gpu: Word | None = None

@@ -24,14 +24,25 @@ def is_certain(probability: float) -> bool:
 
 
 class Oversubscription(Strict):
-    """The most allowed at each tier boundary; what is absent is the profile's."""
+    """The most allowed at each boundary between tiers.
+
+    Attributes:
+        leaf: Most oversubscription at the leaves, down ports against uplinks. Null is the profile's.
+        spine: Most oversubscription at the spines below cores. Null is the profile's.
+    """
 
     leaf: Ratio | None = None
     spine: Ratio | None = None
 
 
 class Limits(Strict):
-    """What may be spent over all fabrics."""
+    """What may be spent over all fabrics.
+
+    Attributes:
+        budget_usd: Most money, in US dollars; of a stage, what is spent at it.
+        power_w: Most power of the network, in watts.
+        rack_units: Most rack units of switches.
+    """
 
     budget_usd: Money | None = None
     power_w: Watts | None = None
@@ -43,6 +54,10 @@ class CaseLimits(Limits):
 
     A list has the budgets of the first quarter (year), with all before it, of the second and so on, the last one for
     all after it; null: any amount.
+
+    Attributes:
+        quarterly_budget_usd: Most money in each quarter, in US dollars; one figure, or one for each quarter in order.
+        yearly_budget_usd: Most money in each year, in US dollars; one figure, or one for each year in order.
     """
 
     quarterly_budget_usd: Annotated[PeriodBudget | None, Field(exclude_if=is_open)] = None
@@ -58,16 +73,26 @@ class CaseLimits(Limits):
 
 
 class StageDemand(Strict):
-    """What a fabric must give at one stage, where that is not what the fabric's own keys say."""
+    """What a fabric must give at one stage, where that is not what its own keys say.
+
+    Attributes:
+        max_oversubscription: Most oversubscription allowed at this stage.
+    """
 
     max_oversubscription: Ratio | Oversubscription | None = None
 
 
 class Stage(Strict):
-    """One growth stage: servers (or GPUs, a multiple of the server's) from a month on.
+    """One stage of growth.
 
-    ``probability``: that growth goes on to it, once the stage above it is installed. ``limits``: money for this stage
-    alone, power and rack units of all that is installed. ``fabrics``: demands, by the fabric's name.
+    Attributes:
+        name: Name of the stage; lower-case words joined by `-`.
+        month: Month from which its servers are there, counted from the start.
+        servers: Servers that are there from this stage on.
+        gpus: GPUs that are there from this stage on; a multiple of the server's.
+        probability: How likely growth goes on to this stage, once the one above it is installed.
+        limits: Money spent at this stage alone; power and rack units of all that is installed from it on.
+        fabrics: Demands of this stage, by the fabric's name, where they are not the fabric's own.
     """
 
     name: Annotated[str, Field(pattern=KEBAB, max_length=100)]

@@ -31,9 +31,12 @@ MOST_WEIGHT: Final = 4
 class MixedSpines(Strict):
     """The spines of a Clos where they are of two types: of each type, the first one first, in one plane.
 
-    spines          S_a and S_b, the last of which are ``other`` of the tier
-    weights         a and b: a leaf has its links to them in proportion; without a common divisor
-    links_per_pair  a m and b m: links of a leaf to each spine
+    A leaf has its links to them in proportion to their weights.
+
+    Attributes:
+        spines: Spines of each type.
+        weights: Weights of the types, without a common divisor.
+        links_per_pair: Links of a leaf to each spine, by type.
     """
 
     spines: tuple[int, int]
@@ -42,15 +45,16 @@ class MixedSpines(Strict):
 
 
 class LastGroup(Strict):
-    """The last server group of a Clos where it is unlike the others. Counts are those of one plane.
+    """The last server group of a Clos where it is unlike the others; counts are those of one plane.
 
-    servers                    N - (G - 1) g
-    ports_per_server_per_leaf  k'
-    leaves                     r' = R / k'
-    down_ports                 the most of any of its leaves that count in its ratio, as ``tiers`` has them of others;
-    reserved_ports             kept free beside those of servers and attachments
-    up_ports                   u': of a leaf
-    links_per_pair             m': links of a leaf to each spine
+    Attributes:
+        servers: Servers of the group.
+        ports_per_server_per_leaf: Ports of a server on each leaf of the group.
+        leaves: Leaves of the group.
+        down_ports: Most ports of any of its leaves that count in its ratio.
+        reserved_ports: Ports kept free on each leaf, beside those of servers and attachments.
+        up_ports: Uplinks of a leaf.
+        links_per_pair: Links of a leaf to each spine.
     """
 
     servers: int
@@ -63,26 +67,28 @@ class LastGroup(Strict):
 
 
 class Structure(Strict):
-    """The arithmetic of a Clos. Counts marked "per plane" are of one plane; "per pod" of a full pod.
+    """The sizes of a Clos, from which all its links follow.
 
-    tiers                      switch tiers: 1, 2 or 3
-    servers_per_group          g: servers whose ports share one set of leaves (the last group may have fewer)
-    groups                     ceil(N / g)
-    ports_per_server           R: ports of one server into one plane
-    ports_per_server_per_leaf  k
-    links_per_pair             m: links of a leaf to each spine of its pod (the fewest, striping `any`); 0 for one tier
-    pods                       per plane; 1 for one or two tiers
-    leaves_per_pod             of a full pod; spines_per_pod: S
-    pod_of                     "groups" (whole server groups) or "rail" (the leaves of one rail)
-    groups_per_pod             T
-    links_per_core_pair        m2: links between a spine and each core of its group; 0 below three tiers
-    spines_per_core_group      q: spine indices of every pod that one core group serves
-    cores_per_group            C
+    Counts are of one plane; of a rail-only fabric, what is of a plane or pod is of one rail, but for
+    `ports_per_server`.
 
-    last_group                 absent where it is like the others; else what is its own, of one plane
-    mixed_spines               absent where spines are of one type
-
-    Of a rail-only fabric, what is "per plane" or of a pod is of one rail, apart from ``ports_per_server``.
+    Attributes:
+        tiers: Tiers of switches.
+        servers_per_group: Servers whose ports share one set of leaves; the last group may have fewer.
+        groups: Groups of servers.
+        ports_per_server: Ports of one server into one plane.
+        ports_per_server_per_leaf: Ports of one server on each leaf of its group.
+        links_per_pair: Links of a leaf to each spine of its pod, the fewest with uneven stripes; 0 for one tier.
+        pods: Pods; 1 for one or two tiers.
+        leaves_per_pod: Leaves of a full pod.
+        spines_per_pod: Spines of a full pod.
+        pod_of: Whether a pod is of whole server groups, or of the leaves of one rail.
+        groups_per_pod: Groups of servers of a pod.
+        links_per_core_pair: Links between a spine and each core of its group; 0 below three tiers.
+        spines_per_core_group: Spines of every pod that one core group serves.
+        cores_per_group: Cores of a core group.
+        last_group: The last group, where it is unlike the others.
+        mixed_spines: Spines of two types, in designs of 0.2.
     """
 
     kind: ClassVar[str] = "clos"
@@ -108,7 +114,14 @@ class Structure(Strict):
 
 
 class DirectStructure(Strict):
-    """What all networks of equal switches have: how servers are on them. Words are those of ``Structure``."""
+    """What all networks of equal switches have, how servers are on them.
+
+    Attributes:
+        servers_per_group: Servers on one switch.
+        groups: Switches with servers.
+        ports_per_server: Ports of one server into one plane.
+        ports_per_server_per_leaf: Ports of one server on its switch.
+    """
 
     kind: ClassVar[str] = "direct"
     is_direct: ClassVar[bool] = True
@@ -121,7 +134,13 @@ class DirectStructure(Strict):
 
 
 class HyperxStructure(DirectStructure):
-    """Switches of one plane on a lattice: any two that differ in coordinate i have ``links_per_pair[i]`` links."""
+    """Switches of one plane on a lattice; any two that differ in one coordinate are joined.
+
+    Attributes:
+        family: Family of the network.
+        sides: Switches along each dimension.
+        links_per_pair: Links of each pair, by dimension.
+    """
 
     kind: ClassVar[str] = "hyperx"
 
@@ -131,7 +150,13 @@ class HyperxStructure(DirectStructure):
 
 
 class TorusStructure(DirectStructure):
-    """Switches of one plane on a lattice: lines of dimension i are rings of ``links_per_pair[i]`` parallel links."""
+    """Switches of one plane on a lattice whose lines are rings.
+
+    Attributes:
+        family: Family of the network.
+        sides: Switches along each dimension.
+        links_per_pair: Parallel links of neighbours, by dimension.
+    """
 
     kind: ClassVar[str] = "torus"
 
@@ -141,7 +166,11 @@ class TorusStructure(DirectStructure):
 
 
 class SwitchlessStructure(TorusStructure):
-    """Servers on a lattice, joined port to port; each is a group of its own, with all its ports on itself."""
+    """Servers on a lattice, joined port to port; each is a group of its own, with all its ports on itself.
+
+    Attributes:
+        nodes: What stands at the points of the lattice.
+    """
 
     kind: ClassVar[str] = "server-torus"
     has_switches: ClassVar[bool] = False
@@ -150,7 +179,15 @@ class SwitchlessStructure(TorusStructure):
 
 
 class DragonflyStructure(DirectStructure):
-    """Groups of switches of one plane, each fully joined, and every two of them by equally many links, or one more."""
+    """Groups of switches of one plane, each fully joined, and every two of them by equally many links, or one more.
+
+    Attributes:
+        family: Family of the network.
+        switches_per_group: Switches of a group.
+        switch_groups: Groups of switches.
+        links_per_local_pair: Links between two switches of a group.
+        global_links_per_group: Links of a group to all others.
+    """
 
     kind: ClassVar[str] = "dragonfly"
 
@@ -164,8 +201,13 @@ class DragonflyStructure(DirectStructure):
 class DragonflyPlusStructure(DirectStructure):
     """Leaf-spine groups of one plane, every two of them joined by equally many links between spines, or one more.
 
-    links_per_pair           of a leaf to each spine of its group
-    global_links_per_group   of all spines of a group to those of others
+    Attributes:
+        family: Family of the network.
+        leaves_per_group: Leaves of a group.
+        spines_per_group: Spines of a group.
+        switch_groups: Groups of switches.
+        links_per_pair: Links of a leaf to each spine of its group.
+        global_links_per_group: Links of all spines of a group to those of others.
     """
 
     kind: ClassVar[str] = "dragonfly+"

@@ -16,10 +16,12 @@ HOSTS: Final = "hosts for subnet managers:"
 
 
 class Manageable(Strict):
-    """Whether a switch runs a subnet manager; None: that is not known.
+    """Whether a switch runs a subnet manager.
 
-    ``managed_twin``: the same switch with one, for one that has none; ``max_managed_nodes``: the most ports of NICs in
-    a fabric that it manages.
+    Attributes:
+        managed: Whether it runs a subnet manager. Null is not known.
+        managed_twin: Id of the same switch with a subnet manager, of one that has none.
+        max_managed_nodes: Most ports of NICs in a fabric that it manages.
     """
 
     managed: bool | None = None
@@ -36,9 +38,12 @@ class Manageable(Strict):
 
 
 class TwinUse(Strict):
-    """Switches of a tier that are exchanged for their managed twin: how many, over all subnets.
+    """Switches of a tier that are exchanged for their managed twin; in each subnet those installed first.
 
-    In each subnet they are those that are installed first, by their numbers.
+    Attributes:
+        role: Tier of the switches.
+        id: Id of the twin.
+        count: Number of switches, over all subnets.
     """
 
     role: Managing
@@ -47,10 +52,16 @@ class TwinUse(Strict):
 
 
 class SubnetManagerUse(Strict):
-    """Rule ``subnet-manager`` in a fabric: whether it is kept (None where it does not apply), and by what.
+    """Rule ``subnet-manager`` in a fabric.
 
-    ``subnets``: networks of switches that share no link; ``nodes``: the most ports of NICs and attachments in one;
-    ``managers``: switches of each that run a subnet manager and manage so many, and ports of hosts (``hosts``).
+    Attributes:
+        kept: Whether every subnet is managed. Null where the rule does not apply.
+        detail: What manages subnets, in words.
+        subnets: Networks of switches that share no link.
+        nodes: Most ports of NICs and attachments in one subnet.
+        managers: Switches of each subnet that run a subnet manager and manage so many ports.
+        hosts: Ports of hosts that manage the fabric.
+        twins: Switches exchanged for their managed twin.
     """
 
     kept: bool | None

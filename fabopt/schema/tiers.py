@@ -17,16 +17,28 @@ def _nothing(value: object) -> bool:
 
 
 class PortUse(Strict):
-    """Which cage group of a device (index into its ``cages``) is used, and how each cage is split."""
+    """Cages of a device that are used.
+
+    Attributes:
+        cage_group: Group of cages, as an index into the device's `cages`.
+        split: How each cage is split.
+    """
 
     cage_group: int
     split: str
 
 
 class OtherSwitchUse(Strict):
-    """Switches of a tier that are of another type than the rest: the last ones of every network.
+    """Switches of a tier that are of another type than the rest, the last ones of every network.
 
-    ``down_ports``, ``up_ports`` and ``reserved_ports`` as ``TierUse`` has them of the rest.
+    Attributes:
+        id: Id of the switch.
+        count: Number of these switches.
+        down_ports: Most endpoints, or links from the tier below, on any of them; reserved ports not counted.
+        up_ports: Uplinks of each.
+        reserved_ports: Down ports kept free on each.
+        down: Cages of down ports.
+        up: Cages of uplinks.
     """
 
     id: str
@@ -39,9 +51,14 @@ class OtherSwitchUse(Strict):
 
 
 class StandInUse(Strict):
-    """Switches that a stage installs in a tier, of a product that is interchangeable with the tier's own ``id``.
+    """Switches that a stage installs in a tier, of a product that is interchangeable with the tier's own.
 
     They are the last of those that the stage installs, by their numbers.
+
+    Attributes:
+        stage: Name of the stage.
+        id: Id of the product.
+        count: Number of switches.
     """
 
     stage: str
@@ -50,10 +67,21 @@ class StandInUse(Strict):
 
 
 class TierUse(Strict):
-    """One tier of switches. ``down_ports``: most endpoints (attachments too, reserve not) on any switch of the
-    tier; ``up_ports``: uplinks of each switch (0 at the top); ``reserved_ports``: down ports kept free. ``count``: of
-    both types, where ``other`` switches are of one of their own, which the other numbers leave aside.
-    ``stand_ins``: those that are of another product with the same ports (rule ``switches_are_interchangeable``).
+    """One tier of switches.
+
+    Attributes:
+        role: Role of the tier.
+        id: Id of the switch.
+        count: Number of switches over all planes, others and stand-ins included.
+        down_ports: Most endpoints, or links from the tier below, on any switch of the tier; reserved ports not counted.
+        up_ports: Uplinks of each switch, 0 at the top.
+        gbps_down: Speed of down ports, in Gb/s.
+        gbps_up: Speed of uplinks, in Gb/s.
+        reserved_ports: Down ports kept free on each switch.
+        down: Cages of down ports.
+        up: Cages of uplinks.
+        other: Switches of another type, which the other figures leave aside.
+        stand_ins: Switches of other products with the same ports that take the place of some.
     """
 
     role: Literal["leaf", "spine", "core"]
@@ -87,7 +115,14 @@ class TierUse(Strict):
 
 
 class PeerLinkUse(Strict):
-    """What joins the two leaves of each of so many ``pairs``: two cables, each with a cage of its own at both ends."""
+    """What joins the two leaves of each pair.
+
+    Attributes:
+        pairs: Pairs of leaves.
+        gbps: Speed of each of the two cables, in Gb/s.
+        cage_group: Group of cages that is used, as an index into the switch's `cages`.
+        split: How each of these cages is split.
+    """
 
     pairs: int
     gbps: Number

@@ -37,7 +37,11 @@ Software = Literal["tuned", "typical"]
 
 
 class Within(Strict):
-    """Ranks fill whole blocks of the network: what is below leaves, or a pod; the blocks themselves are anywhere."""
+    """Ranks fill whole blocks of the network; the blocks themselves are anywhere.
+
+    Attributes:
+        within: The block that neighbouring ranks fill, the servers below a `leaf` or of a `pod`.
+    """
 
     within: Literal["leaf", "pod"]
 
@@ -47,7 +51,11 @@ DEFAULT_PLACEMENT: Placement = "scattered"
 
 
 class QueuePairs(Strict):
-    """Flows are hashed to uplinks, each sender's traffic in so many of them."""
+    """Flows are hashed to uplinks.
+
+    Attributes:
+        queue_pairs: Flows into which each sender's traffic is split.
+    """
 
     queue_pairs: Annotated[int, Field(ge=1, le=256)]
 
@@ -57,7 +65,12 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class OtherJob(Strict):
-    """Another job on the same uplinks. ``share``: what it takes of them."""
+    """Another job on the same uplinks.
+
+    Attributes:
+        name: Name of the job.
+        share: Share of the uplinks that it takes.
+    """
 
     name: str | None = None
     share: Share
@@ -81,10 +94,16 @@ OtherJobs = Annotated[Share | tuple[OtherJob, ...], AfterValidator(_leave_some)]
 
 
 class Scenario(Strict):
-    """A way in which the cluster is used. ``weight``: its share of all steps; what it leaves out is the workload's.
+    """A way in which the cluster is used; what it leaves out is the workload's.
 
-    ``utilization_change``: how much more of their peak GPUs reach than is said or predicted: 0.25, or -0.25. ``lost``:
-    what fails for as long as the scenario lasts.
+    Attributes:
+        weight: Share of all steps in this scenario; given for all scenarios, or for none of them.
+        placement: Where neighbouring ranks are put.
+        spreading: How flows use uplinks.
+        other_jobs: Share of the uplinks that other jobs take, or a list of jobs.
+        gpu_utilization: Share of the GPUs' peak that is reached while none waits for the network.
+        utilization_change: How much more of their peak GPUs reach than is said or predicted, 0.25 for a quarter more.
+        lost: What has failed for as long as the scenario lasts.
     """
 
     weight: Annotated[float, Field(gt=0, le=1)] | None = None
@@ -103,23 +122,23 @@ class Scenario(Strict):
 
 
 class Workload(Strict):
-    """``{profile: pretraining}``, or ``{model: llama3-405b}`` with what is different from the model's file.
+    """What runs on the cluster, a profile of its traffic or an AI model.
 
-    ``model`` is a name, a path, or a whole model, as design files embed it. ``gpu_utilization``: the share of the peak
-    that the model's operations reach while no GPU waits for the network; absent, it is worked out.
-    ``software``: how near the kernels come to what GPUs can do, where ``gpu_utilization`` does not say it.
-    ``max_exposed_communication``: the largest share of a step in which GPUs wait for the network. ``placement``: where
-    neighbouring ranks are put; absent, scattered. ``spreading``: of flows over uplinks; absent, adaptive.
-    ``other_jobs``: the share of the uplinks that other jobs take, or a list of them. ``scenarios``: what a working
-    GPU's cost is weighed over; their weights add up to 1, and are alike where none is given. ``decide_by``: the mean
-    over them, or the worst regret, which is how much more a working GPU costs in a scenario than with the best design
-    for that alone.
+    Attributes:
+        profile: Rule of thumb for traffic, which sets what a fabric leaves out.
+        model: AI model that is trained, by name or path; the design file has it whole.
+        plan: Keys of the model's plan that are different; `auto` is the fastest plan that fits.
+        gpu_utilization: Share of the GPUs' peak that is reached while none waits for the network. Null is worked out.
+        software: How well the kernels are made, where `gpu_utilization` does not say what they reach.
+        max_exposed_communication: Largest share of a step in which GPUs may wait for the network.
+        placement: Where neighbouring ranks are put. Null is scattered over all servers.
+        spreading: How flows use uplinks; `adaptive`, or hashed with a number of queue pairs. Null is adaptive.
+        other_jobs: Share of the uplinks that other jobs take, or a list of jobs.
+        scenarios: Ways in which the cluster is used, over which the cost of a working GPU is weighed.
+        decide_by: What decides over the scenarios, their weighted `mean` or the worst `regret`.
     """
 
-    profile: Annotated[
-        Literal["pretraining", "mixed", "fine-tuning", "inference"] | None,
-        Field(description="sets what a fabric leaves out"),
-    ] = None
+    profile: Literal["pretraining", "mixed", "fine-tuning", "inference"] | None = None
     model: Reference | Model | None = None
     plan: PlanChanges | Literal["auto"] = PlanChanges()
     gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None

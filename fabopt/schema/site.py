@@ -1,0 +1,124 @@
+"""The site of a case: its floor plan, or flat distances."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+
+from fabopt.schema.attachment import RackId, is_open
+from fabopt.schema.base import Count, Strict
+from fabopt.schema.distances import Distances
+from fabopt.schema.rack_rules import RackIds, RackRules
+
+NetworkRacks = Literal["any", "middle", "end", "row"]
+# The largest halls have some thousands of racks; the tables of a floor grow with the square of the crossings.
+MAX_ROWS = 1000
+MAX_RACKS_PER_ROW = 1000
+MAX_RACKS = 20_000
+MAX_CROSSINGS = 4000
+RackSide = Annotated[float, Field(ge=0.1, le=10)]
+Length = Annotated[float, Field(ge=0, le=100)]
+CrossPosition = Annotated[int, Field(ge=0, le=MAX_RACKS_PER_ROW)]
+
+
+class Floor(Strict):
+    """A hall of equal racks in parallel rows, with cable trays above them.
+
+    A rack is named by the letters of its row and its number, ``A01``. What depends on several keys (ids, positions,
+    what fits a rack) is checked where the server is known too.
+
+    Attributes:
+        rows: Rows of racks.
+        racks_per_row: Racks in each row; at most 20,000 in all.
+        rack_pitch_m: Metres from the middle of a rack to that of the next in its row.
+        rack_depth_m: Depth of a rack, in metres.
+        aisle_m: Width of the aisles between rows, in metres; one number, or one for each aisle in order.
+        rack_units: Units of a rack.
+        rack_power_w: Power that a rack can be given by one of its feeds alone, in watts. Null is no limit.
+        tray_height_m: Height of the cable trays above the floor, in metres.
+        drop_m: Metres of cable added each time it goes between a tray and a rack.
+        slack_m: Metres added to every cable.
+        cross_trays: Positions in the rows where trays cross them; 0 is before the first rack. Null is both ends.
+        blocked: Racks that are not there, such as a column; the tray of the row is cut.
+        reserved: Racks that are somebody else's; the tray of the row passes.
+        network_racks: Where racks of switches are; `any`, in the `middle` or at the `end` of rows, in a `row` of their
+            own, or a list of racks.
+        server_racks: Racks for servers, filled in this order; no others have any. Null is any rack.
+    """
+
+    rows: Annotated[int, Field(ge=1, le=MAX_ROWS)]
+    racks_per_row: Annotated[int, Field(ge=1, le=MAX_RACKS_PER_ROW)]
+    rack_pitch_m: RackSide = 0.6
+    rack_depth_m: RackSide = 1.2
+    aisle_m: Length | tuple[Length, ...] = 1.2
+    rack_units: Annotated[int, Field(ge=1, le=100)] = 48
+    rack_power_w: Annotated[float, Field(gt=0, le=1e7)] | None = None
+    tray_height_m: Annotated[float, Field(gt=0, le=100)] = 2.6
+    drop_m: Length = 0.3
+    slack_m: Length = 0.5
+    cross_trays: Annotated[tuple[CrossPosition, ...], Field(min_length=1)] | None = None
+    blocked: tuple[RackId, ...] = ()
+    reserved: tuple[RackId, ...] = ()
+    network_racks: NetworkRacks | RackIds = "any"
+    server_racks: Annotated[RackIds | None, Field(exclude_if=is_open)] = None
+
+    @property
+    def named_racks(self) -> tuple[str, ...]:
+        """Ids of the racks that it names for servers, and for switches of any tier."""
+        for_switches = self.network_racks if isinstance(self.network_racks, tuple) else ()
+        return (*(self.server_racks or ()), *for_switches)
+
+    @property
+    def cross_positions(self) -> tuple[int, ...]:
+        """Where trays cross the rows, in order: 0 is before a row's first rack; both ends if nothing is given."""
+        return tuple(sorted({0, self.racks_per_row} if self.cross_trays is None else self.cross_trays))
+
+    @property
+    def aisles_m(self) -> tuple[float, ...]:
+        """The widths between the rows, one fewer than rows."""
+        return self.aisle_m if isinstance(self.aisle_m, tuple) else (self.aisle_m,) * (self.rows - 1)
+
+    @model_validator(mode="after")
+    def _tables_fit_memory(self) -> Self:
+        if self.rows * self.racks_per_row > MAX_RACKS:
+            raise ValueError(f"{self.rows} rows of {self.racks_per_row} are more than {MAX_RACKS:,} racks")
+        crossings = self.rows * len(self.cross_positions)
+        if crossings > MAX_CROSSINGS:
+            raise ValueError(
+                f"cross trays meet the rows at {crossings:,} points; at most {MAX_CROSSINGS:,} are allowed"
+            )
+        return self
+
+
+class Site(Strict):
+    """Where things stand, on a floor or at flat distances.
+
+    Attributes:
+        distances_m: Lengths of links in metres, by kind, where no floor is given.
+        floor: The plan of the hall; runs of cables are then measured on it.
+        servers_per_rack: Servers in a rack. Null with a floor is the most that fit beside what `rack_rules` keep.
+        rack_rules: What is kept in every rack, such as room for cable managers, and the most switches.
+    """
+
+    distances_m: Distances | None = None
+    floor: Floor | None = None
+    servers_per_rack: Count | None = None
+    rack_rules: RackRules = RackRules()
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = handler(self)
+        if self.rack_rules == RackRules():
+            content.pop("rack_rules", None)
+        return content
+
+    @property
+    def says_servers_per_rack(self) -> bool:
+        """Whether it is known how many servers a rack has, from here or from the floor."""
+        return self.servers_per_rack is not None or self.has_floor
+
+    @property
+    def has_floor(self) -> bool:
+        """Whether things stand on a floor, not at flat distances."""
+        return self.floor is not None

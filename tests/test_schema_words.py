@@ -1,0 +1,51 @@
+"""Every key of every kind of file says what it means, in one place: the docstring of the class that reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
+from fabopt.output.terminal.schemas import SCHEMAS
+from fabopt.schema.plan import PlanFile
+from fabopt.schema.words import words_of
+
+
+def _models(kind: Any, met: dict[type[BaseModel], None]) -> Iterator[type[BaseModel]]:
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        if kind in met:
+            return
+        met[kind] = None
+        yield kind
+        for field in kind.model_fields.values():
+            yield from _models(field.annotation, met)
+    for inner in get_args(kind):
+        yield from _models(inner, met)
+
+
+MODELS = [model for kind in (*SCHEMAS.values(), PlanFile) for model in _models(kind, {})]
+
+
+@pytest.mark.parametrize("model", dict.fromkeys(MODELS), ids=lambda model: model.__name__)
+def test_every_key_is_described_and_no_other(model: type[BaseModel]) -> None:
+    described = words_of(model)
+    assert not model.model_fields.keys() - described.keys()
+    if getattr(model, "like", None) is None:
+        assert not described.keys() - model.model_fields.keys()
+
+
+@pytest.mark.parametrize("model", dict.fromkeys(MODELS), ids=lambda model: model.__name__)
+def test_sentences_are_sentences(model: type[BaseModel]) -> None:
+    for key, sentence in words_of(model).items():
+        assert sentence.endswith(".") and sentence[0] in "`" + sentence[0].upper(), (key, sentence)
+        assert len(sentence) <= 200, f"{key}: a table needs a sentence, the docs have room for more"
+
+
+def test_schemas_have_every_sentence() -> None:
+    for kind, model in SCHEMAS.items():
+        written = model.model_json_schema(by_alias=True)
+        for name, part in {kind: written, **written["$defs"]}.items():
+            assert all("description" in key for key in part.get("properties", {}).values()), name
+            assert "Attributes" not in part.get("description", ""), name

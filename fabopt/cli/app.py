@@ -353,12 +353,15 @@ def schema(
             metavar="KIND", help="case, catalog, design, front, sensitivity, price-book, model or a product: nic, ..."
         ),
     ],
+    key: Annotated[
+        str | None, typer.Argument(metavar="KEY", help="A key to explain: limits.budget_usd, or its last word.")
+    ] = None,
     output: MaybeOutput = None,
 ) -> None:
-    """Print the JSON Schema of a kind of file, for editors."""
+    """Say what a key of a kind of file means; without KEY, print its JSON Schema, for editors."""
     from fabopt.cli.library import write_schema
 
-    write_schema(kind, output)
+    write_schema(kind, key, output)
 
 
 @catalog_app.command("list")

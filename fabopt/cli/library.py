@@ -16,6 +16,7 @@ from fabopt.io.library import by_name, names
 from fabopt.io.recognition import ProductNames, hint_for, meant_id
 from fabopt.io.references import MOST_NAMED, check_catalog
 from fabopt.io.text import parse_yaml
+from fabopt.output.terminal.schema_keys import key_lines
 from fabopt.output.terminal.schemas import schema_bytes, schema_file
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import money, plain, power, printable
@@ -162,9 +163,9 @@ def _never_chosen(product: Product) -> bool:
     return getattr(product, "price_usd", None) is None or getattr(product, "power_w", None) is None
 
 
-def write_schema(kind: str, output: str | None) -> None:
-    """Write the JSON Schema of a kind of file."""
-    data = schema_bytes(kind)
+def write_schema(kind: str, key: str | None, output: str | None) -> None:
+    """Write the JSON Schema of a kind of file, or what a key of it means."""
+    data = schema_bytes(kind) if key is None else "".join(f"{line}\n" for line in key_lines(kind, key)).encode()
     check_targets([output])
     deliver(output or STANDARD_STREAM, data)
 

@@ -7,6 +7,9 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
+# Steps to any entry of a list, and to what a word of the user's own names.
+ENTRY = "[]"
+OWN_WORD = "NAME"
 Steps = tuple[str | int, ...]
 
 
@@ -48,3 +51,11 @@ def inside(kind: Any, step: str | int) -> list[Any]:
             fields = _fields(branch)
             types += [fields[step]] if step in fields else []
     return types
+
+
+def entries(kind: Any) -> list[tuple[str, Any]]:
+    """Return the types of the entries of a list, and of what words of the user's own name, each with the step to it."""
+    arguments = get_args(kind)
+    if get_origin(kind) is tuple:
+        return [(ENTRY, inner) for inner in dict.fromkeys(arguments) if inner is not Ellipsis]
+    return [(OWN_WORD, arguments[1])] if get_origin(kind) is dict else []

@@ -34,13 +34,18 @@ SCHEMAS: dict[str, type[BaseModel]] = {
 }
 
 
-def schema_bytes(kind: str) -> bytes:
-    """Return the JSON Schema of a kind of file; ``InputError`` for a word that is none."""
+def kind_of_file(kind: str) -> type[BaseModel]:
+    """Return the class that reads a kind of file; ``InputError`` for a word that is none."""
     if kind not in SCHEMAS:
         close = nearest(kind, SCHEMAS)
         hint = f"did you mean `{close}`?" if close else ""
         raise InputError([fault("KIND", "", "no such kind of file", kind, allowed=", ".join(SCHEMAS), hint=hint)])
-    schema: dict[str, Any] = {"$schema": _DIALECT, **SCHEMAS[kind].model_json_schema(by_alias=True)}
+    return SCHEMAS[kind]
+
+
+def schema_bytes(kind: str) -> bytes:
+    """Return the JSON Schema of a kind of file; ``InputError`` for a word that is none."""
+    schema: dict[str, Any] = {"$schema": _DIALECT, **kind_of_file(kind).model_json_schema(by_alias=True)}
     schema["title"] = f"fabopt {kind}"
     if kind in PART_MODELS:  # one product a file: there the id may be left to the file's name
         schema["required"] = [key for key in schema.get("required", []) if key != "id"]

@@ -1,0 +1,225 @@
+"""What a key of a file means, in the terminal: its sentence, what is allowed, its default, and an example."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import islice
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+import yaml
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined, to_jsonable_python
+
+from fabopt.errors import InputError, fault, nearest
+from fabopt.io.files import read_bytes, shown
+from fabopt.io.library import data_folder
+from fabopt.io.schema_types import ENTRY, OWN_WORD, branches, entries
+from fabopt.io.text import parse_yaml
+from fabopt.output.terminal.schemas import kind_of_file
+from fabopt.output.words import listed
+from fabopt.schema.catalog import KINDS
+from fabopt.schema.words import words_of
+
+# Places of the same name that are shown whole; of more their paths alone are.
+MOST_SHOWN = 4
+# Where files of a kind, and of a product, are in the library.
+_FOLDERS = {"case": "cases", "model": "models", "catalog": "catalogs", "price-book": "catalogs/reference/prices"}
+_PRODUCTS = {kind.removesuffix("es") if kind == "switches" else kind.removesuffix("s"): kind for kind in KINDS}
+WIDTH = 100
+MOST_ENTRIES = 3
+_NUMBERS = {"number": "number", "integer": "whole number"}
+_BOUNDS = (
+    ("exclusiveMinimum", "above {}"),
+    ("minimum", "at least {}"),
+    ("exclusiveMaximum", "below {}"),
+    ("maximum", "at most {}"),
+)
+
+
+class Key(NamedTuple):
+    """A key of a kind of file: the steps to it (``ENTRY`` of a list, ``OWN_WORD`` of the user's),
+    the class that has it, and its field.
+    """
+
+    steps: tuple[str, ...]
+    model: type[BaseModel]
+    field: FieldInfo
+
+    @property
+    def path(self) -> str:
+        """The key as it is written: ``fabrics[].tiers``."""
+        return ".".join(self.steps).replace(f".{ENTRY}", ENTRY)
+
+    @property
+    def sentence(self) -> str:
+        """What it means."""
+        name = next(name for name, field in self.model.model_fields.items() if field is self.field)
+        return words_of(self.model)[name]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its steps as people say them, without entries of lists and words of their own."""
+        return tuple(step for step in self.steps if step not in (ENTRY, OWN_WORD))
+
+
+def key_lines(kind: str, wanted: str) -> Iterator[str]:
+    """Say what a key of a kind of file means; of a name that several places have, what it means at each.
+
+    ``InputError`` where the kind has no such key.
+    """
+    model = kind_of_file(kind)
+    keys = tuple(_keys(model, (), ()))
+    words = tuple(word for word in wanted.replace("[", ".").replace("]", "").split(".") if word)
+    found = [key for key in keys if _leads_to(words, key.steps)]
+    found = found or sorted((key for key in keys if key.names[-len(words) :] == words), key=lambda key: len(key.steps))
+    if not words or not found:
+        last = nearest(words[-1] if words else "", _last_names(keys))
+        close = (nearest(wanted, [key.path for key in keys]) or last) if len(words) > 1 else last
+        hint = f"did you mean `{close}`?" if close else f"`fabopt schema {kind}` prints all keys"
+        raise InputError([fault("KEY", "", f"a {kind} has no such key", wanted, hint=hint)])
+    if len(found) > MOST_SHOWN:
+        yield f"{len(found)} keys of a {kind} are called {words[-1]}; say which:"
+        yield from (line for key in found for line in _wrapped(f"{key.path}: {key.sentence}"))
+        return
+    schema = _schema_of(model)
+    for number, key in enumerate(found):
+        yield from ([""] if number else [])
+        yield key.path
+        yield from _wrapped(key.sentence)
+        yield from _wrapped(f"allowed: {_allowed(_property(schema, key), schema)}")
+        yield from _wrapped(f"default: {_default(key.field)}")
+        yield from _below(key)
+        yield from _example(kind, key)
+
+
+@cache
+def _schema_of(model: type[BaseModel]) -> Mapping[str, Any]:
+    return model.model_json_schema(by_alias=True)
+
+
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _leads_to(words: tuple[str, ...], steps: tuple[str, ...]) -> bool:
+    """Whether words say all steps to a key; entries of lists by their number or name, or not at all."""
+    if not steps or not words:
+        return not steps and not words
+    if steps[0] in (ENTRY, OWN_WORD):
+        return _leads_to(words, steps[1:]) or _leads_to(words[1:], steps[1:])
+    return words[0] == steps[0] and _leads_to(words[1:], steps[1:])
+
+
+def _last_names(keys: tuple[Key, ...]) -> list[str]:
+    return list(dict.fromkeys(key.names[-1] for key in keys))
+
+
+def _keys(model: type[BaseModel], above: tuple[str, ...], inside: tuple[type, ...]) -> Iterator[Key]:
+    """All keys of a class, each followed by those below it."""
+    for name, field in model.model_fields.items():
+        steps = (*above, field.alias or name)
+        yield Key(steps, model, field)
+        for step, kind in _models_at(field.annotation, ()):
+            if kind not in (*inside, model):
+                yield from _keys(kind, (*steps, *step), (*inside, model))
+
+
+def _models_at(kind: Any, steps: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
+    """The classes that a value of a type has inside, with the steps to them."""
+    for branch in branches(kind):
+        if isinstance(branch, type) and issubclass(branch, BaseModel):
+            yield steps, branch
+        for step, inner in entries(branch):
+            yield from _models_at(inner, (*steps, step))
+
+
+def _property(schema: Mapping[str, Any], key: Key) -> Mapping[str, Any]:
+    own = schema["$defs"].get(key.model.__name__, schema)
+    written: Mapping[str, Any] = own["properties"][key.steps[-1]]
+    return written
+
+
+def _allowed(written: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """What a JSON Schema allows, in words."""
+    if "$ref" in written:
+        name = written["$ref"].rpartition("/")[2]
+        definition = schema["$defs"][name]
+        return "keys of its own" if "properties" in definition else _allowed(definition, schema)
+    if "anyOf" in written:
+        return "; or ".join(dict.fromkeys(_allowed(one, schema) for one in written["anyOf"]))
+    if "const" in written or "enum" in written:
+        return listed([json.dumps(one).strip('"') for one in written.get("enum", [written.get("const")])], "or")
+    kind = written.get("type")
+    if kind in _NUMBERS:
+        bounds = [words.format(f"{written[key]:,.15g}") for key, words in _BOUNDS if key in written]
+        return ", ".join([_NUMBERS[kind], *bounds])
+    if kind == "array":
+        each = [_allowed(one, schema) for one in written.get("prefixItems", [written.get("items", {})])]
+        return f"a list of: {', '.join(dict.fromkeys(each))}"
+    if kind == "object":
+        return f"by name: {_allowed(_of_each(written), schema)}"
+    return {"string": "text", "boolean": "true or false", "null": "null"}.get(str(kind), "anything")
+
+
+def _of_each(written: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a JSON Schema allows under each name of the user's own."""
+    allowed = written.get("additionalProperties")
+    return allowed if isinstance(allowed, dict) else {}
+
+
+def _default(field: FieldInfo) -> str:
+    if field.default is PydanticUndefined:
+        return "none, it must be given"
+    default = field.default
+    if isinstance(default, BaseModel):
+        default = default.model_dump(mode="json", by_alias=True)
+    return _in_one_line(to_jsonable_python(default, by_alias=True))
+
+
+def _in_one_line(value: Any) -> str:
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10**6, allow_unicode=True)
+    return text.removesuffix("\n").removesuffix("\n...")
+
+
+def _below(key: Key) -> Iterator[str]:
+    fields = [one for _, model in _models_at(key.field.annotation, ()) for one in model.model_fields.items()]
+    if fields:
+        yield from _wrapped(f"keys: {', '.join(dict.fromkeys(field.alias or name for name, field in fields))}")
+
+
+def _example(kind: str, key: Key) -> Iterator[str]:
+    """The first value that a file of the library has, in the order of names."""
+    folder, steps = _FOLDERS.get(kind, kind), key.steps
+    if kind in _PRODUCTS or (kind == "catalog" and steps[:2] in [(products, ENTRY) for products in KINDS]):
+        folder = f"catalogs/reference/{_PRODUCTS.get(kind, steps[0])}"
+        steps = steps[2:] if kind == "catalog" else steps
+    top, _, rest = folder.partition("/")
+    for path in sorted((data_folder(top) / rest).glob("*.yaml")):
+        value = next(_values(parse_yaml(read_bytes(path), shown(path)), steps), None)
+        if value is not None:
+            yield from _wrapped(f"example: {key.steps[-1]}: {_in_one_line(_begun(value))}")
+            yield f"    from {folder}/{path.name}"
+            return
+
+
+def _begun(value: Any) -> Any:
+    """A value, or so much of it as an example needs."""
+    if isinstance(value, dict):
+        return {name: _begun(inner) for name, inner in islice(value.items(), MOST_ENTRIES)}
+    return [_begun(inner) for inner in value[:MOST_ENTRIES]] if isinstance(value, list) else value
+
+
+def _values(content: Any, steps: tuple[str, ...]) -> Iterator[Any]:
+    """What stands at some steps into a file's content, at every entry of its lists."""
+    if not steps:
+        yield content
+    elif isinstance(content, list) and steps[0] == ENTRY:
+        yield from (found for entry in content for found in _values(entry, steps[1:]))
+    elif isinstance(content, dict) and steps[0] == OWN_WORD:
+        yield from (found for entry in content.values() for found in _values(entry, steps[1:]))
+    elif isinstance(content, dict) and steps[0] in content:
+        yield from _values(content[steps[0]], steps[1:])

@@ -1,0 +1,53 @@
+"""What a key means, in the terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.output.terminal.schema_keys import WIDTH, key_lines
+from fabopt.output.terminal.schemas import SCHEMAS
+
+
+def _said(kind: str, key: str) -> str:
+    return "\n".join(key_lines(kind, key))
+
+
+@pytest.mark.parametrize("key", ["limits.budget_usd", "budget_usd"])
+def test_a_key_is_found_by_its_path_and_its_last_word(key: str) -> None:
+    said = _said("case", key)
+    assert said.startswith("limits.budget_usd\n  Most money, in US dollars")
+    assert "allowed: number, at least 0, at most 1,000,000,000,000; or null" in said and "default: null" in said
+    assert "example: budget_usd: " in said and "    from cases/" in said
+
+
+@pytest.mark.parametrize(
+    "key", ["fabrics[].tiers", "fabrics[0].tiers", "fabrics.compute.tiers", "fabrics.tiers", "tiers"]
+)
+def test_entries_of_lists_are_named_by_number_by_name_or_not(key: str) -> None:
+    assert _said("case", key).startswith("fabrics[].tiers\n")
+
+
+def test_keys_that_several_places_have_are_all_shown_or_listed() -> None:
+    assert "plan.tensor\n" in (said := _said("model", "tensor")) and "\nplan.overlap.tensor\n" in said
+    many = _said("design", "capex_usd")
+    assert "say which:" in many and "totals.capex_usd: " in many and "stages[].capex_usd: " in many
+
+
+def test_examples_of_products_are_from_the_catalog() -> None:
+    assert "from catalogs/reference/switches/" in _said("switch", "cages.splits")
+    assert "from catalogs/reference/transceivers/" in _said("catalog", "transceivers.reach_m")
+
+
+@pytest.mark.parametrize(("key", "hint"), [("tires", "did you mean `tiers`"), ("", "prints all"), ("zz", "all")])
+def test_other_words_are_refused_with_what_is_near(key: str, hint: str) -> None:
+    with pytest.raises(InputError, match="no such key") as refused:
+        _said("case", key)
+    assert hint in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_every_key_can_be_asked_for(kind: str) -> None:
+    for name, field in SCHEMAS[kind].model_fields.items():
+        lines = list(key_lines(kind, field.alias or name))
+        assert lines[0] == (field.alias or name) and max(map(len, lines)) <= WIDTH

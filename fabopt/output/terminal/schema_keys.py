@@ -62,7 +62,7 @@ class Key(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its steps as people say them, without entries of lists and words of their own."""
+        """Steps to the key as people say them, without entries of lists and words of their own."""
         return tuple(step for step in self.steps if step not in (ENTRY, OWN_WORD))
 
 
@@ -74,19 +74,21 @@ def key_lines(kind: str, wanted: str) -> Iterator[str]:
     model = kind_of_file(kind)
     keys = tuple(_keys(model, (), ()))
     words = tuple(word for word in wanted.replace("[", ".").replace("]", "").split(".") if word)
-    found = [key for key in keys if _leads_to(words, key.steps)]
-    found = found or sorted((key for key in keys if key.names[-len(words) :] == words), key=lambda key: len(key.steps))
-    if not words or not found:
+    places = [key for key in keys if _leads_to(words, key.steps)]
+    places = places or sorted(
+        (key for key in keys if key.names[-len(words) :] == words), key=lambda key: len(key.steps)
+    )
+    if not words or not places:
         last = nearest(words[-1] if words else "", _last_names(keys))
         close = (nearest(wanted, [key.path for key in keys]) or last) if len(words) > 1 else last
         hint = f"did you mean `{close}`?" if close else f"`fabopt schema {kind}` prints all keys"
         raise InputError([fault("KEY", "", f"a {kind} has no such key", wanted, hint=hint)])
-    if len(found) > MOST_SHOWN:
-        yield f"{len(found)} keys of a {kind} are called {words[-1]}; say which:"
-        yield from (line for key in found for line in _wrapped(f"{key.path}: {key.sentence}"))
+    if len(places) > MOST_SHOWN:
+        yield f"{len(places)} keys of a {kind} are called {words[-1]}; say which:"
+        yield from (line for key in places for line in _wrapped(f"{key.path}: {key.sentence}"))
         return
     schema = _schema_of(model)
-    for number, key in enumerate(found):
+    for number, key in enumerate(places):
         yield from ([""] if number else [])
         yield key.path
         yield from _wrapped(key.sentence)
@@ -158,8 +160,8 @@ def _allowed(written: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
         bounds = [words.format(f"{written[key]:,.15g}") for key, words in _BOUNDS if key in written]
         return ", ".join([_NUMBERS[kind], *bounds])
     if kind == "array":
-        each = [_allowed(one, schema) for one in written.get("prefixItems", [written.get("items", {})])]
-        return f"a list of: {', '.join(dict.fromkeys(each))}"
+        kinds = [_allowed(one, schema) for one in written.get("prefixItems", [written.get("items", {})])]
+        return f"a list of: {', '.join(dict.fromkeys(kinds))}"
     if kind == "object":
         return f"by name: {_allowed(_of_each(written), schema)}"
     return {"string": "text", "boolean": "true or false", "null": "null"}.get(str(kind), "anything")
@@ -218,8 +220,8 @@ def _values(content: Any, steps: tuple[str, ...]) -> Iterator[Any]:
     if not steps:
         yield content
     elif isinstance(content, list) and steps[0] == ENTRY:
-        yield from (found for entry in content for found in _values(entry, steps[1:]))
+        yield from (value for entry in content for value in _values(entry, steps[1:]))
     elif isinstance(content, dict) and steps[0] == OWN_WORD:
-        yield from (found for entry in content.values() for found in _values(entry, steps[1:]))
+        yield from (value for entry in content.values() for value in _values(entry, steps[1:]))
     elif isinstance(content, dict) and steps[0] in content:
         yield from _values(content[steps[0]], steps[1:])

@@ -33,7 +33,6 @@ OPEN_KEYS: tuple[tuple[str, object], ...] = (
     ("nics_per_server", "any"),
     ("group_by", "any"),
     ("groups", "any"),
-    ("spines", "mixed"),
     ("reserve_ports", 0.0),
 )
 ROLES = ("leaf", "spine", "core")

@@ -14,11 +14,8 @@ from fabopt.program.settings import StoppedError
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.design import Conflict, Needed
 from fabopt.schema.last_group import what_keeps_groups_equal, what_keeps_leaves_alike
-from fabopt.schema.mixed_spines import what_keeps_spines_alike
 from fabopt.schema.procurement import SOURCE_TIERS, SourceWord
 
-# By tier, the key of a fabric that lets it have two products, and the value that does.
-_TWO_PRODUCTS = {"leaf": ("groups", "any"), "spine": ("spines", "mixed")}
 # So many vendors more than the case allows are tried, one after the other.
 MOST_MORE_VENDORS = 6
 
@@ -32,8 +29,9 @@ def source_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     for shortage in short:
         inquiry.tell(_limit(shortage))
     yield _fewer(inquiry, short)
-    for fabric in inquiry.case.fabrics:
-        yield from _second_products(inquiry, fabric, [shortage.place for shortage in short])
+    if any(shortage.place == "leaf" for shortage in short):
+        for fabric in inquiry.case.fabrics:
+            yield from _second_leaves(inquiry, fabric)
 
 
 def _has_design(inquiry: Inquiry, fewer: Mapping[SourceWord, int]) -> bool:
@@ -72,36 +70,27 @@ def _told(case: Case, shortage: Shortage) -> str:
 
 def _kept(case: Case, fabric: Fabric, tier: str) -> str:
     """How many products a tier of a fabric may have, and why no more."""
-    key, value = _TWO_PRODUCTS.get(tier, ("", ""))
-    if not key:
+    if tier != "leaf":
         return "one"
-    if getattr(fabric, key) != value:
-        return f"one with `fabrics.{fabric.name}.{key}: {getattr(fabric, key)}`"
+    if fabric.groups != "any":
+        return f"one with `fabrics.{fabric.name}.groups: {fabric.groups}`"
     protocols = ("ethernet", "infiniband") if fabric.protocol == "any" else (fabric.protocol,)
-    own = set(what_keeps_groups_equal(case, fabric)) if tier == "leaf" else set()
-    of_each: list[set[str]] = [
-        set(what_keeps_spines_alike(case, fabric, one))
-        if tier == "spine"
-        else {*own, *what_keeps_leaves_alike(case, one)}
-        for one in protocols
-    ]
+    own = set(what_keeps_groups_equal(case, fabric))
+    of_each: list[set[str]] = [{*own, *what_keeps_leaves_alike(case, one)} for one in protocols]
     # where one protocol allows two, so does the fabric
     reasons = set[str]().union(*of_each) if all(of_each) else set()
     return f"one {' and '.join(sorted(reasons))}" if reasons else "two at the most"
 
 
-def _second_products(inquiry: Inquiry, fabric: Fabric, places: Sequence[str]) -> Iterator[Conflict]:
-    """Keys of a fabric that let a tier have a second product, where that alone gives a design."""
-    for place in places:
-        key, value = _TWO_PRODUCTS.get(place, ("", ""))
-        given = getattr(fabric, key, value)
-        if given != value:
-            detail = f"with {key}: {value} there is a design: a {place} tier may then have two products"
-            limit = f"fabrics.{fabric.name}.{key}"
-            yield from inquiry.opened(
-                changed(inquiry.case, fabric, **{key: value}),
-                Conflict(limit=limit, value=given, needed=value, detail=detail),
-            )
+def _second_leaves(inquiry: Inquiry, fabric: Fabric) -> Iterator[Conflict]:
+    """The key of a fabric that lets its leaves be of a second product, where that alone gives a design."""
+    if fabric.groups != "any":
+        detail = "with groups: any there is a design: a leaf tier may then have two products"
+        limit = f"fabrics.{fabric.name}.groups"
+        yield from inquiry.opened(
+            changed(inquiry.case, fabric, groups="any"),
+            Conflict(limit=limit, value=fabric.groups, needed="any", detail=detail),
+        )
 
 
 def vendor_conflicts(inquiry: Inquiry, key: str, place: str) -> Iterator[Conflict]:

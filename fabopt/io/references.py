@@ -274,12 +274,11 @@ class _ReferenceCheck:
                 self.report(f"{path}.topologies[{index}]", fault, topology)
 
     def spine_types(self, fabric: Fabric, path: str) -> None:
-        """Report spines of two types where the fabric may have only one."""
-        named = set(_listed(fabric.switches.spine)) - {"any"}
-        if fabric.spines == "mixed" and len(named) == 1:
-            problem = f"`spines: mixed` has spines of two types, and `{path}.switches.spine` names one"
-            hint = "name another one there, or leave out `spines`"
-            self.report(f"{path}.spines", problem, *named, allowed="two ids or more, or `any`", hint=hint)
+        """Report spines of two types, which are not looked for since 0.3."""
+        if fabric.spines == "mixed":
+            problem = "spines of two types are not designed since 0.3 (`fabopt check` proves files that have some)"
+            hint = "leave out the key; `groups: any` lets the last leaf group be of another type"
+            self.report(f"{path}.spines", problem, fabric.spines, allowed="one-type", hint=hint)
 
     def own_rails(self, fabric: Fabric, path: str, server: Server) -> None:
         """Report what keeps a fabric from rails that are networks of their own, where it may have no other."""

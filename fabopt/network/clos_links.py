@@ -53,7 +53,8 @@ class ClosNumbers(ClosShape):
     ``groups_per_pod`` is that of all groups below three tiers. ``nics`` of a server, ``ports_per_nic`` over all planes.
     ``shared_cages``: a server's NICs share its cages. ``apart``: each of the planes is of one NIC (its rail) only; NIC
     j of c has its first ports in plane j, its next ones in plane c + j. ``dual``: the first ports of all NICs in a
-    plane come before the second ones, so that no leaf has both of one NIC.
+    plane come before the second ones, so that no leaf has both of one NIC. ``to_spines``: links of a leaf with u
+    uplinks to each spine where a file of 0.2 has spines of two types, others having theirs in proportion.
 
     Raises ``ValueError`` where planes and leaves do not share a server's ports evenly.
     """
@@ -63,6 +64,7 @@ class ClosNumbers(ClosShape):
     shared_cages: bool
     apart: bool = False
     dual: bool = False
+    to_spines: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Divide a server's ports."""
@@ -203,8 +205,8 @@ def _links_in_pod(counts: Ints, per_cable: int) -> TierLinks:
 def _links_of_pairs(n: ClosNumbers, uplinks: Ints) -> Ints:
     """Links of the leaves of a pod to every spine, shape (leaves, spines); ``uplinks``: of each, shape (leaves,)."""
     place, uplinks, index = np.arange(len(uplinks))[:, None], uplinks[:, None], np.arange(n.spines)
-    if n.is_mixed:
-        return np.asarray(np.where(index < n.own_spines, n.own_links, n.other_links) * uplinks // n.u)
+    if n.to_spines:
+        return np.asarray(np.array(n.to_spines) * uplinks // n.u)
     base, extra = np.divmod(uplinks, n.spines)
     if n.by_rail:
         place = place % n.leaves_of_a_group
@@ -221,7 +223,7 @@ def _leaves_of_pod(n: ClosNumbers, pod: int) -> Ints:
 
 def downlinks_of_spines(n: ClosNumbers) -> Ints:
     """Links of every spine to leaves, plane by plane and pod by pod, shape (spines,)."""
-    if n.is_mixed or n.is_odd:
+    if n.to_spines or n.is_odd:
         pods = (n.uplinks_of_leaf(_leaves_of_pod(n, pod)) for pod in range(n.pods))
         return np.tile(np.concatenate([_links_of_pairs(n, pod).sum(axis=0) for pod in pods]), n.planes)
     base, extra = divmod(n.u, n.spines)

@@ -23,9 +23,7 @@ class ClosShape:
     servers at each stage up to this one, whose leaves take the attachments that it adds; empty where there is one.
     ``by_rail``: the leaves of a rail have their odd links to the same spines, else these go round over all leaves.
     ``odd_k``, ``odd_u``: k and u of the last group where it is unlike the others, of which there is one at least; in
-    arrays all candidates have such a group, or none (0). ``other_spines``, ``other_links``: spines of a second type,
-    which come last among ``spines``, and the links of a leaf to each of them, of which it has no more than to each of
-    the first; again all candidates have some, or none.
+    arrays all candidates have such a group, or none (0).
     """
 
     servers: Number
@@ -44,8 +42,6 @@ class ClosShape:
     by_rail: bool = False
     odd_k: Number = 0
     odd_u: Number = 0
-    other_spines: Number = 0
-    other_links: Number = 0
 
     @property
     def is_odd(self) -> bool:
@@ -123,51 +119,23 @@ class ClosShape:
         return 1 + (1 - self.rail_pods) * (self.rails - 1)
 
     @property
-    def is_mixed(self) -> bool:
-        """Whether there are spines of two types."""
-        return bool(self.other_spines if isinstance(self.other_spines, int) else np.any(self.other_spines))
-
-    @property
-    def own_spines(self) -> Number:
-        """S_a: spines of the first type."""
-        return self.spines - self.other_spines
-
-    @property
-    def own_links(self) -> Number:
-        """Links between a leaf and a spine of the first type; the fewest, where stripes are uneven."""
-        return (self.u - self.other_spines * self.other_links) // self.own_spines
-
-    @property
-    def stripe(self) -> Number:
-        """Uplinks that leaves have whole multiples of: S, and of two types a S_a + b S_b."""
-        if not self.is_mixed:
-            return self.spines
-        return self.u // np.gcd(self.own_links, self.other_links)
-
-    @property
     def links_per_pair(self) -> Number:
         """m: fewest links between a leaf and a spine of its pod."""
-        return self.other_links if self.is_mixed else self.u // self.spines
+        return self.u // self.spines
 
     @property
     def last_links_per_pair(self) -> Number:
         """m': fewest links between a leaf of the last group and a spine."""
-        return self.of_last_leaf(self.links_per_pair)
-
-    def of_last_leaf(self, links: Number) -> Number:
-        """Links of a leaf of the last group to a spine, by those of other leaves: in proportion to its uplinks."""
-        return links * self.last_u // self.u if self.is_mixed else self.last_u // self.spines
+        return self.last_u // self.spines
 
     @property
     def is_uneven(self) -> Number:
-        """Whether a leaf has more links to some spines than to others of their type."""
-        return (self.links_per_pair * self.spines != self.u) & (not self.is_mixed)
+        """Whether a leaf has more links to some spines than to others."""
+        return self.links_per_pair * self.spines != self.u
 
     def links_to_spines(self, count: int) -> Number:
         """The most links of a leaf to so many spines."""
         fewest = self.links_per_pair
-        if self.is_mixed:
-            return count * fewest + np.minimum(count, self.own_spines) * (self.own_links - fewest)
         return count * fewest + np.minimum(count, self.u - fewest * self.spines)
 
     @property
@@ -179,8 +147,6 @@ class ClosShape:
     @cached_property
     def spine_down(self) -> Number:
         """Most down links of any spine: of its pod's leaves. Rule ``spines_serve_pods``."""
-        if self.is_mixed:
-            return self.down_of_spine(self.own_links)
         if self.is_odd:
             full = np.minimum(self.groups_per_pod, self.groups - 1) * self.leaves_of_a_group * self.links_per_pair
             return np.maximum(full, self.last_spine_down)
@@ -192,11 +158,6 @@ class ClosShape:
         """Down links of a spine in the last pod (of each rail), whose last group is unlike the others."""
         others = (self.last_pod_groups - 1) * self.leaves_of_a_group * self.links_per_pair
         return others + self.leaves_of_odd_group * self.last_links_per_pair
-
-    def down_of_spine(self, links: Number) -> Number:
-        """Down links of a spine of two tiers with so many to every leaf, and in proportion to those of a last group."""
-        last = self.last_rails if self.is_odd else 0
-        return (self.leaves - last) * links + last * self.of_last_leaf(links)
 
     @property
     def cores_per_group(self) -> Number:

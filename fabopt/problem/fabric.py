@@ -127,8 +127,6 @@ class FabricProblem:
     last_group_tiers: tuple[int, ...] = (2,)
     # protocols in which the leaves of such a group may be of a type of their own
     last_leaf: tuple[Protocol, ...] = ()
-    # protocols in which the spines of two tiers may be of two types
-    mixes_spines: tuple[Protocol, ...] = ()
     span: Span | None = None
     # ids of the racks that switches of a tier are pinned to, by tier
     racks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

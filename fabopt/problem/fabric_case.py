@@ -23,7 +23,6 @@ from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import is_asked_for, rules_of_fabric
 from fabopt.schema.homing import FEATURE_OF_PAIRING
 from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
-from fabopt.schema.mixed_spines import spines_may_differ
 from fabopt.schema.product import PROTOCOLS, Protocol
 from fabopt.schema.resilience import NO_RULE, PAIR, PAIRING, RACK
 from fabopt.schema.server import Server
@@ -56,7 +55,6 @@ def fabric_of(
         aligned=fabric.rails == "aligned", even=fabric.striping == "even", by_rail=fabric.striping == "rail",
         last_group=last_group_of(fabric, case), last_group_tiers=tiers_of_last_groups(case),
         last_leaf=last_leaf_of(fabric, case, protocols),
-        mixes_spines=tuple(one for one in protocols if spines_may_differ(case, fabric, one)),
         group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,

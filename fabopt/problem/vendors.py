@@ -68,9 +68,7 @@ def _types_of(fabric: FabricProblem, role: str, tiers: int) -> int:
     if role == "leaf":
         return 2 if fabric.may_be_odd and fabric.last_leaf else 1
     is_tiered = any(name in _WITH_SPINES for name in fabric.topologies)
-    if role == "spine":
-        return 0 if not is_tiered or tiers == 1 else 2 if fabric.mixes_spines else 1
-    return int(is_tiered and tiers == 3)
+    return int(is_tiered and tiers > SOURCE_TIERS.index(role))
 
 
 def _sellers(fabrics: tuple[FabricProblem, ...], roles: tuple[str, ...]) -> frozenset[str]:

@@ -6,9 +6,9 @@ servers) are joined to each other, ``has_switches`` whether there are any.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from fabopt.schema.base import Strict
 
@@ -23,13 +23,16 @@ def is_one_type(value: object) -> bool:
     return value == "one-type"
 
 
-SpineTypes = Annotated[Literal["one-type", "mixed"], Field(exclude_if=is_one_type)]
-# The links of a leaf to spines of two types are as two whole numbers from 1 to this.
-MOST_WEIGHT: Final = 4
+# ``mixed`` is read in design files of 0.2 alone: see ``fabopt.io.references``
+SpineTypes = Annotated[
+    Literal["one-type", "mixed"],
+    Field(exclude_if=is_one_type),
+    WithJsonSchema({"enum": ["one-type"], "type": "string"}),
+]
 
 
 class MixedSpines(Strict):
-    """The spines of a Clos where they are of two types: of each type, the first one first, in one plane.
+    """The spines of a Clos where they are of two types, as files of 0.2 may have them: each type in one plane.
 
     A leaf has its links to them in proportion to their weights.
 

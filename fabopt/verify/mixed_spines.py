@@ -1,4 +1,4 @@
-"""The rule of spines of two types, and what it says of their links."""
+"""The rule of spines of two types, which files of 0.2 may have, and what it says of their links."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from math import gcd
 
 import numpy as np
 
-from fabopt.schema import mixed_spines
-from fabopt.schema.structure import MOST_WEIGHT
+from fabopt.schema.last_group import what_keeps_leaves_alike
 from fabopt.units import some
 from fabopt.verify.codes import combined
 from fabopt.verify.evidence import FabricEvidence
@@ -22,6 +21,10 @@ def has_mixed_spines(fabric: FabricEvidence) -> bool:
     return not fabric.is_direct and fabric.designed.clos.mixed_spines is not None
 
 
+# The links of a leaf to spines of two types are as two whole numbers from 1 to this.
+_MOST_WEIGHT = 4
+
+
 def spines_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     """Spines are of two types where the case lets them, below two tiers, and leaves have links in proportion to them.
 
@@ -31,14 +34,17 @@ def spines_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     """
     clos, mixed, tier = fabric.clos, fabric.designed.clos.mixed_spines, fabric.tier("spine")
     assert mixed is not None
-    allowed = mixed_spines.spines_may_differ(fabric.evidence.case, fabric.wanted, fabric.designed.protocol)
+    case, wanted = fabric.evidence.case, fabric.wanted
+    allowed = wanted.spines == "mixed" and wanted.striping == "even" and wanted.oob is None
+    allowed &= len(case.stages or ()) <= 1 and all(attached.placed_on == "leaf" for attached in wanted.attachments)
+    allowed &= not any(what_keeps_leaves_alike(case, fabric.designed.protocol))
     proof.holds(allowed, "the case does not let spines be of two types")
     proof.equal("tiers", clos.tiers, 2)
     (own, other), (a, b), (links, other_links) = mixed.spines, mixed.weights, mixed.links_per_pair
     proof.holds(min(own, other) >= 1, f"{own} and {other} spines of two types")
     proof.equal("spines of both types", own + other, clos.spines)
     proof.equal("uplinks of a leaf to both types", own * links + other * other_links, clos.uplinks)
-    proof.holds(MOST_WEIGHT >= a >= b >= 1 == gcd(a, b), f"weights {a} and {b}")
+    proof.holds(_MOST_WEIGHT >= a >= b >= 1 == gcd(a, b), f"weights {a} and {b}")
     proof.equal("links to spines of both types, by weight", b * links, a * other_links)
     if tier.other is None:
         raise LookupError("the tier names one type of spines")

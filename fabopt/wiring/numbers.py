@@ -168,8 +168,7 @@ class Numbers:
             q=structure.spines_per_core_group,
             m2=structure.links_per_core_pair,
             by_rail=self.fabric.striping == "rail",
-            other_spines=0 if mixed is None else mixed.spines[1],
-            other_links=0 if mixed is None else mixed.links_per_pair[1],
+            to_spines=() if mixed is None else tuple(np.repeat(mixed.links_per_pair, mixed.spines).tolist()),
         )
 
     @property

@@ -1,8 +1,7 @@
 """The least cost of a Clos whose leaves have links to their spines in proportion, by plain loops.
 
 Everything has one price: NICs of one port, switches of equal ports, a cable a link. The last group may have leaves,
-ports on a leaf and uplinks of its own, and spines of two tiers may be of two types; of three tiers pods are counted one
-by one. Nothing of fabopt is imported.
+ports on a leaf and uplinks of its own; of three tiers pods are counted one by one. Nothing of fabopt is imported.
 """
 
 from __future__ import annotations
@@ -10,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd
 from typing import NamedTuple
-
-MOST_WEIGHT = 4
 
 
 class Switch(NamedTuple):
@@ -42,7 +38,6 @@ class Asked:
     ratio: Fraction
     any_rails: bool = False
     any_last: bool = False
-    mixed: bool = False
     tiers: int = 2
 
     @property
@@ -55,7 +50,7 @@ class Asked:
 
 
 class Spines(NamedTuple):
-    """Spines of one type, and the links of a leaf to each of them."""
+    """Spines, and the links of a leaf to each of them."""
 
     switch: Switch
     count: int
@@ -76,7 +71,7 @@ def least_usd(parts: Parts, asked: Asked) -> int | None:
     least = None
     for g in range(1, asked.servers + 1):
         for full, per_server in _full(parts, asked, g):
-            for spines in _stripes(parts, asked, full.u):
+            for spines in _stripes(parts, full.u):
                 for last in _last(parts, asked, g, full, per_server, spines):
                     usd = _usd if asked.tiers == 2 else _usd_with_cores
                     cost = usd(parts, asked, full, last, spines)
@@ -95,47 +90,32 @@ def _full(parts: Parts, asked: Asked, g: int) -> Iterator[tuple[Leaves, int]]:
                     yield Leaves(switch, (groups - 1) * (asked.ports // k), u, asked.ports // k), k
 
 
-def _last(
-    parts: Parts, asked: Asked, g: int, full: Leaves, per_server: int, spines: tuple[Spines, ...]
-) -> Iterator[Leaves]:
+def _last(parts: Parts, asked: Asked, g: int, full: Leaves, per_server: int, spines: Spines) -> Iterator[Leaves]:
     """Leaves of the last group: like the others, or with what is their own."""
     yield Leaves(full.switch, asked.ports // per_server, full.u)
     if not asked.any_last or not full.count:
         return
     servers = asked.servers - (-(-asked.servers // g) - 1) * g
-    stripe = full.u // gcd(*(own.links for own in spines))
     for k in asked.divisors:
-        u = -(-asked.uplinks(servers * k) // stripe) * stripe
+        u = -(-asked.uplinks(servers * k) // spines.count) * spines.count
         for switch in parts.switches:
             if servers * k + u <= switch.ports:
                 yield Leaves(switch, asked.ports // k, u)
 
 
-def _stripes(parts: Parts, asked: Asked, u: int) -> Iterator[tuple[Spines, ...]]:
-    """Every way to deal the uplinks of a leaf to spines of one type, or of two."""
+def _stripes(parts: Parts, u: int) -> Iterator[Spines]:
+    """Every way to deal the uplinks of a leaf to spines."""
     for switch in parts.switches:
-        yield from ((Spines(switch, count, u // count),) for count in range(1, u + 1) if u % count == 0)
-        for other in parts.switches if asked.mixed else ():
-            for links in range(1, u):
-                for other_links in range(1, links + 1):
-                    if links // gcd(links, other_links) <= MOST_WEIGHT:
-                        for count in range(1, (u - 1) // links + 1):
-                            others, rest = divmod(u - count * links, other_links)
-                            if not rest:
-                                yield Spines(switch, count, links), Spines(other, others, other_links)
+        yield from (Spines(switch, count, u // count) for count in range(1, u + 1) if u % count == 0)
 
 
-def _usd(parts: Parts, asked: Asked, full: Leaves, last: Leaves, spines: tuple[Spines, ...]) -> int | None:
+def _usd(parts: Parts, asked: Asked, full: Leaves, last: Leaves, spines: Spines) -> int | None:
     """What a network costs; None if it is one leaf, or some spine has too few ports."""
     if full.count + last.count < 2:
         return None
-    for own in spines:
-        if full.count * own.links + Fraction(last.count * own.links * last.u, full.u) > own.switch.ports:
-            return None
-    switches = [
-        *((leaves.switch, leaves.count) for leaves in (full, last)),
-        *((own.switch, own.count) for own in spines),
-    ]
+    if full.count * spines.links + last.count * last.u // spines.count > spines.switch.ports:
+        return None
+    switches = [(own.switch, own.count) for own in (full, last, spines)]
     uplinks = full.count * full.u + last.count * last.u
     return (
         asked.servers * asked.ports * parts.nic
@@ -144,9 +124,8 @@ def _usd(parts: Parts, asked: Asked, full: Leaves, last: Leaves, spines: tuple[S
     )
 
 
-def _usd_with_cores(parts: Parts, asked: Asked, full: Leaves, last: Leaves, spines: tuple[Spines, ...]) -> int | None:
+def _usd_with_cores(parts: Parts, asked: Asked, full: Leaves, last: Leaves, spine: Spines) -> int | None:
     """What three tiers cost at the least, over all pods and cores."""
-    (spine,) = spines
     own = (
         asked.servers * asked.ports * parts.nic
         + sum(leaves.switch.usd * leaves.count + leaves.count * leaves.u * parts.uplink for leaves in (full, last))

@@ -31,7 +31,7 @@ def case_of(asked: Asked, **fabric: Any) -> Json:
     """What is asked for as a case."""
     wanted = {
         "name": "compute", "tiers": asked.tiers, "rails": "any" if asked.any_rails else "aligned",
-        "groups": "any" if asked.any_last else "equal", "spines": "mixed" if asked.mixed else "one-type",
+        "groups": "any" if asked.any_last else "equal",
         "nics_per_server": asked.ports, "min_gbps_per_gpu": 1, "max_oversubscription": float(asked.ratio), **fabric,
     }  # fmt: skip
     site = {"distances_m": {"server-leaf": 3, "leaf-spine": 30, "spine-core": 50}}

@@ -22,7 +22,6 @@ Relaxation = Callable[[Json, Json], object]
 FREE: Json = {
     "rails": "any",
     "striping": "any",
-    "spines": "mixed",
     "groups": "any",
     "planes": "any",
     "tiers": "any",
@@ -36,10 +35,9 @@ FREE: Json = {
 }
 DEFAULTS: Json = {
     "rails": "aligned", "striping": "even", "planes": 1, "topologies": ["clos"], "groups": "equal",
-    "spines": "one-type",
 }  # fmt: skip
-# What a fabric may have to be relaxed from somewhere else; of two-type spines and rails nothing else need be changed.
-WIDER: Json = {"groups": "any", "spines": "mixed", "rails": "any", "striping": "any"}
+# What a fabric may have to be relaxed from somewhere else; of rails nothing else need be changed.
+WIDER: Json = {"groups": "any", "rails": "any", "striping": "any"}
 DIRECT = ("torus", "hyperx", "dragonfly", "dragonfly+")
 SITES = "sites"
 FAMILIES = (*random_cases.FAMILIES, *random_growth.FAMILIES, SITES)

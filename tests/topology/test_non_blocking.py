@@ -52,11 +52,6 @@ STRIPES: list[tuple[int, dict[str, Any]]] = [
     # leaves of a type of their own, and the last group of the last pod
     (7, {"groups": "any", "rails": "any", "switches": {"leaf": ["large", "small"], "spine": ["small"]}}),
     (19, {"groups": "any", "rails": "any", "tiers": 3}),
-    *(
-        (servers, {"groups": groups, "spines": "mixed", "switches": TWO_SPINES})
-        for servers in (9, 10)
-        for groups in ("equal", "any")
-    ),
 ]
 
 

@@ -98,7 +98,6 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
         u=int(shape.u), spines=int(shape.spines), groups_per_pod=int(shape.groups_per_pod) or int(shape.groups),
         rail_pods=bool(shape.rail_pods), x=int(shape.x), q=int(shape.q), m2=int(shape.m2), sizes=shape.sizes,
         by_rail=shape.by_rail, odd_k=int(shape.odd_k), odd_u=int(shape.odd_u),
-        other_spines=int(shape.other_spines), other_links=int(shape.other_links),
         nics=nic.nics_per_server, ports_per_nic=nic.ports_per_nic, shared_cages=not nic.own_cages, apart=nic.apart,
         dual=nic.dual,
     )  # fmt: skip

@@ -59,9 +59,7 @@ class ClosBatch(Batch[Parts, Shape]):
             counts[last] = counts.get(last, 0) + of_last
         if parts.spine is not None:
             pods = shape.pods if parts.core is not None else 1
-            counts[parts.spine.item] = counts.get(parts.spine.item, 0) + planes * pods * shape.own_spines
-        if parts.other_spine is not None:
-            counts[parts.other_spine.item] = counts.get(parts.other_spine.item, 0) + planes * shape.other_spines
+            counts[parts.spine.item] = counts.get(parts.spine.item, 0) + planes * pods * shape.spines
         if parts.core is not None:
             counts[parts.core.item] = counts.get(parts.core.item, 0) + planes * shape.cores
         return counts
@@ -127,12 +125,9 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
     Rule ``cage_groups_come_first``.
     """
     parts, shape = clos.parts, clos.shape
-    uses = (
-        parts.leaf_down, parts.leaf_up, parts.spine_down, parts.spine_up, parts.core_down, parts.other_spine_down
-    )  # fmt: skip
-    switches = (parts.leaf, parts.spine, parts.core, parts.other_spine)
+    uses = (parts.leaf_down, parts.leaf_up, parts.spine_down, parts.spine_up, parts.core_down)
+    switches = (parts.leaf, parts.spine, parts.core)
     return (
-        parts.other_spine is not None,
         int(shape.pods) if clos.tiers == 3 else 1,
         int(shape.links_per_pair) if clos.tiers > 1 else 0,
         not (shape.k == 1 or shape.groups == 1),
@@ -147,7 +142,7 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
         parts.nic.nics_per_server, parts.nic.ports_per_nic, parts.nic.planes,
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
-        int(shape.odd_k), int(shape.odd_u), *_last_leaf_order(parts), int(shape.other_spines), int(shape.other_links),
+        int(shape.odd_k), int(shape.odd_u), *_last_leaf_order(parts),
         *clos.placement.rank,
         *(number for stage in clos.stages for number in stage),
         *fabric.counted,

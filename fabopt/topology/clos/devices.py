@@ -24,7 +24,7 @@ def devices_of(problem: Problem, clos: ClosNetwork) -> Uses:
         (parts.nic.item, problem.servers * parts.nic.nics_per_server),
         *zip(switches, _num_switches(clos), strict=True),
     ]
-    counts = _of_another_type(clos)
+    counts: dict[tuple[int, Item], int] = {}
     for (item, total), added in zip(totals, _added(clos), strict=False):
         for stage, count in enumerate(added or (int(total),)):
             if item is not None and count:
@@ -38,19 +38,6 @@ def devices_of(problem: Problem, clos: ClosNetwork) -> Uses:
         if count and move is not None:
             counts[stage, move] = count
     return counts
-
-
-def _of_another_type(clos: ClosNetwork) -> dict[tuple[int, Item], int]:
-    """Spines of a second type, less those of the first in whose place they are; all are there at first."""
-    first, other, count = clos.parts.spine, clos.parts.other_spine, other_spines(clos)
-    if first is None or other is None or first is other:
-        return {}
-    return {(0, first.item): -count, (0, other.item): count}
-
-
-def other_spines(clos: ClosNetwork) -> int:
-    """Spines of a second type over all planes."""
-    return int(clos.parts.nic.planes * clos.shape.other_spines)
 
 
 def switches_added(clos: ClosNetwork, role: str) -> Sequence[int]:

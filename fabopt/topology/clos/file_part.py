@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import gcd
 
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.schema.homing import PEER_LINK
-from fabopt.schema.structure import LastGroup, MixedSpines, Structure
-from fabopt.topology.clos.devices import other_spines
+from fabopt.schema.structure import LastGroup, Structure
 from fabopt.topology.clos.link_kinds import peer_use
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.design import FilePart, LinkUse, OtherSwitches, Role, Tier
@@ -52,17 +50,6 @@ def _structure(clos: ClosNetwork) -> Structure:
         spines_per_core_group=int(shape.q),
         cores_per_group=int(shape.cores_per_group) if tiers > 2 else 0,
         last_group=_last_group(clos) if shape.is_odd else None,
-        mixed_spines=_mixed_spines(clos) if shape.is_mixed else None,
-    )
-
-
-def _mixed_spines(clos: ClosNetwork) -> MixedSpines:
-    shape = clos.shape
-    links = int(shape.own_links), int(shape.other_links)
-    return MixedSpines(
-        spines=(int(shape.own_spines), int(shape.other_spines)),
-        weights=(links[0] // gcd(*links), links[1] // gcd(*links)),
-        links_per_pair=links,
     )
 
 
@@ -93,17 +80,10 @@ def _tiers(clos: ClosNetwork) -> Iterable[Tier]:
         if switch is None or down is None:
             continue
         reserved = clos.reserved_ports if role == "leaf" else 0
-        other = _other_switches(clos, role)
+        other = _last_leaves(clos) if role == "leaf" else None
         yield Tier(
             role, switch, int(count), int(down_ports), int(up_ports) if up is not None else 0, down, up, reserved, other
         )
-
-
-def _other_switches(clos: ClosNetwork, role: Role) -> OtherSwitches | None:
-    """Those switches of a tier that are of another type than the rest."""
-    if role == "core":
-        return None
-    return _last_leaves(clos) if role == "leaf" else _other_spines(clos)
 
 
 def _last_leaves(clos: ClosNetwork) -> OtherSwitches | None:
@@ -112,15 +92,6 @@ def _last_leaves(clos: ClosNetwork) -> OtherSwitches | None:
         return None
     (switch, down, up), count = clos.parts.last_leaf, clos.parts.nic.planes * int(clos.shape.last_rails)
     return OtherSwitches(switch, count, clos.last_ports, int(clos.shape.odd_u), down, up, clos.last_reserved)
-
-
-def _other_spines(clos: ClosNetwork) -> OtherSwitches | None:
-    """The spines of a second type."""
-    switch, down, shape = clos.parts.other_spine, clos.parts.other_spine_down, clos.shape
-    if switch is None or down is None:
-        return None
-    count, down_ports = other_spines(clos), int(shape.down_of_spine(shape.other_links))
-    return OtherSwitches(switch, count, down_ports, 0, down, None)
 
 
 def _links(clos: ClosNetwork) -> Iterable[LinkUse]:

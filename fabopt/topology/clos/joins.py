@@ -46,16 +46,6 @@ def joins_of(
     return problem.links.assemblies(near, far, run_of(fabric, kind), protocol, all_, longer)
 
 
-def common_joins(
-    problem: Problem, fabric: FabricProblem, kind: str, ports: tuple[PortType, PortType, PortType], protocol: str
-) -> tuple[Assembly, ...]:
-    """Assemblies of a kind of link that join a near port to far ones of two types; all there are where these differ."""
-    near, far, other = ports
-    if far is other:
-        return joins_of(problem, fabric, kind, near, far, protocol)
-    return common([joins_of(problem, fabric, kind, near, one, protocol, True) for one in (far, other)])
-
-
 def common(joins: Sequence[Sequence[Assembly]]) -> tuple[Assembly, ...]:
     """Assemblies that are among all of some, in the order of the first."""
     first, *others = joins

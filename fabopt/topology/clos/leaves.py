@@ -20,7 +20,6 @@ from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks, uplinks_
 from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.leaves_in_time import LeavesInTime
-from fabopt.topology.clos.mixed_spines import SpinesOfTwoTypes
 from fabopt.topology.clos.odd_groups import (
     LeastOfLeaves,
     OddSizes,
@@ -46,7 +45,6 @@ from fabopt.topology.clos.share_costs import (
     WorthOfLeaves,
     fewest_of_all_spines,
     least_with_spines,
-    may_mix_spines,
 )
 from fabopt.topology.clos.spines import Spines
 from fabopt.topology.clos.switch_sizes import switch_size
@@ -75,7 +73,6 @@ class Leaves:
         self.plain = plain
         self.sizes_met = False
         self.spines = Spines(bounds, cutoff, plain)
-        self.mixed_spines = SpinesOfTwoTypes(self.spines)
         self.attachments = AttachmentBounds(bounds)
         self.in_time = LeavesInTime(self.problem, self.fabric)
         # what sizes follow from beside the hardware
@@ -303,16 +300,14 @@ class Leaves:
             kept = some[self.cutoff.within(bound[:, some])]
             if kept.size:
                 self.spines.expand(block, wide.take(kept), base[:, rows[kept]], bound[0, kept], most_cost[kept])
-                self.mixed_spines.expand(block, wide.take(kept), base[:, rows[kept]])
 
     def _above(self, block: Block, shape: Shape) -> Floats:
         """The least that uplinks cost with everything above them, shape (metrics, rows)."""
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
         above = np.asarray(np.multiply.outer(upward, block.nic.planes * shape.uplinks))
-        if not may_mix_spines(self.bounds, block):
-            spines = fewest_of_all_spines(self.bounds, block)
-            whole = least_with_spines(self.bounds, block, block.nic.planes * shape.uplinks, spines)
-            above[0] = np.maximum(above[0], whole)
+        spines = fewest_of_all_spines(self.bounds, block)
+        whole = least_with_spines(self.bounds, block, block.nic.planes * shape.uplinks, spines)
+        above[0] = np.maximum(above[0], whole)
         if block.tiers == 3:
             above[0] = np.maximum(above[0], least_in_pods(self.bounds, block, shape))
         if not self.bounds.early.stages:

@@ -68,8 +68,7 @@ class LinkBounds:
     def least_uplink(self, up: PortType, spine: Upper, protocol: str) -> Floats:
         """The least that a link of a leaf to spines costs on average, with its share of what it has in common."""
         link = self.least_link(up, spine.down.port, "leaf-spine", protocol)
-        is_even = self.fabric.even and protocol not in self.fabric.mixes_spines
-        if spine.up is not None or not is_even:
+        if spine.up is not None or not self.fabric.even:
             return link
         ends = up, spine.down.port, protocol
         return self.runs.raised(

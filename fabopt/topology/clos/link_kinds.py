@@ -12,7 +12,7 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.homing import CABLES_OF_PEER_LINK, PEER_LINK
 from fabopt.topology.candidate import Choice, Option
 from fabopt.topology.clos.cabling import LinkType, numbers_of
-from fabopt.topology.clos.joins import common, server_assemblies
+from fabopt.topology.clos.joins import server_assemblies
 from fabopt.topology.clos.kind_links import KindLinks
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Parts, Shape, down_cage_limit, up_cage_limit
@@ -55,10 +55,6 @@ def assemblies_over(
     problem: Problem, clos: ClosNetwork, kind: LinkType, run_m: float, all_: bool
 ) -> Sequence[Assembly]:
     """Assemblies of a kind of links over a run; ``all_``: with those that others beat."""
-    other = clos.parts.other_spine_down
-    if kind.name == "leaf-spine" and other is not None and other.port is not kind.ports[1]:
-        ends = ((kind.ports[0], far) for far in (kind.ports[1], other.port))
-        return common([problem.links.assemblies(*ports, run_m, clos.parts.protocol, True) for ports in ends])
     assemblies = problem.links.assemblies(*kind.ports, run_m, clos.parts.protocol, all_)
     if kind.name != "server-leaf":
         return assemblies
@@ -130,17 +126,11 @@ def leaf_spine(clos: ClosNetwork) -> LinkType:
     of_last = parts.of_last
     assert of_last.leaf_up is not None
     last_limit = int(up_cage_limit(of_last.leaf_down, of_last.leaf_up, last_down)) if shape.is_odd else None
-    other = parts.other_spine_down
-    other_limit = None if other is None else other.cages
-    need = shape.leaf_spine(up.lane.ports, leaf_limit, down.lane.ports, spine_limit, last_limit, other_limit)
+    need = shape.leaf_spine(up.lane.ports, leaf_limit, down.lane.ports, spine_limit, last_limit)
     n = up.lane.ports
-    whole = not any(
-        links % n
-        for own in {int(shape.own_links), int(shape.links_per_pair)}
-        for links in (own, int(shape.of_last_leaf(own)))
-    )
+    whole = not any(int(links) % n for links in (shape.links_per_pair, shape.last_links_per_pair))
     mixes = bool(down.lane.ports == n and not shape.is_uneven and whole)
-    key = ("leaf-spine", up.port, down.port, parts.protocol, mixes, *([other.port] if other is not None else []))
+    key = ("leaf-spine", up.port, down.port, parts.protocol, mixes)
     return LinkType("leaf-spine", ("leaf", "spine"), (up.port, down.port), need, mixes, key)
 
 

@@ -125,14 +125,14 @@ def least_of_leaves(bounds: Bounds, blocks: Sequence[Block], sizes: Sequence[Odd
 def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints, Shape]:
     """Uplinks of the last group's leaves, at least the shape's; rows of it, shape (sizes,), and their shape.
 
-    The fewest as m' to every spine (of two types, in proportion): more are never cheaper, and looked at only where
+    The fewest as m' to every spine: more are never cheaper, and looked at only where
     failures or room for more servers may need them, or a time, up to those with which others' leaves are the slowest.
     On a floor up to whole cages too, as each of these may then have parts of its own.
     """
     fabric, demands = bounds.fabric, bounds.fabric.figure_demands
-    fewest = ceil_of(shape.odd_u, shape.stripe)
+    fewest = ceil_of(shape.odd_u, shape.spines)
     last = block.of_last
-    most = uplinks_that_fit(last.leaf, last.down, last.uplinks, _down_ports(bounds, shape)) // shape.stripe
+    most = uplinks_that_fit(last.leaf, last.down, last.uplinks, _down_ports(bounds, shape)) // shape.spines
     if not fabric.resilience and not (demands is not None and demands.headroom):
         lanes = 1 if isinstance(fabric.arrangement, Anywhere) else block.uplinks.lane.ports
         enough = ceil_of(fewest, lanes) * lanes
@@ -140,7 +140,7 @@ def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints,
             enough = np.maximum(enough, _links_that_slow_nothing(fabric, shape))
         most = np.minimum(most, enough)
     rows, links = ranges(fewest, most)
-    odd_u = links * shape.stripe[rows]
+    odd_u = links * shape.spines[rows]
     kept = np.flatnonzero((odd_u != shape.u[rows]) | (shape.odd_k != shape.k) | (block.last is not None))
     return rows[kept], replace(shape.take(rows[kept]), odd_u=odd_u[kept])
 
@@ -148,7 +148,7 @@ def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints,
 def _links_that_slow_nothing(fabric: FabricProblem, shape: Shape) -> Ints:
     """Links to a spine with which leaves of the last group have no higher ratio than the others, shape (sizes,)."""
     down = busiest_leaves(fabric, shape)
-    return np.asarray(ceil_of(down.of_last * shape.u, np.maximum(1, down.most) * shape.stripe))
+    return np.asarray(ceil_of(down.of_last * shape.u, np.maximum(1, down.most) * shape.spines))
 
 
 def last_up_limit(bounds: Bounds, block: Block, shape: Shape) -> Number | None:

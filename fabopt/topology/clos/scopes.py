@@ -34,7 +34,7 @@ def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], mo
             layout = one
     of_spines: Hashable = None
     if layout is not None and "leaf-spine" in runs:
-        stripes = fabric.even, fabric.mixes_spines, fabric.kept_rules
+        stripes = fabric.even, fabric.kept_rules
         of_spines = layout, problem.servers, stripes, tuple(fabric.nics.items())
     if not of_servers:
         return hardware, runs, lengths, of_spines

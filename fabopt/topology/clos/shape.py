@@ -40,7 +40,6 @@ class Parts:
 
     ``last_leaf``: of the leaves of a last group that is unlike the others, where they are of another type. Its cages
     look to parts as those of ``leaf`` do.
-    ``other_spine``: the second type of spines where there are two. What joins leaves to one type joins them to both.
     """
 
     protocol: str
@@ -53,8 +52,6 @@ class Parts:
     spine_up: CageUse | None = None
     core: SwitchType | None = None
     core_down: CageUse | None = None
-    other_spine: SwitchType | None = None
-    other_spine_down: CageUse | None = None
     last_leaf: SwitchUse | None = None
 
     @property
@@ -76,13 +73,13 @@ class Parts:
     def switches(self) -> tuple[SwitchType, ...]:
         """Types of the switches, from the leaves up."""
         last = None if self.last_leaf is None else self.last_leaf.switch
-        return tuple(one for one in (self.leaf, last, self.spine, self.other_spine, self.core) if one is not None)
+        return tuple(one for one in (self.leaf, last, self.spine, self.core) if one is not None)
 
     @property
     def vendors(self) -> dict[str, frozenset[str]]:
         """Vendors of the switches of each tier."""
         of_last = () if self.last_leaf is None else (self.last_leaf.switch,)
-        tiers = {"leaf": (self.leaf, *of_last), "spine": (self.spine, self.other_spine), "core": (self.core,)}
+        tiers = {"leaf": (self.leaf, *of_last), "spine": (self.spine,), "core": (self.core,)}
         return {
             role: frozenset(switch.item.seller for switch in switches if switch is not None)
             for role, switches in tiers.items()
@@ -101,8 +98,7 @@ class Shape(ClosShape):
     @property
     def of_last(self) -> Shape:
         """The shape with all groups as the last one, where that is unlike the others; links of leaves hold then."""
-        others = self.of_last_leaf(self.other_links) if self.is_mixed else 0
-        return replace(self, k=self.last_k, u=self.last_u, odd_k=0, odd_u=0, other_links=others)
+        return replace(self, k=self.last_k, u=self.last_u, odd_k=0, odd_u=0)
 
     def server_leaf(
         self, nic: NicOption, leaf_ports: int, leaf_limit: Number, last_limit: Number | None = None
@@ -133,14 +129,11 @@ class Shape(ClosShape):
         spine_ports: int,
         spine_limit: Number,
         last_limit: Number | None = None,
-        other_limit: Number | None = None,
     ) -> Need:
-        """Links between leaves and spines; ``last_limit``: cages of a leaf of an odd last group, ``other_limit``: of a
-        spine of a second type.
-        """
-        if self.is_odd or self.is_mixed:
+        """Links between leaves and spines; ``last_limit``: cages of a leaf of an odd last group."""
+        if self.is_odd:
             ends = Side((), leaf_ports, leaf_limit), Side((), spine_ports, spine_limit)
-            return self._proportional_leaf_spine(*ends, last_limit, other_limit)
+            return self._odd_leaf_spine(*ends, last_limit)
         links = self.links_per_pair
         more = self.u - links * self.spines
         leaf = PeerLinks(self.planes * self.leaves, links, self.spines - more, more)
@@ -156,34 +149,20 @@ class Shape(ClosShape):
         ]
         return Need(Side((leaf,), leaf_ports, leaf_limit), Side(spines, spine_ports, spine_limit))
 
-    def _proportional_leaf_spine(
-        self, leaves: Side, spines: Side, last_limit: Number | None, other_limit: Number | None
-    ) -> Need:
-        """Links between leaves and spines where a last group, or some spines of two tiers, are unlike the others."""
-        last = self.last_rails if self.is_odd else 0
-        full = self.leaves - last
-        kinds = [(full, None, self.own_links, self.other_links)]
-        if self.is_odd:
-            kinds.append((last, last_limit, self.of_last_leaf(self.own_links), self.of_last_leaf(self.other_links)))
-        of_leaves = tuple(
-            PeerLinks(self.planes * count, own, self.own_spines, 0, self.other_spines, other, limit)
-            for count, limit, own, other in kinds
+    def _odd_leaf_spine(self, leaves: Side, spines: Side, last_limit: Number | None) -> Need:
+        """Links between leaves and spines where a last group is unlike the others."""
+        links, of_last = self.links_per_pair, self.last_links_per_pair
+        of_leaves = (
+            PeerLinks(self.planes * (self.leaves - self.last_rails), links, self.spines, 0),
+            PeerLinks(self.planes * self.last_rails, of_last, self.spines, 0, limit=last_limit),
         )
-        pods = self.planes * (1 + self.rail_pods * (self.rails - 1))
+        of_pods = self.planes * (1 + self.rail_pods * (self.rails - 1)) * self.spines
         full_pods = ceil_of(self.groups, self.groups_per_pod) - 1
-        in_last_pod = (self.last_pod_groups - self.is_odd) * self.leaves_of_a_group
-        of_spines = [
-            spines_of_pods
-            for count, links, limit in (
-                (self.own_spines, self.own_links, None),
-                *([(self.other_spines, self.other_links, other_limit)] if self.is_mixed else []),
-            )
-            for spines_of_pods in (
-                PeerLinks(pods * full_pods * count, links, self.groups_per_pod * self.leaves_of_a_group, 0),
-                PeerLinks(pods * count, links, in_last_pod, 0, self.leaves_of_odd_group,
-                          self.of_last_leaf(links) if self.is_odd else 0, limit),
-            )
-        ]  # fmt: skip
+        in_last_pod = (self.last_pod_groups - 1) * self.leaves_of_a_group
+        of_spines = (
+            PeerLinks(of_pods * full_pods, links, self.groups_per_pod * self.leaves_of_a_group, 0),
+            PeerLinks(of_pods, links, in_last_pod, 0, self.leaves_of_odd_group, of_last),
+        )
         return Need(replace(leaves, profiles=of_leaves), replace(spines, profiles=of_spines))
 
     def spine_core(self, spine_ports: int, spine_limit: Number, core_ports: int, core_limit: Number) -> Need:
@@ -215,8 +194,7 @@ class Shape(ClosShape):
         return Shape(
             self.servers, self.ports, self.planes, plain(self.k), plain(self.g), plain(self.u), plain(self.spines),
             plain(self.groups_per_pod), bool(plain(self.rail_pods)), plain(self.x), plain(self.q), plain(self.m2),
-            self.sizes, self.by_rail, plain(self.odd_k), plain(self.odd_u), plain(self.other_spines),
-            plain(self.other_links),
+            self.sizes, self.by_rail, plain(self.odd_k), plain(self.odd_u),
         )  # fmt: skip
 
 

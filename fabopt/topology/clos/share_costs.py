@@ -28,7 +28,7 @@ def share_costs(bounds: Bounds, block: Block, rail_pods: int = 0) -> ShareCosts:
     mbps = bounds.problem.servers * block.nic.ports_per_server * block.down.lane.port_mbps
     of_leaves, in_pods, _ = _costs_of_mbps(bounds, block.uplinks.port, block.protocol, block.tiers)
     spines = fewest_of_all_spines(bounds, block, rail_pods)
-    least = 0.0 if may_mix_spines(bounds, block) else float(least_with_spines(bounds, block, 0, spines))
+    least = float(least_with_spines(bounds, block, 0, spines))
     return ShareCosts(of_leaves * mbps, None if in_pods is None or rail_pods else in_pods * mbps, least)
 
 
@@ -84,11 +84,6 @@ def _costs_of_mbps(bounds: Bounds, up: PortType, protocol: str, tiers: int) -> S
         above = bounds.core_link(spine.up.port, protocol)
         in_pods = min(in_pods, float(below[0] / up.lane.port_mbps + above[0] / spine.up.lane.port_mbps))
     return ShareCosts(of_leaves, in_pods)
-
-
-def may_mix_spines(bounds: Bounds, block: Block) -> bool:
-    """Whether spines of two types may be above a block."""
-    return block.tiers == 2 and block.protocol in bounds.fabric.mixes_spines
 
 
 def fewest_of_all_spines(bounds: Bounds, block: Block, rail_pods: int = 0) -> int:

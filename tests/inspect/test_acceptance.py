@@ -348,6 +348,8 @@ def test_reports_are_read_like_tables() -> None:
     assert kinds(of(IB, json.dumps(report(errors=["unhandled system error"])))) == ["failed", "pass"]
     nan = report(results=[{"size": 8 * GIB, "in_place": {"bus_bw": "nan", "nwrong": None}}])
     assert kinds(of(IB, json.dumps(nan))) == ["impossible"]
+    uncounted = report(results=[{"size": 8 * GIB, "in_place": {"bus_bw": 375.0, "nwrong": "N/A"}}])
+    assert kinds(of(IB, json.dumps(uncounted))) == ["pass"]
     died = json.dumps(report())
     died = died[: died.index(', "out_of_bounds"') - 1]
     assert kinds(of(IB, died)) == ["failed", "pass"]
@@ -377,6 +379,9 @@ def test_reports_of_perftest() -> None:
     ("# Avg", "slurmstepd: error: *** STEP 1.0 ON n1 CANCELLED DUE TO TIME LIMIT ***\n# Avg", "failed: the run"),
     ("# Avg", "mpirun noticed that process rank 3 with PID 0 on node x exited on signal 11\n# Avg", "failed: the run"),
     ("# Avg", "n1: Test CUDA failure common.cu:401 'out of memory'\n# Avg", "failed: the run ended in a failure"),
+    ("# Avg", "srun: error: node-1: task 3: Exited with exit code 1\n# Avg", "failed: the run ended in a failure"),
+    ("# Avg", "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n# Avg", "failed: the run ended in a failure"),
+    ("# Avg", "[ 12.5] NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus.\n# Avg", "failed: the run"),
     ("values : 0 OK", "values : 7 FAILED", "wrong-data: 7 elements wrong"),
     ("1.0  375.00", "1.0  inf", "impossible: inf GB/s is no measurement"),
     ("374.00  0  99.0  1.0  375.00", "nan  0  99.0  1.0  nan", "impossible: nan GB/s is no measurement"),

@@ -111,6 +111,11 @@ TABLES: dict[str, tuple[str, Mapping[str, float]]] = {
          *(f"{_OPTIC},モジュール,{tier}" for tier in ("1～99,880", "100～499,800", "500～,700"))),
         ("tiers", {OPTIC: 880}, "型番,品名,数量,単価 USD ",
          *(f"{_OPTIC},モジュール,{tier}" for tier in ("1-99個,880", "100個以上,800"))),
+        *(("tiers", {OPTIC: 880}, f"Part number,Description,{tiers}", f"{_OPTIC},Twin-port module,880,800,700")
+          for tiers in ("De 1 a 99,De 100 a 499,Más de 499", "1〜99個,100〜499個,500個以上",
+                        "1-99件,100-499件,500件以上",
+                        "bis 99,100 bis 499,über 499", "1 à 99,100 à 499,500 et plus",
+                        "Unit price USD,>=100,>=500")),
         ("tiers", {OPTIC: 880}, "型号,名称,数量区间,单价 USD",
          *(f"{_OPTIC},光模块,{tier}" for tier in ("1-99,880", "100-499,800", "≥500,700"))),
     )
@@ -148,6 +153,17 @@ LEAD_TIMES = [
 ]  # fmt: skip
 
 
+# Headings that name a currency beside a word for a price; totals that texts say, of lines of 397000.
+PRICED_IN = {"Precio MXN": "MXN", "Prix XOF": "XOF", "Preis HUF": "HUF", "Price BRL": "BRL", "Precio COP": "COP"}
+SAID_TOTALS = ["Total offer value: USD {}", "The total of this offer is USD {}", "Grand total: {} USD",
+               "Gesamtpreis: {} USD", "Der Angebotspreis beträgt USD {}", "Montant total HT : {} USD",
+               "Le montant total de l'offre s'élève à {} USD", "Importe total: {} USD",
+               "El importe total de la oferta asciende a USD {}", "御見積金額 {} USD", "合計金額は USD {} です",
+               "报价总价: {} USD", "合计金额为 USD {}"]  # fmt: skip
+NO_TOTALS = ["Total weight 1,204 kg", "30 % of the total of USD 397,000 is due with the order", "Total ports: 640",
+             "Our total liability is limited to USD 1,000,000", "Mindestbestellwert 500 USD"]  # fmt: skip
+
+
 class Whole(NamedTuple):
     """A quote, and the dollars of one unit of each part in it; None where no price may be taken in silence.
 
@@ -181,6 +197,20 @@ def wholes() -> Iterator[Whole]:
         text = f"{_HEAD},Total USD\n{_LINE},310000\n{_OPTIC},Twin-port module,100,870,87000\n{name},,,,"
         yield Whole(f"{name}: wrong", f"{text}512000\n", None)
         yield Whole(f"{name}: right", f"{text}397000\n", {SWITCH: 31000, OPTIC: 870})
+    lines = f"{_LINE},310000\n{_OPTIC},Twin-port module,100,870,87000\n"
+    for said in SAID_TOTALS:
+        for number, usd in (("512000", None), ("397000", {SWITCH: 31000, OPTIC: 870})):
+            text = f'"{said.format(number)}"\n'
+            yield Whole(f"{said}: {number} above", f"{text}{_HEAD},Total USD\n{lines}", usd)
+            yield Whole(f"{said}: {number} below", f"{_HEAD},Total USD\n{lines}{text}", usd)
+    for said in NO_TOTALS:
+        yield Whole(said, f'{_HEAD},Total USD\n{lines}"{said}"\n', {SWITCH: 31000, OPTIC: 870})
+    for heading, code in PRICED_IN.items():
+        text = f"Part number,Description,Qty,{heading}\n{_SWITCH},Quantum-2 switch,10,62000\n"
+        yield Whole(f"{heading}: no rate", text, None)
+        yield Whole(heading, text, {SWITCH: 31000}, (f"{code}=0.5",))
+    for name in ("Total incl. VAT", "Gesamtbetrag inkl. MwSt.", "Total TTC", "Total con IVA", "税込合計", "含税合计"):
+        yield Whole(f"{name} is the sum", f"{_HEAD},Total USD\n{lines}{name},,,,397000\n", None)
     for name, amount in DISCOUNTS_ON_ALL.items():
         text = f"{_HEAD},Total USD\n{_LINE},310000\n{name},,,,{amount}\nTotal,,,,279000\n"
         yield Whole(name, text, {SWITCH: 27900} if name.endswith("10 %") else None)

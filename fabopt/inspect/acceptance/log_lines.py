@@ -20,7 +20,7 @@ _TAGS: Final = re.compile(
     r"|[\w.-]+ [\w./-]+\[\d+\]:(?=\s)"
     r"|\[[^\]\s]*\]:?"
     r"|[\w./-]+ *\|(?=\s)"
-    r"|[\w./-]+(?:\[\d+\])?:(?=\s|#)"
+    r"|(?!srun:|slurmstepd:)[\w./-]+(?:\[\d+\])?:(?=\s|#)"
     r")"
 )
 # Words of nccl-tests, launchers and the kernel by which a run ends in a failure.
@@ -28,7 +28,10 @@ _FAILURES: Final = re.compile(
     r"Test (?:\w+ )?failure|# error:|exited on signal|exited with (?:non-zero|code [1-9])|mpirun (?:noticed|detected)"
     r"|prte(?:run)? (?:noticed|detected)|MPI_ABORT|srun: error|slurmstepd: error|CANCELLED|DUE TO TIME LIMIT|oom-kill"
     r"|Out Of Memory|Segmentation fault|Bus error|core dumped|terminate called|^\s*Killed\b|Aborted\b"
-    r"|Couldn't|Failed status|Completion with error|Unable to (?:init|perform|open|find)|pp_\w+ failed|NVSHMEM ERROR",
+    r"|Couldn't|Failed status|Completion with error|Unable to (?:init|perform|open|find)|pp_\w+ failed|NVSHMEM ERROR"
+    r"|BAD TERMINATION|ORTE (?:has lost|was unable)|PMIX ERROR|^\s*Terminated\b|Floating point exception|NODE_FAIL"
+    r"|Illegal instruction|command terminated with (?:non-zero )?exit code [1-9]|unhandled (?:cuda|system) error"
+    r"|ncclUnhandledCudaError|nccl(?:System|Internal|Remote)Error|fallen off the bus|NVRM: Xid(?!.*: (?:63|92|94),)",
 )
 _WARNING: Final = "NCCL WARN"
 # What NCCL says of itself in the middle of another line, which goes on after it.

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from fabopt.errors import InputError, fault
-from fabopt.inspect.acceptance.nccl_text import collective_in
+from fabopt.inspect.acceptance.nccl_text import collective_in, wrong_elements
 from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, servers_of
 
 _SIDES = ("out_of_place", "in_place")
@@ -47,7 +47,7 @@ def _rows(
         if not rates or not isinstance(size, int):
             hint = "is the file cut off?"
             raise InputError([fault(file, f"results.{number}", "a row without size or bandwidth", hint=hint)])
-        wrong = sum(int(side.get("nwrong") or 0) for side in sides)
+        wrong = sum(wrong_elements(side.get("nwrong")) for side in sides)
         own = row.get("actual_iterations")
         best = next((rate for rate in rates if not 0 < rate < math.inf), max(rates))
         count = own if isinstance(own, int) else iterations

@@ -131,7 +131,7 @@ class _RunLines:
                     continue
                 rates = [_number(bus, self.file, number) for bus, _ in sides]
                 best = next((rate for rate in rates if not 0 < rate < math.inf), max(rates))
-                wrong = sum(_wrong(told) for _, told in sides)
+                wrong = sum(wrong_elements(told) for _, told in sides)
                 yield Measurement(self.file, number, test, int(cells[0]), best, "GB/s", servers, wrong, iterations)
 
 
@@ -166,10 +166,10 @@ def _sides(titles: Sequence[str], cells: Sequence[str]) -> list[tuple[str, str]]
     return [(cells[bus], cells[wrong] if titles[wrong] == _WRONG[0] else "0") for bus, wrong in places]
 
 
-def _wrong(told: str) -> int:
+def wrong_elements(told: object) -> int:
     """Wrong elements; 0 where they were not counted, which the settings say."""
     try:
-        return int(float(told))
+        return int(float(str(told)))
     except (ValueError, OverflowError):
         return 0
 

@@ -55,12 +55,17 @@ _SHARED = {
 _WORDLIKE = frozenset("ALL BAM BOB COP CUP CVE ERN GEL GIP LAK MAD MOP PEN SHP SOS STN TOP TRY".split())  # noqa: SIM905
 _SIGN = re.compile(r"(?:US|AU?|CAN?|S|HK|NT|NZ|R|MX)\$|[€£₹₩₺₪฿₫₱₦₴₽$¥￥]|zł|(?<![^\W\d_])(?:[sS]?Fr\.)|\b(?:kr|Rs)\b")
 _CODE = re.compile(r"(?<![A-Za-z])([A-Z]{3})(?![A-Za-z])")
-_BEFORE_WORDLIKE = re.compile(r"(?:^|[(\[/:]|[0-9]|\b(?:IN|in|In|Currency|CURRENCY))\s*$")
+_BEFORE_WORDLIKE = re.compile(
+    r"(?:^|[(\[/:]|[0-9]|\b(?:IN|in|In|Currency|CURRENCY)|"
+    r"\b(?i:price|precio|preis|prix|total|importe|betrag|montant|amount|cost))\s*$"
+)
 _AFTER_WORDLIKE = re.compile(r"\s*(?:$|[)\]/]|[0-9])")
 # Beside a code: an amount of money. And what weights are said with, which share words with currencies.
 _AMOUNT = r"(?:[0-9]{1,3}(?:[.,' ][0-9]{3})+|[0-9]+[.,][0-9]{2}|[0-9]{3,})"
 _AMOUNT_BEFORE, _AMOUNT_AFTER = re.compile(rf"(?<![\w.]){_AMOUNT}\s?$"), re.compile(rf"\s?{_AMOUNT}(?![\w.])")
 _WEIGHT = re.compile(r"\b(?:kgs?|lbs?|weight|weighs|gewicht|poids|peso (?:neto|bruto)|pounds? each)\b", re.IGNORECASE)
+# Delivered free, and no francs.
+_FREE = re.compile(r"franco (?:de )?(?:port|domicil|bord|à bord|usine|almac|fábrica|frontera)", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W\d_]+")
 # Endings that words of these languages take in a sentence; both sides are compared without.
 _ENDING = re.compile(r"(?<=[^\W\d_]{4})(?:e[nrms]?|n|s)$")
@@ -134,7 +139,7 @@ def _named(text: str) -> Iterator[Mention]:
     while index < len(tokens):
         for count in range(min(_MOST_WORDS, len(tokens) - index), 0, -1):
             currency = spaced.get(tuple(stems[index : index + count]))
-            if currency:
+            if currency and not _FREE.match(text, tokens[index].start()):
                 yield Mention(tokens[index].start(), tokens[index + count - 1].end(), currency)
                 index += count - 1
                 break

@@ -60,9 +60,12 @@ _NOT_OF_ONE = re.compile(
 _MAYBE_UNIT = "maybe unit"
 # A range of quantities, as headings of prices by quantity are: `1-99`, `100+`, `ab 500 Stk`.
 _RANGE = re.compile(
-    r"(?:(?:qty|quantity|menge|quantité|cantidad|数量)\s*)?(?:(?:from|ab|up to|bis|jusqu'à|à partir de|dès|"
-    r"desde|hasta|a partir de|[<>≥≤]=?)\s*"
-    r"[0-9][0-9,.]*|[0-9](?:[0-9,.]*[0-9])?\s*(?:\+|(?:[-–—]|to|bis|à|a)\s*(?:[0-9][0-9,.]*|up|more)))\s*(?:pcs?|pieces?|units?|ea|stk|stück|uds?|个)?\.?",
+    r"(?:(?:qty|quantity|menge|quantité|cantidad|数量)\s*)?(?:(?:from|ab|up to|bis(?: zu)?|jusqu'à|à partir de|dès|"
+    r"desde|hasta|a partir de|más de|plus de|über|mehr als|over|above|more than|[<>≥≤]=?)\s*[0-9][0-9,.]*|"
+    r"(?:(?:de|von|from|between|entre|zwischen)\s+)?[0-9](?:[0-9,.]*[0-9])?\s*(?:pcs?|stk|uds?|个|個|件|只|本|枚|台)?\s*"
+    r"(?:\+|(?:[-–—~～〜]|to|bis|à|a|y|and|und|et|至)\s*(?:[0-9][0-9,.]*|up|more)|(?:et|ou) plus|(?:o|y) más|"
+    r"(?:und|oder) mehr|(?:and|or) (?:up|more|above)|(?=[个個件只本枚台]?以)))"
+    r"\s*(?:pcs?|pieces?|units?|ea|stk|stück|uds?|unidades|pi[èe]ces?|个|個|件|只|本|枚|台)?(?:以上|以下|以内|起)?\.?",
     re.IGNORECASE,
 )
 # Of names, those that are of things; the others may be numbers of lines.
@@ -239,7 +242,7 @@ def _heading(text: str, asked: int) -> Heading:
     is_quoted = plain.lower().startswith("quoted")
     if (match or (is_quoted and asked > 1)) and number != asked:
         return Heading("", text)
-    named = agreed_sign(signs_in(text) or signs_in(text.upper())) if role in PRICES else ""
+    named = agreed_sign(signs_in(text) or signs_in(text.upper())) if role in (*PRICES, _MAYBE_UNIT) else ""
     return Heading(role, plain, named or "")
 
 

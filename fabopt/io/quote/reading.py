@@ -111,7 +111,8 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     )
     options = replace(options, currency=options.currency or _only_rate(tables, facts, options))
     reading = QuoteReading(file, names, mark, facts, options.currency, options.rates, scales, taxed, recurring, bulk)
-    held = [with_sums(sheet, _lines(sheet, headers, reading), mark) for sheet, headers in tables]
+    is_all = sum(bool(headers) for _, headers in tables) == 1
+    held = [with_sums(sheet, _lines(sheet, headers, reading), mark, is_all) for sheet, headers in tables]
     lines = tuple(line for sums in held for line in sums.lines)
     lines = with_awards(with_tiers(lines))
     second = list(_two_prices(lines, file))

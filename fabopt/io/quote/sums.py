@@ -9,11 +9,13 @@ from fractions import Fraction
 from itertools import product
 
 from fabopt.io.quote.conditions import is_option
+from fabopt.io.quote.currencies import without_currencies
 from fabopt.io.quote.headings import PRICES, Header
 from fabopt.io.quote.matching import CHARGE
 from fabopt.io.quote.prices import plain
 from fabopt.io.quote.sheets import Sheet
 from fabopt.io.quote.values import amount_of, number_in
+from fabopt.io.quote.words import pattern
 from fabopt.parts.quotes import QuoteLine
 from fabopt.units import exact
 
@@ -32,35 +34,14 @@ _OF_TOTAL = re.compile(
 )
 _PERCENT = re.compile(r"([0-9]{1,2}(?:[.,][0-9]{1,3})?)\s?%")
 # Rates of value-added tax in use in 2026, in percent.
-_RATES = tuple(
-    map(
-        exact,
-        [
-            "5",
-            "6",
-            "7",
-            "7.7",
-            "8",
-            "8.1",
-            "9",
-            "10",
-            "13",
-            "15",
-            "16",
-            "17",
-            "18",
-            "19",
-            "20",
-            "21",
-            "22",
-            "23",
-            "24",
-            "25",
-            "25.5",
-            "27",
-        ],
-    )
-)
+_RATES = tuple(map(exact, [
+    "5", "6", "7", "7.7", "8", "8.1", "9", "10", "13", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24",
+    "25", "25.5", "27",
+]))  # fmt: skip
+# A number, and what makes it none of money; smaller ones may count something.
+_NUMBER = re.compile(r"[0-9](?:[0-9.,'’ \u00a0\u202f]*[0-9])?")
+_UNIT = re.compile(r"\s?(?:%|[a-zA-Z]{1,6}\b)")
+_LEAST_SAID = 100
 # Of more sums than these nothing is said: such a file is no quote.
 _MOST_SUMS = 300
 _CENT = Fraction(1, 100)
@@ -70,7 +51,7 @@ _CENT = Fraction(1, 100)
 class _Entry:
     """A row with an amount: a line, a charge or a discount, a tax, or a sum."""
 
-    line: QuoteLine
+    row: int
     kind: str
     amounts: tuple[Fraction, ...]
     text: str
@@ -90,8 +71,11 @@ class HeldLines:
     notes: tuple[str, ...] = ()
 
 
-def with_sums(sheet: Sheet, read: Sequence[tuple[QuoteLine, Header]], mark: str) -> HeldLines:
-    """Hold the sums of a sheet against its lines; a discount on all that they prove is taken off each price."""
+def with_sums(sheet: Sheet, read: Sequence[tuple[QuoteLine, Header]], mark: str, is_all: bool) -> HeldLines:
+    """Hold the sums of a sheet against its lines; a discount on all that they prove is taken off each price.
+
+    ``is_all``: no other sheet has lines, so that a total which a text of this one says is of these.
+    """
     entries = [entry for line, header in read if (entry := _entry(sheet, line, header, mark)) is not None]
     lines = tuple(line for line, _ in read)
     if sum(entry.kind == "sum" for entry in entries) > _MOST_SUMS:
@@ -102,6 +86,9 @@ def with_sums(sheet: Sheet, read: Sequence[tuple[QuoteLine, Header]], mark: str)
         if entry.kind in ("sum", "tax"):
             said, is_doubt = _judged(entries[:index], entry)
             (doubts if is_doubt else notes).extend([said] if said else [])
+    for entry in _in_prose(sheet, read, mark) if is_all else ():
+        said, is_doubt = _judged(entries, entry)
+        doubts.extend([said] if is_doubt else [])
     return HeldLines(_less_discounts(lines, entries), tuple(doubts), tuple(notes))
 
 
@@ -114,7 +101,7 @@ def _entry(sheet: Sheet, line: QuoteLine, header: Header, mark: str) -> _Entry |
         others = [cells[column] for role in PRICES for column in header.columns(role) if column in cells]
         beside = tuple(amount.value for cell in others if (amount := amount_of(cell, mark)) is not None)
         amounts = stated or beside or tuple(_in_text(text, mark))
-        return _Entry(line, "tax" if _TAX.search(text) and not _is_total(text) else "sum", amounts, text)
+        return _Entry(line.row, "tax" if _TAX.search(text) and not _is_total(text) else "sum", amounts, text)
     if line.status not in ("matched", "left over", "charge"):
         return None
     if not stated and line.unit_price is not None:
@@ -125,7 +112,15 @@ def _entry(sheet: Sheet, line: QuoteLine, header: Header, mark: str) -> _Entry |
     is_less = not is_part and bool(_LESS.search(text))
     amounts = tuple(-abs(amount) if is_less else amount for amount in stated)
     is_maybe = is_option(text) or any(word in line.reason for word in ("hidden", "struck through"))
-    return _Entry(line, "line" if is_part else "charge", amounts, text, is_maybe)
+    return _Entry(line.row, "line" if is_part else "charge", amounts, text, is_maybe)
+
+
+def _in_prose(sheet: Sheet, read: Sequence[tuple[QuoteLine, Header]], mark: str) -> Iterator[_Entry]:
+    """Totals of the quote that texts above, below and between its lines say."""
+    spoken_for = {line.row for line, _ in read if line.status != "note"}
+    for row in sorted(sheet.rows.keys() - spoken_for):
+        text = " ".join(cell.text for _, cell in sorted(sheet.rows[row].items()))
+        yield from (_Entry(row, "sum", (value,), text) for value in _in_text(text, mark))
 
 
 def _is_total(text: str) -> bool:
@@ -134,10 +129,13 @@ def _is_total(text: str) -> bool:
 
 
 def _in_text(text: str, mark: str) -> Iterator[Fraction]:
-    """The amount that stands in the text of a sum, after its name."""
-    number = number_in(_PERCENT.sub(" ", text), mark)
-    if number is not None:
-        yield number
+    """The amount that stands in the text of a sum right after its name, and counts nothing else."""
+    match = pattern("said_total").search(text)
+    rest = without_currencies(text[match.end() :]).lstrip(" \t\u00a0:：=(") if match else ""
+    number = _NUMBER.match(rest)
+    value = number_in(number[0], mark) if number and not _UNIT.match(rest, number.end()) else None
+    if value is not None and value >= _LEAST_SAID:
+        yield value
 
 
 def _judged(before: Sequence[_Entry], entry: _Entry) -> tuple[str, bool]:
@@ -147,7 +145,7 @@ def _judged(before: Sequence[_Entry], entry: _Entry) -> tuple[str, bool]:
         return "", False
     known = _candidates(before)
     if not known:
-        return f"row {entry.line.row}: `{entry.text[:60]}` is not checked, as not all lines have a total", False
+        return f"row {entry.row}: `{entry.text[:60]}` is not checked, as not all lines have a total", False
     slack = _CENT * (len(before) + 1) + (
         Fraction(1, 2) if all(value.denominator == 1 for value in entry.amounts) else 0
     )
@@ -155,16 +153,18 @@ def _judged(before: Sequence[_Entry], entry: _Entry) -> tuple[str, bool]:
     if entry.kind == "tax":
         return _judged_tax(entry, amount, known, share, slack)
     if any(abs(value - candidate) <= slack for value in entry.amounts for candidate in known):
+        if pattern("taxed").search(entry.text) and not any(one.kind == "tax" for one in before):
+            return f"row {entry.row}: `{entry.text[:60]}` is the sum of the prices: are these with tax?", True
         return "", False
     rates = [share / 100] if share is not None else [rate / 100 for rate in _RATES]
     for rate, candidate in product(rates, known):
         if candidate > 0 and any(abs(candidate * (1 + rate) - value) <= slack for value in entry.amounts):
-            return f"row {entry.line.row}: `{entry.text[:60]}` is with {float(rate * 100):g} % tax", False
+            return f"row {entry.row}: `{entry.text[:60]}` is with {float(rate * 100):g} % tax", False
     nearest = min(known, key=lambda candidate: abs(amount - candidate))
     difference = amount - nearest
     said = "more" if difference > 0 else "less"
     return (
-        f"row {entry.line.row}: `{entry.text[:60]}` is {plain(amount)}, but the lines above come to {plain(nearest)}: "
+        f"row {entry.row}: `{entry.text[:60]}` is {plain(amount)}, but the lines above come to {plain(nearest)}: "
         f"{plain(abs(difference))} {said}",
         True,
     )
@@ -177,7 +177,7 @@ def _judged_tax(
         return "", False
     due = known[0] * share / 100
     return (
-        f"row {entry.line.row}: `{entry.text[:60]}` is {plain(amount)}, but {float(share):g} % of {plain(known[0])} "
+        f"row {entry.row}: `{entry.text[:60]}` is {plain(amount)}, but {float(share):g} % of {plain(known[0])} "
         f"are {plain(due)}: {plain(abs(amount - due))} {'more' if amount > due else 'less'}",
         True,
     )
@@ -235,18 +235,16 @@ def _less_discounts(lines: tuple[QuoteLine, ...], entries: Sequence[_Entry]) -> 
             slack = _CENT * (len(part) + 1)
             proven = after is not None and any(abs(value - whole - amount) <= slack for value in after.amounts)
             if part and proven and abs(whole * share / 100 + amount) <= slack:
-                return _taken_off(lines, entry.line, {one.line.row for one in part}, share)
+                return _taken_off(lines, entry.row, {one.row for one in part}, share)
     return lines
 
 
-def _taken_off(
-    lines: Sequence[QuoteLine], discount: QuoteLine, rows: set[int], share: Fraction
-) -> tuple[QuoteLine, ...]:
-    remark = f"less {float(share):g} % on all lines, as row {discount.row} and the sum below it say"
+def _taken_off(lines: Sequence[QuoteLine], discount: int, rows: set[int], share: Fraction) -> tuple[QuoteLine, ...]:
+    remark = f"less {float(share):g} % on all lines, as row {discount} and the sum below it say"
     left = 1 - share / 100
     reason = f"a discount of {float(share):g} % on all lines, which is taken off each price"
     return tuple(
-        replace(line, status="subtotal", reason=reason) if line.row == discount.row
+        replace(line, status="subtotal", reason=reason) if line.row == discount
         else replace(line, unit_price=line.unit_price * left, remarks=(*line.remarks, remark),
                      breaks=tuple((start, price * left) for start, price in line.breaks))
         if line.row in rows and line.status == "matched" and line.unit_price is not None else line for line in lines

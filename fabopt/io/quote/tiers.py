@@ -17,9 +17,9 @@ _ENDS = r"(?![0-9.,]*[0-9]|\s?%)"
 _FROM = re.compile(
     rf"(?:\bfrom|\bab|\bà partir de|\bdès|\bdesde|\ba partir de|\bda|[≥@]|>=|=>|\bmin\.?|\bqty|"
     rf"\bmenge)\s*{_NUMBER}{_ENDS}|"
-    rf"(?<![0-9.,]){_NUMBER}\s*(?:pcs?|pieces?|units?|ea|stk|stück|uds?|个|個|台|本)?\s*"
+    rf"(?<![0-9.,]){_NUMBER}\s*(?:pcs?|pieces?|units?|ea|stk|stück|uds?|个|個|件|只|枚|台|本)?\s*"
     rf"(?:\+|(?:and|or) (?:up|more|above)|& up|et plus|ou plus|o más|y más|und mehr|oder mehr|"
-    rf"[-–—~～]|\.\.|\b(?:to|bis|à|a|through)\b|以上)",
+    rf"[-–—~～〜至]|\.\.|\b(?:to|bis|à|a|through)\b|以上|起)",
     re.IGNORECASE,
 )
 _ABOVE = re.compile(rf"(?:>|\b(?:above|over|more than|über|mehr als|plus de|más de))\s*{_NUMBER}{_ENDS}", re.IGNORECASE)
@@ -44,10 +44,14 @@ def _count(text: str) -> int:
 
 
 def tiers_of(headed: Sequence[tuple[str, Fraction]]) -> tuple[Tier, ...]:
-    """Prices by quantity of headings that each say from how many; none where one does not, or where prices rise."""
+    """Prices by quantity of headings that say from how many, one of them perhaps not: from one on.
+
+    None where several do not say it, or where prices rise.
+    """
     starts = [(from_of(heading), price) for heading, price in headed]
-    tiers = sorted((start, price) for start, price in starts if start is not None)
-    return tuple(tiers) if len(tiers) == len(starts) > 1 and _fall(tiers) else ()
+    unsaid = sum(start is None for start, _ in starts)
+    tiers = sorted((start or 1, price) for start, price in starts)
+    return tuple(tiers) if unsaid <= 1 < len(tiers) and _fall(tiers) else ()
 
 
 def _fall(tiers: Sequence[Tier]) -> bool:

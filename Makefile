@@ -12,7 +12,7 @@ SHARE ?= 0/1
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test long coverage lint hooks docs advice relaxed bench predictions basis families schemas goldens picture fuzz trust clean
+.PHONY: help setup demo quick test long coverage lint hooks docs advice relaxed bench measure predictions basis families schemas goldens picture fuzz trust clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -73,6 +73,9 @@ relaxed: setup  ## Relax one limit of each of 500 random cases
 
 bench: setup  ## Measure speed, as ratios in one run
 	$(BIN)/python -m tests.bench
+
+measure: setup  ## Count the package: statements, imports, what one answer enters, fields, words
+	$(BIN)/python -m tests.measure
 
 basis: setup  ## Show what the prices of the catalog rest on
 	$(BIN)/python -m tests.basis_table

@@ -21,6 +21,8 @@ from fabopt.schema.product import Product
 _TIERS = ("leaf", "spine", "core")
 # The first word of an id that is no maker's name.
 _NO_MAKER = "generic"
+# What is no letter or digit of a name.
+_BETWEEN = re.compile(r"[\W_]+")
 # Shorter words are in the names of too many products.
 _SHORTEST_PART = 3
 _CHANGE = re.compile(r"\s*(.*?)\s*=\s*([+-]?)\s*([0-9.]+)\s*(%?)\s*")
@@ -55,7 +57,7 @@ class ProductNames:
 
 def bare(text: str) -> str:
     """What two spellings of a product's name have in common: letters and digits, all small."""
-    return "".join(letter for letter in text.lower() if letter.isalnum())
+    return _BETWEEN.sub("", text.lower())
 
 
 def _names(product: Product) -> Iterator[str]:

@@ -54,8 +54,8 @@ def item(seed: int) -> Item:
     dice = Random(seed)
     weights: dict[Callable[[Random], Item], int] = {
         _changed_case: 8, _changed_catalog: 6, _changed_design: 6, _spoilt: 2, _odd_words: 4, _changed_book: 2,
-        _changed_model: 2, _changed_front: 3, _taken_up: 3, _in_processes: 1, _starter: 2, _given: 6, _decided: 1,
-        _of_others: 6,
+        _changed_model: 2, _changed_front: 3, _taken_up: 3, _in_processes: 1, _starter: 2, _given: 12, _decided: 1,
+        _of_others: 8,
     }  # fmt: skip
     return dice.choices(list(weights), list(weights.values()))[0](dice)
 

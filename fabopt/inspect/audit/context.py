@@ -106,11 +106,17 @@ class HandContext:
 
     def _family(self, name: str) -> set[str]:
         """Products of whose part number or id a name is a part, as ``QM9700`` is of editions of that switch."""
-        if len(name) < _SHORTEST_NAME or not any(letter.isdigit() for letter in name):
+        if len(name) < _SHORTEST_NAME or not any(letter.isdigit() for letter in name) or name not in self._bare_names:
             return set()
         return {
             id_ for id_, one in self.names.products.items() if name in bare(one.part_number or "") or name in bare(id_)
         }
+
+    @cached_property
+    def _bare_names(self) -> str:
+        """Part numbers and ids of all products, in which most names of strangers are not."""
+        products = self.names.products.items()
+        return "\n".join(bare(name) for id_, one in products for name in (one.part_number or "", id_))
 
     def _are_alike(self, ids: set[str]) -> bool:
         """Whether products are one, or switches whose cages and protocols are the same."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from fabopt.io.quote.facts import recurring
-from fabopt.io.quote.words import alternatives, pattern
+from fabopt.io.quote.words import REMEMBERED, alternatives, pattern
 
 # Of a genuine part; what is compatible *with* a device is said of genuine parts too.
 _COMPATIBLE = re.compile(
@@ -32,8 +33,11 @@ _ONCE = re.compile(
     r"unique|único|una tantum|kauf|achat)?(?: (?:charge|fee|payment))?\W*",
     re.IGNORECASE,
 )
-
-
+# What words mean that leave a price what it is, or make it doubtful.
+_OF_WORDS = {
+    "option": "its quantity may be no part of what is offered", "end": "ask how long the part is sold",
+    "bundled": "its price is for that too", "loose": "ask whether the price holds",
+}  # fmt: skip
 _ONE = re.compile(rf"\W*(?:{alternatives('one_piece')})\W*", re.IGNORECASE)
 # Columns that say what a price is for: of a basis, a number of units; other words are how it is known, or delivered.
 OF_ONE = ("measure", "per", "basis", "condition", "term")
@@ -57,15 +61,20 @@ def why_another(texts: Iterable[str], described: str, is_compatible: bool) -> st
     ``described``: the product's description in the catalog, whose words say nothing more; ``is_compatible``: it is
     known to be made for another maker's device.
     """
-    for text in _without(texts, described):
-        if match := pattern("used").search(text):
-            return f"`{match.group(0)}` stands on the line: its price is not that of a new part"
-        if match := recurring(text):
-            return f"`{match.group(0)}` stands on the line: its price may be for a time, as rents are"
-        if match := pattern("taxed").search(text):
-            return f"`{match.group(0)}` stands on the line: its price is with tax; ask for the one without it"
-        if (match := pattern("instead").search(text)) or (not is_compatible and (match := _COMPATIBLE.search(text))):
-            return f"`{match.group(0)}` stands on the line: what is offered may be another part"
+    whys = (why for text in _without(texts, described) if (why := _why_another(text, is_compatible)))
+    return next(whys, "")
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _why_another(text: str, is_compatible: bool) -> str:
+    if match := pattern("used").search(text):
+        return f"`{match.group(0)}` stands on the line: its price is not that of a new part"
+    if match := recurring(text):
+        return f"`{match.group(0)}` stands on the line: its price may be for a time, as rents are"
+    if match := pattern("taxed").search(text):
+        return f"`{match.group(0)}` stands on the line: its price is with tax; ask for the one without it"
+    if (match := pattern("instead").search(text)) or (not is_compatible and (match := _COMPATIBLE.search(text))):
+        return f"`{match.group(0)}` stands on the line: what is offered may be another part"
     return ""
 
 
@@ -86,13 +95,7 @@ def is_yes(text: str) -> bool:
 
 def remarks_on(texts: Iterable[str], described: str) -> tuple[str, ...]:
     """What a buyer must know of a line whose price holds all the same: an option, or the end of the part."""
-    remarks: dict[str, None] = {}
-    for text in _without(texts, described):
-        if match := pattern("option").search(text):
-            remarks[f"`{match.group(0)}` stands on the line: its quantity may be no part of what is offered"] = None
-        if match := pattern("end").search(text):
-            remarks[f"`{match.group(0)}` stands on the line: ask how long the part is sold"] = None
-    return tuple(remarks)
+    return _said(_without(texts, described), ("option", "end"))
 
 
 def without_remarks(text: str) -> str:
@@ -102,13 +105,17 @@ def without_remarks(text: str) -> str:
 
 def doubts_on(texts: Iterable[str], described: str) -> tuple[str, ...]:
     """What makes the price of a line doubtful: a service that is in it, or that it is no firm one."""
-    doubts: dict[str, None] = {}
-    for text in _without(texts, described):
-        if match := pattern("bundled").search(text):
-            doubts[f"`{match.group(0)}` stands on the line: its price is for that too"] = None
-        if match := pattern("loose").search(text):
-            doubts[f"`{match.group(0)}` stands on the line: ask whether the price holds"] = None
-    return tuple(doubts)
+    return _said(_without(texts, described), ("bundled", "loose"))
+
+
+def _said(texts: Iterable[str], keys: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(said for text in texts for said in _said_in(text, keys)))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _said_in(text: str, keys: tuple[str, ...]) -> tuple[str, ...]:
+    matches = ((key, pattern(key).search(text)) for key in keys)
+    return tuple(f"`{match.group(0)}` stands on the line: {_OF_WORDS[key]}" for key, match in matches if match)
 
 
 def said_of_all(text: str) -> str:

@@ -11,6 +11,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from fabopt.io.quote.words import REMEMBERED
+
 DOLLAR, HOME = "$", "USD"
 # Names of all currencies in use in English, German, French, Spanish, Japanese and Chinese: Unicode CLDR 48 for the
 # codes of ISO 4217, and how people shorten them.
@@ -117,7 +119,7 @@ def is_currency(code: str) -> bool:
     return code in _words()[2]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=REMEMBERED)
 def mentions_in(text: str) -> tuple[Mention, ...]:
     """All currencies that a text names, as codes, signs or words, from the left; the longest name counts."""
     kept: list[Mention] = []

@@ -6,13 +6,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
 from fabopt.io.quote.currencies import DOLLAR, HOME, agreed_sign, signs_in
 from fabopt.io.quote.facts import recurring
 from fabopt.io.quote.sheets import Cell, Sheet, letters
-from fabopt.io.quote.words import called, pattern
+from fabopt.io.quote.words import REMEMBERED, called, pattern
 
 _CALLED = called()
 _ROLES = {name: role for role, names in _CALLED.items() for name in names}
@@ -118,7 +119,14 @@ class Header:
 
     def columns(self, role: str) -> list[int]:
         """Columns of a role, from the left."""
-        return [column for column, heading in self.headings.items() if heading.role == role]
+        return self._by_role.get(role, [])
+
+    @cached_property
+    def _by_role(self) -> dict[str, list[int]]:
+        columns: dict[str, list[int]] = {}
+        for column, heading in self.headings.items():
+            columns.setdefault(heading.role, []).append(column)
+        return columns
 
     @property
     def is_named(self) -> bool:
@@ -153,6 +161,7 @@ class Header:
                 and not (own and (heading.text in OWN_COLUMNS or _OF_ASKED.search(heading.text)))]  # fmt: skip
 
 
+@lru_cache(maxsize=REMEMBERED)
 def role_of(text: str) -> str:
     """The role of a column with this heading; empty where it is none that is known."""
     lower = unicodedata.normalize("NFKC", text).lower().replace("_", " ")
@@ -233,6 +242,7 @@ def _header(first: int, last: int, texts: Mapping[int, str], asked: int) -> Head
     return header if has_price and (header.is_named or "quantity" in roles) else None
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _heading(text: str, asked: int) -> Heading:
     """A heading; those of other vendors than the one whose columns are read have no role."""
     match = _OF_ASKED.search(text)

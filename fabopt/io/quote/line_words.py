@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from fabopt.io.quote.conditions import without_remarks
-from fabopt.io.quote.words import pattern
+from fabopt.io.quote.words import REMEMBERED, pattern
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.product import Product
 from fabopt.schema.server import Server
@@ -108,6 +109,7 @@ def kind_of(product: Product) -> Kind:
     return next(kind for model, kind in _KINDS if isinstance(product, model))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def is_of_service(heading: str) -> bool:
     """Whether a column is headed as one of terms beside the part, such as `Warranty`."""
     return any(pattern(key).search(heading) for key in _SERVICES)
@@ -119,21 +121,29 @@ def why_not_the_part(description: str, others: Sequence[str], beside: Sequence[s
     ``beside``: those of them in columns of words, as remarks are.
     """
     kind = kind_of(product)
-    for text in (description, *others):
-        for key, what in _ANYWHERE.items():
-            match = next((word for word in pattern(key).finditer(text) if not _is_negated(text, word)), None)
-            is_beside = match and key != "set" and _INCLUDED.search(text[match.end() : match.end() + _NEAR])
-            if match and not is_beside:
-                return f"`{match.group(0).strip()}` stands on the line: its price may be {what}"
-        if match := next((match for clause in _clauses(text) if (match := pattern("basis").search(clause))), None):
-            return f"`{match.group(0).strip()}` stands on the line: its price may not be that of one {kind}"
-        if kind != "cable" and (match := pattern("with_optics").search(text)):
-            return f"`{match.group(0).strip()}` stands on the line: its price is for that too"
-        if said := _absent(text, kind):
-            return f"`{said}` stands on the line: it may be no part of what is offered"
+    if said := next((why for text in (description, *others) if (why := _anywhere(text, kind))), ""):
+        return said
     return _in_description(description, kind) or next((why for text in beside if (why := _in_remark(text, kind))), "")
 
 
+@lru_cache(maxsize=REMEMBERED)
+def _anywhere(text: str, kind: Kind) -> str:
+    """What any text of a line says that its price is for."""
+    for key, what in _ANYWHERE.items():
+        match = next((word for word in pattern(key).finditer(text) if not _is_negated(text, word)), None)
+        is_beside = match and key != "set" and _INCLUDED.search(text[match.end() : match.end() + _NEAR])
+        if match and not is_beside:
+            return f"`{match.group(0).strip()}` stands on the line: its price may be {what}"
+    if match := next((match for clause in _clauses(text) if (match := pattern("basis").search(clause))), None):
+        return f"`{match.group(0).strip()}` stands on the line: its price may not be that of one {kind}"
+    if kind != "cable" and (match := pattern("with_optics").search(text)):
+        return f"`{match.group(0).strip()}` stands on the line: its price is for that too"
+    if said := _absent(text, kind):
+        return f"`{said}` stands on the line: it may be no part of what is offered"
+    return ""
+
+
+@lru_cache(maxsize=REMEMBERED)
 def _in_description(text: str, kind: Kind) -> str:
     """What the description says that the price is for: its first clause, or a service that is none of the first."""
     clauses = list(_clauses(text))
@@ -163,6 +173,7 @@ def _in_description(text: str, kind: Kind) -> str:
     return ""
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _in_remark(text: str, kind: Kind) -> str:
     """What a text beside the description says that the price is for: a service as its only matter."""
     for clause in _clauses(text):
@@ -210,10 +221,16 @@ def word_doubts(
         if match and not _PLAIN_WARRANTY.search(clause) and not _INCLUDED.search(clause):
             yield f"`{clause.strip()}` stands on the line: its price may be for that too, or for that alone"
 
-    for text in dict.fromkeys((description, *beside)):
-        plain = pattern("price_plain").sub(" ", text)
-        if match := pattern("price_said").search(plain) or _another_line(plain):
-            yield f"`{text.strip()}` is not understood: what does `{match.group(0).strip()}` say of the price?"
+    yield from (doubt for text in dict.fromkeys((description, *beside)) if (doubt := _not_understood(text)))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _not_understood(text: str) -> str:
+    """What a text says of the price or of another line in words that are not understood."""
+    plain = pattern("price_plain").sub(" ", text)
+    match = pattern("price_said").search(plain) or _another_line(plain)
+    said = "" if match is None else match.group(0).strip()
+    return f"`{text.strip()}` is not understood: what does `{said}` say of the price?" if match else ""
 
 
 def _another_line(text: str) -> re.Match[str] | None:

@@ -125,6 +125,8 @@ def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
 def _told(line: NamedLine, names: QuotedNames, product: Product, matches: set[NameMatch]) -> MatchedLine:
     """The product of a line, unless words on it are of something else, with what they say of the price."""
     own_words = product.description or ""
+    # numbers alone say nothing of a part
+    line = replace(line, texts=[text for text in line.texts if any(map(str.isalpha, text))])
     is_compatible = product.vendor in names.makers_of_compatibles
     aside = (*line.names, line.description, *line.prices)
     description, *others = (

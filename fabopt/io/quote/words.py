@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+# Texts of cells of which is remembered what they say, as those of a column are often alike.
+REMEMBERED = 20_000
 _PIECE = re.compile(r"<([a-z_]+)>")
 # How the forms of a key are bounded.
 _SPACED, _WHOLE = r"(?<![\w-])(?:{})(?!\w)", r"\b(?:{})\b"

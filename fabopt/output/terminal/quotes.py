@@ -22,6 +22,8 @@ _MATCHED = (
     ("weeks", True),
 )
 _OTHERS = (("row", True), ("part", False), ("quantity", True), ("price", True), ("why", False))
+# Lines and sentences of a kind that a terminal shows; files have all.
+MOST_LINES = 1_000
 _TITLES: tuple[tuple[LineStatus, str], ...] = (
     ("left over", "Left over: a price that is not in the book"),
     ("unpriced", "Without a price"),
@@ -38,11 +40,13 @@ def _blocks(quote: Quote) -> Iterator[RenderableType]:
     yield Text(printable(headline_of_quote(quote)), style="bold")
     several = len({line.sheet for line in quote.lines}) > 1
     if lines := quote.with_status("matched"):
-        yield table(_MATCHED, [_matched_row(quote, line, several) for line in lines])
+        yield table(_MATCHED, [_matched_row(quote, line, several) for line in lines[:MOST_LINES]])
+        yield from _more(len(lines))
     for status, title in _TITLES:
         if lines := quote.with_status(status):
             yield _title(title)
-            yield table(_OTHERS, [_other_row(line, several) for line in lines])
+            yield table(_OTHERS, [_other_row(line, several) for line in lines[:MOST_LINES]])
+            yield from _more(len(lines))
     doubts = [f"{_place(line, several)}: {doubt}" for line in quote.lines for doubt in line.doubts]
     yield from _paragraphs("In doubt: ask before you rely on it", [*doubts, *quote.doubts])
     remarks = [f"{_place(line, several)}: {remark}" for line in quote.lines for remark in line.remarks
@@ -70,7 +74,13 @@ def _paragraphs(title: str, lines: Iterable[str]) -> Iterator[RenderableType]:
     lines = list(lines)
     if lines:
         yield _title(title)
-        yield from (Text(printable(f"  {line}")) for line in lines)
+        yield from (Text(printable(f"  {line}")) for line in lines[:MOST_LINES])
+        yield from _more(len(lines))
+
+
+def _more(number: int) -> Iterator[RenderableType]:
+    if number > MOST_LINES:
+        yield Text(f"and {some(number - MOST_LINES, 'line')} more; --json has all", style="dim")
 
 
 def _place(line: QuoteLine, several: bool) -> str:

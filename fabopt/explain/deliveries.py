@@ -20,7 +20,7 @@ from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.parts.instalments import calendar_month
 from fabopt.parts.items import Item
 from fabopt.parts.procurement import is_late, lead_months, order_month, soonest_weeks, supply_by
-from fabopt.problem.lifted import unlimited
+from fabopt.problem.lifted import purchased, unlimited
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import order_of
@@ -239,7 +239,7 @@ def _least_of(inquiry: Inquiry, asked: Supposition, key: Key) -> int | None:
     if unlimited(asked.case) != asked.case:
         return None
     priced = _changed(asked, lambda other, sold: {} if sold.price_usd is None else DOLLAR if other == key else FREE)
-    case = asked.case.model_copy(update={"objective": "capex_usd", "include_servers": False})
+    case = purchased(asked.case).model_copy(update={"include_servers": False})
     least = inquiry.least_cents(problem_of(case, priced.catalog))
     return None if least is None else least // CENTS_PER_USD
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fabopt.design.bill import KIND_OF
 from fabopt.io.case import Inputs
 from fabopt.parts.price_books import with_price_books
+from fabopt.problem.lifted import purchased
 from fabopt.program.settings import Clock
 from fabopt.schema.catalog import KINDS, Catalog
 from fabopt.schema.design import Design
@@ -46,7 +47,7 @@ def best_on_prices(
     """
     priced = with_price_books(catalog, [book.model_copy(update={"terms": {}, "vendor": None})])
     embedded = Embedded(design)
-    case = (embedded.asked or embedded.case).model_copy(update={"objective": "capex_usd"})
+    case = purchased(embedded.asked or embedded.case)
     return optimize.solve(
         Inputs(case, priced, design.case.name), engine=engine, clock=clock, progress=progress, alternatives_s=0
     )

@@ -54,6 +54,13 @@ def unlimited(case: Case) -> Case:
     return case.model_copy(update={"limits": CaseLimits(), "stages": stages})
 
 
+def purchased(case: Case) -> Case:
+    """A case whose purchase price is minimized, of all its stages: growth that may not come is taken to come."""
+    stages = case.stages and tuple(stage.model_copy(update={"probability": 1}) for stage in case.stages)
+    growth = case.growth.model_copy(update={"decide_by": "mean"})
+    return case.model_copy(update={"objective": "capex_usd", "stages": stages, "scenarios": (), "growth": growth})
+
+
 def lifted_case(case: Case) -> Case:
     """The case without limits on spending, and without counts of what is bought."""
     return unlimited(case).model_copy(update={"procurement": case.procurement.model_copy(update=COUNTS)})

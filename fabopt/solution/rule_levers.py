@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from fabopt.design.bill import bill, totals_of
 from fabopt.floor.rack_rules import with_parts
-from fabopt.problem.lifted import unlimited
+from fabopt.problem.lifted import purchased, unlimited
 from fabopt.problem.rack_parts import parts_that_yield
 from fabopt.program.settings import StoppedError, Work
 from fabopt.schema.case import Case
@@ -92,10 +92,10 @@ def _with(question: Question, case: Case) -> Question:
 
 def _nearest(question: Question, solve: Solve) -> NearestDesign | None:
     """The cheapest design that keeps every rule, without limits on spending; None where these are not the reason."""
-    case = unlimited(question.inputs.case).model_copy(update={"objective": "capex_usd"})
-    if case.limits == question.inputs.case.limits and case.stages == question.inputs.case.stages:
+    case = unlimited(question.inputs.case)
+    if case == question.inputs.case:
         return None
-    best = solve(_with(question, case)).best
+    best = solve(_with(question, purchased(case))).best
     if best is None or best.optimum.verdict != "optimal":
         return None
     totals = _totals(best)

@@ -13,7 +13,10 @@ import pytest
 import yaml
 from openpyxl.worksheet.worksheet import Worksheet
 
+from fabopt.output.export.bill import bill_bytes
+from fabopt.output.export.design import design_bytes
 from tests.samples.cli_samples import Ran, Run, write_case
+from tests.samples.designs_of_families import MAKERS, designed
 from tests.samples.quote_samples import write_csv
 
 HEAD = ["Id", "Length m", "Quantity", "Unit price USD"]
@@ -313,3 +316,21 @@ def test_what_cannot_be_audited_is_refused(run: Run) -> None:
     Path("design.json").write_text(json.dumps(content))
     ran = run("quote", "audit", "quote.csv", "--design", "design.json", "--json", "never.json")
     assert ran.code == 1 and "FAILED" in ran.err and not Path("never.json").exists()
+
+
+@pytest.mark.long(*(kind for kind in MAKERS if kind != "uncertain growth"))
+@pytest.mark.parametrize("kind", MAKERS)
+def test_bills_of_all_designs_are_audited_at_their_purchase_price(
+    kind: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the case of a design minimizes, and however likely its growth is."""
+    monkeypatch.chdir(tmp_path)
+    design = designed(kind)
+    Path("design.json").write_bytes(design_bytes(design))
+    Path("bill.csv").write_bytes(bill_bytes(design, ".csv"))
+    Path("catalog.yaml").write_text(json.dumps({"name": "parts", **(MAKERS[kind]()[0] or {})}))
+    words = ["quote", "audit", "bill.csv", "--design", "design.json", "--json", "audit.json", "--time-limit", "20"]
+    ran = run(*words, *(["--catalog", "./catalog.yaml"] if MAKERS[kind]()[0] else []))
+    assert ran.code in (0, 1), ran.err
+    best = json.loads(Path("audit.json").read_text())["best"]
+    assert best is None or best["capex_usd"] <= design.totals.capex_usd

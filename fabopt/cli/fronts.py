@@ -15,7 +15,7 @@ from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, InputError, fault
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM, is_device
-from fabopt.output.export.front import front_bytes, front_csv
+from fabopt.output.export.front import front_csv, readable
 from fabopt.output.terminal.front import front_headline, front_summary, value_text
 from fabopt.units import some
 
@@ -52,8 +52,11 @@ class Targets:
     def write(self, front: Front, journal: PointJournal) -> None:
         """Write what was asked for; a front without any design is not plotted."""
         if self.json is not None:
+            shown, data = readable(front)
             with journal.until_written():
-                deliver(self.json, front_bytes(front))
+                deliver(self.json, data)
+            if shown is not front:
+                tell(shown.notes[-1])
         if self.csv is not None:
             deliver(self.csv, front_csv(front))
         if self.plot is not None and any(point.totals is not None for point in front.points):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from fabopt.design.build import FACTS, ids_used
 from fabopt.design.labels import labels_of
 from fabopt.design.point_cases import answered_case
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.design import BomRow, CaseRecord, Design, Objective
-from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.design import BomRow, CaseRecord, Design, Number, Objective
+from fabopt.schema.front import Front, FrontAnswer, FrontPoint
 from fabopt.units import some
 
 Body = dict[str, Any]
@@ -39,8 +39,10 @@ class Sharing:
 def gathered(front: Front) -> Front:
     """The front with labels and with the parts of its points once: of those that differ, the first point's.
 
-    Points are left with parts and keys of the case that are not as the file has them.
+    Points are left with parts and keys of the case that are not as the file has them, and answers with the numbers of
+    points.
     """
+    front = front.model_copy(update={"answers": tuple(_numbered(front))})
     parts = _first_bodies(front)
     front = front.model_copy(update={"parts": {part: parts[part] for part in sorted(parts, key=_facts_first)}})
     front = _changed(front, lambda point: _without(point, front.case, front.parts))
@@ -66,9 +68,31 @@ class Said:
 
 def spread(front: Front) -> Front:
     """The front with points that say all of themselves, of a file or a journal; those of older files say less."""
+    answers = (
+        answer if answer.number is None
+        else answer.model_copy(update={"point": _plain(front.points[answer.number - 1]), "number": None})
+        for answer in front.answers
+    )  # fmt: skip
+    front = front.model_copy(update={"answers": tuple(answers)})
     front = front.model_copy(update={"parts": {**_first_bodies(front), **front.parts}})
     whole = _changed(front, lambda point: _with_shared(front, point))
     return whole.model_copy(update={"parts": {}})
+
+
+def _numbered(front: Front) -> Iterator[FrontAnswer]:
+    """Answers with the number of the point in place of one that the front has."""
+    numbers: dict[tuple[tuple[str, Number], ...], list[int]] = {}
+    for place, point in enumerate(front.points, 1):
+        numbers.setdefault(tuple(point.values.items()), []).append(place)
+    for answer in front.answers:
+        alike = [] if answer.point is None else numbers.get(tuple(answer.point.values.items()), [])
+        number = next((one for one in alike if _plain(front.points[one - 1]) == answer.point), None)
+        yield answer if number is None else answer.model_copy(update={"number": number, "point": None})
+
+
+def _plain(point: FrontPoint) -> FrontPoint:
+    """A point without what its place among others makes of it."""
+    return point.model_copy(update={"label": "", "knee": False, "marginal": None})
 
 
 def within_budget(front: Front, budget_usd: float) -> int | None:

@@ -73,8 +73,17 @@ def too_large(file: str, most: int) -> InputError:
 
 def check_values(data: bytes, file: str) -> None:
     """Raise ``InputError`` if JSON has too many values: so many empty lists fill 100 MB."""
-    if sum(map(data.count, _BEFORE_VALUES)) > MAX_VALUES:
+    if _number_of_values(data) > MAX_VALUES:
         raise InputError([fault(file, "", "the file has too many values", allowed=f"up to {MAX_VALUES:,}")])
+
+
+def share_read(front: bytes) -> float:
+    """How much of the file of a front may be as large as what is read: 1 if all."""
+    return min(1, MAX_FRONT_BYTES / len(front), MAX_VALUES / max(1, _number_of_values(front)))
+
+
+def _number_of_values(data: bytes) -> int:
+    return sum(map(data.count, _BEFORE_VALUES))
 
 
 def check_lines(text: str, file: str, most: int) -> None:

@@ -5,9 +5,9 @@ Money is in dollars with at most two decimals, power in watts, speed in Gb/s. Wo
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Strict
@@ -99,12 +99,14 @@ class FrontAnswer(Strict):
         demands: Worst grade allowed, by metric.
         grades: Grades of the point. Null where nothing meets the demands.
         point: The point. Null where nothing meets the demands.
+        number: Number of the point of the file that answers it, from 1, in place of the point itself.
     """
 
     best: tuple[str, ...] = ()
     demands: dict[str, int] = {}
     grades: dict[str, int] | None = None
     point: FrontPoint | None = None
+    number: Annotated[int | None, Field(exclude_if=is_open, ge=1)] = None
 
 
 class Front(Strict):
@@ -141,3 +143,10 @@ class Front(Strict):
     notes_on_inputs: Annotated[tuple[str, ...] | None, Field(exclude_if=is_open)] = None
     points: tuple[FrontPoint, ...] = ()
     answers: tuple[FrontAnswer, ...] = Field(default=(), exclude_if=lambda answers: not answers)
+
+    @model_validator(mode="after")
+    def _answers_are_points(self) -> Self:
+        for place, answer in enumerate(self.answers):
+            if answer.number is not None and answer.number > len(self.points):
+                raise ValueError(f"`answers[{place}].number` is {answer.number}: there are {len(self.points)} points")
+        return self

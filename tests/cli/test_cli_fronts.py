@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from fabopt.io import files
+from fabopt.io.design import read_front
 from fabopt.schema.front import Front
 from fabopt.units import some
 from tests.paths import ROOT
@@ -104,6 +106,33 @@ def test_a_resumed_file_is_the_whole_file(run: Run) -> None:
     Path("part.json").write_text(json.dumps(content))
     assert run(*grid, "--resume", "part.json", "--json", "rest.json").code == 0
     assert Path("rest.json").read_bytes() == Path("whole.json").read_bytes()
+
+
+@pytest.mark.parametrize(("limit", "share"), [("MAX_FRONT_BYTES", 3), ("MAX_VALUES", 2)])
+def test_no_file_is_written_that_is_not_read(limit: str, share: int, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of more points than fit, some that are spread over all; the table has all."""
+    words = ["sweep", "case.yaml", "--over", "servers=1:4:4", "--over", "fabrics.compute.max_oversubscription=1:4:4"]
+    assert run(*words, "--json", "whole.json").code == 0
+    data = Path("whole.json").read_bytes()
+    most = {"MAX_FRONT_BYTES": len(data), "MAX_VALUES": sum(map(data.count, (b"[", b"{", b",")))}[limit] // share
+    monkeypatch.setattr(files, limit, most)
+    code, out, err = run(*words, "--json", "part.json", "--csv", "all.csv")
+    front = read_front("part.json")
+    assert (code, front.size, front.complete) == (0, 16, False) and 2 <= len(front.points) < 16
+    assert (front.points[0].over, front.points[-1].over) == (
+        front_in("whole.json").points[0].over, front_in("whole.json").points[-1].over
+    )  # fmt: skip
+    assert f"there are 16 points; the file has {len(front.points)} that are spread evenly over them" in err
+    assert out.startswith("pod: 16 points") and len(Path("all.csv").read_text().splitlines()) == 17
+
+
+def test_answers_of_points_that_are_not_there_are_refused(run: Run) -> None:
+    assert run("pareto", "case.yaml", "--minimize", "capex_usd", "--minimize", "power_w", "--json", "p.json").code == 0
+    content = json.loads(Path("p.json").read_text())
+    content["answers"] = [{"number": 99}]
+    Path("p.json").write_text(json.dumps(content))
+    code, _, err = run("check", "p.json")
+    assert code == 2 and "`answers[0].number` is 99: there are" in err
 
 
 def test_a_plot_is_written(run: Run) -> None:

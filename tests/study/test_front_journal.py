@@ -89,6 +89,7 @@ def test_the_file_of_a_stopped_front_is_taken_up(content: Inputs, metrics: Metri
 
     part = kept_front(content, metrics, points, clock=clock, report=stop)
     assert not part.complete and len(part.answers) >= 2
+    assert sum(answer.number is not None and answer.point is None for answer in part.answers) >= len(part.points)
     JOURNAL.unlink()
     PART.write_bytes(front_bytes(part))
     asked: list[GradedDesign] = []

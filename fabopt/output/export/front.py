@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fabopt.io.files import share_read
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.left_out import left_out_cell
 from fabopt.output.slots import slots_at
@@ -12,6 +13,8 @@ from fabopt.output.words import limit_name
 from fabopt.output.worst_switch import cut_off
 from fabopt.schema.front import Front
 
+# Of the share of a file that is read, what points are sure to fit into.
+_ROOM = 0.95
 # Columns that come last, in whatever order others come up.
 LAST = ("gpus", "ratio", "limited_by", "marginal", "marginal_unit", "knee",
         "worst_switch_cuts_off", "rules_left_out", "conflicts")  # fmt: skip
@@ -20,6 +23,26 @@ LAST = ("gpus", "ratio", "limited_by", "marginal", "marginal_unit", "knee",
 def front_bytes(front: Front) -> bytes:
     """Return a sweep or front file: JSON in the order of the schema, the same bytes for the same points."""
     return front.model_dump_json(by_alias=True, indent=2).encode() + b"\n"
+
+
+def readable(front: Front) -> tuple[Front, bytes]:
+    """A front that can be read again, and its file: where that would be too large, points spread evenly over all."""
+    data, shown = front_bytes(front), front
+    count = kept = len(front.points)
+    while (share := share_read(data)) < 1 and kept > 2:
+        kept = max(2, int(kept * share * _ROOM))
+        places = {round(place * (count - 1) / (kept - 1)) for place in range(kept)}
+        places |= {place for place, point in enumerate(front.points) if point.knee}
+        note = (
+            f"there are {count:,} points; the file has {len(places):,} that are spread evenly over them, as no larger "
+            "file is read; --csv has all"
+        )
+        points = tuple(front.points[place] for place in sorted(places))
+        on_inputs = front.notes if front.notes_on_inputs is None else front.notes_on_inputs
+        update = {"points": points, "answers": (), "complete": False, "size": count, "notes_on_inputs": on_inputs}
+        shown = front.model_copy(update=update | {"notes": (*front.notes, note)})
+        data = front_bytes(shown)
+    return shown, data
 
 
 def front_csv(front: Front) -> bytes:

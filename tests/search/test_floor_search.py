@@ -40,6 +40,8 @@ OWN_LAST_GROUPS: tuple[tuple[Draw, int], ...] = (
 )  # fmt: skip
 # With five servers the last one's leaf has a whole cage of uplinks, where one link would carry its demand.
 WHOLE_CAGES = 4042
+# One and two tiers, with and without a cable that may fail.
+TWO_FABRIC_SEEDS = (9, 1, 6, 7, 3, 8, 13)
 # Floors on which a rack takes a server more without its rules, and the links of servers run farther for it.
 DEARER_WITHOUT = (8, 21, 39)
 NO_RULES_OF_RACKS = {"rack-rules": False, "rack-spread": False}
@@ -96,6 +98,27 @@ def test_small_floors_with_devices_spread_equal_brute_force(seed: int) -> None:
         assert [row.part for row in given_up.rules_left_out] == ["site.rack_rules.spread_spines"]
     else:
         assert value_of(free) <= value_of(design)
+
+
+def two_fabrics(seed: int) -> tuple[Json, Json]:
+    """A toy with a second fabric, of which one cable may fail, and slots for the cards of both."""
+    (content, given), dice = toy(seed), random.Random(f"two {seed}")
+    compute = content["fabrics"][0]
+    storage = {"name": "storage", "role": "storage", "homing": "any", "pairing": "none", "min_gbps_per_gpu": 100}
+    storage |= {"max_oversubscription": dice.choice([1, 2, 3]), "rails": compute["rails"], "tiers": compute["tiers"]}
+    if dice.random() < 0.5:
+        storage["resilience"] = [{"survive": "1 cable", "min_gbps_per_gpu": 10}]
+    content["servers"] = min(content["servers"], 4)
+    return {**content, "fabrics": [compute, storage]}, given
+
+
+@pytest.mark.long(but_every=3)
+@pytest.mark.parametrize("seed", TWO_FABRIC_SEEDS)
+def test_two_fabrics_on_small_floors_are_those_of_all_candidates(seed: int) -> None:
+    """What costs more than a design that was met, or has more uplinks than one that was placed, changes no answer."""
+    content, given = two_fabrics(seed)
+    pruned, whole = (solve(inputs(content, given), prune=prune, alternatives_s=0) for prune in (True, False))
+    assert pruned.status == "optimal" and (pruned.status, value_of(pruned)) == (whole.status, value_of(whole))
 
 
 def wide(draw: Draw, seed: int) -> tuple[Json, Json]:

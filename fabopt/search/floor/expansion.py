@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from math import ceil, frexp, isfinite, ldexp
@@ -23,6 +23,7 @@ from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.attachment_tiers import on_each_tier
 from fabopt.topology.clos.bounds import BoundedCosts
+from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.layouts import before_placing, in_layouts, in_places, spread
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
@@ -56,11 +57,7 @@ class FloorExpansion(Expansion):
         """
         if not self.by_own_best or fabric.per_switch is not None:
             return self._bounded(costs, fabric, slack)
-        most = self._most_of(costs, fabric)
-        known, key = self.context.own_best, self._key(costs, fabric, 0.0)._replace(most=most)
-        if key not in known:
-            known[key] = self._own_best(costs, fabric)
-        own = known[key]
+        own = self._own_best(costs, fabric)
         aside = self.together.attached_to(costs, fabric) if self.counts else 0.0
         above = max(0.0, own.least - aside - own.bound) if np.isfinite(own.bound) else 0.0
         sizing = self._bounded(costs, fabric, slack + above)
@@ -93,7 +90,7 @@ class FloorExpansion(Expansion):
         """
         if self.is_alone or not np.isfinite(self.most):
             return self.most_of_sizes
-        if len(self.caps) > 1 or fabric.per_switch is not None or not np.array_equal(costs.table[0], self.table[0]):
+        if fabric.per_switch is not None or not np.array_equal(costs.table[0], self.table[0]):
             return np.inf
         others = (with_fewest(self.problem, self.context, one) for one in self.problem.fabrics if one is not fabric)
         sizings = [self.anywhere(one, costs) for one in others]
@@ -104,17 +101,33 @@ class FloorExpansion(Expansion):
         part = self.restrictions.get(fabric.name)
         return SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
 
+    def least_by_own_best(self) -> Iterator[float]:
+        """Rising bounds of all designs: fabric by fabric by its own best, the others wherever they cost least."""
+        costs = self.costs_of(0)
+        least = [self.anywhere(fabric, costs).least for fabric in self.problem.fabrics]
+        for place, fabric in enumerate(self.problem.fabrics):
+            least[place] = max(least[place], self._own_best(costs, fabric).least)
+            yield sum(least) - self.saving
+
     def _own_best(self, costs: BoundedCosts, fabric: FabricProblem) -> OwnBest:
+        """The own best of a fabric; worked out once."""
+        most = self._most_of(costs, fabric)
+        known, key = self.context.own_best, self._key(costs, fabric, 0.0)._replace(most=most)
+        if key not in known:
+            known[key] = self._own_best_within(costs, fabric, most)
+        return known[key]
+
+    def _own_best_within(self, costs: BoundedCosts, fabric: FabricProblem, most: float) -> OwnBest:
         """The least bound of a fabric, and what its best design costs at least with its switches placed.
 
         The bound again where that is left open, by the clock or because nothing near the bound can be placed; or what
         the fabric may cost at the most to be wanted, where nothing up to that can be.
         """
-        slack, bound, most = 0.0, np.inf, self._most_of(costs, fabric)
+        slack, bound = 0.0, np.inf
         for _ in range(MOST_OWN_RISES):
             sizing = self._bounded(costs, fabric, slack)
             bound = min(bound, sizing.least)
-            least = self._least_placed(sizing, costs.table[0])
+            least = self._least_placed(sizing, costs.table[0], most)
             if sizing.stopped or self.clock.is_over() or not sizing.batches:
                 break
             if least - bound <= slack:
@@ -124,15 +137,21 @@ class FloorExpansion(Expansion):
             slack = least - bound if np.isfinite(least) else max(slack * OWN_RISE, abs(bound) * FIRST_OWN_RISE)
         return OwnBest(bound, bound)
 
-    def _least_placed(self, sizing: Sizing, weights: Floats) -> float:
-        """The least that any candidate of a sizing costs once its switches are placed; of as many as there is time for.
+    def _least_placed(self, sizing: Sizing, weights: Floats, most: float) -> float:
+        """The least that any candidate of a sizing costs once its switches are placed, ``most`` at the most; of as many
+        as there is time for.
 
         ``weights``: of the items, shape (items,).
         """
-        best = np.inf
+        best, placed = most, dict[Hashable, int]()
         for batch, index in self.settings.share.over(self._sizes(sizing, None, in_order=True)):
             if batch.bound(index) >= best or self.clock.is_over():
                 break
+            if isinstance(batch, ClosBatch) and (alike := batch.but_for_uplinks(index)) is not None:
+                others, uplinks = alike
+                if placed.setdefault(others, uplinks) < uplinks:
+                    # wherever its switches are it has all links of one that was placed, and more
+                    continue
             best = min([best, *self._costs_placed(batch, index, weights, best)])
         return best
 

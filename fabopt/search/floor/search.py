@@ -71,8 +71,15 @@ class FloorSearch(Search):
         except TooManyPlacesError:
             return self.run(ties=False)
 
-    def _in_layouts(self, ties: bool) -> Optimum:
+    def _prove(self, ties: bool) -> Optimum:
+        """As elsewhere; first by what the own best designs of the fabrics leave of what is wanted."""
         self.expansion.place_own_best()
+        is_asked = self.expansion.by_own_best and not self.expansion.counts and np.isfinite(self.beaten_from)
+        if is_asked and any(map(self._is_beaten_by, self.expansion.least_by_own_best())):
+            return Optimum("infeasible", sized=self.expansion.sized)
+        return super()._prove(ties)
+
+    def _in_layouts(self, ties: bool) -> Optimum:
         try:
             return self._prove(ties)
         except TooManyPlacesError:
@@ -266,6 +273,7 @@ class _Visits:
             return
         search = self.searches[number]
         search.beaten_from = self.best[0] + (number < self.best[1])
+        search.expansion.most = min(search.expansion.most, self.best[0] - search.fixed)
         optimum = self.meet(search.run(ties=False))
         self.optima[number] = _bounded_from(optimum, self.bounds[number])
         self.best = min(self.best, (np.inf if optimum.value is None else optimum.value, number))
@@ -284,7 +292,7 @@ class _Visits:
     def want_better(self) -> None:
         """Want no more of layouts that were not searched than what costs no more than the best."""
         for number, search in enumerate(self.searches):
-            if number not in self.optima and search.method == "layouts":
+            if number not in self.optima:
                 search.expansion.most = min(search.expansion.most, self.best[0] - search.fixed)
 
 
@@ -312,7 +320,6 @@ class PlaceSearch(FloorSearch):
     _expansion = PlaceExpansion
 
     def _in_layouts(self, ties: bool) -> Optimum:
-        self.expansion.place_own_best()
         return self._prove(ties)
 
     def _best(self, ties: bool) -> Optimum:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 from typing import Any
@@ -12,6 +12,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.logical_fabrics import nics_of, order_of, slots_of
 from fabopt.problem.planes import weighs_planes
 from fabopt.problem.problem import Problem
+from fabopt.schema.resilience import RACK
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
 from fabopt.topology.clos.attached import attached_to_leaves, attachment_leaf, attachment_spine
@@ -48,6 +49,19 @@ class ClosBatch(Batch[Parts, Shape]):
         clos = clos_of(self.fabric, self.parts, self.shape.row(index))
         placed = placed_in(problem, self.fabric.arrangement, clos)
         return () if placed is None else candidates_of(problem, self.fabric, placed, prune)
+
+    def but_for_uplinks(self, index: int) -> tuple[Hashable, int] | None:
+        """What tells a candidate apart from others but for the uplinks of a leaf, and how many these are.
+
+        Of two candidates with the same first part the one with fewer uplinks has a part of the links of the other
+        between the same switches. None where that does not hold, as uplinks are not alike to all spines, or where it
+        may not be a design though the other one is: without a rack it has less left.
+        """
+        row = self.shape.row(index)
+        is_even = row.spines > 0 and row.u % row.spines == 0
+        if not is_even or any(one.failed == RACK for one in self.fabric.resilience):
+            return None
+        return (self.fabric, self.parts, replace(row, u=0)), row.u
 
     def switch_counts(self) -> dict[Item, Number]:
         """Leaves, spines and cores."""

@@ -83,8 +83,9 @@ basis: setup  ## Show what the prices of the catalog rest on
 families: setup  ## Compare the families on the same 64-port 400G parts
 	$(BIN)/python -m tests.families_table
 
-schemas: setup  ## Write docs/schemas from the types
+schemas: setup  ## Write docs/schemas and the tables of keys from the types
 	$(BIN)/python -m fabopt.cli.schemas docs/schemas
+	$(BIN)/python docs/key_tables.py
 
 goldens: setup  ## Write the programs that tests compare whole
 	$(BIN)/python -m tests.program.lp_goldens

@@ -36,7 +36,6 @@ from fabopt.program.payments import Payments
 from fabopt.program.purchases import Purchases
 from fabopt.program.regret import Regrets
 from fabopt.program.sourcing import Sourcing
-from fabopt.schema import case as case_schema
 from fabopt.schema import design as design_schema
 from fabopt.schema import model as model_schema
 from fabopt.schema import prediction, workload
@@ -167,14 +166,17 @@ def test_commands_print_what_is_shown(page: Path, desk: Path, monkeypatch: pytes
         picture_is_of_the_design(desk / "demo-design.json")
 
 
-def picture_is_of_the_design(design: Path) -> None:
-    source = ROOT / "docs" / "draw_topology.py"
-    spec = importlib.util.spec_from_file_location("draw_topology", source)
+def module_of_docs(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    drawn = module.drawing(json.loads(design.read_text()))
-    assert drawn == (ROOT / "docs/img/finetuning-1024-gpus.svg").read_text(), f"run {name_of(source)} again"
+    return module
+
+
+def picture_is_of_the_design(design: Path) -> None:
+    drawn = module_of_docs("draw_topology").drawing(json.loads(design.read_text()))
+    assert drawn == (ROOT / "docs/img/finetuning-1024-gpus.svg").read_text(), "run docs/draw_topology.py again"
 
 
 @pytest.mark.slow
@@ -459,21 +461,21 @@ def words_in_code(text: str) -> set[str]:
     return {word for span in re.findall(r"`([^`\n]+)`", text) for word in re.findall(r"[\w-]+", span)}
 
 
-def test_cases_page_has_every_key() -> None:
-    models = [
-        case_schema.Case,
-        case_schema.Fabric,
-        case_schema.Attachment,
-        case_schema.Site,
-        case_schema.Limits,
-        case_schema.Finance,
-        case_schema.Procurement,
-        case_schema.Distances,
-        case_schema.Stage,
-        workload.Workload,
-    ]
-    text = (ROOT / "docs" / "cases.md").read_text()
-    assert keys_of(*models) - words_in_code(text) == set()
+TABLES = module_of_docs("key_tables")
+KEY_TABLES = {
+    "cases": ("Case", "Workload"),
+    "fabrics": ("Fabric", "OutOfBand", "Attachment"),
+    "sites": ("Site", "Distances", "Floor", "RackRules"),
+    "stages": ("Stage", "Growth", "GrowthScenario"),
+    "buying": ("CaseLimits", "Finance", "Charge", "Payment", "Procurement"),
+}
+
+
+@pytest.mark.parametrize("page", KEY_TABLES)
+def test_pages_of_cases_have_the_tables_of_keys(page: str) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    assert tuple(re.findall(r"<!-- keys (\w+)", text)) == KEY_TABLES[page]
+    assert TABLES.with_tables(text, TABLES.classes()) == text, "run `make schemas`"
 
 
 def test_workloads_page_has_every_key() -> None:
@@ -481,17 +483,6 @@ def test_workloads_page_has_every_key() -> None:
     models += [model_schema.Formats, model_schema.Plan, workload.Workload]
     text = (ROOT / "docs" / "workloads.md").read_text()
     assert keys_of(*models) - words_in_code(text) - {"profile"} == set()
-
-
-def test_cases_page_has_the_defaults() -> None:
-    text = (ROOT / "docs" / "cases.md").read_text()
-    finance = case_schema.Finance()
-    for key, value in (
-        ("finance.energy_usd_per_kwh", f"{finance.energy_usd_per_kwh:.2f}"),
-        ("finance.pue", f"{finance.pue:g}"),
-        ("finance.years", f"{finance.years:g}"),
-    ):
-        assert f"| `{key}` | {value} |" in text, f"{key} is {value} by default"
 
 
 def test_exports_page_has_every_format() -> None:

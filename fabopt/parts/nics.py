@@ -302,7 +302,7 @@ def bus_limit_mbps(nic: Pcie | None, slot: Pcie | None, pcie_x16_gbps: Mapping[i
 def pairs_with_gpus(nics: int, gpus: int) -> bool:
     """Whether the GPUs of a server have equal shares of its NICs; a server without GPUs counts as one.
 
-    Rule ``nics_pair_with_gpus``. Source: docs/cases.md, NICs and GPUs.
+    Rule ``nics_pair_with_gpus``. Source: docs/rules.md, NICs and GPUs.
     """
     gpus = max(1, gpus)
     return nics % gpus == 0 or gpus % nics == 0

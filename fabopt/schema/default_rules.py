@@ -64,40 +64,40 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "on a floor, cables of attachments whose devices are in racks reach from any of them to every switch that "
             "it has a port on, and others across the floor where `site.distances_m` says nothing",
             "wires_cover_runs",
-            "docs/cases.md#attachments",
+            "docs/fabrics.md#attachments",
         ),
         DefaultRule(
             INTERCHANGEABLE,
             "a tier has one switch product, but for those that cannot be had in any number or in time, which others "
             "with the same ports stand in for",
             "switches_are_interchangeable",
-            "docs/cases.md#interchangeable-switches",
+            "docs/buying.md#interchangeable-switches",
         ),
         DefaultRule(
             LENGTHS,
             "the lengths of links follow from the racks that groups fill, where neither `site.distances_m` nor a "
             "floor says them",
             "runs_follow_from_groups",
-            "docs/cases.md#how-long-cables-are",
+            "docs/sites.md#how-long-cables-are",
         ),
         DefaultRule(
             NIC_PAIRING,
             "the NICs of a server divide its GPUs or are a multiple of them, where `nics_per_server` names no number",
             "nics_pair_with_gpus",
-            "docs/cases.md#nics-and-gpus",
+            "docs/rules.md#nics-and-gpus",
         ),
         DefaultRule(
             ONE_GENERATION,
             "the InfiniBand switches of a fabric are of one generation, but for tiers whose switches `switches` names",
             "generations_agree",
-            "docs/cases.md#generations-of-infiniband",
+            "docs/rules.md#generations-of-infiniband",
         ),
         DefaultRule(
             ONE_PORT,
             "one port of a NIC carries what a GPU must get, but for several planes, pairs of ports and numbers of NICs "
             "that `nics_per_server` names",
             "one_port_serves_gpu",
-            "docs/cases.md#which-nics",
+            "docs/rules.md#which-nics",
         ),
         DefaultRule(
             PAIR,
@@ -117,14 +117,14 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "racks of a floor keep room for what is beside servers and switches, and have no more switches than can be "
             "cabled",
             "racks_keep_rules",
-            "docs/cases.md#racks",
+            "docs/sites.md#racks",
         ),
         DefaultRule(
             RACK_SPREAD,
             "the spines of a pod, all cores, the leaves of a group of more than one rack, and the devices and ports of "
             "an attachment are in two racks at least, where racks and switches allow",
             "devices_are_spread",
-            "docs/cases.md#racks-that-fail",
+            "docs/sites.md#racks-that-fail",
         ),
         DefaultRule(
             ROBUST_DESIGNS,
@@ -146,21 +146,21 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             SLOT_SPEED,
             "the ports in use of a NIC carry no more than its slot gives, where `nics` names none",
             "slots_carry_ports",
-            "docs/cases.md#which-nics",
+            "docs/rules.md#which-nics",
         ),
         DefaultRule(
             SUBNET_MANAGER,
             "every subnet of InfiniBand has a switch that runs a subnet manager for all of its ports, two where "
             "redundancy is on",
             "subnets_are_managed",
-            "docs/cases.md#subnet-managers",
+            "docs/rules.md#subnet-managers",
         ),
         DefaultRule(
             TESTED_NICS,
             "compute fabrics have NICs that the server is sold or tested with, where the catalog says it and `nics` "
             "names none",
             "nics_are_tested",
-            "docs/cases.md#which-nics",
+            "docs/rules.md#which-nics",
         ),
         DefaultRule(
             TWO_CORES,

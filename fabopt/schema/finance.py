@@ -39,7 +39,7 @@ class Finance(Strict):
         currency: Currency in which the cash flow is shown too, at its rate in `rates`.
         rates: Worth of other currencies, by their code.
         residual: Share of their price that parts are sold for in the end.
-        depreciation_years: Years in which parts are written off. Null is `years`.
+        depreciation_years: Years in which parts are written off evenly, down to the residual. Null is not at all.
     """
 
     discount_rate: YearlyRate = 0

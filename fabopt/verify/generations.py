@@ -19,7 +19,7 @@ def generations_agree(proof: Proof, fabric: FabricEvidence) -> None:
     """Switches of two tiers have the same ASIC, or it is told that no design has that.
 
     Of every two tiers, unless the case names the switches of both: equal but for how many there are in a switch (``4x
-    Quantum-3``), or not known of one. Source: case file, ``rules``; docs/cases.md, generations of InfiniBand.
+    Quantum-3``), or not known of one. Source: case file, ``rules``; docs/rules.md, generations of InfiniBand.
     """
     known: dict[str, str | None] = {tier.role: fabric.switch(tier.role).generation for tier in fabric.designed.tiers}
     mixed = mixed_tiers(fabric)

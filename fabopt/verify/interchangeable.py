@@ -33,7 +33,7 @@ def switches_are_interchangeable(proof: Proof, fabric: FabricEvidence) -> None:
     Cages, their count and splits, ports, rack units, power supplies, airflows, features, management and generation
     are equal; at most one product of the tier can be had in any number at every stage: no supply, no stock, no
     limit of its maker, no order too late; offers of one product by several vendors count as one. The tier is named
-    for the product that it has most of. Source: docs/cases.md, interchangeable switches.
+    for the product that it has most of. Source: docs/buying.md, interchangeable switches.
     """
     evidence = fabric.evidence
     of_one = all(_are_of_one(evidence, tier) for tier in fabric.designed.tiers if tier.stand_ins)

@@ -36,7 +36,7 @@ def left_out_rules_are_broken(proof: Proof, evidence: Evidence) -> None:
     """Every rule that the file says it is without is one that yields, is not asked for by name, and is broken.
 
     Each part of a fabric is listed once, with the key that turns it off, in the order in which rules yield. Source:
-    design file, ``rules_left_out``; docs/cases.md, default rules.
+    design file, ``rules_left_out``; docs/rules.md.
     """
     rows, fabrics = evidence.design.rules_left_out, dict(_fabrics(evidence))
     places = [(row.part, row.fabric) for row in rows]

@@ -20,7 +20,7 @@ def runs_follow_from_groups(proof: Proof, fabric: FabricEvidence) -> None:
     """Every kind of links is as long as the racks ask for that its groups fill, and so is all that is bought for it.
 
     Run and lengths of a kind >= the longest run over ceil(n / servers per rack) racks, n being the servers of a leaf
-    group, of a pod or of all; and the case does not turn the rule off. Source: docs/cases.md, how long cables are.
+    group, of a pod or of all; and the case does not turn the rule off. Source: docs/sites.md, how long cables are.
     """
     case = fabric.evidence.case
     proof.holds(is_kept(case.rules, LENGTHS), f"rule `{LENGTHS}` is off, and the case does not say how far links run")

@@ -18,7 +18,7 @@ from fabopt.verify.told import is_told
 def nics_pair_with_gpus(proof: Proof, fabric: FabricEvidence) -> None:
     """The NICs of a server divide its GPUs or are a multiple of them, or it is told that no design has that.
 
-    min(c, GPUs) divides max(c, GPUs). Source: case file, ``rules``; docs/cases.md, NICs and GPUs.
+    min(c, GPUs) divides max(c, GPUs). Source: case file, ``rules``; docs/rules.md, NICs and GPUs.
     """
     nics, gpus = fabric.designed.nic.per_server, fabric.evidence.server.gpus
     _is_kept_or_told(proof, fabric, NIC_PAIRING, f"{some(nics, 'NIC')} for {some(max(1, gpus), 'GPU')}")
@@ -28,7 +28,7 @@ def nics_pair_with_gpus(proof: Proof, fabric: FabricEvidence) -> None:
 def nics_are_tested(proof: Proof, fabric: FabricEvidence) -> None:
     """The NIC of a compute fabric is one that the server is sold or tested with, or it is told that no design has one.
 
-    NIC in ``nics_tested`` of the server, those for compute. Source: case file, ``rules``; docs/cases.md, which NICs.
+    NIC in ``nics_tested`` of the server, those for compute. Source: case file, ``rules``; docs/rules.md, which NICs.
     """
     tested = sorted(fabric.evidence.server.tested_for("compute"))
     _is_kept_or_told(proof, fabric, TESTED_NICS, f"{fabric.designed.nic.id}, tested are {', '.join(tested)}")

@@ -24,7 +24,7 @@ def pools_hold_headroom(proof: Proof, fabric: FabricEvidence) -> None:
     Of every tier, each type of switch, and leaves of a last group unlike the others: ports down (all of servers and
     attachments on the busiest leaf; above, with the most that attachments on free ports have of one) and up of a
     switch, each side as long as the longest cable bought for its links; what they keep as ``parts.pools`` has it. A
-    switch whose pool, ASIC or cables are not known is told and passes. Source: case file, ``roce``; docs/cases.md,
+    switch whose pool, ASIC or cables are not known is told and passes. Source: case file, ``roce``; docs/fabrics.md,
     pools of switches.
     """
     roce = fabric.wanted.roce

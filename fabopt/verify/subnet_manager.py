@@ -45,7 +45,7 @@ def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
     Subnets: planes and rails that are networks of their own; with one tier, leaves. Managers of one: switches of the
     tiers that say ``managed``, and those exchanged for their twin, which is the same but for that; each with
     ``max_managed_nodes`` >= ports of NICs and attachments in a subnet, where it says so. What is not kept is told.
-    Source: docs/cases.md, subnet managers.
+    Source: docs/rules.md, subnet managers.
     """
     said, case = fabric.designed.subnet_manager, fabric.evidence.case
     if said is None:
@@ -145,7 +145,7 @@ def lacks_manager(fabric: FabricEvidence) -> bool:
 def subnets_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """On the wiring there are as many subnets as the file says, each with its managers and no more ports than it says.
 
-    Subnets: switches that links join, straight or over others. Source: docs/cases.md, subnet managers.
+    Subnets: switches that links join, straight or over others. Source: docs/rules.md, subnet managers.
     """
     said = cabling.fabric.designed.subnet_manager
     if said is None or not said.managers:

@@ -322,15 +322,6 @@ def test_network_racks(wanted: Any, order: list[str]) -> None:
 # -- what is written about it -----------------------------------------------------------------------------------------
 
 
-def test_cases_page_has_the_keys_and_their_defaults() -> None:
-    page = (ROOT / "docs" / "cases.md").read_text()
-    words = {None: "none", (): "`[]`", "any": "`any`"}
-    for key, field in Floor.model_fields.items():
-        default = "both ends" if key == "cross_trays" else words.get(field.default, f"{field.default}")
-        row = f"| `{key}` | {default} |" if not field.is_required() else "| `rows`, `racks_per_row` | required |"
-        assert row in page, row
-
-
 def test_the_floor_of_a_starter_case_is_large_enough(tmp_path: Path) -> None:
     """97 servers of 8 units, 6 in a rack: 17 racks, so two rows of 16, and one for the network."""
     catalog = str(ROOT / "tests" / "errors" / "_tiny.yaml")

@@ -141,8 +141,8 @@ def test_links_that_could_be_shorter() -> None:
     assert found["leaf-spine"] == (2, 2)
 
 
-def test_table_of_the_cases_page_is_true() -> None:
-    text = (ROOT / "docs" / "cases.md").read_text()
+def test_table_of_the_sites_page_is_true() -> None:
+    text = (ROOT / "docs" / "sites.md").read_text()
     rows = re.findall(r"^\| (\d+) \| (\d+) \| ([\d.]+) m \| ([\d.]+) m \|$", text, re.MULTILINE)
     assert len(rows) == 6
     for servers, racks, to_leaf, to_spine in rows:

@@ -1,6 +1,6 @@
 """Runs that follow from groups, measured rack by rack: a hall is laid out, and every pair of places is looked at.
 
-Nothing is imported from the package. Rule ``lengths`` (docs/cases.md), written down anew: rows of 16 racks of 48 units
+Nothing is imported from the package. Rule ``lengths`` (docs/sites.md), written down anew: rows of 16 racks of 48 units
 and 41 kW; leaves in the middle of their group's racks, spines of their pod's, cores and attachments of all; switches
 are in the upper half of a rack, servers anywhere. Halls of more than one row are full. Cables have 0.5 m and 5 % to
 spare, whichever is more.

@@ -84,7 +84,7 @@ def test_leaves_and_spines_are_of_one_generation() -> None:
         ("none", MIXED - ALIKE)
     ]
     (note,) = told(design)
-    assert note.endswith("names: Quantum-2 (docs/cases.md#generations-of-infiniband)")
+    assert note.endswith("names: Quantum-2 (docs/rules.md#generations-of-infiniband)")
 
 
 @pytest.mark.parametrize(

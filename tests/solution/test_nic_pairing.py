@@ -83,7 +83,7 @@ def test_cards_divide_the_gpus() -> None:
     assert rivals == [("none", THREE - FOUR)]
     (note,) = told(design)
     assert note.startswith(f"rule `{RULE}`: the NICs of a server divide its GPUs or are a multiple of them")
-    assert note.endswith("4 of compute for 8 GPUs (docs/cases.md#nics-and-gpus)")
+    assert note.endswith("4 of compute for 8 GPUs (docs/rules.md#nics-and-gpus)")
 
 
 @pytest.mark.parametrize(

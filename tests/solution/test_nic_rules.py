@@ -99,7 +99,7 @@ def test_a_rule_decides(rule: str) -> None:
     assert rivals == [cost_without - cost]
     (note,) = [note for note in design.notes if f"rule `{rule}`" in note]
     assert note.startswith(f"rule `{rule}`: {DEFAULT_RULES[rule].sentence}: ")
-    assert note.endswith("(docs/cases.md#which-nics)")
+    assert note.endswith("(docs/rules.md#which-nics)")
     off = answer(wanted(gbps, rules={rule: False}), offered)
     assert (nics(off), usd(off)) == (broken, cost_without) and rule not in judged(off)
     unpruned = optimize.solve(inputs_from_objects(wanted(gbps), offered), alternatives_s=0, prune=False)

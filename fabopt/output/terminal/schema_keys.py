@@ -72,7 +72,7 @@ def key_lines(kind: str, wanted: str) -> Iterator[str]:
     ``InputError`` where the kind has no such key.
     """
     model = kind_of_file(kind)
-    keys = tuple(_keys(model, (), ()))
+    keys = tuple(keys_of_file(model))
     words = tuple(word for word in wanted.replace("[", ".").replace("]", "").split(".") if word)
     places = [key for key in keys if _leads_to(words, key.steps)]
     places = places or sorted(
@@ -93,7 +93,7 @@ def key_lines(kind: str, wanted: str) -> Iterator[str]:
         yield key.path
         yield from _wrapped(key.sentence)
         yield from _wrapped(f"allowed: {_allowed(_property(schema, key), schema)}")
-        yield from _wrapped(f"default: {_default(key.field)}")
+        yield from _wrapped(f"default: {default_words(key.field)}")
         yield from _below(key)
         yield from _example(kind, key)
 
@@ -120,14 +120,14 @@ def _last_names(keys: tuple[Key, ...]) -> list[str]:
     return list(dict.fromkeys(key.names[-1] for key in keys))
 
 
-def _keys(model: type[BaseModel], above: tuple[str, ...], inside: tuple[type, ...]) -> Iterator[Key]:
-    """All keys of a class, each followed by those below it."""
+def keys_of_file(model: type[BaseModel], above: tuple[str, ...] = (), inside: tuple[type, ...] = ()) -> Iterator[Key]:
+    """All keys of a class, each followed by those below it; ``above``: steps to it, in ``inside`` which classes."""
     for name, field in model.model_fields.items():
         steps = (*above, field.alias or name)
         yield Key(steps, model, field)
         for step, kind in _models_at(field.annotation, ()):
             if kind not in (*inside, model):
-                yield from _keys(kind, (*steps, *step), (*inside, model))
+                yield from keys_of_file(kind, (*steps, *step), (*inside, model))
 
 
 def _models_at(kind: Any, steps: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
@@ -173,7 +173,8 @@ def _of_each(written: Mapping[str, Any]) -> Mapping[str, Any]:
     return allowed if isinstance(allowed, dict) else {}
 
 
-def _default(field: FieldInfo) -> str:
+def default_words(field: FieldInfo) -> str:
+    """The default of a key as a file has it, or that there is none."""
     if field.default is PydanticUndefined:
         return "none, it must be given"
     default = field.default

@@ -31,6 +31,9 @@ demo: setup  ## Solve a shipped case and check the answer
 quick: setup  ## Style, types, and the tests that your change needs
 	$(BIN)/python -m tests.quick
 
+# Each process of tests rewrites their assertions: so long that what it comes to is kept, even where bytecode is not.
+quick test long coverage: export PYTHONDONTWRITEBYTECODE =
+
 test: setup  ## Run every test but those that take long
 	$(BIN)/python -m compileall -q fabopt  # tests start a hundred processes, where bytecode may not be written
 	$(BIN)/python -m pytest -n auto --dist worksteal

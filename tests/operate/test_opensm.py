@@ -30,7 +30,7 @@ from tests.samples.export_samples import solved
 from tests.samples.operate import export_of, planned
 from tests.samples.system_parts import require
 
-PATIENCE_S = 120
+PATIENCE_S = 600
 SERVERS, LEAVES, UPLINKS = 32, 8, 32
 
 

@@ -8,10 +8,9 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.default_rules import RACK_RULES, is_kept
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 
 
-@if_unprovable(True)
 def wants_airflow(fabric: FabricEvidence) -> bool:
     """Whether the case says which way air flows in its racks."""
     case = fabric.evidence.case
@@ -19,6 +18,7 @@ def wants_airflow(fabric: FabricEvidence) -> bool:
 
 
 @since("0.2.0", "case.content.site.rack_rules")
+@where(wants_airflow)
 def airflows_agree(proof: Proof, fabric: FabricEvidence) -> None:
     """Every switch, twins among them, is sold with the airflow that the case wants, or it is not known in which it is.
 

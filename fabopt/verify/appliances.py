@@ -14,7 +14,7 @@ from fabopt.schema.default_rules import RACK_SPREAD, is_kept
 from fabopt.units import ceil_div, exact, milliwatts
 from fabopt.verify.editions import FIRST, named_edition
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.wiring import CabledDesign
 
 Place = tuple[str, int]
@@ -25,6 +25,7 @@ def has_attachments_in_racks(evidence: Evidence) -> bool:
     return any(True for _ in _in_racks(evidence))
 
 
+@where(has_attachments_in_racks)
 def attachments_stand_apart(proof: Proof, cabled: CabledDesign) -> None:
     """Devices of attachments fill racks of their own from the bottom up.
 

@@ -16,7 +16,7 @@ from fabopt.schema.product import ProductCharge
 from fabopt.units import cents, exact, rounded, some, usd
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, breaks_of, is_incremental, item_of, product_of
 from fabopt.verify.terms_of_sale import over_months, worth
 
@@ -48,6 +48,7 @@ def owes_charges(evidence: Evidence) -> bool:
 
 
 @since("0.2.0", "case.content.charges", "bom.charge")
+@where(owes_charges)
 def charges_are_counted(proof: Proof, evidence: Evidence) -> None:
     """The bill has a line for every charge of every stage and fabric, to the cent, and no other.
 

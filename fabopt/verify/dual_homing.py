@@ -9,18 +9,18 @@ from fabopt.units import some
 from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.wiring import FabricCabling
 
 PORTS = 2
 
 
-@if_unprovable(False)
 def is_dual_homed(fabric: FabricEvidence) -> bool:
     """Whether the case asks for it."""
     return fabric.wanted.homing == "dual"
 
 
+@where(is_dual_homed)
 def leaves_split_pairs(proof: Proof, fabric: FabricEvidence) -> None:
     """Every NIC has a pair of ports in each of its planes, and a leaf takes one port of k different NICs.
 
@@ -35,6 +35,7 @@ def leaves_split_pairs(proof: Proof, fabric: FabricEvidence) -> None:
     proof.note(f"a leaf has one port of {some(per_leaf, 'NIC')} of a server")
 
 
+@where(is_dual_homed)
 def ports_reach_two_leaves(proof: Proof, cabling: FabricCabling) -> None:
     """No leaf has both ports of a pair, so a leaf that fails leaves every NIC half of its bandwidth in the plane.
 

@@ -21,16 +21,16 @@ from fabopt.verify.equal_switches import server_ports
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.free_port_tiers import RANKS, tiers_for
 from fabopt.verify.growth import numbers_at_last, stage_of
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 from fabopt.wiring.design_file import item_at
 
 
-@if_unprovable(True)
 def takes_free_ports(fabric: FabricEvidence) -> bool:
     """Whether the case has attachments of a fabric on free ports, or the file says so."""
     return any(one.placed_on != "leaf" for one in fabric.wanted.attachments) or bool(fabric.designed.free_ports)
 
 
+@where(takes_free_ports)
 def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
     """Ports of attachments that are on leaves or spines where there is room are each at the switch that is next.
 

@@ -12,7 +12,7 @@ from fabopt.units import cents, exact, plain_fraction, rounded, some, usd
 from fabopt.verify.charges import charge_rows, charges_cents
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.purchases import BilledOrder, breaks_in, cents_at
 from fabopt.verify.terms_of_sale import energy_cents as energy_of_a_milliwatt
 from fabopt.verify.terms_of_sale import of_kind
@@ -41,6 +41,7 @@ class FutureWay(NamedTuple):
 
 
 @since("0.2.0", "futures", "case.content.stages.probability", "case.content.scenarios")
+@where(names_futures)
 def futures_are_recounted(proof: Proof, evidence: Evidence) -> None:
     """What the design costs in each future, and what is expected, are what its bill comes to.
 

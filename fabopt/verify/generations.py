@@ -8,13 +8,20 @@ from itertools import combinations
 from fabopt.schema.default_rules import ONE_GENERATION, is_asked_for, is_kept
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.told import is_told
 
 INFINIBAND = "infiniband"
 
 
+def judges_generations(fabric: FabricEvidence) -> bool:
+    """Whether the rule says anything of a fabric: it is InfiniBand, of tiers not all of which the case names."""
+    is_infiniband = fabric.designed.protocol == INFINIBAND
+    return is_infiniband and is_kept(fabric.evidence.case.rules, ONE_GENERATION) and any(_judged(fabric))
+
+
 @since("0.2.0")
+@where(judges_generations)
 def generations_agree(proof: Proof, fabric: FabricEvidence) -> None:
     """Switches of two tiers have the same ASIC, or it is told that no design has that.
 
@@ -30,13 +37,6 @@ def generations_agree(proof: Proof, fabric: FabricEvidence) -> None:
         told = is_told(fabric, ONE_GENERATION)
         proof.holds(told, f"{mixed[0]}, and the file does not say that rule {ONE_GENERATION} is left out")
     proof.note(", ".join(mixed or [f"{role}: {one or 'not known'}" for role, one in known.items()]))
-
-
-@if_unprovable(True)
-def judges_generations(fabric: FabricEvidence) -> bool:
-    """Whether the rule says anything of a fabric: it is InfiniBand, of tiers not all of which the case names."""
-    is_infiniband = fabric.designed.protocol == INFINIBAND
-    return is_infiniband and is_kept(fabric.evidence.case.rules, ONE_GENERATION) and any(_judged(fabric))
 
 
 def _judged(fabric: FabricEvidence) -> Iterator[tuple[str, str]]:

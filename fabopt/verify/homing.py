@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from fabopt.schema.default_rules import is_asked_for, redundancy_kept
@@ -11,29 +9,23 @@ from fabopt.schema.homing import FEATURE_OF_PAIRING
 from fabopt.schema.resilience import PAIR, PAIRING
 from fabopt.units import some
 from fabopt.verify.codes import combined, counts_of
-from fabopt.verify.dual_homing import is_dual_homed, leaves_split_pairs, ports_reach_two_leaves
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
-from fabopt.verify.pairing import judges_pairing, pairs_are_cabled, pairs_are_joined
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.wiring import FabricCabling
 
 SINGLE, ANY = "single", "any"
 TWO = 2
 
 
-@if_unprovable(True)
-def judges_homing(fabric: FabricEvidence, rule: Callable[..., None]) -> bool:
-    """Whether a rule says anything of a fabric: the case or the file says how ports of servers lie on leaves."""
-    if rule in (leaves_split_pairs, ports_reach_two_leaves):
-        return is_dual_homed(fabric)
-    if rule in (pairs_are_joined, pairs_are_cabled):
-        return judges_pairing(fabric)
+def says_homing(fabric: FabricEvidence) -> bool:
+    """Whether the case or the file says how ports of servers lie on leaves."""
     return fabric.designed.homing != ANY or fabric.wanted.homing not in (None, ANY)
 
 
 @since("0.3.0")
+@where(says_homing)
 def homing_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     """The file has the homing that the case asks for, and its numbers are so.
 
@@ -58,6 +50,7 @@ def homing_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 @since("0.3.0")
+@where(says_homing)
 def homing_is_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """On the wiring every server has links to two switches (pair), or to one leaf of every plane (single).
 

@@ -11,7 +11,7 @@ from fabopt.schema.design import TierUse
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.futures import ways_to_grow
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.terms_of_sale import is_late
 
 # What switches of one tier have in common beside their cages; what parts go into these is proven link by link.
@@ -27,6 +27,7 @@ def has_stand_ins(fabric: FabricEvidence) -> bool:
 
 
 @since("0.2.0", "fabrics.tiers.stand_ins")
+@where(has_stand_ins)
 def switches_are_interchangeable(proof: Proof, fabric: FabricEvidence) -> None:
     """Switches of a tier that are of other products have the same ports, and are there as some cannot be had.
 

@@ -8,15 +8,15 @@ from fabopt.schema.resilience import NO_RULE
 from fabopt.schema.structure import LastGroup
 from fabopt.units import ceil_div, exact, some
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 
 
-@if_unprovable(True)
 def has_odd_group(fabric: FabricEvidence) -> bool:
     """Whether the file says that the last group of a Clos is unlike the others."""
     return not fabric.is_direct and fabric.designed.clos.last_group is not None
 
 
+@where(has_odd_group)
 def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     """The last group has a leaf type, ports on a leaf and uplinks of its own where the case lets it.
 

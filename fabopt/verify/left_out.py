@@ -12,7 +12,7 @@ from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.generations import mixed_tiers
 from fabopt.verify.nic_rules import breaks_nic_rule
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.racks import spread_sets
 from fabopt.verify.redundancy import breaks_part
 from fabopt.verify.separation import logical_fabrics
@@ -58,6 +58,7 @@ def left_out_rules_are_broken(proof: Proof, evidence: Evidence) -> None:
 
 
 @since("0.3.0", "rules_left_out")
+@where(lambda evidence: bool(evidence.design.rules_left_out))
 def left_out_spread_is_broken(proof: Proof, cabled: CabledDesign) -> None:
     """Of every key of rule ``rack-spread`` that the file says it is without, some devices are in one rack.
 

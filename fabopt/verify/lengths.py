@@ -7,7 +7,7 @@ from fabopt.schema.default_rules import LENGTHS, is_kept
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import all_kinds
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, where
 
 
 def follows_from_groups(fabric: FabricEvidence) -> bool:
@@ -16,6 +16,7 @@ def follows_from_groups(fabric: FabricEvidence) -> bool:
 
 
 @since("0.2.0")
+@where(follows_from_groups)
 def runs_follow_from_groups(proof: Proof, fabric: FabricEvidence) -> None:
     """Every kind of links is as long as the racks ask for that its groups fill, and so is all that is bought for it.
 

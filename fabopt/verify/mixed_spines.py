@@ -10,12 +10,11 @@ from fabopt.schema.last_group import what_keeps_leaves_alike
 from fabopt.units import some
 from fabopt.verify.codes import combined
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints, Mask
 
 
-@if_unprovable(True)
 def has_mixed_spines(fabric: FabricEvidence) -> bool:
     """Whether the file says that the spines of a Clos are of two types."""
     return not fabric.is_direct and fabric.designed.clos.mixed_spines is not None
@@ -25,6 +24,7 @@ def has_mixed_spines(fabric: FabricEvidence) -> bool:
 _MOST_WEIGHT = 4
 
 
+@where(has_mixed_spines)
 def spines_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     """Spines are of two types where the case lets them, below two tiers, and leaves have links in proportion to them.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from fabopt.schema.catalog import Nic
 from fabopt.schema.default_rules import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS, is_asked_for, is_kept
@@ -10,72 +10,8 @@ from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.verify.choices import ANY
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.told import is_told
-
-
-@since("0.2.0")
-def nics_pair_with_gpus(proof: Proof, fabric: FabricEvidence) -> None:
-    """The NICs of a server divide its GPUs or are a multiple of them, or it is told that no design has that.
-
-    min(c, GPUs) divides max(c, GPUs). Source: case file, ``rules``; docs/rules.md, NICs and GPUs.
-    """
-    nics, gpus = fabric.designed.nic.per_server, fabric.evidence.server.gpus
-    _is_kept_or_told(proof, fabric, NIC_PAIRING, f"{some(nics, 'NIC')} for {some(max(1, gpus), 'GPU')}")
-
-
-@since("0.3.0")
-def nics_are_tested(proof: Proof, fabric: FabricEvidence) -> None:
-    """The NIC of a compute fabric is one that the server is sold or tested with, or it is told that no design has one.
-
-    NIC in ``nics_tested`` of the server, those for compute. Source: case file, ``rules``; docs/rules.md, which NICs.
-    """
-    tested = sorted(fabric.evidence.server.tested_for("compute"))
-    _is_kept_or_told(proof, fabric, TESTED_NICS, f"{fabric.designed.nic.id}, tested are {', '.join(tested)}")
-
-
-@since("0.3.0")
-def slots_carry_ports(proof: Proof, fabric: FabricEvidence) -> None:
-    """The ports in use of a NIC carry no more than its slot gives, or it is told that no design has such NICs.
-
-    p x G <= what min(generations), min(lanes) deliver. Source: case file, ``rules``; catalog, ``pcie``.
-    """
-    ports = fabric.designed.nic.ports_per_nic * exact(fabric.designed.nic.gbps)
-    limit = "not known" if fabric.nic_limit is None else f"{plain_fraction(fabric.nic_limit / MBPS_PER_GBPS)}"
-    _is_kept_or_told(proof, fabric, SLOT_SPEED, f"{plain_fraction(ports)} Gb/s of ports, a slot gives {limit}")
-
-
-@since("0.3.0")
-def one_port_serves_gpu(proof: Proof, fabric: FabricEvidence) -> None:
-    """One port of a NIC carries what a GPU must get, or it is told that no design has such NICs.
-
-    min(G, what the slot gives) >= min_gbps_per_gpu. Source: case file, ``rules`` and ``min_gbps_per_gpu``.
-    """
-    alone = min(exact(fabric.nic_lane.port_mbps), fabric.nic_mbps) / MBPS_PER_GBPS
-    wanted = f"{fabric.wanted.min_gbps_per_gpu:g} Gb/s per GPU demanded"
-    _is_kept_or_told(proof, fabric, ONE_PORT, f"a port carries {plain_fraction(alone)} of {wanted}")
-
-
-def breaks_nic_rule(fabric: FabricEvidence, rule: str) -> bool:
-    """Whether the NICs of a fabric break a rule about them, counted anew."""
-    nic, server = fabric.designed.nic, fabric.evidence.server
-    if rule == NIC_PAIRING:
-        nics, gpus = nic.per_server, max(1, server.gpus)
-        return max(nics, gpus) % max(1, min(nics, gpus)) > 0
-    if rule == TESTED_NICS:
-        return not fabric.evidence.part(nic.id, Nic).is_among(server.tested_for("compute"))
-    ports = exact(nic.ports_per_nic * fabric.nic_lane.port_mbps)
-    if rule == SLOT_SPEED:
-        return fabric.nic_limit is not None and ports > fabric.nic_limit
-    wanted = exact(fabric.wanted.min_gbps_per_gpu or 0) * MBPS_PER_GBPS
-    return min(exact(fabric.nic_lane.port_mbps), fabric.nic_mbps) < wanted
-
-
-@if_unprovable(True)
-def judges_nics(fabric: FabricEvidence, rule: Callable[[Proof, FabricEvidence], None]) -> bool:
-    """Whether a rule says anything of a fabric: it is on, and the case leaves open what it is about."""
-    name, is_open = _OF_CASES[rule]
-    return is_kept(fabric.evidence.case.rules, name) and not fabric.built_in and is_open(fabric)
 
 
 def _has_open_numbers(fabric: FabricEvidence) -> bool:
@@ -101,13 +37,70 @@ def _has_open_ports(fabric: FabricEvidence) -> bool:
     return is_open and fabric.designed.planes == 1 and fabric.evidence.server.gpus > 0
 
 
-# By rule of the verifier: the default rule of the case, and where it says something.
-_OF_CASES: Mapping[Callable[[Proof, FabricEvidence], None], tuple[str, Callable[[FabricEvidence], bool]]] = {
-    nics_are_tested: (TESTED_NICS, _has_tested_nics),
-    slots_carry_ports: (SLOT_SPEED, _has_open_nics),
-    one_port_serves_gpu: (ONE_PORT, _has_open_ports),
-    nics_pair_with_gpus: (NIC_PAIRING, _has_open_numbers),
-}
+def _judged_by(name: str, is_open: Callable[[FabricEvidence], bool]) -> Callable[[FabricEvidence], bool]:
+    """The question whether a default rule says anything of a fabric: it is on, and the case leaves open its subject."""
+    return lambda fabric: is_kept(fabric.evidence.case.rules, name) and not fabric.built_in and is_open(fabric)
+
+
+@since("0.2.0")
+@where(_judged_by(NIC_PAIRING, _has_open_numbers))
+def nics_pair_with_gpus(proof: Proof, fabric: FabricEvidence) -> None:
+    """The NICs of a server divide its GPUs or are a multiple of them, or it is told that no design has that.
+
+    min(c, GPUs) divides max(c, GPUs). Source: case file, ``rules``; docs/rules.md, NICs and GPUs.
+    """
+    nics, gpus = fabric.designed.nic.per_server, fabric.evidence.server.gpus
+    _is_kept_or_told(proof, fabric, NIC_PAIRING, f"{some(nics, 'NIC')} for {some(max(1, gpus), 'GPU')}")
+
+
+@since("0.3.0")
+@where(_judged_by(TESTED_NICS, _has_tested_nics))
+def nics_are_tested(proof: Proof, fabric: FabricEvidence) -> None:
+    """The NIC of a compute fabric is one that the server is sold or tested with, or it is told that no design has one.
+
+    NIC in ``nics_tested`` of the server, those for compute. Source: case file, ``rules``; docs/rules.md, which NICs.
+    """
+    tested = sorted(fabric.evidence.server.tested_for("compute"))
+    _is_kept_or_told(proof, fabric, TESTED_NICS, f"{fabric.designed.nic.id}, tested are {', '.join(tested)}")
+
+
+@since("0.3.0")
+@where(_judged_by(SLOT_SPEED, _has_open_nics))
+def slots_carry_ports(proof: Proof, fabric: FabricEvidence) -> None:
+    """The ports in use of a NIC carry no more than its slot gives, or it is told that no design has such NICs.
+
+    p x G <= what min(generations), min(lanes) deliver. Source: case file, ``rules``; catalog, ``pcie``.
+    """
+    ports = fabric.designed.nic.ports_per_nic * exact(fabric.designed.nic.gbps)
+    limit = "not known" if fabric.nic_limit is None else f"{plain_fraction(fabric.nic_limit / MBPS_PER_GBPS)}"
+    _is_kept_or_told(proof, fabric, SLOT_SPEED, f"{plain_fraction(ports)} Gb/s of ports, a slot gives {limit}")
+
+
+@since("0.3.0")
+@where(_judged_by(ONE_PORT, _has_open_ports))
+def one_port_serves_gpu(proof: Proof, fabric: FabricEvidence) -> None:
+    """One port of a NIC carries what a GPU must get, or it is told that no design has such NICs.
+
+    min(G, what the slot gives) >= min_gbps_per_gpu. Source: case file, ``rules`` and ``min_gbps_per_gpu``.
+    """
+    alone = min(exact(fabric.nic_lane.port_mbps), fabric.nic_mbps) / MBPS_PER_GBPS
+    wanted = f"{fabric.wanted.min_gbps_per_gpu:g} Gb/s per GPU demanded"
+    _is_kept_or_told(proof, fabric, ONE_PORT, f"a port carries {plain_fraction(alone)} of {wanted}")
+
+
+def breaks_nic_rule(fabric: FabricEvidence, rule: str) -> bool:
+    """Whether the NICs of a fabric break a rule about them, counted anew."""
+    nic, server = fabric.designed.nic, fabric.evidence.server
+    if rule == NIC_PAIRING:
+        nics, gpus = nic.per_server, max(1, server.gpus)
+        return max(nics, gpus) % max(1, min(nics, gpus)) > 0
+    if rule == TESTED_NICS:
+        return not fabric.evidence.part(nic.id, Nic).is_among(server.tested_for("compute"))
+    ports = exact(nic.ports_per_nic * fabric.nic_lane.port_mbps)
+    if rule == SLOT_SPEED:
+        return fabric.nic_limit is not None and ports > fabric.nic_limit
+    wanted = exact(fabric.wanted.min_gbps_per_gpu or 0) * MBPS_PER_GBPS
+    return min(exact(fabric.nic_lane.port_mbps), fabric.nic_mbps) < wanted
 
 
 def _is_kept_or_told(proof: Proof, fabric: FabricEvidence, rule: str, detail: str) -> None:

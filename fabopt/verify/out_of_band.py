@@ -9,7 +9,7 @@ from fabopt.schema.design import LinkRow
 from fabopt.units import ceil_div, some
 from fabopt.verify.editions import FIRST, named_edition
 from fabopt.verify.evidence import Evidence, FabricEvidence
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, where
 
 
 def counts_ports(evidence: Evidence) -> bool:
@@ -17,6 +17,7 @@ def counts_ports(evidence: Evidence) -> bool:
     return any(fabric.role == "oob" for fabric in evidence.case.fabrics)
 
 
+@where(counts_ports)
 def oob_covers_boxes(proof: Proof, evidence: Evidence) -> None:
     """An out-of-band fabric has ports for just the devices that there are, at every stage.
 

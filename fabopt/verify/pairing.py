@@ -19,12 +19,11 @@ from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import LEAF_LEAF, SERVER_LEAF
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.redundancy import has_pairs
 from fabopt.verify.wiring import FabricCabling
 
 
-@if_unprovable(True)
 def judges_pairing(fabric: FabricEvidence) -> bool:
     """Whether the case or the file says what joins leaves."""
     said = fabric.designed.pairing != UNJOINED or fabric.designed.peer_links is not None
@@ -32,6 +31,7 @@ def judges_pairing(fabric: FabricEvidence) -> bool:
 
 
 @since("0.3.0")
+@where(judges_pairing)
 def pairs_are_joined(proof: Proof, fabric: FabricEvidence) -> None:
     """The two leaves of every server are joined as the case asks, and can be.
 
@@ -82,6 +82,7 @@ def _peer_links_are_told(proof: Proof, fabric: FabricEvidence, leaf: Switch) -> 
 
 
 @since("0.3.0")
+@where(judges_pairing)
 def pairs_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """On the wiring every leaf of a peer link has two cables to one other leaf, and both have the same servers.
 

@@ -13,7 +13,7 @@ from fabopt.units import CENTS_PER_USD, cents, exact, plain_fraction
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.orders import MONTH_DIGITS
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.purchases import MOVES, item_of, offer_of
 from fabopt.verify.terms_of_sale import order_month, weeks_taken
 
@@ -24,6 +24,7 @@ def has_period_budgets(evidence: Evidence) -> bool:
 
 
 @since("0.2.0", "case.content.limits.quarterly_budget_usd", "case.content.limits.yearly_budget_usd")
+@where(has_period_budgets)
 def payments_keep_budgets(proof: Proof, evidence: Evidence) -> None:
     """What is paid for orders in a quarter or year is no more than its budget.
 

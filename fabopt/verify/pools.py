@@ -12,12 +12,18 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse, TierUse
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 
 ETHERNET = "ethernet"
 
 
+def weighs_pools(fabric: FabricEvidence) -> bool:
+    """Whether pools are a condition of a fabric, which is of Ethernet."""
+    return fabric.wanted.roce is not None and fabric.designed.protocol == ETHERNET
+
+
 @since("0.2.0", "case.content.fabrics.roce")
+@where(weighs_pools)
 def pools_hold_headroom(proof: Proof, fabric: FabricEvidence) -> None:
     """Where the case says ``roce``: no switch has less packet memory than its ports need on so many priorities.
 
@@ -39,12 +45,6 @@ def pools_hold_headroom(proof: Proof, fabric: FabricEvidence) -> None:
             continue
         proof.holds(verdict.spare >= 0, f"{tier.role} {switch.id}: {shortfall_text(ports, priorities, verdict)}")
         proof.note(f"{tier.role} {switch.id}: {ports_text(ports, priorities)}")
-
-
-@if_unprovable(False)
-def weighs_pools(fabric: FabricEvidence) -> bool:
-    """Whether pools are a condition of a fabric, which is of Ethernet."""
-    return fabric.wanted.roce is not None and fabric.designed.protocol == ETHERNET
 
 
 def _of_like_switches(fabric: FabricEvidence) -> Iterator[tuple[TierUse, Switch]]:

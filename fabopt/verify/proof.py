@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fabopt.errors import cut
 from fabopt.schema.design import Check
@@ -19,7 +18,10 @@ UNPROVABLE = (
 )  # fmt: skip
 
 Given = ParamSpec("Given")
-Question = Callable[Given, bool]
+AnyRule = TypeVar("AnyRule", bound=Callable[..., None])
+Question = Callable[[Any], bool]
+# Of rules that are about what not every design has: the question whether one has it, put to its evidence.
+QUESTIONS: dict[Callable[..., None], Question] = {}
 
 
 class Proof:
@@ -64,20 +66,22 @@ def prove(rule: Callable[Concatenate[Proof, Given], None], *given: Given.args, *
     return proof
 
 
-def if_unprovable(answer: bool) -> Callable[[Question[Given]], Question[Given]]:
-    """Mark a question whether rules apply; what is answered where the file does not let it be told."""
+def where(question: Question) -> Callable[[AnyRule], AnyRule]:
+    """Mark a rule with the question whether a design (a fabric) has what it is about; others apply to all."""
 
-    def marked(question: Question[Given]) -> Question[Given]:
-        @wraps(question)
-        def answered(*given: Given.args, **named: Given.kwargs) -> bool:
-            try:
-                return question(*given, **named)
-            except UNPROVABLE:
-                return answer
-
-        return answered
+    def marked(rule: AnyRule) -> AnyRule:
+        QUESTIONS[rule] = question
+        return rule
 
     return marked
+
+
+def applies(rule: Callable[..., None], evidence: object) -> bool:
+    """Whether a rule applies. Never raises: where the file does not let it be told the rule does, and fails."""
+    try:
+        return rule not in QUESTIONS or QUESTIONS[rule](evidence)
+    except UNPROVABLE:
+        return True
 
 
 def as_check(name: str, proof: Proof, subject: str = "") -> Check:

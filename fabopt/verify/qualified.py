@@ -7,10 +7,11 @@ from fabopt.units import some
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.link_kinds import all_kinds
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, where
 
 
 @since("0.2.0", "case.content.procurement.qualified")
+@where(lambda fabric: fabric.evidence.case.procurement.qualified is not None)
 def pairs_are_qualified(proof: Proof, fabric: FabricEvidence) -> None:
     """What is plugged into a device is among the parts that the case names for it, where it names any.
 

@@ -14,7 +14,7 @@ from fabopt.verify.bandwidth import LAST_DIGIT
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.outages import TIERS, plant_of
-from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.racks import most_milliwatts
 from fabopt.verify.wiring import CabledDesign, FabricCabling
 
@@ -30,19 +30,12 @@ class WithoutRack(NamedTuple):
 
 def names_racks(fabric: FabricEvidence) -> bool:
     """Whether the case asks what is left without a rack, or the file says it."""
-    try:
-        asked = any(demand.failures[0] == RACK for demand in fabric.wanted.survived)
-    except UNPROVABLE:
-        return True
-    return asked or any(row.failed == RACK for row in fabric.designed.failures)
+    return _asks(fabric, RACK) or any(row.failed == RACK for row in fabric.designed.failures)
 
 
 def names_feeds(evidence: Evidence) -> bool:
     """Whether a fabric of the case asks that the loss of a feed be survived."""
-    try:
-        return any(_asks(fabric, FEED) for fabric in evidence.fabrics)
-    except UNPROVABLE:
-        return True
+    return any(_asks(fabric, FEED) for fabric in evidence.fabrics)
 
 
 def _asks(fabric: FabricEvidence, what: FromOutside) -> bool:
@@ -50,6 +43,7 @@ def _asks(fabric: FabricEvidence, what: FromOutside) -> bool:
 
 
 @since("0.2.0", "worst_rack", "fabrics.failures.worst")
+@where(names_racks)
 def racks_leave_bandwidth(proof: Proof, cabling: FabricCabling) -> None:
     """What the file says is left without its worst rack is recounted, rack by rack, and is what the case asks for.
 
@@ -90,6 +84,7 @@ def worst_without(cabling: FabricCabling) -> WithoutRack:
 
 
 @since("0.2.0", "fabrics.failures.servers_lost", "fabrics.failures.worst")
+@where(names_feeds)
 def feeds_carry_racks(proof: Proof, cabled: CabledDesign) -> None:
     """Without one of its two feeds every rack still has the power that all in it may use.
 

@@ -7,25 +7,20 @@ from collections.abc import Iterator
 from math import ceil
 
 from fabopt.schema.catalog import Switch, Transceiver
-from fabopt.schema.default_rules import is_kept
+from fabopt.schema.default_rules import RACK_RULES, RACK_SPREAD, is_kept
 from fabopt.schema.design import FabricDesign
 from fabopt.units import exact, milliwatts, some
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import rack_milliwatts
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.wiring import CabledDesign
 
 SWITCHES = ("leaf", "spine", "core")
 
 
-@if_unprovable(True)
-def keeps_rule(evidence: Evidence, rule: str) -> bool:
-    """Whether a case does not turn one of its default rules off."""
-    return is_kept(evidence.case.rules, rule)
-
-
 @since("0.2.0", "case.content.site.rack_rules")
+@where(lambda evidence: is_kept(evidence.case.rules, RACK_RULES))
 def racks_keep_rules(proof: Proof, cabled: CabledDesign) -> None:
     """Every rack with servers or switches has what the case keeps in it free, and no more switches than it may have.
 
@@ -135,13 +130,13 @@ class _Racks:
         return max(ends.values(), default=0)
 
 
-@if_unprovable(True)
 def has_named_racks(evidence: Evidence) -> bool:
     """Whether a case names racks for servers, or for switches of a tier."""
     return bool(evidence.plan.floor.server_racks or evidence.case.pinned_racks)
 
 
 @since("0.2.0", "case.content.fabrics.racks", "case.content.site.floor.server_racks")
+@where(has_named_racks)
 def named_racks_are_kept(proof: Proof, cabled: CabledDesign) -> None:
     """Servers fill the racks that the case names for them, in its order, and switches are in those of their tier.
 
@@ -163,6 +158,7 @@ def named_racks_are_kept(proof: Proof, cabled: CabledDesign) -> None:
 
 
 @since("0.2.0", "case.content.site.rack_rules")
+@where(lambda evidence: is_kept(evidence.case.rules, RACK_SPREAD))
 def devices_are_spread(proof: Proof, cabled: CabledDesign) -> None:
     """No rack has all spines of a pod, all cores, or all leaves of a group of which it has not all servers.
 

@@ -12,16 +12,16 @@ from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.paths import components
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.wiring import FabricCabling
 
 
-@if_unprovable(False)
 def has_own_rails(fabric: FabricEvidence) -> bool:
     """Whether the fabric's rails are networks of their own, as far as the file says so."""
     return fabric.networks.apart
 
 
+@where(has_own_rails)
 def scale_up_carries_rails(proof: Proof, fabric: FabricEvidence) -> None:
     """What goes from rail to rail moves inside servers, and their scale-up domain can carry it.
 
@@ -49,6 +49,7 @@ def scale_up_carries_rails(proof: Proof, fabric: FabricEvidence) -> None:
     )
 
 
+@where(has_own_rails)
 def rails_never_meet(proof: Proof, cabling: FabricCabling) -> None:
     """No way through switches leads from one rail to another.
 

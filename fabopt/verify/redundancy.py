@@ -13,7 +13,7 @@ from fabopt.verify.codes import combined
 from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.told import is_told
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints
@@ -23,7 +23,13 @@ FEWEST = 2
 LATER, BROUGHT_BY = (PAIR, TWO_SWITCHES, PAIRING), "0.3.0"
 
 
+def names_redundancy(fabric: FabricEvidence) -> bool:
+    """Whether the case asks for the default rule, or the file says something of it."""
+    return bool(_asked(fabric) or fabric.designed.redundancy)
+
+
 @since("0.2.0", "fabrics.redundancy", "case.content.resilience")
+@where(names_redundancy)
 def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     """What the file says is kept of the default rule is what its numbers are, and what is not kept is told.
 
@@ -43,12 +49,6 @@ def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
             proof.holds(is_told(fabric, row.rule), f"the file does not say that rule {row.rule} is left out")
         words = {True: "kept", False: "not kept", None: "does not apply"}[kept]
         proof.note(f"{row.rule} {words}: {row.detail}")
-
-
-@if_unprovable(True)
-def names_redundancy(fabric: FabricEvidence) -> bool:
-    """Whether the case asks for the default rule, or the file says something of it."""
-    return bool(_asked(fabric) or fabric.designed.redundancy)
 
 
 def breaks_part(fabric: FabricEvidence, rule: str) -> bool:
@@ -113,6 +113,7 @@ def _nic_ports(fabric: FabricEvidence) -> int:
 
 
 @since("0.2.0", "fabrics.redundancy", "case.content.resilience")
+@where(names_redundancy)
 def redundancy_is_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """What is kept of the default rule is so on the wiring, device by device.
 

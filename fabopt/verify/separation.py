@@ -11,7 +11,7 @@ from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.choices import allows, offered, priced
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, where
 
 # The least separation first.
 _WAYS = ("shared", "logical", "physical")
@@ -53,6 +53,7 @@ def separates(evidence: Evidence) -> bool:
     )
 
 
+@where(separates)
 def isolation_is_kept(proof: Proof, evidence: Evidence) -> None:
     """No fabric is less apart from others than the case allows, and the logical ones of the case are those of the file.
 
@@ -78,6 +79,7 @@ def isolation_is_kept(proof: Proof, evidence: Evidence) -> None:
 
 
 @since("0.3.0")
+@where(separates)
 def shared_ports_are_told(proof: Proof, evidence: Evidence) -> None:
     """What fabrics take that share the NICs of another is what the case says, and less than these have to give.
 

@@ -12,7 +12,7 @@ from fabopt.units import some
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.futures import ways_to_grow
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, where
 
 
 def counts_vendors(evidence: Evidence) -> bool:
@@ -27,6 +27,7 @@ def counts_vendors(evidence: Evidence) -> bool:
     "case.content.procurement.min_sources",
     "case.content.procurement.single_vendor",
 )
+@where(counts_vendors)
 def vendors_are_kept(proof: Proof, evidence: Evidence) -> None:
     """No more vendors have parts in use than the case allows, and no fewer than it asks for.
 
@@ -55,6 +56,7 @@ def has_quarterly_supply(evidence: Evidence) -> bool:
 
 
 @since("0.2.0", "case.content.procurement.quarterly_supply")
+@where(has_quarterly_supply)
 def quarterly_supply_lasts(proof: Proof, evidence: Evidence) -> None:
     """In no quarter more of a maker's parts come than it supplies in one, whichever future comes.
 

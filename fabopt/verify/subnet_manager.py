@@ -13,7 +13,7 @@ from fabopt.units import some
 from fabopt.verify.choices import priced
 from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, if_unprovable
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.told import is_told
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.design_file import divide
@@ -25,7 +25,6 @@ UNKNOWN_COUNTS = "0.3.0"
 TWO = 2
 
 
-@if_unprovable(True)
 def names_managers(fabric: FabricEvidence) -> bool:
     """Whether the file says something of the rule, or the case keeps it in a fabric of InfiniBand.
 
@@ -39,6 +38,7 @@ def names_managers(fabric: FabricEvidence) -> bool:
 
 
 @since("0.2.0", "fabrics.subnet_manager")
+@where(names_managers)
 def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
     """Every subnet has a switch that runs a subnet manager for all its ports, two where redundancy is on and it can.
 
@@ -142,6 +142,7 @@ def lacks_manager(fabric: FabricEvidence) -> bool:
 
 
 @since("0.2.0", "fabrics.subnet_manager")
+@where(names_managers)
 def subnets_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """On the wiring there are as many subnets as the file says, each with its managers and no more ports than it says.
 

@@ -299,12 +299,6 @@ def _decision_is_honest(proof: Proof, evidence: Evidence, decision: DecidedBy) -
         proof.equal("objective.bound", evidence.design.objective.bound, least)
 
 
-def is_picked_for_robustness(evidence: Evidence) -> bool:
-    """Whether the design is the most robust of those that the model cannot tell apart."""
-    decision = evidence.design.objective.decision
-    return decision is not None and decision.error is not None
-
-
 def _regret_is_honest(proof: Proof, use: WorkloadUse, decision: DecidedBy) -> None:
     """The regret is the worst of the scenarios, and where robustness decides, within the error of the least."""
     regrets = [row.regret for row in use.scenarios if row.regret is not None]

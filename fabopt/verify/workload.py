@@ -17,7 +17,7 @@ from fabopt.verify.editions import since
 from fabopt.verify.equal_devices import links_to_spines
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.memory import recounted_memory
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, where
 from fabopt.verify.ranks import DealtRanks
 from fabopt.verify.sharding import calls_are_counted
 from fabopt.verify.steps import RecountedStep
@@ -33,6 +33,12 @@ from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 LEFT_OF_NOTHING = Fraction(1, 10**6)
 
 
+def has_workload(evidence: Evidence) -> bool:
+    """Whether the case names a model, or the file says what one does."""
+    return evidence.design.workload is not None or evidence.names_model
+
+
+@where(has_workload)
 def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     """What the case leaves out of the computing fabric is what its model needs.
 
@@ -65,6 +71,7 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     proof.note(f"{needs.min_gbps_per_gpu} Gb/s per GPU needed")
 
 
+@where(has_workload)
 def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     """Step time, exposed communication, utilization and cost of a working GPU follow from the design.
 
@@ -99,7 +106,14 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     proof.note(f"a step of {again.step_s} s, {again.exposed_communication} of it exposed")
 
 
+def is_picked_for_robustness(evidence: Evidence) -> bool:
+    """Whether the design is the most robust of those that the model cannot tell apart."""
+    decision = evidence.design.objective.decision
+    return decision is not None and decision.error is not None
+
+
 @since("0.3.0", "objective.decision.stressed_usd", "objective.decision.most_oversubscription")
+@where(is_picked_for_robustness)
 def robust_choice_is_recounted(proof: Proof, evidence: Evidence) -> None:
     """A design that was picked for its robustness costs what it says under stress, and keeps the ratios of the rule.
 

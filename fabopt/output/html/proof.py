@@ -17,18 +17,16 @@ def _names(*tables: Iterable[Callable[..., None]]) -> frozenset[str]:
 
 _GROUPS = (
     ("The file", _names(rules.FILE_RULES)),
-    ("Choice of parts", _names(rules.DESIGN_RULES, rules.MANAGEMENT_RULES, rules.SEPARATION_RULES)),
+    ("Choice of parts", _names(rules.DESIGN_RULES)),
     (
         "Fabrics: sizes, ports and speeds",
-        _names(rules.FABRIC_RULES, rules.LOGICAL_RULES, rules.RAIL_RULES, rules.HOMING_RULES, rules.LENGTH_RULES)
-        | _names(*rules.DIRECT.values(), *rules.SWITCHLESS.values()),
+        _names(rules.FABRIC_RULES, rules.LOGICAL_RULES, *rules.DIRECT.values(), *rules.SWITCHLESS.values()),
     ),
     (
         "Wiring, port by port",
-        _names(rules.WIRING_RULES, rules.RAIL_WIRING_RULES, rules.HOMING_WIRING_RULES)
-        | _names(*rules.DIRECT_WIRING.values(), *rules.SWITCHLESS_WIRING.values()),
+        _names(rules.WIRING_RULES, *rules.DIRECT_WIRING.values(), *rules.SWITCHLESS_WIRING.values()),
     ),
-    ("Floor", _names(rules.FLOOR_RULES, rules.APPLIANCE_RULES)),
+    ("Floor", _names(rules.FLOOR_RULES)),
     ("Money, power and limits", _names(rules.MONEY_RULES)),
     ("Workload", _names(rules.WORKLOAD_RULES)),
 )

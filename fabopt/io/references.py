@@ -274,7 +274,7 @@ class _ReferenceCheck:
                 self.report(f"{path}.topologies[{index}]", fault, topology)
 
     def spine_types(self, fabric: Fabric, path: str) -> None:
-        """Report spines of two types, which are not looked for since 0.3."""
+        """Report spines of two types, which files of 0.2 alone may have. Rule ``spines_may_differ``."""
         if fabric.spines == "mixed":
             problem = "spines of two types are not designed since 0.3 (`fabopt check` proves files that have some)"
             hint = "leave out the key; `groups: any` lets the last leaf group be of another type"

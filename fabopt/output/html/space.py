@@ -112,11 +112,6 @@ WORDS = (
         f"{_CLOS}#pools-of-switches",
     ),
     Word(
-        "spines of two types", "spines of two",
-        "two models, or one with unequal weights, above the same leaves, whose links to them are as their weights",
-        f"{_CLOS}#spines-of-two-types",
-    ),
-    Word(
         "layout", "placed by the rule of a layout",
         "which racks hold servers and which hold switches, fixed before switches are placed",
         f"{FLOOR_PAGE}#layouts",

@@ -138,6 +138,7 @@ def signalled(
     return ended(process, used_s), children
 
 
+@pytest.mark.long("solve hall-of-six-racks", "solve dragonflies", "solve too-dear")
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -89,7 +89,6 @@ def left_out(design: Design) -> set[str]:
 # -- what holds -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("one-port", "tested-nics")
 @pytest.mark.parametrize("rule", DECIDED)
 def test_a_rule_decides(rule: str) -> None:
     offered, gbps, kept, cost, broken, cost_without = DECIDED[rule]
@@ -102,7 +101,17 @@ def test_a_rule_decides(rule: str) -> None:
     assert note.endswith("(docs/rules.md#which-nics)")
     off = answer(wanted(gbps, rules={rule: False}), offered)
     assert (nics(off), usd(off)) == (broken, cost_without) and rule not in judged(off)
-    unpruned = optimize.solve(inputs_from_objects(wanted(gbps), offered), alternatives_s=0, prune=False)
+
+
+@pytest.mark.parametrize(("rule", "fabric"), [
+    pytest.param(rule, fabric, id=f"{rule}-{told}", marks=marks)
+    for rule in DECIDED
+    for fabric, told, marks in (({"tiers": [1, 2]}, "two tiers", ()), ({}, "any tiers", pytest.mark.long))
+])  # fmt: skip
+def test_a_rule_decides_where_nothing_is_pruned(rule: str, fabric: Json) -> None:
+    """On up to two tiers, and in a program of all that there is."""
+    offered, gbps, kept, cost, *_ = DECIDED[rule]
+    unpruned = optimize.solve(inputs_from_objects(wanted(gbps, fabric), offered), alternatives_s=0, prune=False)
     assert (nics(unpruned), usd(unpruned)) == (kept, cost)
 
 
